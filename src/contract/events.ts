@@ -1,0 +1,17 @@
+/** The specification's Events table. */
+export const webhookEvents = {
+  request_succeeded: 'a request succeeds',
+  request_failed: 'a request fails; the body carries error_type',
+  tracking_obtained: 'all tracking for an order has been obtained',
+  tracking_updated: 'any tracking for an order has been obtained or updated',
+  status_updated: 'the status of a request changes',
+  case_updated: 'a marketplace-guarantee case tied to the order receives an update',
+} as const;
+/** Deprecated attribute names and the event each stands for. */
+export const webhookEventSynonyms = {
+  order_placed: 'request_succeeded',
+  order_failed: 'request_failed',
+} as const satisfies Record<string, WebhookEvent>;
+export const webhookEventHeader = 'X-Webhook-Event';
+
+export type WebhookEvent = keyof typeof webhookEvents;

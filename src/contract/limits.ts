@@ -1,0 +1,38 @@
+/** Every row of the specification's Limits table, and the forms of identifiers. Money in cents, time in seconds. */
+export const limits = {
+  orderListLimit: { min: 1, max: 500, default: 50 },
+  bulkListLimit: { min: 1, max: 200, default: 50 },
+  /** Bounds not shown by the specification; the service was observed to use these. */
+  otherListLimit: { min: 1, max: 200, default: 50 },
+  searchLimit: { min: 1, max: 100, default: 20 },
+  offset: { min: 0, default: 0 },
+  maxAgeSeconds: { min: 31 },
+  idempotencyKeyLength: { max: 36 },
+  giftMessageLength: { max: 240 },
+  maxPriceCents: { min: 0 },
+  merchantOrderIdLength: { max: 200 },
+  metadataKeyLength: { max: 200 },
+  metadataValueLength: { max: 500 },
+  userEmailLength: { max: 320 },
+  quantity: { min: 1 },
+  agentOrderFeeCents: 100,
+  agentDataCallCents: 1,
+  sandboxKeyIdleSeconds: 7 * 24 * 3600,
+  returnLabelSeconds: 7 * 24 * 3600,
+  totpSecretLength: 64,
+  ordersAtOncePerAccount: 1,
+  deviceIntervalSeconds: 5,
+  storeDomainResults: 10,
+  electronicsPageResults: 4,
+  electronicsPageProducts: 24,
+  usageWindowDays: { min: 1, max: 365, default: 30 },
+  usageRecent: { min: 0, max: 100, default: 20 },
+} as const;
+
+export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Five digits, optionally a dash and four more. */
+export const usPostalCodePattern = /^\d{5}(-\d{4})?$/;
+export const countryCodePattern = /^[A-Za-z]{2}$/;
+/** `<prefix>_test_…` and `<prefix>_live_…`; the prefix is the service's own. */
+export const apiKeyPattern = /^([A-Za-z0-9]+)_(test|live)_([A-Za-z0-9_-]+)$/;
+export const sandboxWalletCents = 100_000;

@@ -1,0 +1,70 @@
+import type { ErrorCode } from './error-codes.ts';
+import type { SchemaName } from './schemas/index.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+/** `current` lives under the base URL, `legacy` under the legacy base URL. */
+export type Surface = 'current' | 'legacy';
+/** `payment` is a 402 challenge paid per request; `basic` sends the client token as user name. */
+export type Auth = 'none' | 'bearer' | 'payment' | 'basic';
+/** `safe`: any time; `idempotency_key`: with the same key; `never`: not once it may have been sent. */
+export type RetryPolicy = 'safe' | 'idempotency_key' | 'never';
+
+export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'date-time' | 'uuid' | 'strings';
+
+/** A path or query parameter: its type on the wire, and every bound it has. */
+export interface Parameter {
+  readonly type: ParameterType;
+  readonly description: string;
+  readonly required?: true;
+  readonly nullable?: true;
+  readonly min?: number;
+  readonly max?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly values?: readonly string[];
+  readonly default?: string | number | boolean;
+  readonly observed?: true;
+}
+
+/** A rule between query parameters of one operation. */
+export type ParameterRule =
+  | { readonly together: readonly [string, string] }
+  | { readonly exclusive: readonly [string, string] };
+
+/** The answer of an operation when it succeeds. */
+export type Answer =
+  | {
+      readonly status: 200 | 201;
+      readonly type: 'json';
+      readonly schema: SchemaName;
+      /** Fields without which the answer is none of the service's. */
+      readonly essential?: readonly string[];
+      /** Where the records of a list stand, for paging. */
+      readonly rows?: string;
+    }
+  | { readonly status: 200; readonly type: 'csv' }
+  | { readonly status: 204; readonly type: 'none' };
+
+/** One operation of the service: everything that the client, the sandbox and the documents need to know of it. */
+export interface Operation {
+  readonly method: Method;
+  /** Template under the surface's base URL: `/orders/{order_id}`. */
+  readonly path: string;
+  readonly surface: Surface;
+  readonly summary: string;
+  readonly auth: Auth;
+  readonly pathParameters?: Readonly<Record<string, Parameter>>;
+  readonly query?: Readonly<Record<string, Parameter>>;
+  readonly rules?: readonly ParameterRule[];
+  readonly body?: { readonly schema: SchemaName; readonly optional?: true; readonly observed?: true };
+  readonly answer: Answer;
+  /** Codes it may answer with, beside those of `auth` and validation. */
+  readonly errors: readonly ErrorCode[];
+  readonly retry: RetryPolicy;
+  /** Whether it can move money, so that an unanswered request is in doubt. */
+  readonly movesMoney?: true;
+  /** Price of a call that is paid by challenge, in cents; for an order, added to `max_price`. */
+  readonly challengeCents?: number;
+  /** Whole operation known from watching the service only. */
+  readonly observed?: true;
+}

@@ -1,0 +1,43 @@
+import { limits } from '../limits.ts';
+import type { Operation } from '../operation.ts';
+import { list, offset } from './parameters.ts';
+
+export const retailerOperations = {
+  'retailer.list': {
+    method: 'GET',
+    path: '/retailers',
+    surface: 'current',
+    summary: 'List the supported retailers; free, no key',
+    auth: 'none',
+    query: {
+      limit: { ...list(limits.otherListLimit), observed: true },
+      offset: { ...offset, observed: true },
+      name: { type: 'string', observed: true, description: "part of a retailer's name" },
+      include: { type: 'strings', description: 'further parts of the answer' },
+    },
+    answer: { status: 200, type: 'json', schema: 'PublicRetailerListResponse', rows: 'retailers' },
+    errors: [],
+    retry: 'safe',
+  },
+  'retailer.check': {
+    method: 'GET',
+    path: '/retailers/check',
+    surface: 'current',
+    summary: 'Predict whether an order for a product URL would be refused, and why',
+    auth: 'none',
+    query: {
+      url: { type: 'string', required: true, minLength: 1, observed: true, description: 'product URL' },
+      country: {
+        type: 'string',
+        minLength: 2,
+        maxLength: 2,
+        default: 'US',
+        observed: true,
+        description: 'destination country, two letters',
+      },
+    },
+    answer: { status: 200, type: 'json', schema: 'RetailerCheckResponse', essential: ['orderable'] },
+    errors: ['bad_request'],
+    retry: 'safe',
+  },
+} as const satisfies Record<string, Operation>;

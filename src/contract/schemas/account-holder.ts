@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { walletTypes } from '../enums.ts';
+import { cents, count, httpUrl, observed, text, timestamp, uuid } from './fields.ts';
+import { OrderCreate } from './order-create.ts';
+
+export const Wallet = observed(
+  z.strictObject({
+    id: uuid,
+    user_id: text,
+    balance: cents,
+    wallet_type: z.enum(walletTypes),
+    created_at: timestamp,
+    updated_at: timestamp,
+    spendable_balance: cents,
+    order_fee_cents: cents,
+    billed_by_invoice: z.boolean(),
+  }),
+);
+
+const UsageMetric = z.strictObject({ total: count, prev_total: count, series: z.array(z.number()) });
+
+const RecentCall = z.strictObject({
+  endpoint: text,
+  at: timestamp,
+  query: text.nullable(),
+  result_count: count.nullable(),
+  retailer: text.nullable(),
+  product_id: text.nullable(),
+});
+
+export const UserUsageResponse = observed(
+  z.strictObject({
+    window_days: count,
+    since: timestamp,
+    metrics: z.record(z.string(), UsageMetric),
+    recent: z.array(RecentCall),
+  }),
+);
+
+export const SandboxKeyCreate = z.strictObject({
+  email: z.email().nullish(),
+  name: z.string().nullish(),
+});
+
+export const SandboxKey = z.strictObject({
+  api_key: text,
+  key: observed(text),
+  expires_policy: observed(text),
+  quickstart_url: observed(text),
+  example_order: observed(OrderCreate),
+  claim_url: text,
+  next: observed(z.array(text)),
+});
+
+export const SandboxStatus = observed(
+  z.looseObject({ claimed: z.boolean(), claimed_by_email: text.nullable(), hint: text.nullable() }),
+);
+
+export const WebhookRegistration = z.strictObject({ webhook_url: httpUrl });
+export const WebhookRegistrationResponse = observed(z.strictObject({ id: text, webhook_url: text }));
+
+export const DeviceCodeCreate = observed(z.strictObject({ name: z.string().nullish() }));
+
+export const DeviceCode = observed(
+  z.strictObject({
+    device_code: text,
+    user_code: text,
+    verification_uri: text,
+    verification_uri_complete: text,
+    expires_in: count,
+    interval: count,
+    human_message: text,
+    next: z.unknown(),
+  }),
+);
+
+export const DeviceTokenCreate = observed(z.strictObject({ device_code: z.string().min(1) }));
+
+export const DeviceToken = observed(
+  z.strictObject({
+    id: uuid,
+    key: text,
+    api_key: text,
+    name: text.nullable(),
+    is_active: z.boolean(),
+    is_test: z.boolean(),
+    created_at: timestamp,
+    wallet_balance_cents: cents,
+  }),
+);
+
+export const OpenApiDocument = z.looseObject({ openapi: text, paths: z.looseObject({}) });
+
+export const LegacyRetryResponse = z.strictObject({ request_id: uuid });

@@ -1,0 +1,64 @@
+import type { z } from 'zod';
+import type { ValidationIssue } from '../validation.ts';
+import { type SchemaName, type Shape, schemas } from './index.ts';
+
+export type Checked<N extends SchemaName> =
+  | { readonly value: Shape<N>; readonly issues?: never }
+  | { readonly issues: readonly ValidationIssue[]; readonly value?: never };
+
+/** Checks a value against a shape of the contract. Issues are those of the 422 body, `loc` beginning with `place`. */
+export function checkShape<N extends SchemaName>(
+  name: N,
+  value: unknown,
+  place: 'body' | 'answer',
+): Checked<N> {
+  const schema: z.ZodType = schemas[name];
+  const result = schema.safeParse(value);
+  // The schema's output is the shape by definition; zod's generic lookup cannot see that through the index.
+  if (result.success) return { value: result.data as Shape<N> };
+  return { issues: result.error.issues.flatMap((issue) => validationIssues(issue, value, [place])) };
+}
+
+function validationIssues(
+  issue: z.core.$ZodIssue,
+  value: unknown,
+  place: readonly (string | number)[],
+): ValidationIssue[] {
+  const path = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key));
+  const loc = [...place, ...path];
+  if (issue.code === 'unrecognized_keys') {
+    const msg = 'Extra inputs are not permitted';
+    return issue.keys.map((key) => ({ loc: [...loc, key], msg, type: 'extra_forbidden' }));
+  }
+  if (issue.code === 'invalid_type' && valueAt(value, path) === undefined) {
+    return [{ loc, msg: 'Field required', type: 'missing' }];
+  }
+  return [{ loc, msg: message(issue), type: issueTypes[issue.code] ?? 'value_error' }];
+}
+
+const issueTypes: Readonly<Record<string, string>> = {
+  invalid_type: 'type_error',
+  invalid_value: 'enum',
+  invalid_format: 'string_pattern_mismatch',
+  too_small: 'too_small',
+  too_big: 'too_big',
+};
+
+function message(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'too_big' && issue.origin === 'string') {
+    return `String should have at most ${issue.maximum} characters`;
+  }
+  if (issue.code === 'too_small' && (issue.origin === 'number' || issue.origin === 'int')) {
+    return `Input should be greater than or equal to ${issue.minimum}`;
+  }
+  return issue.message;
+}
+
+function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  let found: unknown = value;
+  for (const key of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = Reflect.get(found, key);
+  }
+  return found;
+}

@@ -1,0 +1,29 @@
+import type { z } from 'zod';
+import * as account from './account.ts';
+import * as accountHolder from './account-holder.ts';
+import * as bulk from './bulk.ts';
+import * as error from './error.ts';
+import * as order from './order.ts';
+import * as orderCreate from './order-create.ts';
+import * as product from './product.ts';
+import * as retailer from './retailer.ts';
+import * as returns from './return.ts';
+
+/** Every shape of the service by its name. The table names shapes, so that reading the table loads none. */
+export const schemas = {
+  ...orderCreate,
+  ...order,
+  ...bulk,
+  ...product,
+  ...retailer,
+  ...account,
+  ...returns,
+  ...accountHolder,
+  ...error,
+};
+
+export type SchemaName = keyof typeof schemas;
+/** A shape as the service sends it. */
+export type Shape<N extends SchemaName> = z.output<(typeof schemas)[N]>;
+/** A shape as a caller may write it: what has a default may be left out. */
+export type ShapeInput<N extends SchemaName> = z.input<(typeof schemas)[N]>;

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import {
+  fulfillmentConcerns,
+  fulfillmentModes,
+  marginTypes,
+  paymentModes,
+  productConditions,
+} from '../enums.ts';
+import { webhookEventSynonyms, webhookEvents } from '../events.ts';
+import { countryCodePattern, limits, usPostalCodePattern } from '../limits.ts';
+import { httpUrl, metadata, observed, price } from './fields.ts';
+
+export const ProductVariant = observed(z.strictObject({ label: z.string(), value: z.string() }));
+
+export const OrderProduct = z.strictObject({
+  url: httpUrl,
+  quantity: observed(z.int().min(limits.quantity.min).default(1)),
+  variant: z.array(ProductVariant).nullish(),
+  condition_in: z.array(z.enum(productConditions)).nullish(),
+  condition_not_in: z.array(z.enum(productConditions)).nullish(),
+});
+
+const country = z.string().superRefine((code, context) => {
+  if (countryCodePattern.test(code)) return;
+  const meant = countryNames[code.trim().toLowerCase()];
+  const message = meant
+    ? `country takes a two-letter code: use ${meant} in place of ${code}`
+    : 'country takes a two-letter ISO 3166-1 code such as US';
+  context.addIssue({ code: 'custom', message });
+});
+
+/** What people write in place of the code of a country that the service delivers to. */
+const countryNames: Readonly<Record<string, string>> = {
+  usa: 'US',
+  'u.s.': 'US',
+  'u.s.a.': 'US',
+  'united states': 'US',
+  'united states of america': 'US',
+  america: 'US',
+  deu: 'DE',
+  germany: 'DE',
+  deutschland: 'DE',
+  ita: 'IT',
+  italy: 'IT',
+  italia: 'IT',
+};
+
+const filled = z.string().trim().min(1, 'Field must not be empty');
+
+export const Address = z
+  .strictObject({
+    first_name: filled,
+    last_name: filled,
+    address_line1: filled,
+    address_line2: observed(z.string().nullish()),
+    city: filled,
+    state: z.string().nullish(),
+    postal_code: filled,
+    country,
+    phone_number: filled,
+  })
+  .superRefine((address, context) => {
+    if (address.country.toUpperCase() !== 'US' || usPostalCodePattern.test(address.postal_code)) return;
+    const message = 'a US postal code has 5 digits, optionally a dash and 4 more';
+    context.addIssue({ code: 'custom', path: ['postal_code'], message });
+  });
+
+const MarginSpec = observed(z.strictObject({ type: z.enum(marginTypes), value: z.number().min(0) }));
+
+const OrderPayment = observed(
+  z.strictObject({
+    mode: z.enum(paymentModes),
+    payment_method: z.string().nullish(),
+    customer: z.string().nullish(),
+    margin: MarginSpec.nullish(),
+  }),
+);
+
+const mode = z.enum(fulfillmentModes);
+
+export const FulfillmentPreferences = observed(
+  z.strictObject({
+    gift: mode.nullish(),
+    items: mode.nullish(),
+    quantity: mode.nullish(),
+    excluded_merchants: z.array(z.string()).nullish(),
+  }),
+);
+
+const hookAddresses = z.union([httpUrl, z.array(httpUrl)]);
+const hookNames = [...Object.keys(webhookEvents), ...Object.keys(webhookEventSynonyms)];
+
+/** Addresses for each event, for this order alone (specification, Events). */
+export const Webhooks = observed(
+  z.strictObject(Object.fromEntries(hookNames.map((name) => [name, hookAddresses.nullish()]))),
+);
+
+export const OrderCreate = z
+  .strictObject({
+    products: z.array(OrderProduct).min(1, 'At least one product is needed'),
+    shipping_address: Address,
+    max_price: price,
+    idempotency_key: z.string().min(1).max(limits.idempotencyKeyLength.max).nullish(),
+    retailer_credentials_id: z.string().nullish(),
+    metadata: metadata.nullish(),
+    po_number: z.string().nullish(),
+    is_gift: z.boolean().nullish(),
+    gift_message: z.string().max(limits.giftMessageLength.max).nullish(),
+    handling_days_max: observed(z.int().min(0).nullish()),
+    payment: OrderPayment.nullish(),
+    customer_notifications: observed(z.strictObject({ email: z.email() }).nullish()),
+    fulfillment: FulfillmentPreferences.nullish(),
+    webhooks: Webhooks.nullish(),
+  })
+  .superRefine((order, context) => {
+    const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    if (order.gift_message != null && order.is_gift !== true) {
+      refuse(['gift_message'], 'gift_message requires is_gift: true');
+    }
+    if (order.fulfillment?.gift != null && order.is_gift !== true) {
+      refuse(['fulfillment', 'gift'], 'fulfillment.gift requires is_gift: true');
+    }
+  });
+
+/** The other notation of the relaxed concerns, accepted from a user's file and sent keyed. */
+export const BestEffortNotation = z.strictObject({
+  best_effort: z.array(z.enum(fulfillmentConcerns)),
+  excluded_merchants: z.array(z.string()).nullish(),
+});

@@ -1,0 +1,73 @@
+/** From a failure's category to the exit code of the program. The only such table. */
+export const exitCodes = {
+  unexpected: 1,
+  usage: 2,
+  authentication: 3,
+  not_found: 4,
+  conflict: 5,
+  payment: 6,
+  ended_badly: 7,
+  deadline: 8,
+  unavailable: 9,
+  in_doubt: 10,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ErrorCategory = keyof typeof exitCodes;
+
+/** What became of the request the failure belongs to. */
+export type Outcome = 'not_sent' | 'rejected' | 'applied' | 'unknown';
+
+export interface NextStep {
+  readonly command: string;
+  readonly when: string;
+}
+
+export interface ErrorFacts {
+  readonly code?: string | undefined;
+  readonly status?: number | undefined;
+  readonly details?: unknown;
+  readonly hint?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly attempts?: number | undefined;
+  readonly retryable?: boolean | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly outcome?: Outcome | undefined;
+  readonly next?: readonly NextStep[] | undefined;
+  readonly cause?: unknown;
+}
+
+/** The base of every failure that is shown to a user: one message, one category, the facts beside it. */
+export class ErrandError extends Error {
+  override readonly name: string = 'ErrandError';
+  readonly category: ErrorCategory;
+  readonly facts: ErrorFacts;
+
+  constructor(category: ErrorCategory, message: string, facts: ErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.category = category;
+    this.facts = facts;
+  }
+
+  get exitCode(): number {
+    return exitCodes[this.category];
+  }
+}
+
+/** Wrong usage or input, refused before anything was sent; the message names the flag, file, line or field. */
+export class UsageError extends ErrandError {
+  override readonly name = 'UsageError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('usage', message, { outcome: 'not_sent', retryable: false, ...facts });
+  }
+}
+
+/** A file or folder of errand's own could not be read or written. */
+export class StorageError extends ErrandError {
+  override readonly name = 'StorageError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('unexpected', message, { outcome: 'not_sent', ...facts });
+  }
+}

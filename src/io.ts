@@ -1,0 +1,44 @@
+import type { Readable, Writable } from 'node:stream';
+
+export interface OutputStream {
+  readonly stream: Writable;
+  readonly isTerminal: boolean;
+  readonly color: boolean;
+  /** Width in columns; undefined where the stream is no terminal. */
+  columns(): number | undefined;
+}
+
+/** The program's three streams and what is known of each. */
+export interface Io {
+  readonly stdin: { readonly stream: Readable; readonly isTerminal: boolean };
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The streams of this process. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` decide colour before the terminal does. */
+export function processIo(process: NodeJS.Process): Io {
+  return {
+    stdin: { stream: process.stdin, isTerminal: process.stdin.isTTY === true },
+    stdout: outputStream(process.stdout, process.env),
+    stderr: outputStream(process.stderr, process.env),
+  };
+}
+
+function outputStream(stream: NodeJS.WriteStream, environment: Environment): OutputStream {
+  const isTerminal = stream.isTTY === true;
+  return {
+    stream,
+    isTerminal,
+    color: wantsColor(isTerminal, environment),
+    columns: () => (isTerminal ? stream.columns : undefined),
+  };
+}
+
+function wantsColor(isTerminal: boolean, environment: Environment): boolean {
+  if (environment.NO_COLOR) return false;
+  const forced = environment.FORCE_COLOR;
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  return isTerminal && environment.TERM !== 'dumb';
+}

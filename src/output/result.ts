@@ -1,0 +1,80 @@
+/** What a command's `run` returns: data with its columns. `output` prints it in the format that was asked for. */
+
+/** A record as the service sent it: wire names, unknown fields kept. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export type ColumnKind = 'text' | 'money' | 'time' | 'date' | 'id' | 'count' | 'flag' | 'status';
+
+/** One column of a record. `path` is the wire path (`items.0.url`); csv, tsv and table all use it. */
+export interface Column {
+  readonly name: string;
+  readonly path: string;
+  readonly kind?: ColumnKind;
+  /** Higher is kept longer when the terminal is narrow; default 0. */
+  readonly weight?: number;
+  /** The value to show in place of what stands at `path` (a sum, a join). Pure. */
+  readonly value?: (row: Row) => unknown;
+  /** Path of the field naming the currency of a money column; USD without it. */
+  readonly currency?: string;
+}
+
+export interface RecordResult {
+  readonly kind: 'record';
+  readonly record: Row;
+  readonly columns: readonly Column[];
+  /** Path of what `-o id` prints; default `id`. */
+  readonly id?: string;
+  /** Lines for stderr after the record, for people only. */
+  readonly hints?: readonly string[];
+  readonly exitCode?: number;
+}
+
+export interface ListResult {
+  readonly kind: 'list';
+  readonly rows: Iterable<Row> | AsyncIterable<Row>;
+  readonly columns: readonly Column[];
+  readonly id?: string;
+  /** Shown on stderr in place of an empty table. */
+  readonly empty?: string;
+  /** Called when all rows are out; lines for stderr ("50 of 1,200; --all for the rest"). */
+  readonly hints?: () => readonly string[];
+  readonly exitCode?: () => number;
+}
+
+/** Bytes for stdout as they come: an export, a script, a file. */
+export interface StreamResult {
+  readonly kind: 'stream';
+  readonly chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+}
+
+/** Lines of plain text. With `-o json` and the like, `record` is printed in their place. */
+export interface TextResult {
+  readonly kind: 'text';
+  readonly lines: readonly string[];
+  readonly record?: Row;
+}
+
+/** Nothing on stdout; `hints` go to stderr. */
+export interface NoResult {
+  readonly kind: 'none';
+  readonly hints?: readonly string[];
+  readonly exitCode?: number;
+}
+
+export type Result = RecordResult | ListResult | StreamResult | TextResult | NoResult;
+
+export const outputFormats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'id'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+export interface OutputOptions {
+  readonly format: OutputFormat;
+  /** Wire paths that pick and order columns (and, for json, fields). */
+  readonly fields?: readonly string[] | undefined;
+  /** JMESPath, applied to the JSON. */
+  readonly query?: string | undefined;
+  /** Absolute UTC times in tables in place of relative ones. */
+  readonly utc?: boolean | undefined;
+  /** Leave CSV cells that a spreadsheet would run as they are. */
+  readonly rawCsv?: boolean | undefined;
+  readonly now: () => number;
+}
