@@ -89,29 +89,37 @@ interface Settled {
   readonly job_result: JobResult;
 }
 
-/** One change of an order, whole: applying it needs only the record. `at` is ms since the epoch. */
+/**
+ * One change of an order, whole but for the time: applying it needs only the record, and writes `at` (ms since
+ * the epoch) wherever the record shows when it happened. So a change can be moved in time without being rebuilt.
+ */
 export type Transition = { readonly at: number } & (
   | { readonly kind: 'started' }
   | ({ readonly kind: 'placed' } & Settled)
   | ({ readonly kind: 'failed' } & Settled)
-  | {
-      readonly kind: 'tracked';
-      readonly tracking: Tracking;
-      /** True on the last tracking number of the order. */
-      readonly complete: boolean;
-    }
-  | {
-      readonly kind: 'scanned';
-      readonly tracking_id: string;
-      readonly status: TrackingStatus;
-      readonly checkpoint: Checkpoint;
-      readonly estimated_delivery_date: string | null;
-      readonly delivery_proof_url: string | null;
-      readonly items: readonly ItemChange[];
-    }
+  | Tracked
+  | Scan
   | { readonly kind: 'cancelled'; readonly reason: string }
   | { readonly kind: 'cancelled_by_retailer'; readonly reason: string }
 );
+
+interface Tracked {
+  readonly kind: 'tracked';
+  readonly tracking: Omit<Tracking, 'created_at' | 'checkpoints'>;
+  readonly checkpoint: UntimedCheckpoint;
+  /** True on the last tracking number of the order. */
+  readonly complete: boolean;
+}
+
+export interface Scan {
+  readonly kind: 'scanned';
+  readonly tracking_id: string;
+  readonly checkpoint: UntimedCheckpoint;
+  readonly estimated_delivery_date: string | null;
+  readonly items: readonly ItemChange[];
+}
+
+export type UntimedCheckpoint = Omit<Checkpoint, 'checkpoint_time'>;
 export type TransitionKind = Transition['kind'];
 
 /** What is still to come, soonest first. Plain JSON; empty once nothing more happens by itself. */
@@ -151,13 +159,15 @@ export interface Refused {
 }
 
 /** What `sandbox trigger` can make happen now. */
-export type ForcedKind =
-  | 'placed'
-  | 'failed'
-  | 'shipped'
-  | 'delivered'
-  | 'undeliverable'
-  | 'available_for_pickup'
-  | 'cancelled_by_retailer';
+export const forcedKinds = [
+  'placed',
+  'failed',
+  'shipped',
+  'delivered',
+  'undeliverable',
+  'available_for_pickup',
+  'cancelled_by_retailer',
+] as const;
+export type ForcedKind = (typeof forcedKinds)[number];
 
 export type { ErrorType, FulfillmentConcern, ItemStatus, TrackingStatus };

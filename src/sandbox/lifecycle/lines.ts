@@ -1,0 +1,73 @@
+import { type Draw, drawFor } from './draw.ts';
+import { chargedInUsd, paymentCurrency, wholeCents } from './money.ts';
+import { slugOf } from './shop-url.ts';
+import { type TestProduct, testFacts, testProducts } from './test-products.ts';
+import type { LineFacts, OrderItem, OrderRecord, Surroundings } from './types.ts';
+
+/** A product line with everything known of it. */
+export interface Line {
+  readonly index: number;
+  readonly item: OrderItem;
+  readonly facts: LineFacts;
+  /** The test product that it is, if it is one. */
+  readonly test: TestProduct | null;
+}
+
+/** Prices of products that no catalogue lists, USD cents. */
+const inventedPrice = { min: 500, max: 12_000 };
+/** The part of what the ceiling leaves that such a product may take, so that there is something to give back. */
+const usedShare = { min: 0.6, max: 0.98 };
+/** `test-price-exceeded` costs at least this much more than the ceiling, USD cents. */
+const priceRise = 1_000;
+
+export function linesOf(record: OrderRecord, surroundings: Surroundings): Line[] {
+  const draw = drawFor(surroundings.seed, record.id);
+  const known = record.items.map((item, index) => {
+    const slug = slugOf(item.url, surroundings.config.shopUrl);
+    if (slug === null) return { test: null, facts: surroundings.lines[index] ?? null };
+    const test: TestProduct = testProducts[slug];
+    return { test, facts: risen(testFacts(slug), test, record.max_price) };
+  });
+  const left = record.max_price - knownCost(record, known);
+  const invented = known.reduce((sum, { facts }, index) => sum + (facts ? 0 : quantity(record, index)), 0);
+  return record.items.map((item, index) => ({
+    index,
+    item,
+    test: known[index]?.test ?? null,
+    facts: known[index]?.facts ?? inventedFacts(item.url, Math.max(0, left) / invented, draw, index),
+  }));
+}
+
+const quantity = (record: OrderRecord, index: number): number => record.items[index]?.quantity ?? 0;
+
+function risen(facts: LineFacts, test: TestProduct, ceiling: number): LineFacts {
+  if (test.fails !== 'max_price_exceeded') return facts;
+  return { ...facts, priceCents: Math.max(facts.priceCents, wholeCents(ceiling + priceRise)) };
+}
+
+function knownCost(record: OrderRecord, known: readonly { facts: LineFacts | null }[]): number {
+  const cost = known.map(({ facts }, index) => {
+    if (!facts) return 0;
+    const unit = chargedInUsd(facts.priceCents, facts.currency);
+    return unit * quantity(record, index) + chargedInUsd(facts.shippingCents ?? 0, facts.currency);
+  });
+  return cost.reduce((sum, part) => sum + part, 0);
+}
+
+/** A product nobody lists sells at a price of chance, within what the ceiling leaves for one unit. */
+function inventedFacts(url: string, affordable: number, draw: Draw, index: number): LineFacts {
+  const between = ({ min, max }: { min: number; max: number }, name: string) =>
+    min + draw.fraction(`${name} ${index}`) * (max - min);
+  const price = between(inventedPrice, 'price');
+  const { hostname, pathname } = new URL(url);
+  const name = pathname.split('/').filter(Boolean).at(-1) ?? hostname;
+  return {
+    retailer: hostname,
+    productId: name,
+    title: name.replaceAll(/[-_+]+/g, ' '),
+    priceCents: Math.floor(Math.min(price, affordable * between(usedShare, 'share'))),
+    currency: paymentCurrency,
+    available: true,
+    giftOption: true,
+  };
+}

@@ -1,0 +1,76 @@
+import { drawFor } from './draw.ts';
+import { securedBlocks } from './payment.ts';
+import type { NewOrder, OrderBody, OrderItem, OrderRecord } from './types.ts';
+
+export const isoTime = (at: number): string => new Date(at).toISOString();
+
+/** The record as `POST /orders` answers it: pending, nothing tried, nothing charged. */
+export function initialRecord(input: NewOrder): OrderRecord {
+  const { order, orderId, createdAt } = input;
+  const time = isoTime(createdAt);
+  return {
+    id: orderId,
+    status: 'pending',
+    max_price: order.max_price,
+    attempts: 0,
+    items: items(input, time),
+    shipping_address: shippingAddress(order),
+    metadata: order.metadata ?? null,
+    po_number: order.po_number ?? null,
+    handling_days_max: order.handling_days_max ?? null,
+    is_gift: order.is_gift ?? false,
+    gift_message: order.gift_message ?? null,
+    retailer_credentials_id: order.retailer_credentials_id ?? null,
+    retailer_credentials_uuid: input.accountUuid ?? null,
+    job_result: null,
+    merchant_order_ids: [],
+    tracking_numbers: [],
+    created_by: input.createdBy ?? null,
+    user_id: input.userId,
+    returns: [],
+    ...securedBlocks(order, input.config.orderFeeCents, drawFor(input.seed, orderId)),
+    customer_notifications: order.customer_notifications
+      ? { email: order.customer_notifications.email, delivered: null }
+      : null,
+    fulfillment: fulfillment(order),
+    created_at: time,
+    updated_at: time,
+  };
+}
+
+function items({ order, orderId, seed }: NewOrder, time: string): OrderItem[] {
+  const draw = drawFor(seed, orderId);
+  return order.products.map((product, index) => ({
+    id: draw.uuid(`item ${index}`),
+    url: product.url,
+    quantity: product.quantity,
+    variant: product.variant ?? null,
+    condition_in: product.condition_in ?? null,
+    condition_not_in: product.condition_not_in ?? null,
+    status: 'pending',
+    cancellation_reason: null,
+    error_type: null,
+    created_at: time,
+    updated_at: time,
+  }));
+}
+
+function shippingAddress({ shipping_address: address }: OrderBody): OrderRecord['shipping_address'] {
+  return {
+    ...address,
+    address_line2: address.address_line2 ?? null,
+    state: address.state ?? null,
+    country: address.country.toUpperCase(),
+  };
+}
+
+function fulfillment({ fulfillment: asked }: OrderBody): OrderRecord['fulfillment'] {
+  if (!asked) return null;
+  return {
+    gift: asked.gift ?? null,
+    items: asked.items ?? null,
+    quantity: asked.quantity ?? null,
+    excluded_merchants: asked.excluded_merchants ?? [],
+    concessions: [],
+  };
+}
