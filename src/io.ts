@@ -6,6 +6,10 @@ export interface OutputStream {
   readonly color: boolean;
   /** Width in columns; undefined where the stream is no terminal. */
   columns(): number | undefined;
+  /** Height in rows; undefined where the stream is no terminal. */
+  rows?(): number | undefined;
+  /** A terminal whose cursor cannot be moved (`TERM=dumb`). */
+  readonly isDumb?: boolean;
 }
 
 /** The program's three streams and what is known of each. */
@@ -33,6 +37,8 @@ function outputStream(stream: NodeJS.WriteStream, environment: Environment): Out
     isTerminal,
     color: wantsColor(isTerminal, environment),
     columns: () => (isTerminal ? stream.columns : undefined),
+    rows: () => (isTerminal ? stream.rows : undefined),
+    isDumb: environment.TERM === 'dumb',
   };
 }
 

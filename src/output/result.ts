@@ -16,6 +16,8 @@ export interface Column {
   readonly value?: (row: Row) => unknown;
   /** Path of the field naming the currency of a money column; USD without it. */
   readonly currency?: string;
+  /** Columns of the records in the list at `path`, for the view of one record; its plain fields without them. */
+  readonly columns?: readonly Column[];
 }
 
 export interface RecordResult {
@@ -45,6 +47,8 @@ export interface ListResult {
 export interface StreamResult {
   readonly kind: 'stream';
   readonly chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+  /** Read when all chunks are out. */
+  readonly exitCode?: () => number;
 }
 
 /** Lines of plain text. With `-o json` and the like, `record` is printed in their place. */

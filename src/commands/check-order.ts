@@ -1,0 +1,46 @@
+import { checkShape } from '../contract/schemas/check.ts';
+import type { Shape } from '../contract/schemas/index.ts';
+import type { ValidationIssue } from '../contract/validation.ts';
+import { UsageError } from '../errors.ts';
+import { addressFlag } from './address-options.ts';
+
+/** The flag that gives a field of the payload, where its name is not the field's own. */
+const flags: Readonly<Record<string, string>> = {
+  products: '--product',
+  max_price: '--max-price',
+  idempotency_key: '--idempotency-key',
+  retailer_credentials_id: '--account',
+  metadata: '--metadata',
+  po_number: '--po-number',
+  is_gift: '--gift',
+  gift_message: '--gift-message',
+  handling_days_max: '--handling-days-max',
+  customer_notifications: '--notify',
+  payment: '--payment-mode',
+  fulfillment: '--best-effort',
+  webhooks: '--webhook',
+};
+
+/**
+ * Checks a whole payload against the contract before anything is sent.
+ * @throws UsageError naming each refused field, its flag, and the file it may stand in.
+ */
+export async function checkOrder(payload: unknown, file: string | undefined): Promise<Shape<'OrderCreate'>> {
+  const checked = checkShape('OrderCreate', payload, 'body');
+  if (checked.value) return checked.value;
+  const lines = checked.issues.map((issue) => describeIssue(issue, file));
+  const [first = '', ...more] = lines;
+  const message = more.length === 0 ? first : `the order is not valid:\n  ${lines.join('\n  ')}`;
+  throw new UsageError(message, { code: 'validation_error', details: { detail: checked.issues } });
+}
+
+function describeIssue({ loc, msg }: ValidationIssue, file: string | undefined): string {
+  const [, top = '', next = ''] = loc.map(String);
+  const path = loc.slice(1).join('.');
+  const flag = top === 'shipping_address' ? (addressFlag(next) ?? '--ship-to') : flags[top];
+  const places = [path, flag, file && (file === '-' ? 'stdin' : file)].filter(
+    (place) => place !== undefined && place !== '',
+  );
+  const [name, ...where] = places;
+  return `${name}${where.length > 0 ? ` (${where.join(', ')})` : ''}: ${msg}`;
+}

@@ -1,0 +1,115 @@
+import type { Context } from '../context.ts';
+import type { OperationName } from '../contract/operations/index.ts';
+import type { Result } from '../output/result.ts';
+
+/** A positional argument. `ids` also reads `-` from stdin, one a line. */
+export interface Argument {
+  readonly name: string;
+  readonly description: string;
+  readonly required?: boolean;
+  readonly variadic?: boolean;
+}
+
+interface OptionBase {
+  readonly description: string;
+  readonly short?: string;
+  readonly group?: string;
+  /** Shown in the help as `--flag <placeholder>`. */
+  readonly placeholder?: string;
+}
+
+/** A typed option; its flag is its key in kebab-case. Each kind is parsed and refused in `parse-option.ts`. */
+export type Option =
+  | (OptionBase & { readonly kind: 'text'; readonly minLength?: number; readonly maxLength?: number })
+  | (OptionBase & { readonly kind: 'integer'; readonly min?: number; readonly max?: number })
+  | (OptionBase & { readonly kind: 'choice'; readonly values: readonly string[] })
+  | (OptionBase & { readonly kind: 'flag' })
+  /** `--flag` and `--no-flag`. */
+  | (OptionBase & { readonly kind: 'yes-no' })
+  /** Repeated. */
+  | (OptionBase & { readonly kind: 'texts' })
+  /** Comma-separated, and may be repeated. */
+  | (OptionBase & { readonly kind: 'list'; readonly values?: readonly string[] })
+  /** `key=value`, repeated. */
+  | (OptionBase & { readonly kind: 'pairs' })
+  /** Money with a sign or decimals; its `-cents` twin takes an integer. Value in cents. */
+  | (OptionBase & { readonly kind: 'money' })
+  /** A date or a time; value ISO 8601. */
+  | (OptionBase & { readonly kind: 'date' })
+  /** `30s`, `5m`; value in ms. */
+  | (OptionBase & { readonly kind: 'duration' });
+
+export type Options = Readonly<Record<string, Option>>;
+export type Arguments = readonly Argument[];
+
+interface ValueOfKind {
+  text: string;
+  integer: number;
+  choice: string;
+  flag: boolean;
+  'yes-no': boolean;
+  texts: string[];
+  list: string[];
+  pairs: Record<string, string>;
+  money: number;
+  date: string;
+  duration: number;
+}
+
+type OptionValue<O extends Option> = O extends { kind: 'choice'; values: readonly (infer V)[] }
+  ? V
+  : ValueOfKind[O['kind']];
+
+type ArgumentValue<A extends Argument> = A extends { variadic: true }
+  ? string[]
+  : A extends { required: true }
+    ? string
+    : string | undefined;
+
+/** What `run` gets: each argument and each option by its name, typed. */
+export type Input<A extends Arguments, O extends Options> = {
+  readonly [E in A[number] as E['name']]: ArgumentValue<E>;
+} & { readonly [K in keyof O]?: OptionValue<O[K]> };
+
+export interface Example {
+  /** The whole command line, `errand` included. */
+  readonly command: string;
+  readonly note: string;
+}
+
+export interface Command<A extends Arguments = Arguments, O extends Options = Options> {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  /** More than the summary, for the help. */
+  readonly description?: string;
+  readonly arguments?: A;
+  readonly options?: O;
+  readonly examples: readonly Example[];
+  /** The operations it calls: its endpoint in the help, and what offers `--dry-run` and `--curl`. */
+  readonly operations?: readonly OperationName[];
+  /** Exit codes that mean something special here. */
+  readonly exitCodes?: Readonly<Record<number, string>>;
+  readonly related?: readonly string[];
+  run(context: Context, input: Input<A, O>): Promise<Result>;
+}
+
+/** A command whose argument and option types are known to nobody but itself. */
+export type AnyCommand = Omit<Command, 'run'> & {
+  run(context: Context, input: Readonly<Record<string, unknown>>): Promise<Result>;
+};
+
+export interface Noun {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  readonly verbs: readonly (AnyCommand | Noun)[];
+}
+
+/** Defines a command as data; the types of `input` follow from `arguments` and `options`. */
+export function defineCommand<const A extends Arguments, const O extends Options>(
+  command: Command<A, O>,
+): AnyCommand {
+  // Input is produced by parse-option.ts from the same definition, so the erased type is the declared one.
+  return command as unknown as AnyCommand;
+}

@@ -1,0 +1,51 @@
+import type { Parameter } from '../contract/operation.ts';
+import type { Option } from './define.ts';
+
+type OptionFor<P extends Parameter> = P extends { type: 'boolean' }
+  ? { readonly kind: 'yes-no'; readonly description: string }
+  : P extends { type: 'integer' | 'number' }
+    ? { readonly kind: 'integer'; readonly description: string }
+    : P extends { type: 'date-time' }
+      ? { readonly kind: 'date'; readonly description: string }
+      : P extends { type: 'strings'; values: infer V extends readonly string[] }
+        ? { readonly kind: 'list'; readonly description: string; readonly values: V }
+        : P extends { values: infer V extends readonly string[] }
+          ? { readonly kind: 'choice'; readonly description: string; readonly values: V }
+          : { readonly kind: 'text'; readonly description: string };
+
+/** The option for a query parameter of the table: its kind, bounds, values and description are the contract's. */
+export function optionFor<const P extends Parameter>(
+  parameter: P,
+  more: { group?: string } = {},
+): OptionFor<P> {
+  // The conditional type above and the function below read the same fields of the same parameter.
+  return { ...plainOption(parameter), ...more } as unknown as OptionFor<P>;
+}
+
+function plainOption(parameter: Parameter): Option {
+  const { description, values, min, max, minLength, maxLength } = parameter;
+  switch (parameter.type) {
+    case 'boolean':
+      return { kind: 'yes-no', description };
+    case 'integer':
+    case 'number':
+      return {
+        kind: 'integer',
+        description,
+        ...(min !== undefined && { min }),
+        ...(max !== undefined && { max }),
+      };
+    case 'date-time':
+      return { kind: 'date', description };
+    case 'strings':
+      return { kind: 'list', description, ...(values && { values }) };
+    default:
+      if (values) return { kind: 'choice', description, values };
+      return {
+        kind: 'text',
+        description,
+        ...(minLength !== undefined && { minLength }),
+        ...(maxLength !== undefined && { maxLength }),
+      };
+  }
+}

@@ -1,0 +1,40 @@
+import { outputFormats } from '../output/result.ts';
+import type { Options } from './define.ts';
+
+/** Options that every command has. */
+export const globalOptions = {
+  output: {
+    kind: 'choice',
+    short: 'o',
+    values: outputFormats,
+    placeholder: 'format',
+    description: `${outputFormats.join(', ')} (default table)`,
+  },
+  fields: {
+    kind: 'list',
+    placeholder: 'paths',
+    description: 'columns or fields to show: id,status,items.0.url',
+  },
+  query: { kind: 'text', placeholder: 'expression', description: 'JMESPath over the JSON' },
+  utc: { kind: 'flag', description: 'absolute UTC times in tables' },
+  rawCsv: { kind: 'flag', description: 'leave CSV cells that a spreadsheet would run as they are' },
+  profile: { kind: 'text', placeholder: 'name', description: 'profile to use' },
+  baseUrl: {
+    kind: 'text',
+    placeholder: 'url',
+    description: 'base URL of the service; `embedded:` is the built-in sandbox',
+  },
+  timeout: { kind: 'duration', placeholder: 'time', description: 'give up after this long: 30s, 5m' },
+  retries: { kind: 'integer', min: 0, max: 20, placeholder: 'n', description: 'tries after the first one' },
+  debug: { kind: 'flag', description: 'trace requests on stderr, secrets redacted' },
+} as const satisfies Options;
+
+/** Options of every command that writes. */
+export const writeOptions = {
+  dryRun: { kind: 'flag', description: 'print the request in place of sending it' },
+} as const satisfies Options;
+
+/** Options of every command that calls the service. */
+export const requestOptions = {
+  curl: { kind: 'flag', description: 'print the request as a curl command in place of sending it' },
+} as const satisfies Options;

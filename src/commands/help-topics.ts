@@ -1,0 +1,76 @@
+import { exitCodes } from '../errors.ts';
+
+const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  unexpected: 'unexpected failure: a bug, or something not below',
+  usage: 'wrong usage, or input refused; the message names the flag, file, line or field',
+  authentication: 'not authenticated or not allowed',
+  not_found: 'not found',
+  conflict: 'refused because of state: already exists, not cancellable, return not allowed',
+  payment: 'payment: the wallet cannot cover it, or a payment was declined',
+  ended_badly: 'the errand ended badly: an awaited order failed or was cancelled, rows failed',
+  deadline: '--timeout passed while waiting; what was awaited goes on',
+  unavailable: 'the service cannot be reached, is unavailable or rate-limits; nothing is in doubt',
+  in_doubt: 'in doubt: money may have moved and no answer came; the message says how to find out',
+  interrupted: 'interrupted (Ctrl-C); what is in doubt is in the journal',
+  terminated: 'terminated; what is in doubt is in the journal',
+};
+
+const environment: Readonly<Record<string, string>> = {
+  ERRAND_API_KEY: 'key for the service',
+  ERRAND_BASE_URL: 'base URL of the service; `embedded:` is the built-in sandbox',
+  ERRAND_LEGACY_BASE_URL: 'base URL of the legacy v1 surface',
+  ERRAND_LEGACY_TOKEN: 'client token of the legacy v1 surface',
+  ERRAND_PROFILE: 'profile to use',
+  ERRAND_CONFIG_DIR: 'folder of the configuration',
+  ERRAND_STATE_DIR: 'folder of the journal and the sandbox data',
+  ERRAND_OUTPUT: 'output format',
+  ERRAND_TIMEOUT: 'give up after this long: 30s',
+  ERRAND_DEBUG: 'set: trace requests on stderr',
+  ERRAND_NO_INPUT: 'set: never ask',
+  CI: 'set: never ask',
+  NO_COLOR: 'set: no colour',
+  FORCE_COLOR: 'set: colour even when not on a terminal',
+  HTTPS_PROXY: 'proxy for the network; NO_PROXY lists what goes without it',
+};
+
+const table = (rows: Readonly<Record<string, string>>): string => {
+  const width = Math.max(...Object.keys(rows).map((name) => name.length));
+  return Object.entries(rows)
+    .map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}\n`)
+    .join('');
+};
+
+/** The topics of `errand help TOPIC`. */
+export const topics: Readonly<Record<string, () => string>> = {
+  'exit-codes': () => {
+    const codes = Object.entries(exitCodes).map(([category, code]) => [
+      String(code).padStart(3),
+      meanings[category as keyof typeof exitCodes],
+    ]);
+    return `Exit codes:\n${table({ '  0': 'done', ...Object.fromEntries(codes) })}
+With several ids every one is tried, and the exit code is that of the first failure.
+`;
+  },
+  environment: () =>
+    `Environment variables (a flag wins over them, they win over the profile):\n${table(environment)}`,
+  output: () => `Output:
+  stdout carries data only; progress, hints and errors go to stderr.
+  -o table   for people: fits the terminal, drops the least important columns first
+  -o json    the service's own record; a list is one array
+  -o ndjson  one record a line, as they come
+  -o csv|tsv columns with a header; cells that a spreadsheet would run are prefixed (--raw-csv leaves them)
+  -o yaml    as json
+  -o id      one id a line, to pipe into another command
+  --fields id,status,items.0.url   picks and orders columns, in every format
+  --query 'items[].url'            JMESPath over the JSON
+  With -o json or ndjson a failure is one JSON object on stderr.
+`,
+  money: () => `Money:
+  A price flag takes currency units with a sign or decimals: --max-price '$50', 50.00, 'EUR 50'.
+  Its -cents twin takes an integer: --max-price-cents 5000.
+  A bare integer (--max-price 5000) is refused, since it can be read both ways.
+  Files and CSVs carry the service's integer cents.
+  max_price is a ceiling: an order that would cost more fails and nothing is charged.
+  One intent is one order: every order has an idempotency key that is written to the journal before it is sent.
+`,
+};

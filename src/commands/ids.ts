@@ -1,0 +1,52 @@
+import type { Context } from '../context.ts';
+import { uuidPattern } from '../contract/limits.ts';
+import { ErrandError, UsageError } from '../errors.ts';
+
+/**
+ * The ids of a command: its arguments, `-` standing for stdin, one a line. Duplicates are dropped.
+ * @throws UsageError naming the id that is none, or the line it stands on.
+ */
+export async function readIds(context: Context, what: string, given: readonly string[]): Promise<string[]> {
+  const ids = new Set<string>();
+  for (const id of given) {
+    if (id === '-')
+      for (const line of await context.readLines())
+        ids.add(checkUuid(what, line.text, `line ${line.number}`));
+    else ids.add(checkUuid(what, id));
+  }
+  return [...ids];
+}
+
+/** A UUID in lower case. @throws UsageError. */
+export function checkUuid(what: string, id: string, where?: string): string {
+  const trimmed = id.trim();
+  if (uuidPattern.test(trimmed)) return trimmed.toLowerCase();
+  const place = where ? ` (stdin, ${where})` : '';
+  throw new UsageError(
+    `${what} "${trimmed}"${place} is not a UUID; \`errand ${what.split(' ')[0]} list -o id\` prints them`,
+  );
+}
+
+/**
+ * Runs `act` for each id. One id: its failure is the command's. Several: every one is tried, each failure is
+ * reported on stderr, and the exit code is that of the first failure.
+ */
+export function eachId<T>(
+  context: Context,
+  ids: readonly string[],
+  act: (id: string) => Promise<T>,
+): { rows: AsyncGenerator<T>; exitCode: () => number } {
+  let code = 0;
+  async function* rows(): AsyncGenerator<T> {
+    for (const id of ids) {
+      try {
+        yield await act(id);
+      } catch (error) {
+        if (ids.length === 1 || !(error instanceof ErrandError) || context.signal.aborted) throw error;
+        code ||= error.exitCode;
+        await context.report(error);
+      }
+    }
+  }
+  return { rows: rows(), exitCode: () => code };
+}

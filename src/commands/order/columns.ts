@@ -1,0 +1,98 @@
+import type { Column, Row } from '../../output/result.ts';
+
+/** An order's columns, for every format. */
+export const orderColumns: readonly Column[] = [
+  { name: 'id', path: 'id', kind: 'id', weight: 10 },
+  { name: 'status', path: 'status', kind: 'status', weight: 9 },
+  { name: 'delivery', path: 'delivery', kind: 'status', weight: 8, value: deliveryOf },
+  {
+    name: 'total',
+    path: 'job_result.price_components.total',
+    kind: 'money',
+    weight: 6,
+    currency: 'job_result.price_components.currency',
+  },
+  { name: 'ceiling', path: 'max_price', kind: 'money', weight: 5 },
+  { name: 'created', path: 'created_at', kind: 'time', weight: 7 },
+  { name: 'product', path: 'items.0.url', weight: 4 },
+  { name: 'quantity', path: 'items.0.quantity', kind: 'count', weight: 2 },
+  { name: 'recipient', path: 'recipient', weight: 3, value: recipientOf },
+  { name: 'error', path: 'job_result.error_type', weight: 6 },
+  { name: 'tracking number', path: 'tracking_numbers.0.tracking_number', weight: 1 },
+];
+
+/** What a person wants of one order, line by line. */
+export const orderDetailColumns: readonly Column[] = [
+  ...orderColumns.slice(0, 3),
+  { name: 'why', path: 'job_result.error' },
+  ...orderColumns.slice(3, 6),
+  { name: 'items', path: 'items', value: itemsOf },
+  { name: 'ship to', path: 'ship_to', value: addressOf },
+  { name: 'po number', path: 'po_number' },
+  { name: 'gift message', path: 'gift_message' },
+  {
+    name: 'retailer order',
+    path: 'merchant_order_ids',
+    value: (order) => list(order.merchant_order_ids).join(', '),
+  },
+  { name: 'tracking', path: 'tracking_numbers', value: trackingOf },
+  { name: 'expected', path: 'tracking_numbers.0.estimated_delivery_date', kind: 'date' },
+  { name: 'relaxed', path: 'fulfillment.concessions', value: concessionsOf },
+  { name: 'attempts', path: 'attempts', kind: 'count' },
+  { name: 'updated', path: 'updated_at', kind: 'time' },
+];
+
+export const milestoneColumns: readonly Column[] = [
+  { name: 'at', path: 'occurred_at', kind: 'time', weight: 9 },
+  { name: 'milestone', path: 'type', kind: 'status', weight: 10 },
+  { name: 'label', path: 'label', weight: 8 },
+  { name: 'detail', path: 'detail', weight: 7 },
+  { name: 'source', path: 'source', weight: 1 },
+];
+
+/** The furthest that a parcel of the order has come; parcels of one order may differ. */
+export function deliveryOf(order: Row): string | undefined {
+  const states = [...new Set(list(order.tracking_numbers).map((tracking) => field(tracking, 'status')))];
+  return states.length === 0 ? undefined : states.join(', ');
+}
+
+function recipientOf(order: Row): string {
+  const address = order.shipping_address;
+  return [field(address, 'first_name'), field(address, 'last_name')].filter(Boolean).join(' ');
+}
+
+function addressOf(order: Row): string {
+  const address = order.shipping_address;
+  const town = ['city', 'state', 'postal_code', 'country'].map((name) => field(address, name));
+  const parts = [recipientOf(order), field(address, 'address_line1'), field(address, 'address_line2')];
+  return [...parts, town.filter(Boolean).join(' ')].filter(Boolean).join(', ');
+}
+
+function itemsOf(order: Row): string {
+  return list(order.items)
+    .map((item) => `${field(item, 'quantity')} x ${field(item, 'url')} (${field(item, 'status')})`)
+    .join('; ');
+}
+
+function trackingOf(order: Row): string {
+  return list(order.tracking_numbers)
+    .map((it) => `${field(it, 'carrier')} ${field(it, 'tracking_number')} (${field(it, 'status')})`)
+    .join('; ');
+}
+
+function concessionsOf(order: Row): string {
+  const { fulfillment } = order;
+  const concessions =
+    typeof fulfillment === 'object' && fulfillment !== null ? Reflect.get(fulfillment, 'concessions') : [];
+  return list(concessions)
+    .map((it) => `${field(it, 'concern')}: ${field(it, 'message')}`)
+    .join('; ');
+}
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function field(record: unknown, name: string): string {
+  if (typeof record !== 'object' || record === null || !Object.hasOwn(record, name)) return '';
+  const value: unknown = Reflect.get(record, name);
+  return value === null || value === undefined ? '' : String(value);
+}

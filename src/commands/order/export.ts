@@ -1,0 +1,28 @@
+import { UsageError } from '../../errors.ts';
+import { defineCommand } from '../define.ts';
+import { filterOptions, wireFilters } from './filters.ts';
+
+export const exportOrders = defineCommand({
+  name: 'export',
+  summary: 'Export the whole filtered set as CSV',
+  options: filterOptions,
+  examples: [
+    { command: 'errand order export --created-after 2026-01-01 > orders.csv', note: "the year's orders" },
+    { command: 'errand order export --status order_failed', note: 'what failed' },
+  ],
+  operations: ['order.export'],
+  related: ['order list'],
+  async run(context, filters) {
+    const { format, rawCsv, fields, query } = context.output;
+    if (fields || query)
+      throw new UsageError('--fields and --query do not apply: the export is the service’s own CSV');
+    if (format !== 'csv' && format !== 'table') {
+      throw new UsageError(`the export is CSV; for ${format} use \`errand order list --all -o ${format}\``);
+    }
+    const client = await context.client();
+    const { chunks } = await client.stream('order.export', { query: wireFilters(filters) });
+    if (rawCsv) return { kind: 'stream', chunks };
+    const { neutraliseCsv } = await import('../../output/csv-stream.ts');
+    return { kind: 'stream', chunks: neutraliseCsv(chunks) };
+  },
+});

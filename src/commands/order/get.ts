@@ -1,0 +1,31 @@
+import { defineCommand } from '../define.ts';
+import { eachId, readIds } from '../ids.ts';
+import { orderColumns, orderDetailColumns } from './columns.ts';
+
+export const get = defineCommand({
+  name: 'get',
+  aliases: ['show'],
+  summary: 'Read orders by id',
+  arguments: [
+    { name: 'ids', description: 'ids of orders; - reads them from stdin', required: true, variadic: true },
+  ],
+  examples: [
+    { command: 'errand order get $ORDER', note: 'all that a person wants to know' },
+    {
+      command: "errand order get $ORDER -o json --query 'tracking_numbers[].tracking_number'",
+      note: 'its parcels',
+    },
+  ],
+  operations: ['order.get'],
+  related: ['order list', 'order timeline', 'order watch'],
+  async run(context, { ids }) {
+    const wanted = await readIds(context, 'order id', ids);
+    const client = await context.client();
+    const read = async (id: string) => (await client.call('order.get', { path: { order_id: id } })).body;
+    const [only] = wanted;
+    if (only !== undefined && wanted.length === 1) {
+      return { kind: 'record', record: await read(only), columns: orderDetailColumns };
+    }
+    return { kind: 'list', columns: orderColumns, empty: 'no ids given', ...eachId(context, wanted, read) };
+  },
+});

@@ -1,0 +1,15 @@
+import type { Noun } from '../define.ts';
+import { cancel } from './cancel.ts';
+import { create } from './create.ts';
+import { exportOrders } from './export.ts';
+import { get } from './get.ts';
+import { journal } from './journal/index.ts';
+import { list } from './list.ts';
+import { timeline } from './timeline.ts';
+import { watch } from './watch.ts';
+
+export const noun: Noun = {
+  name: 'order',
+  summary: 'Place, read, follow, export and cancel orders',
+  verbs: [create, get, list, watch, timeline, cancel, exportOrders, journal],
+};

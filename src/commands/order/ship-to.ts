@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import type { AddressFields } from '../address-options.ts';
+import { readDocument } from '../read-document.ts';
+
+/**
+ * The address to ship to: `--ship-to` names a saved address, a file or `-`; fields given as flags override it;
+ * with neither, the default address. Undefined where nothing names one.
+ * @throws UsageError when the named address does not exist.
+ */
+export async function resolveAddress(
+  context: Context,
+  shipTo: string | undefined,
+  fields: AddressFields,
+): Promise<AddressFields | undefined> {
+  const given = Object.keys(fields).length > 0;
+  const base =
+    shipTo === undefined ? (given ? {} : await defaultAddress(context)) : await namedAddress(context, shipTo);
+  return base === undefined ? undefined : { ...base, ...fields };
+}
+
+async function defaultAddress(context: Context): Promise<AddressFields | undefined> {
+  const store = await context.store();
+  return store.defaultAddress()?.address;
+}
+
+async function namedAddress(context: Context, shipTo: string): Promise<AddressFields> {
+  const store = await context.store();
+  if (shipTo !== '-') {
+    const saved = store.address(shipTo);
+    if (saved) return saved;
+    if (!looksLikeFile(shipTo)) throw unknownAddress(shipTo, store.addressNames());
+  }
+  return (await readDocument(context, '--ship-to', shipTo)).value;
+}
+
+const looksLikeFile = (text: string): boolean => /[/\\]|\.(json|ya?ml)$/i.test(text) || existsSync(text);
+
+function unknownAddress(name: string, known: readonly string[]): UsageError {
+  const saved = known.length > 0 ? `saved are ${known.join(', ')}` : 'none is saved yet';
+  return new UsageError(`--ship-to: there is no address "${name}" (${saved})`, {
+    next: [{ command: `errand address add ${name}`, when: 'to save it' }],
+  });
+}

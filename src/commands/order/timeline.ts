@@ -1,0 +1,26 @@
+import { defineCommand } from '../define.ts';
+import { checkUuid } from '../ids.ts';
+import { milestoneColumns } from './columns.ts';
+
+export const timeline = defineCommand({
+  name: 'timeline',
+  summary: "An order's milestones",
+  arguments: [{ name: 'id', description: 'id of the order', required: true }],
+  examples: [
+    { command: 'errand order timeline $ORDER', note: 'what happened and when' },
+    { command: 'errand order timeline $ORDER --utc -o csv', note: 'the same as CSV' },
+  ],
+  operations: ['order.timeline'],
+  related: ['order get', 'track'],
+  async run(context, { id }) {
+    const client = await context.client();
+    const { body } = await client.call('order.timeline', { path: { order_id: checkUuid('order id', id) } });
+    return {
+      kind: 'list',
+      rows: body.milestones,
+      columns: milestoneColumns,
+      id: 'type',
+      empty: 'no milestone yet',
+    };
+  },
+});

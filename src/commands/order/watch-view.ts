@@ -1,0 +1,118 @@
+import type { Context } from '../../context.ts';
+import { errorTypeHint } from '../../contract/error-codes.ts';
+import type { WatchEvent } from '../../ordering/watch.ts';
+import { formatMoney } from '../../output/money.ts';
+import type { Row } from '../../output/result.ts';
+import { safeText } from '../../output/safe-text.ts';
+import { deliveryOf } from './columns.ts';
+
+interface WatchView {
+  show(event: WatchEvent, orders: ReadonlyMap<string, Row>): Promise<void>;
+  done(): void;
+}
+
+const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const refreshMs = 120;
+
+/** A live table on a terminal, redrawn between polls; elsewhere one line for each change on stderr. */
+export async function watchView(context: Context, ids: readonly string[]): Promise<WatchView> {
+  if (context.output.format !== 'table' || !context.io.stdout.isTerminal || !context.canRedraw)
+    return lineView(context);
+  const { createLive } = await import('../../output/live.ts');
+  const live = createLive(context.io);
+  const started = context.clock.now();
+  let latest: ReadonlyMap<string, Row> = new Map();
+  let trouble = '';
+  let frame = 0;
+  const draw = (): void => {
+    frame += 1;
+    const now = context.clock.now();
+    live.draw([
+      ...ids.map((id) => liveLine(id, latest.get(id), now)),
+      footer(frame, ids, latest, now - started, trouble),
+    ]);
+  };
+  const timer = setInterval(draw, refreshMs);
+  let over = false;
+  return {
+    async show(event, orders) {
+      latest = orders;
+      if (event.type === 'gap') trouble = ` (no answer: ${safeText(event.message)})`;
+      if (event.type === 'reconnected') trouble = '';
+      draw();
+    },
+    done() {
+      if (over) return;
+      over = true;
+      clearInterval(timer);
+      live.done();
+    },
+  };
+}
+
+function lineView(context: Context): WatchView {
+  return {
+    async show(event) {
+      if (event.type === 'change') context.note(changeLine(event, context.clock.now()));
+      if (event.type === 'gap') context.note(`the service does not answer, still trying: ${event.message}`);
+    },
+    done() {},
+  };
+}
+
+/** One change as a line: time, order, status, delivery, and why it failed. */
+export function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: number): string {
+  const { order } = event;
+  const parts = [
+    new Date(now).toISOString(),
+    String(order.id),
+    String(order.status),
+    deliveryOf(order) ?? '-',
+  ];
+  const reason = failureOf(order);
+  return safeText([...parts, ...(reason ? [reason] : [])].join('  '));
+}
+
+function liveLine(id: string, order: Row | undefined, now: number): string {
+  if (!order) return `${id}  …`;
+  const age = Math.max(0, Math.round((now - Date.parse(String(order.created_at))) / 1000));
+  const parts = [
+    id,
+    String(order.status).padEnd(13),
+    (deliveryOf(order) ?? '').padEnd(11),
+    `${age} s`,
+    totalOf(order),
+    failureOf(order) ?? '',
+  ];
+  return safeText(parts.join('  ').trimEnd());
+}
+
+function footer(
+  frame: number,
+  ids: readonly string[],
+  latest: ReadonlyMap<string, Row>,
+  elapsedMs: number,
+  trouble: string,
+): string {
+  const sign = spinner[frame % spinner.length];
+  return `${sign} watching ${ids.length} ${ids.length === 1 ? 'order' : 'orders'}, ${latest.size} seen, ${Math.round(elapsedMs / 1000)} s${trouble}`;
+}
+
+function totalOf(order: Row): string {
+  const prices = pick(pick(order, 'job_result'), 'price_components');
+  const total = pick(prices, 'total');
+  return typeof total === 'number' ? formatMoney(total, String(pick(prices, 'currency') ?? 'USD')) : '';
+}
+
+/** The failure of an order, with what can be done about it. */
+export function failureOf(order: Row): string | undefined {
+  const type = pick(pick(order, 'job_result'), 'error_type');
+  if (typeof type !== 'string') return undefined;
+  const hint = errorTypeHint(type);
+  return hint ? `${type}: ${hint}` : type;
+}
+
+const pick = (record: unknown, name: string): unknown =>
+  typeof record === 'object' && record !== null && Object.hasOwn(record, name)
+    ? Reflect.get(record, name)
+    : undefined;

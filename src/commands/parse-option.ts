@@ -1,0 +1,90 @@
+import { UsageError } from '../errors.ts';
+import { parseMoney } from '../output/money.ts';
+import { parseDate, parseDuration } from '../output/time.ts';
+import type { Option } from './define.ts';
+
+export type OptionParser = (text: string, previous: unknown, now: () => number) => unknown;
+
+/** `maxPrice` to `--max-price`. */
+export const flagOf = (key: string): string =>
+  `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** The text of a flag to its value. @throws UsageError naming the flag and what it takes. */
+export function parseOption(
+  flag: string,
+  option: Option,
+  text: string,
+  previous: unknown,
+  now: number,
+): unknown {
+  switch (option.kind) {
+    case 'text':
+      return checkText(flag, option, text);
+    case 'integer':
+      return parseInteger(flag, text, option);
+    case 'choice':
+      return parseChoice(flag, text, option.values);
+    case 'texts':
+      return [...asTexts(previous), checkText(flag, {}, text)];
+    case 'list':
+      return [...asTexts(previous), ...parseList(flag, text, option.values)];
+    case 'pairs':
+      return { ...asPairs(previous), ...parsePair(flag, text) };
+    case 'money':
+      return parseMoney(text, flag).cents;
+    case 'date':
+      return parseDate(text, flag, now);
+    case 'duration':
+      return parseDuration(text, flag);
+    default:
+      return true;
+  }
+}
+
+/** An integer within bounds. @throws UsageError naming the flag and the bounds. */
+export function parseInteger(flag: string, text: string, bounds: { min?: number; max?: number }): number {
+  const value = Number(text);
+  const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
+  if (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw new UsageError(`${flag} takes ${describeBounds(bounds)}, not "${text}"`);
+}
+
+function describeBounds({ min, max }: { min?: number; max?: number }): string {
+  if (min !== undefined && max !== undefined) return `a whole number from ${min} to ${max}`;
+  if (min !== undefined) return `a whole number of at least ${min}`;
+  return 'a whole number';
+}
+
+function checkText(flag: string, bounds: { minLength?: number; maxLength?: number }, text: string): string {
+  if (text === '') throw new UsageError(`${flag} is empty; give it a value or leave it out`);
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = bounds;
+  if (text.length > maxLength) {
+    throw new UsageError(`${flag} takes at most ${maxLength} characters, and this has ${text.length}`);
+  }
+  if (text.length < minLength) {
+    throw new UsageError(`${flag} takes at least ${minLength} characters, and this has ${text.length}`);
+  }
+  return text;
+}
+
+function parseChoice(flag: string, text: string, values: readonly string[]): string {
+  if (values.includes(text)) return text;
+  throw new UsageError(`${flag} takes one of ${values.join(', ')}, not "${text}"`);
+}
+
+function parseList(flag: string, text: string, values: readonly string[] | undefined): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.some((part) => part === '')) throw new UsageError(`${flag} has an empty entry: "${text}"`);
+  return values ? parts.map((part) => parseChoice(flag, part, values)) : parts;
+}
+
+function parsePair(flag: string, text: string): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`${flag} takes key=value, not "${text}"`);
+  return Object.fromEntries([[text.slice(0, at), text.slice(at + 1)]]);
+}
+
+const asTexts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
+
+const asPairs = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});

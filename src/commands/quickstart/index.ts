@@ -1,0 +1,136 @@
+import type { Context } from '../../context.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import { placeOrder } from '../../ordering/place.ts';
+import { watchOrders } from '../../ordering/watch.ts';
+import { defaultPace } from '../../ordering/watch-policy.ts';
+import { formatMoney } from '../../output/money.ts';
+import type { Column, Row } from '../../output/result.ts';
+import { defineCommand } from '../define.ts';
+import { shellWord } from '../shell-word.ts';
+
+const words = 'coffee';
+const searchCeilingCents = 3_000;
+const orderCeilingCents = 5_000;
+const waitMs = 60_000;
+
+const columns: readonly Column[] = [
+  { name: 'id', path: 'id', kind: 'id' },
+  { name: 'status', path: 'status', kind: 'status' },
+  { name: 'delivery', path: 'tracking_numbers.0.status', kind: 'status' },
+  { name: 'total', path: 'job_result.price_components.total', kind: 'money' },
+  { name: 'carrier', path: 'tracking_numbers.0.carrier' },
+  { name: 'tracking number', path: 'tracking_numbers.0.tracking_number' },
+];
+
+export const command = defineCommand({
+  name: 'quickstart',
+  summary: 'Run the main job end to end in the sandbox: search, check, order, watch to delivery',
+  description: 'Each step shows the command that repeats it. Nothing is bought: only a test key is used.',
+  examples: [
+    { command: 'errand quickstart', note: 'about ten seconds, no account and no network' },
+    { command: 'errand quickstart -o json --query id', note: 'the id of the delivered order, for a script' },
+  ],
+  operations: ['search', 'retailer.check', 'order.create', 'order.list'],
+  exitCodes: { 7: 'the order failed', 8: 'it was not delivered in time' },
+  related: ['search', 'order create', 'order watch', 'sandbox serve'],
+  async run(context) {
+    await mint(context);
+    const listing = await find(context);
+    await check(context, listing);
+    const order = await place(context, listing);
+    return { kind: 'record', ...(await follow(context, order)), columns, hints: farewell };
+  },
+});
+
+const farewell = [
+  'Next: errand order list, errand order timeline ID, errand search tea, errand sandbox serve',
+];
+
+async function mint(context: Context): Promise<void> {
+  const client = await context.client();
+  if (!context.isRehearsal()) {
+    throw new UsageError('quickstart rehearses with a test key, and this profile has another', {
+      next: [{ command: 'errand quickstart --profile local', when: 'to use the embedded sandbox' }],
+    });
+  }
+  const { body: wallet } = await client.call('wallet.get', {});
+  step(context, 'A sandbox key and a wallet', 'errand wallet', formatMoney(wallet.spendable_balance));
+}
+
+async function find(context: Context): Promise<Row> {
+  const client = await context.client();
+  const { body } = await client.call('search', {
+    query: { q: words, max_price: searchCeilingCents, sort: 'rating' },
+  });
+  const listing = body.results.find(({ available }) => available);
+  if (!listing) throw new ErrandError('not_found', `nothing to order was found for "${words}"`);
+  const shown = `${listing.title}, ${formatMoney(listing.price, listing.currency_code)}`;
+  step(context, 'Search', `errand search ${words} --max-price '$30' --sort rating`, shown);
+  return listing;
+}
+
+async function check(context: Context, listing: Row): Promise<void> {
+  const client = await context.client();
+  const url = String(listing.url);
+  const { body } = await client.call('retailer.check', { query: { url, country: 'US' } });
+  if (!body.orderable)
+    throw new ErrandError('ended_badly', `${url} cannot be ordered: ${body.unsupported_reason}`);
+  step(
+    context,
+    'Check the retailer',
+    `errand retailer check ${shellWord(url)}`,
+    `${body.retailer?.display_name ?? body.domain}: orderable`,
+  );
+}
+
+async function place(context: Context, listing: Row): Promise<Row> {
+  const store = await context.store();
+  const saved = store.defaultAddress();
+  if (!saved)
+    throw new UsageError('no address is saved', {
+      next: [{ command: 'errand address add home', when: 'first' }],
+    });
+  const url = String(listing.url);
+  const { checkOrder } = await import('../check-order.ts');
+  const body = await checkOrder(
+    {
+      products: [{ url }],
+      max_price: orderCeilingCents,
+      shipping_address: saved.address,
+      metadata: { from: 'quickstart' },
+    },
+    undefined,
+  );
+  const { order } = await placeOrder(context, body, { evenIfInDoubt: true });
+  const command = `errand order create --product ${shellWord(url)} --max-price '$50.00' --ship-to ${saved.name} --watch`;
+  step(context, 'Order', command, `${String(order.id)}, ceiling ${formatMoney(orderCeilingCents)}`);
+  return order;
+}
+
+async function follow(context: Context, order: Row): Promise<{ record: Row; exitCode: number }> {
+  const id = String(order.id);
+  step(context, 'Watch', `errand order watch ${id}`, 'to the door');
+  let record = order;
+  let exitCode = 0;
+  const options = {
+    until: 'delivered',
+    deadline: context.clock.now() + waitMs,
+    pace: defaultPace,
+    allowMissing: false,
+  } as const;
+  for await (const event of watchOrders(context, [id], options)) {
+    if (event.type === 'change') {
+      record = event.order;
+      const { tracking_numbers: parcels } = event.order;
+      const parcel: unknown = Array.isArray(parcels) ? parcels[0]?.status : undefined;
+      context.note(`     ${String(record.status)}${typeof parcel === 'string' ? `, parcel ${parcel}` : ''}`);
+    }
+    if (event.type === 'summary') exitCode = event.waiting > 0 ? 8 : event.failed > 0 ? 7 : 0;
+  }
+  return { record, exitCode };
+}
+
+function step(context: Context, what: string, command: string, outcome: string): void {
+  context.note(`${what}: ${outcome}`);
+  context.note(`     $ ${command}`);
+}

@@ -1,0 +1,123 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+
+/** Largest file or stdin that holds one record, in bytes. */
+const largest = 5 * 1024 * 1024;
+
+export interface Document {
+  /** The file's name, or `stdin`; named in messages. */
+  readonly name: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads one JSON or YAML object from a file, or from stdin for `-`.
+ * A number with a decimal point under one of `centFields` is refused: files carry integer cents.
+ * @throws UsageError naming the file, the line where there is one, and what is wrong.
+ */
+export async function readDocument(
+  context: Context,
+  flag: string,
+  path: string,
+  centFields: readonly string[] = [],
+): Promise<Document> {
+  const name = path === '-' ? 'stdin' : path;
+  const bytes = path === '-' ? await context.readInput(largest) : readFile(flag, path);
+  const text = decode(name, bytes);
+  if (text.trim() === '') throw new UsageError(`${name} is empty; ${flag} takes a JSON or YAML object`);
+  const value = await parse(name, text, centFields);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError(`${name} holds no object; ${flag} takes one JSON or YAML object`);
+  }
+  return { name, value: Object.fromEntries(Object.entries(value)) };
+}
+
+function readFile(flag: string, path: string): Buffer {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const stat = fstatSync(file);
+      if (stat.isDirectory()) throw new UsageError(`${flag}: ${path} is a folder; name a JSON or YAML file`);
+      if (stat.size > largest) throw tooLarge(path, stat.size);
+      return readAll(file, path);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${flag}: ${path} cannot be read (${reason(error)})`, { cause: error });
+  }
+}
+
+/** Reads to the end or one byte past the limit, so that a pipe is bounded like a file. */
+function readAll(file: number, path: string): Buffer {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for (;;) {
+    const chunk = Buffer.alloc(64 * 1024);
+    const read = readSync(file, chunk);
+    if (read === 0) return Buffer.concat(chunks);
+    size += read;
+    if (size > largest) throw tooLarge(path, size);
+    chunks.push(chunk.subarray(0, read));
+  }
+}
+
+const tooLarge = (name: string, size: number): UsageError =>
+  new UsageError(
+    `${name} is too large (${Math.ceil(size / 1024 / 1024)} MB); it holds one record, at most 5 MB`,
+  );
+
+function reason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  return error instanceof Error ? error.message : String(error);
+}
+
+function decode(name: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new UsageError(`${name} is not UTF-8 text; save it as UTF-8`, { cause });
+  }
+}
+
+async function parse(name: string, text: string, centFields: readonly string[]): Promise<unknown> {
+  const isJson = /\.json$/i.test(name) || text.trimStart().startsWith('{');
+  if (isJson) checkJson(name, text);
+  const { parseDocument, visit, isScalar } = await import('yaml');
+  const document = parseDocument(text, { uniqueKeys: true, prettyErrors: true });
+  const [error] = document.errors;
+  if (error) throw new UsageError(`${name}: ${error.message.split('\n')[0]}`, { cause: error });
+  visit(document, {
+    Pair(_, pair) {
+      const key = isScalar(pair.key) ? String(pair.key.value) : '';
+      const source = isScalar(pair.value) ? pair.value.source : undefined;
+      if (!centFields.includes(key) || source === undefined || /^[+-]?\d+$/.test(source)) return;
+      if (/^[+-]?[\d.,]+(e[+-]?\d+)?$/i.test(source)) throw decimalCents(name, key, source);
+    },
+  });
+  return isJson ? JSON.parse(text) : document.toJS({ maxAliasCount: 100 });
+}
+
+function checkJson(name: string, text: string): void {
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    const at = cause instanceof Error ? / at position (\d+)/.exec(cause.message)?.[1] : undefined;
+    const line = at === undefined ? '' : `, line ${text.slice(0, Number(at)).split('\n').length}`;
+    throw new UsageError(
+      `${name}${line} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
+  }
+}
+
+function decimalCents(name: string, key: string, source: string): UsageError {
+  const asCents = Math.round(Number(source.replace(',', '.')) * 100);
+  return new UsageError(
+    `${name}: ${key} is ${source}, and files carry integer cents: write ${asCents} for ${source} in currency units, or ${Math.round(Number(source))} for that many cents`,
+  );
+}

@@ -1,0 +1,35 @@
+import { operations } from '../../contract/operations/index.ts';
+import { UsageError } from '../../errors.ts';
+import { defineCommand } from '../define.ts';
+import { optionFor } from '../from-contract.ts';
+import { checkColumns } from './columns.ts';
+
+const query = operations['retailer.check'].query;
+
+export const check = defineCommand({
+  name: 'check',
+  summary: 'Would an order for this product URL be refused, and why',
+  arguments: [{ name: 'url', description: query.url.description, required: true }],
+  options: { country: optionFor(query.country) },
+  examples: [
+    { command: 'errand retailer check $URL', note: 'delivered to the US' },
+    { command: 'errand retailer check $URL --country DE -o json --query orderable', note: 'true or false' },
+  ],
+  operations: ['retailer.check'],
+  exitCodes: { 7: 'an order would be refused' },
+  related: ['retailer list', 'order create'],
+  async run(context, { url, country }) {
+    if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL; give the address of a product page`);
+    const client = await context.client();
+    const { body } = await client.call('retailer.check', {
+      query: { url, ...(country !== undefined && { country: country.toUpperCase() }) },
+    });
+    return {
+      kind: 'record',
+      record: body,
+      columns: checkColumns,
+      id: 'domain',
+      exitCode: body.orderable ? 0 : 7,
+    };
+  },
+});

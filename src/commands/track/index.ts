@@ -1,0 +1,34 @@
+import type { Column } from '../../output/result.ts';
+import { defineCommand } from '../define.ts';
+import { checkUuid } from '../ids.ts';
+
+const columns: readonly Column[] = [
+  { name: 'order', path: 'order_id', kind: 'id', weight: 9 },
+  { name: 'status', path: 'current_status', kind: 'status', weight: 10 },
+  { name: 'expected', path: 'estimated_delivery_date', kind: 'date', weight: 8 },
+  { name: 'city', path: 'destination.city', weight: 5 },
+  { name: 'country', path: 'destination.country', weight: 4 },
+  { name: 'carrier', path: 'shipments.0.carrier', weight: 7 },
+  { name: 'tracking number', path: 'shipments.0.tracking_number', weight: 7 },
+  { name: 'shipment', path: 'shipments.0.status', kind: 'status', weight: 8 },
+  { name: 'last seen', path: 'shipments.0.checkpoints.0.message', weight: 6 },
+  { name: 'at', path: 'shipments.0.checkpoints.0.checkpoint_time', kind: 'time', weight: 6 },
+];
+
+export const command = defineCommand({
+  name: 'track',
+  summary: 'Follow an order publicly; its id is the secret',
+  description: 'Needs no key: whoever knows the id of an order can follow it.',
+  arguments: [{ name: 'order', description: 'id of the order', required: true }],
+  examples: [
+    { command: 'errand track $ORDER', note: 'where the parcel is' },
+    { command: "errand track $ORDER -o json --query 'shipments[].status'", note: 'the state of each parcel' },
+  ],
+  operations: ['order.track'],
+  related: ['order timeline', 'order watch'],
+  async run(context, { order }) {
+    const client = await context.client();
+    const { body } = await client.call('order.track', { path: { order_id: checkUuid('order id', order) } });
+    return { kind: 'record', record: body, columns, id: 'order_id' };
+  },
+});

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import type { AnyCommand } from './commands/define.ts';
+import type { Values } from './commands/mount.ts';
+import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
+import { type Io, processIo } from './io.ts';
+
+/**
+ * Runs one command line to its end.
+ * @returns the exit code; everything thrown below is caught and shown here, once.
+ */
+export async function main(process: NodeJS.Process): Promise<number> {
+  const argv = process.argv.slice(2);
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    process.stdout.write(`${version()}\n`);
+    return 0;
+  }
+  const io = processIo(process);
+  const interruption = watchSignals(process);
+  ignoreClosedPipe(io);
+  let code = 0;
+  try {
+    const { runProgram } = await import('./program.ts');
+    await runProgram(argv, {
+      now: Date.now,
+      version: version(),
+      width: io.stdout.columns() ?? 100,
+      writeHelp: (text) => io.stdout.stream.write(text),
+      run: async (command, input, globals) => {
+        code = await runCommand(process, io, interruption.signal, command, input, globals);
+      },
+    });
+    return code;
+  } catch (error) {
+    return await showFailure(process, io, interruption.signal, argv, error);
+  } finally {
+    interruption.stop();
+  }
+}
+
+async function runCommand(
+  process: NodeJS.Process,
+  io: Io,
+  signal: AbortSignal,
+  command: AnyCommand,
+  input: Values,
+  globals: Values,
+): Promise<number> {
+  const { createContext } = await import('./context.ts');
+  const context = await createContext({ process, io, signal, globals, version: version() });
+  try {
+    const { printResult } = await import('./output/render.ts');
+    return await printResult(await command.run(context, input), io, context.output);
+  } catch (error) {
+    const { RequestPreview } = await import('./request-preview.ts');
+    if (!(error instanceof RequestPreview)) throw error;
+    io.stdout.stream.write(error.text);
+    return 0;
+  } finally {
+    await context.close();
+  }
+}
+
+async function showFailure(
+  process: NodeJS.Process,
+  io: Io,
+  signal: AbortSignal,
+  argv: readonly string[],
+  error: unknown,
+): Promise<number> {
+  const reason: unknown = signal.reason;
+  const failure =
+    signal.aborted && reason instanceof ErrandError && !(error instanceof ErrandError) ? reason : error;
+  const { renderError } = await import('./output/error.ts');
+  const debug = argv.includes('--debug') || Boolean(process.env.ERRAND_DEBUG);
+  renderError(failure, io, wantedFormat(argv, process.env.ERRAND_OUTPUT), { debug });
+  return failure instanceof ErrandError ? failure.exitCode : exitCodes.unexpected;
+}
+
+/** The format a failure is shown in, even where the command line could not be parsed. */
+function wantedFormat(argv: readonly string[], preset: string | undefined): 'json' | 'ndjson' | 'table' {
+  const texts = argv.flatMap((word, index) => {
+    if (word === '-o' || word === '--output') return [argv[index + 1]];
+    if (word.startsWith('--output=')) return [word.slice('--output='.length)];
+    return word.startsWith('-o') && !word.startsWith('--') ? [word.slice(2).replace(/^=/, '')] : [];
+  });
+  const text = texts.at(-1) ?? preset;
+  return text === 'json' || text === 'ndjson' ? text : 'table';
+}
+
+const signals: Readonly<Record<'SIGINT' | 'SIGTERM', ErrorCategory>> = {
+  SIGINT: 'interrupted',
+  SIGTERM: 'terminated',
+};
+
+/** The first signal aborts, so that what is in doubt can be told; the second ends the process at once. */
+function watchSignals(process: NodeJS.Process): { signal: AbortSignal; stop(): void } {
+  const controller = new AbortController();
+  const handlers = Object.entries(signals).map(([name, category]) => {
+    const handle = (): void => {
+      if (controller.signal.aborted) process.exit(exitCodes[category]);
+      controller.abort(new ErrandError(category, category === 'interrupted' ? 'interrupted' : 'terminated'));
+    };
+    process.on(name, handle);
+    return { name, handle };
+  });
+  return {
+    signal: controller.signal,
+    stop: () => {
+      for (const { name, handle } of handlers) process.off(name, handle);
+    },
+  };
+}
+
+/** A reader that goes (`| head`) is no failure: the writer of each result sees it and ends. */
+function ignoreClosedPipe(io: Io): void {
+  for (const { stream } of [io.stdout, io.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+    });
+  }
+}
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? String(manifest.version)
+    : '';
+}

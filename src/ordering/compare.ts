@@ -1,0 +1,81 @@
+import type { Shape } from '../contract/schemas/index.ts';
+import type { Row } from '../output/result.ts';
+
+export interface Difference {
+  readonly field: string;
+  readonly asked: unknown;
+  readonly existing: unknown;
+}
+
+type Body = Shape<'OrderCreate'>;
+
+/**
+ * Where an existing order differs from what was asked for; empty when it is that very order.
+ * Compares only what both sides carry: an older service may echo less than it was sent.
+ */
+export function differences(body: Body, order: Row): Difference[] {
+  return [
+    ...lineDifferences(body, order),
+    ...addressDifferences(body, order),
+    ...plainFields.flatMap((field) => compare(field, body[field], order[field])),
+  ];
+}
+
+const plainFields = [
+  'max_price',
+  'metadata',
+  'po_number',
+  'is_gift',
+  'gift_message',
+  'handling_days_max',
+  'retailer_credentials_id',
+] as const satisfies readonly (keyof Body)[];
+
+function lineDifferences(body: Body, order: Row): Difference[] {
+  const items: unknown[] = Array.isArray(order.items) ? order.items : [];
+  if (items.length !== body.products.length) {
+    return [{ field: 'products', asked: `${body.products.length} lines`, existing: `${items.length} lines` }];
+  }
+  return body.products.flatMap((line, index) => {
+    const item = asRow(items[index]);
+    return [
+      ...compare(`products.${index}.url`, line.url, item.url),
+      ...compare(`products.${index}.quantity`, line.quantity, item.quantity),
+      ...compare(`products.${index}.variant`, line.variant, item.variant),
+    ];
+  });
+}
+
+function addressDifferences(body: Body, order: Row): Difference[] {
+  const existing = asRow(order.shipping_address);
+  const asked = { ...body.shipping_address, country: body.shipping_address.country.toUpperCase() };
+  return Object.entries(asked).flatMap(([field, value]) =>
+    compare(
+      `shipping_address.${field}`,
+      value,
+      field === 'country' ? String(existing[field]).toUpperCase() : existing[field],
+    ),
+  );
+}
+
+function compare(field: string, asked: unknown, existing: unknown): Difference[] {
+  const absent = [undefined, null, false];
+  if (
+    existing === undefined ||
+    (absent.some((none) => none === asked) && absent.some((none) => none === existing))
+  )
+    return [];
+  return canonical(asked) === canonical(existing) ? [] : [{ field, asked: asked ?? null, existing }];
+}
+
+/** JSON with sorted keys, so that two objects compare by content. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+const asRow = (value: unknown): Row =>
+  typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};

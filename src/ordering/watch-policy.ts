@@ -1,0 +1,48 @@
+import { failedOrderStatuses } from '../contract/enums.ts';
+import type { Row } from '../output/result.ts';
+
+export const untilValues = ['placed', 'delivered'] as const;
+export type Until = (typeof untilValues)[number];
+
+/** Where an awaited order stands: still on its way, at the awaited state, or at an end that is not it. */
+export type Verdict = 'waiting' | 'reached' | 'failed';
+
+const arrived: readonly unknown[] = ['delivered', 'available_for_pickup'];
+const lost: readonly unknown[] = ['undeliverable'];
+const unfinishedItems: readonly unknown[] = ['pending', 'processing', 'ordered', 'shipped'];
+const failed: readonly unknown[] = failedOrderStatuses;
+
+/**
+ * Judges one order record. An unknown status is waited on. A parcel that waits for pickup has arrived;
+ * one that cannot be delivered has failed once no other parcel is on its way.
+ */
+export function judge(order: Row, until: Until): Verdict {
+  if (failed.includes(order.status)) return 'failed';
+  if (order.status !== 'order_placed') return 'waiting';
+  if (until === 'placed') return 'reached';
+  const parcels = statuses(order.tracking_numbers);
+  if (parcels.length === 0) return 'waiting';
+  if (parcels.some((status) => !arrived.includes(status) && !lost.includes(status))) return 'waiting';
+  if (parcels.some((status) => lost.includes(status))) return 'failed';
+  return statuses(order.items).some((status) => unfinishedItems.includes(status)) ? 'waiting' : 'reached';
+}
+
+/** What of an order is worth a line when it changes. */
+export function stateOf(order: Row): string {
+  return JSON.stringify([order.status, statuses(order.tracking_numbers), statuses(order.items)]);
+}
+
+const statuses = (records: unknown): unknown[] =>
+  Array.isArray(records) ? records.map((record) => (record as { status?: unknown } | null)?.status) : [];
+
+export interface Pace {
+  readonly shortestMs: number;
+  readonly longestMs: number;
+}
+
+export const defaultPace: Pace = { shortestMs: 500, longestMs: 30_000 };
+
+/** The next pause between polls, in ms: short after a change, growing by half while nothing happens. */
+export function nextPause(pace: Pace, quietRounds: number): number {
+  return Math.min(pace.longestMs, Math.round(pace.shortestMs * 1.5 ** Math.min(quietRounds, 40)));
+}

@@ -1,0 +1,107 @@
+import type { Context } from '../context.ts';
+import { ErrandError } from '../errors.ts';
+import type { Row } from '../output/result.ts';
+import { OrderPoll } from './order-poll.ts';
+import { judge, nextPause, type Pace, stateOf, type Until, type Verdict } from './watch-policy.ts';
+
+export interface WatchOptions {
+  readonly until: Until;
+  /** When to stop waiting, ms since the epoch. */
+  readonly deadline: number | undefined;
+  readonly pace: Pace;
+  readonly allowMissing: boolean;
+}
+
+export type WatchEvent =
+  | { readonly type: 'ready'; readonly orders: number; readonly until: Until }
+  | { readonly type: 'change'; readonly order: Row; readonly verdict: Verdict }
+  | { readonly type: 'gap'; readonly message: string }
+  | { readonly type: 'reconnected'; readonly gap_ms: number }
+  | ({ readonly type: 'summary' } & WatchSummary);
+
+export interface WatchSummary {
+  readonly reached: number;
+  readonly failed: number;
+  readonly waiting: number;
+  readonly requests: number;
+  readonly elapsed_ms: number;
+}
+
+/**
+ * Follows orders until each has reached what is awaited, has failed, or the deadline has passed.
+ * Yields one `change` for each order whose state is new. A blip of the network is a `gap`, not an end.
+ * @throws ErrandError not_found for an unknown id, and whatever polling cannot mend (a refused key).
+ */
+export async function* watchOrders(
+  context: Context,
+  ids: readonly string[],
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent> {
+  const { clock, signal } = context;
+  const started = clock.now();
+  const poll = new OrderPoll(await context.client());
+  const states = new Map<string, string>();
+  const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
+  const pending = new Set(ids);
+  let unseen: readonly string[] = ids;
+  let quietRounds = 0;
+  let gapSince: number | undefined;
+  yield { type: 'ready', orders: ids.length, until: options.until };
+  while (pending.size > 0) {
+    let orders: readonly Row[] = [];
+    try {
+      orders = await look();
+      if (gapSince !== undefined) yield { type: 'reconnected', gap_ms: clock.now() - gapSince };
+      gapSince = undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof ErrandError) || error.category !== 'unavailable') throw error;
+      if (gapSince === undefined) yield { type: 'gap', message: error.message };
+      gapSince ??= clock.now();
+    }
+    const changed = orders.filter((order) => states.get(String(order.id)) !== stateOf(order));
+    quietRounds = changed.length > 0 ? 0 : quietRounds + 1;
+    for (const order of changed) yield note(order);
+    if (pending.size === 0 || !(await pause())) break;
+  }
+  yield { type: 'summary', ...tally(), requests: poll.requests, elapsed_ms: clock.now() - started };
+
+  async function look(): Promise<readonly Row[]> {
+    const first = unseen.length > 0 ? await poll.begin(unseen) : { orders: [], missing: [] };
+    const seenBefore = new Set([...pending].filter((id) => !unseen.includes(id)));
+    if (first.missing.length > 0 && !options.allowMissing) throw notFound(first.missing);
+    unseen = first.missing;
+    return [...first.orders, ...(seenBefore.size > 0 ? await poll.round(seenBefore) : [])];
+  }
+
+  function note(order: Row): WatchEvent {
+    const id = String(order.id);
+    const verdict = judge(order, options.until);
+    states.set(id, stateOf(order));
+    verdicts.set(id, verdict);
+    if (verdict !== 'waiting') pending.delete(id);
+    return { type: 'change', order, verdict };
+  }
+
+  /** Sleeps to the next round; false when the deadline comes first. */
+  async function pause(): Promise<boolean> {
+    const ms = nextPause(options.pace, quietRounds);
+    const left = options.deadline === undefined ? Number.POSITIVE_INFINITY : options.deadline - clock.now();
+    if (left <= 0) return false;
+    await clock.sleep(Math.min(ms, left), signal);
+    return true;
+  }
+
+  function tally(): Pick<WatchSummary, Verdict> {
+    const count = (wanted: Verdict) => [...verdicts.values()].filter((verdict) => verdict === wanted).length;
+    return { reached: count('reached'), failed: count('failed'), waiting: count('waiting') };
+  }
+}
+
+function notFound(ids: readonly string[]): ErrandError {
+  const message = ids.length === 1 ? `there is no order ${ids[0]}` : `there are no orders ${ids.join(', ')}`;
+  return new ErrandError('not_found', message, {
+    code: 'not_found',
+    hint: 'Check the id, and that the key belongs to the account that made it; --allow-missing waits for it.',
+  });
+}

@@ -1,0 +1,140 @@
+import { Command as Commander, CommanderError } from 'commander';
+import type { AnyCommand, Noun } from './commands/define.ts';
+import { addGlobalOptions, mountCommand, mountNoun, type Runner } from './commands/mount.ts';
+import { UsageError } from './errors.ts';
+
+interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<{ readonly noun: Noun } | { readonly command: AnyCommand }>;
+}
+
+/** Every noun, in the order of the help; its code loads only when the command line names it. */
+export const entries: readonly Entry[] = [
+  {
+    name: 'quickstart',
+    summary: 'Run the main job end to end in the sandbox',
+    load: () => import('./commands/quickstart/index.ts'),
+  },
+  {
+    name: 'search',
+    summary: 'Search across retailers',
+    load: () => import('./commands/search/index.ts'),
+  },
+  {
+    name: 'retailer',
+    summary: 'Supported retailers; would an order be refused, and why',
+    load: () => import('./commands/retailer/index.ts'),
+  },
+  {
+    name: 'order',
+    summary: 'Place, read, follow, export and cancel orders',
+    load: () => import('./commands/order/index.ts'),
+  },
+  { name: 'track', summary: 'Follow an order publicly', load: () => import('./commands/track/index.ts') },
+  { name: 'wallet', summary: 'Spendable balance and fee', load: () => import('./commands/wallet/index.ts') },
+  {
+    name: 'sandbox',
+    summary: 'Sandbox keys, and the local sandbox as a server',
+    load: () => import('./commands/sandbox/index.ts'),
+  },
+  {
+    name: 'auth',
+    summary: 'Keys: store one, see which is used, forget it',
+    load: () => import('./commands/auth/index.ts'),
+  },
+  { name: 'address', summary: 'Local address book', load: () => import('./commands/address/index.ts') },
+  {
+    name: 'profile',
+    summary: 'Named contexts: a service and its key',
+    load: () => import('./commands/profile/index.ts'),
+  },
+  { name: 'config', summary: 'Preferences', load: () => import('./commands/config/index.ts') },
+];
+
+interface Hooks {
+  readonly run: Runner;
+  readonly now: () => number;
+  readonly writeHelp: (text: string) => void;
+  readonly width: number;
+  readonly version: string;
+}
+
+/**
+ * Parses the command line and runs what it names.
+ * @throws UsageError for an unknown command or flag, with a suggestion where one is near.
+ */
+export async function runProgram(argv: readonly string[], hooks: Hooks): Promise<void> {
+  const root = await buildProgram(argv, hooks);
+  try {
+    await root.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0 || error.code === 'commander.help') return;
+    throw new UsageError(error.message.replace(/^error: /, '').replace(/\n\(/, ' ('));
+  }
+}
+
+/** The whole program for one command line: every noun is known, only those it names are loaded. */
+async function buildProgram(argv: readonly string[], hooks: Hooks): Promise<Commander> {
+  const root = new Commander('errand')
+    .description(
+      'Retail purchasing errands from a terminal. With nothing configured, everything runs in a sandbox on this machine.',
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: hooks.writeHelp,
+      writeErr: hooks.writeHelp,
+      outputError: () => {},
+      getOutHelpWidth: () => hooks.width,
+      getErrHelpWidth: () => hooks.width,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .configureHelp({ showGlobalOptions: false })
+    .version(hooks.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .enablePositionalOptions(false);
+  addGlobalOptions(root, hooks.now);
+  for (const entry of entries) {
+    if (!argv.includes(entry.name)) root.command(entry.name).description(entry.summary);
+    else await mountEntry(root, entry, hooks);
+  }
+  root
+    .command('help')
+    .description('Help for a command or a topic')
+    .argument('[words...]', 'a command, or one of the topics below')
+    .action(async (words: string[]) => showHelp(root, words, hooks));
+  root.addHelpText('after', startHere);
+  return root;
+}
+
+async function showHelp(root: Commander, words: readonly string[], hooks: Hooks): Promise<void> {
+  const { topics } = await import('./commands/help-topics.ts');
+  const [first = '', ...more] = words;
+  const topic = more.length === 0 && Object.hasOwn(topics, first) ? topics[first] : undefined;
+  if (topic) return hooks.writeHelp(topic());
+  let found = root;
+  for (const word of words) {
+    const next = found.commands.find((command) => [command.name(), ...command.aliases()].includes(word));
+    if (!next)
+      throw new UsageError(
+        `no command or topic "${words.join(' ')}"; topics: ${Object.keys(topics).join(', ')}`,
+      );
+    found = next;
+  }
+  found.outputHelp();
+}
+
+async function mountEntry(root: Commander, entry: Entry, hooks: Hooks): Promise<void> {
+  const loaded = await entry.load();
+  if ('noun' in loaded) mountNoun(root, loaded.noun, hooks.run, hooks.now);
+  else mountCommand(root, loaded.command, hooks.run, hooks.now);
+}
+
+const startHere = `
+Start here:
+  errand quickstart            watch an order from search to delivery
+  errand help TOPIC            exit-codes, environment, output, money
+`;

@@ -1,0 +1,32 @@
+import { UsageError } from '../errors.ts';
+import { embeddedUrl } from './stored.ts';
+
+/** A base URL in its one form, without a trailing slash. @throws UsageError naming where it came from. */
+export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolean): string {
+  if (text === embeddedUrl) return text;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '') {
+    throw new UsageError(`${where} takes an http or https URL, or ${embeddedUrl}, not "${text}"`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new UsageError(
+      `${where} must not carry a user name or password; store the key with \`errand auth token\``,
+    );
+  }
+  if (url.search !== '' || url.hash !== '')
+    throw new UsageError(`${where} must not carry a query or fragment: "${text}"`);
+  if (url.protocol === 'http:' && !allowPlainHttp && !isLoopback(url.hostname)) {
+    throw new UsageError(
+      `${where} is plain http to ${url.hostname}: a key would cross the network in clear; use https`,
+      {
+        next: [
+          { command: 'errand profile set NAME --allow-plain-http', when: 'only in a network you trust' },
+        ],
+      },
+    );
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);

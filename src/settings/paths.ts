@@ -1,0 +1,85 @@
+import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { StorageError } from '../errors.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Folders {
+  readonly config: string;
+  readonly state: string;
+}
+
+/** Where configuration and state live: `ERRAND_CONFIG_DIR` and `ERRAND_STATE_DIR`, else the platform's own folders. */
+export function resolveFolders(environment: Environment, platform: NodeJS.Platform): Folders {
+  const home = environment.HOME || environment.USERPROFILE || homedir();
+  const preset = platformFolders(environment, platform, home);
+  return {
+    config: environment.ERRAND_CONFIG_DIR || preset.config,
+    state: environment.ERRAND_STATE_DIR || preset.state,
+  };
+}
+
+function platformFolders(environment: Environment, platform: NodeJS.Platform, home: string): Folders {
+  if (platform === 'darwin') {
+    return {
+      config: join(home, 'Library', 'Preferences', 'errand'),
+      state: join(home, 'Library', 'Application Support', 'errand'),
+    };
+  }
+  if (platform === 'win32') {
+    const local = environment.LOCALAPPDATA || join(home, 'AppData', 'Local');
+    const roaming = environment.APPDATA || join(home, 'AppData', 'Roaming');
+    return { config: join(roaming, 'errand', 'Config'), state: join(local, 'errand', 'Data') };
+  }
+  return {
+    config: join(environment.XDG_CONFIG_HOME || join(home, '.config'), 'errand'),
+    state: join(environment.XDG_STATE_HOME || join(home, '.local', 'state'), 'errand'),
+  };
+}
+
+/** Makes a folder that only its owner can enter, whatever the umask. @throws StorageError naming it. */
+export function makePrivateFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+  } catch (cause) {
+    throw new StorageError(`the folder ${folder} cannot be made or written (${reasonOf(cause)})`, {
+      cause,
+      hint: 'Make it writable, or name another with ERRAND_CONFIG_DIR or ERRAND_STATE_DIR.',
+    });
+  }
+}
+
+/**
+ * Tightens a file of ours to 0600. @returns whether it was looser. @throws StorageError where a link stands in its place.
+ */
+export function tightenFile(file: string): boolean {
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  if (!stat) return false;
+  if (stat.isSymbolicLink()) {
+    throw new StorageError(`${file} is a link; errand does not follow links to its own files`, {
+      hint: 'Remove the link, or name another folder with ERRAND_CONFIG_DIR.',
+    });
+  }
+  if (process.platform === 'win32' || (stat.mode & 0o077) === 0) return false;
+  chmodSync(file, 0o600);
+  return true;
+}
+
+/** What the system says of a failed file operation, in words. */
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const known: Readonly<Record<string, string>> = {
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    EROFS: 'the file system is read-only',
+    ENOSPC: 'the disk is full',
+    EDQUOT: 'the disk quota is used up',
+    ENOTDIR: 'a part of the path is no folder',
+    ENOENT: 'there is no such file or folder',
+  };
+  return (
+    (typeof code === 'string' && known[code]) || (error instanceof Error ? error.message : String(error))
+  );
+}

@@ -1,0 +1,194 @@
+import { renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { StorageError, UsageError } from '../errors.ts';
+import { makePrivateFolder, reasonOf, tightenFile } from './paths.ts';
+import {
+  BrokenConfigError,
+  emptyStored,
+  localProfile,
+  namePattern,
+  type Preference,
+  type Profile,
+  readStored,
+  type Stored,
+  type StoredAddress,
+} from './stored.ts';
+
+/** The stored configuration: profiles, preferences, addresses. Reads are of one moment; writes are locked and atomic. */
+export class SettingsStore {
+  readonly file: string;
+  readonly #tell: (line: string) => void;
+  #stored: Stored | undefined;
+
+  /** @param tell is told what was done about a broken or loosely guarded file. */
+  constructor(folder: string, tell: (line: string) => void) {
+    this.file = join(folder, 'config.json');
+    this.#tell = tell;
+  }
+
+  /** @throws BrokenConfigError where the file cannot be used. */
+  get stored(): Stored {
+    if (!this.#stored) {
+      const { stored, tightened } = readStored(this.file);
+      if (tightened) this.#tell(`${this.file} could be read by others; its mode is 0600 now`);
+      this.#stored = stored;
+    }
+    return this.#stored;
+  }
+
+  profile(name: string): Profile | undefined {
+    return own(this.stored.profiles, name);
+  }
+
+  address(name: string): StoredAddress | undefined {
+    return own(this.stored.addresses, name);
+  }
+
+  addressNames(): string[] {
+    return Object.keys(this.stored.addresses);
+  }
+
+  /** The default address, or the only one there is. */
+  defaultAddress(): { readonly name: string; readonly address: StoredAddress } | undefined {
+    const names = this.addressNames();
+    const name = this.stored.default_address ?? (names.length === 1 ? names[0] : undefined);
+    const address = name === undefined ? undefined : this.address(name);
+    return name === undefined || !address ? undefined : { name, address };
+  }
+
+  /** Adds or changes a profile. */
+  setProfile(name: string, change: (profile: Profile | undefined) => Profile): Promise<void> {
+    const checked = checkName('profile', name);
+    return this.#update((stored) => ({
+      ...stored,
+      profiles: { ...stored.profiles, [checked]: change(own(stored.profiles, checked)) },
+    }));
+  }
+
+  useProfile(name: string): Promise<void> {
+    return this.#update((stored) => {
+      if (!own(stored.profiles, name)) throw unknown('profile', name, Object.keys(stored.profiles));
+      return { ...stored, current_profile: name };
+    });
+  }
+
+  /** Deletes a profile; where it is the current one, `local` takes its place. */
+  deleteProfile(name: string): Promise<void> {
+    if (name === localProfile)
+      throw new UsageError('the profile local is the embedded sandbox and cannot be deleted');
+    return this.#update((stored) => {
+      if (!own(stored.profiles, name)) throw unknown('profile', name, Object.keys(stored.profiles));
+      const current = stored.current_profile === name ? localProfile : stored.current_profile;
+      return { ...stored, current_profile: current, profiles: without(stored.profiles, name) };
+    });
+  }
+
+  setPreference(name: string, value: Preference | undefined): Promise<void> {
+    return this.#update((stored) => ({
+      ...stored,
+      preferences:
+        value === undefined ? without(stored.preferences, name) : { ...stored.preferences, [name]: value },
+    }));
+  }
+
+  /** Saves an address; the first one saved, or with `asDefault`, is the default. */
+  setAddress(name: string, address: StoredAddress, asDefault: boolean): Promise<void> {
+    const checked = checkName('address', name);
+    return this.#update((stored) => {
+      const isFirst = Object.keys(stored.addresses).length === 0;
+      const { default_address: before } = stored;
+      const preset = asDefault || isFirst ? checked : before;
+      return {
+        ...stored,
+        addresses: { ...stored.addresses, [checked]: address },
+        ...(preset !== undefined && { default_address: preset }),
+      };
+    });
+  }
+
+  deleteAddress(name: string): Promise<void> {
+    return this.#update((stored) => {
+      if (!own(stored.addresses, name)) throw unknown('address', name, Object.keys(stored.addresses));
+      const { default_address: preset, ...rest } = stored;
+      const kept = preset === undefined || preset === name ? {} : { default_address: preset };
+      return { ...rest, addresses: without(stored.addresses, name), ...kept };
+    });
+  }
+
+  /** Reads, changes and writes under a lock, so that writers at the same time lose nothing. */
+  async #update(change: (stored: Stored) => Stored): Promise<void> {
+    const folder = dirname(this.file);
+    makePrivateFolder(folder);
+    tightenFile(this.file);
+    const release = await lock(folder);
+    try {
+      const next = change(this.#readForWrite());
+      const { default: Conf } = await import('conf');
+      const conf = new Conf<Record<string, unknown>>({
+        cwd: folder,
+        configName: basename(this.file, '.json'),
+        configFileMode: 0o600,
+        accessPropertiesByDotNotation: false,
+        clearInvalidConfig: false,
+      });
+      conf.store = { ...next };
+      this.#stored = next;
+    } catch (cause) {
+      if (cause instanceof UsageError) throw cause;
+      throw new StorageError(
+        `the configuration ${this.file} cannot be written (${reasonOf(cause)}); nothing was changed`,
+        {
+          cause,
+        },
+      );
+    } finally {
+      await release();
+    }
+  }
+
+  /** A broken file is kept aside before anything is written in its place. */
+  #readForWrite(): Stored {
+    try {
+      return readStored(this.file).stored;
+    } catch (error) {
+      if (!(error instanceof BrokenConfigError)) throw error;
+      const aside = `${this.file}.broken-${new Date().toISOString().replaceAll(':', '-')}`;
+      renameSync(this.file, aside);
+      this.#tell(`${error.message}; it is kept as ${aside}, and the configuration begins anew`);
+      return emptyStored;
+    }
+  }
+}
+
+async function lock(folder: string): Promise<() => Promise<void>> {
+  const { default: lockfile } = await import('proper-lockfile');
+  try {
+    return await lockfile.lock(folder, {
+      retries: { retries: 200, factor: 1.2, minTimeout: 5, maxTimeout: 100 },
+      stale: 10_000,
+    });
+  } catch (cause) {
+    throw new StorageError(`the configuration folder ${folder} cannot be locked (${reasonOf(cause)})`, {
+      cause,
+    });
+  }
+}
+
+const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined;
+
+const without = <T>(record: Readonly<Record<string, T>>, name: string): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
+
+function checkName(what: string, name: string): string {
+  if (namePattern.test(name)) return name;
+  throw new UsageError(
+    `"${name}" cannot name a ${what}: letters, digits, . _ - only, at most 64, a letter or digit first`,
+  );
+}
+
+function unknown(what: string, name: string, known: readonly string[]): UsageError {
+  return new UsageError(
+    `there is no ${what} "${name}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`,
+  );
+}

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { UsageError } from '../errors.ts';
+import { reasonOf, tightenFile } from './paths.ts';
+
+/** A named context: a service and the keys for it. Wire-like names, as the file carries them. */
+export interface Profile {
+  readonly base_url: string;
+  readonly legacy_base_url?: string;
+  readonly api_key?: string;
+  readonly legacy_token?: string;
+  readonly allow_plain_http?: boolean;
+}
+
+export type Preference = string | number | boolean;
+export type StoredAddress = Readonly<Record<string, string | null>>;
+
+/** The configuration file. */
+export interface Stored {
+  readonly current_profile: string;
+  readonly profiles: Readonly<Record<string, Profile>>;
+  readonly preferences: Readonly<Record<string, Preference>>;
+  readonly addresses: Readonly<Record<string, StoredAddress>>;
+  readonly default_address?: string;
+}
+
+export const localProfile = 'local';
+export const embeddedUrl = 'embedded:';
+
+export const emptyStored: Stored = {
+  current_profile: localProfile,
+  profiles: { [localProfile]: { base_url: embeddedUrl } },
+  preferences: {},
+  addresses: {},
+};
+
+/** A name of a profile or address. */
+export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** The configuration file cannot be used as it is; it is left where it stands. */
+export class BrokenConfigError extends UsageError {
+  readonly file: string;
+  constructor(file: string, what: string) {
+    super(`the configuration ${file} ${what}`, {
+      hint: 'Correct the file; or write a setting anew (`errand config set …`): the broken file is kept aside then.',
+    });
+    this.file = file;
+  }
+}
+
+/**
+ * Reads the configuration file; an absent one is the empty configuration.
+ * @returns what it holds, and whether its mode had to be tightened. @throws BrokenConfigError.
+ */
+export function readStored(file: string): { stored: Stored; tightened: boolean } {
+  const tightened = tightenFile(file);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return { stored: emptyStored, tightened };
+    throw new BrokenConfigError(file, `cannot be read (${reasonOf(error)})`);
+  }
+  return { stored: checkStored(file, parse(file, text)), tightened };
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const position = error instanceof Error ? / at position (\d+)/.exec(error.message)?.[1] : undefined;
+    const before = position === undefined ? undefined : text.slice(0, Number(position)).split('\n');
+    const where = before ? ` (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})` : '';
+    throw new BrokenConfigError(file, `is not JSON${where}`);
+  }
+}
+
+function checkStored(file: string, value: unknown): Stored {
+  const root = fieldsOf(file, 'the file', value);
+  const profiles = Object.entries(fieldsOf(file, 'profiles', root.profiles ?? {})).map(([name, profile]) => [
+    checkName(file, name),
+    checkProfile(file, name, profile),
+  ]);
+  const addresses = Object.entries(fieldsOf(file, 'addresses', root.addresses ?? {})).map(
+    ([name, address]) => [checkName(file, name), checkAddress(file, name, address)],
+  );
+  const current = optionalText(file, 'current_profile', root.current_profile) ?? localProfile;
+  const defaultAddress = optionalText(file, 'default_address', root.default_address);
+  return {
+    current_profile: current,
+    profiles: { ...emptyStored.profiles, ...Object.fromEntries(profiles) },
+    preferences: checkPreferences(file, root.preferences),
+    addresses: Object.fromEntries(addresses),
+    ...(defaultAddress !== undefined && { default_address: defaultAddress }),
+  };
+}
+
+function checkProfile(file: string, name: string, value: unknown): Profile {
+  const fields = fieldsOf(file, `profiles.${name}`, value);
+  const text = (field: string) => optionalText(file, `profiles.${name}.${field}`, fields[field]);
+  const [legacy, key, token] = [text('legacy_base_url'), text('api_key'), text('legacy_token')];
+  const plain = fields.allow_plain_http;
+  if (plain !== undefined && typeof plain !== 'boolean')
+    throw wrong(file, `profiles.${name}.allow_plain_http`, 'true or false');
+  return {
+    base_url: text('base_url') ?? embeddedUrl,
+    ...(legacy !== undefined && { legacy_base_url: legacy }),
+    ...(key !== undefined && { api_key: key }),
+    ...(token !== undefined && { legacy_token: token }),
+    ...(plain !== undefined && { allow_plain_http: plain }),
+  };
+}
+
+function checkAddress(file: string, name: string, value: unknown): StoredAddress {
+  const fields = Object.entries(fieldsOf(file, `addresses.${name}`, value));
+  for (const [field, text] of fields)
+    if (text !== null) optionalText(file, `addresses.${name}.${field}`, text);
+  return Object.fromEntries(fields.map(([field, text]) => [field, text === null ? null : String(text)]));
+}
+
+function checkPreferences(file: string, value: unknown): Record<string, Preference> {
+  const entries = Object.entries(fieldsOf(file, 'preferences', value ?? {})).map(
+    ([name, entry]): [string, Preference] => {
+      if (typeof entry === 'string' || typeof entry === 'number' || typeof entry === 'boolean')
+        return [name, entry];
+      throw wrong(file, `preferences.${name}`, 'a text, a number, true or false');
+    },
+  );
+  return Object.fromEntries(entries);
+}
+
+function fieldsOf(file: string, path: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw wrong(file, path, 'an object');
+  return Object.assign(Object.create(null), value);
+}
+
+function optionalText(file: string, path: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  throw wrong(file, path, 'a text');
+}
+
+function checkName(file: string, name: string): string {
+  if (namePattern.test(name)) return name;
+  throw new BrokenConfigError(file, `has a name that is none: ${JSON.stringify(name)}`);
+}
+
+const wrong = (file: string, path: string, wanted: string): BrokenConfigError =>
+  new BrokenConfigError(file, `is wrong at ${path}: it takes ${wanted}`);

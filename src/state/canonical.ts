@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+
+/** JSON with sorted keys and no spaces: the same for the same content. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/** SHA-256 of a body without its idempotency key: equal for two intents to do the same. */
+export function bodyHash(body: Readonly<Record<string, unknown>>): string {
+  const { idempotency_key: _, ...rest } = body;
+  return createHash('sha256').update(canonicalJson(rest)).digest('hex');
+}

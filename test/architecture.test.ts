@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const source = fileURLToPath(new URL('../src', import.meta.url));
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => ({ name, text: readFileSync(join(source, name), 'utf8') }));
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+/** Every import of every file: ours relative to src, others by their name. */
+const imports: Import[] = files.flatMap(({ name, text }) => {
+  const statements = text.matchAll(
+    /(?:import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|import\(\s*'([^']+)'\s*\)|import\s+'([^']+)'/g,
+  );
+  return [...statements].map(([, type, plain, dynamic, bare]) => {
+    const target = plain ?? dynamic ?? bare ?? '';
+    const to = target.startsWith('.')
+      ? relative(source, resolve(dirname(join(source, name)), target))
+      : target;
+    return { from: name, to, typeOnly: type !== undefined };
+  });
+});
+
+const within = (folder: string) => (name: string) => name === `${folder}.ts` || name.startsWith(`${folder}/`);
+const openToAll = ['errors.ts', 'io.ts', 'clock.ts'];
+
+function offenders(folder: string, mayImport: readonly string[]): string[] {
+  const inside = within(folder);
+  return imports
+    .filter(({ from, to }) => inside(from) && !inside(to) && !to.startsWith('node:'))
+    .filter(
+      ({ to, typeOnly }) =>
+        !mayImport.some(
+          (allowed) =>
+            allowed === to || to.startsWith(`${allowed}/`) || (typeOnly && allowed === `type ${to}`),
+        ),
+    )
+    .map(({ from, to }) => `${from} imports ${to}`);
+}
+
+describe('who may import whom', () => {
+  test('the contract imports zod only', () => {
+    expect(offenders('contract', ['zod'])).toEqual([]);
+  });
+
+  test('the sandbox imports the contract and nothing else of ours', () => {
+    const ours = offenders('sandbox', ['contract', '@photostructure/sqlite']);
+    expect(ours).toEqual([]);
+  });
+
+  test('http imports the contract and undici', () => {
+    expect(offenders('http', ['contract', 'undici', ...openToAll])).toEqual([]);
+  });
+
+  test('settings import the contract, conf and the lock', () => {
+    expect(
+      offenders('settings', [
+        'contract',
+        'conf',
+        'proper-lockfile',
+        'output/time.ts',
+        'output/result.ts',
+        ...openToAll,
+      ]),
+    ).toEqual([]);
+  });
+
+  test('state imports the contract, and SQLite', () => {
+    expect(offenders('state', ['contract', '@photostructure/sqlite', ...openToAll])).toEqual([]);
+  });
+
+  test('a noun imports no other noun, and none of the libraries behind the walls', () => {
+    const wrong = imports.filter(({ from, to }) => {
+      const noun = /^commands\/([^/]+)\//.exec(from)?.[1];
+      const other = /^commands\/([^/]+)\//.exec(to)?.[1];
+      if (noun === undefined) return false;
+      return (other !== undefined && other !== noun) || /^(undici|conf|commander|sandbox)\b/.test(to);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('only define, mount and program know commander', () => {
+    const knows = imports.filter(({ to }) => to === 'commander').map(({ from }) => from);
+    expect(new Set(knows)).toEqual(new Set(['program.ts', 'commands/mount.ts']));
+  });
+
+  test('only prompt asks', () => {
+    const asks = imports.filter(({ to }) => to.startsWith('@inquirer/')).map(({ from }) => from);
+    expect(asks.every(within('prompt'))).toBe(true);
+  });
+
+  test('zod is loaded by the shapes only', () => {
+    const loads = imports.filter(({ to, typeOnly }) => to === 'zod' && !typeOnly).map(({ from }) => from);
+    expect(loads.filter((from) => !from.startsWith('contract/schemas/'))).toEqual([]);
+  });
+});
+
+describe('one place for each decision', () => {
+  const matches = (pattern: RegExp) => files.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
+
+  test('only main and the settings see the environment', () => {
+    expect(
+      matches(/process\.env/).filter((name) => name !== 'main.ts' && !name.startsWith('settings/')),
+    ).toEqual(['io.ts']);
+  });
+
+  test('only main decides the exit', () => {
+    expect(matches(/process\.exit\b/)).toEqual(['main.ts']);
+  });
+
+  test('no path of the service stands outside the table', () => {
+    const literal = /['"`]\/(orders|returns|managed-accounts|retailers|wallet|agent)\b/;
+    expect(matches(literal).filter((name) => !name.startsWith('contract/operations/'))).toEqual([]);
+  });
+});
+
+describe('size', () => {
+  const lengths = files.map(({ name, text }) => ({ name, lines: text.split('\n').length - 1 }));
+
+  test('no file is over 300 lines', () => {
+    expect(lengths.filter(({ lines }) => lines > 300)).toEqual([]);
+  });
+
+  test('a verb is at most 150 lines', () => {
+    expect(lengths.filter(({ name, lines }) => /^commands\/[^/]+\//.test(name) && lines > 150)).toEqual([]);
+  });
+});

@@ -1,0 +1,30 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
+
+/** A folder of its own with the program on the PATH and empty configuration and state. */
+export interface Place {
+  readonly folder: string;
+  readonly environment: Record<string, string>;
+  remove(): void;
+}
+
+/** Makes a place for one test. The program in it is the built one, as a user has it. */
+export function makePlace(more: Record<string, string> = {}): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-'));
+  const bin = join(folder, '.bin');
+  mkdirSync(bin);
+  symlinkSync(program, join(bin, 'errand'));
+  const environment = {
+    PATH: `${bin}:${process.env.PATH ?? ''}`,
+    HOME: folder,
+    LANG: 'C.UTF-8',
+    ERRAND_CONFIG_DIR: join(folder, '.config'),
+    ERRAND_STATE_DIR: join(folder, '.state'),
+    ...more,
+  };
+  return { folder, environment, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}

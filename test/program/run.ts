@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import type { Place } from './place.ts';
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a line in bash at a place, as a person's shell would: no terminal, stdin as given or empty. */
+export function shell(
+  place: Place,
+  line: string,
+  options: { stdin?: string; timeoutMs?: number } = {},
+): Promise<Finished> {
+  return run(place, 'bash', ['-o', 'pipefail', '-c', line], options);
+}
+
+/** Runs the program with exact arguments. */
+export function errand(
+  place: Place,
+  args: readonly string[],
+  options: { stdin?: string; timeoutMs?: number } = {},
+): Promise<Finished> {
+  return run(place, 'errand', args, options);
+}
+
+function run(
+  place: Place,
+  command: string,
+  args: readonly string[],
+  { stdin = '', timeoutMs = 25_000 }: { stdin?: string; timeoutMs?: number },
+): Promise<Finished> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: place.folder, env: place.environment, stdio: 'pipe' });
+    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+    child.stdin.on('error', () => {});
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      resolve({ code, signal, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
+    });
+    child.stdin.end(stdin);
+  });
+}

@@ -1,0 +1,31 @@
+# A newcomer runs the main job, and each later process sees that order.
+$ errand quickstart -o json --query 'tracking_numbers[0].status'
+"delivered"
+! minted a sandbox key …
+! Search: …
+! Order: …
+
+$ errand order list -o csv --fields status,max_price
+status,max_price
+order_placed,5000
+
+$ ORDER=$(errand order list -o id)
+
+$ errand order get $ORDER -o json --query status
+"order_placed"
+
+$ errand order timeline $ORDER -o id
+order_created
+order_placed
+tracking_acquired
+shipped
+delivered
+
+$ errand track $ORDER -o json --query 'shipments[0].status'
+"delivered"
+
+$ errand order export --created-after 2026-01-01 > orders.csv; wc -l < orders.csv
+2
+
+$ errand wallet -o json --query 'balance < `100000`'
+true

@@ -1,0 +1,26 @@
+# A script orders from a file and reads the id.
+$ errand sandbox mint -o json --query 'example_order' > order.json
+$ ORDER=$(errand order create --file order.json -o json | jq -r .id)
+$ errand order watch $ORDER --timeout 20s -o ndjson | jq -r .type | sort -u
+change
+ready
+summary
+
+# Flags override the file; the request can be looked at first.
+$ errand order create --file order.json --max-price '$80.00' --dry-run | grep -c '"max_price": 8000'
+1
+
+# A file carries integer cents.
+$ sed 's/"max_price": [0-9]*/"max_price": 50.00/' order.json > decimal.json
+$ errand order create --file decimal.json
+? 2
+! …decimal.json: max_price is 50.00, and files carry integer cents…
+
+$ printf '{"products": [' > broken.json
+$ errand order create --file broken.json
+? 2
+! …broken.json…is not JSON…
+
+$ errand order create --file nowhere.json
+? 2
+! …nowhere.json cannot be read (there is no such file)…

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { makePlace } from '../program/place.ts';
+import { errand, shell } from '../program/run.ts';
+import { parseStory, stderrProblem, stdoutProblem } from './story.ts';
+
+const here = new URL('.', import.meta.url);
+const stories = readdirSync(here).filter((name) => name.endsWith('.story'));
+
+describe('stories: what a user types and sees', () => {
+  test.each(stories)('%s', { timeout: 90_000 }, async (name) => {
+    const place = makePlace();
+    try {
+      await errand(place, ['config', 'set', 'sandbox-speed', '20']);
+      for (const step of parseStory(readFileSync(new URL(name, here), 'utf8'))) {
+        const { code, stdout, stderr } = await shell(place, step.line);
+        const shown = `${name}:${step.number} $ ${step.line}\n--- stdout\n${stdout}--- stderr\n${stderr}--- exit ${code}`;
+        expect(code, shown).toBe(step.code);
+        if (step.variable) place.environment[step.variable] = stdout.trim();
+        else expect(stdoutProblem(step.stdout, lines(stdout)), shown).toBeUndefined();
+        expect(stderrProblem(step.stderr, lines(stderr)), shown).toBeUndefined();
+      }
+    } finally {
+      place.remove();
+    }
+  });
+});
+
+const lines = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');

@@ -1,0 +1,77 @@
+/**
+ * A story is one user's session as shell lines with what they print:
+ *
+ *   # a comment
+ *   $ errand order list --status pending     a line for bash
+ *   an expected line of stdout               `…` stands for any text, a line of `…` alone for any lines
+ *   ! an expected line of stderr             in this order, others may stand between
+ *   ? 2                                      the exit code, 0 where not said
+ *   $ ORDER=$(errand order list -o id)       keeps stdout in a variable for the lines that follow
+ */
+export interface Step {
+  readonly line: string;
+  readonly number: number;
+  readonly variable: string | undefined;
+  readonly stdout: readonly string[];
+  readonly stderr: readonly string[];
+  readonly code: number;
+}
+
+/** Reads a story. @throws Error naming the line that belongs to no command. */
+export function parseStory(text: string): Step[] {
+  const steps: {
+    line: string;
+    number: number;
+    variable: string | undefined;
+    stdout: string[];
+    stderr: string[];
+    code: number;
+  }[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.startsWith('#') || line.trim() === '') continue;
+    const step = steps.at(-1);
+    if (line.startsWith('$ ')) steps.push(newStep(line.slice(2), index + 1));
+    else if (!step) throw new Error(`line ${index + 1} stands before the first command`);
+    else if (line.startsWith('! ')) step.stderr.push(line.slice(2));
+    else if (line.startsWith('? ')) step.code = Number(line.slice(2));
+    else step.stdout.push(line);
+  }
+  return steps;
+}
+
+function newStep(line: string, number: number) {
+  const kept = /^([A-Z_]+)=\$\((.*)\)$/.exec(line);
+  return { line: kept?.[2] ?? line, number, variable: kept?.[1], stdout: [], stderr: [], code: 0 };
+}
+
+/** Whether a printed line is the expected one; `…` matches any text. */
+export function lineMatches(expected: string, actual: string): boolean {
+  const pattern = expected.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${pattern.join('.*')}$`, 's').test(actual);
+}
+
+/** Whether all of stdout is as expected; undefined if so, else what is not. */
+export function stdoutProblem(expected: readonly string[], actual: readonly string[]): string | undefined {
+  const [first, ...rest] = expected;
+  if (first === undefined) return actual.length === 0 ? undefined : `unexpected: ${actual[0]}`;
+  if (first === '…') {
+    const fits = Array.from({ length: actual.length + 1 }, (_, skip) =>
+      stdoutProblem(rest, actual.slice(skip)),
+    );
+    return fits.includes(undefined) ? undefined : (fits[0] ?? 'no match');
+  }
+  const [line, ...others] = actual;
+  if (line === undefined) return `missing: ${first}`;
+  return lineMatches(first, line) ? stdoutProblem(rest, others) : `expected: ${first}\n     got: ${line}`;
+}
+
+/** The first expected line of stderr that does not occur after the one before it. */
+export function stderrProblem(expected: readonly string[], actual: readonly string[]): string | undefined {
+  let from = 0;
+  for (const line of expected) {
+    const at = actual.findIndex((candidate, index) => index >= from && lineMatches(line, candidate));
+    if (at < 0) return `missing on stderr: ${line}`;
+    from = at + 1;
+  }
+  return undefined;
+}

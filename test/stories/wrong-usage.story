@@ -1,0 +1,64 @@
+# Wrong usage is refused before anything is sent, with a message that names the flag.
+$ errand ordr list
+? 2
+! error: unknown command 'ordr' (Did you mean order?)
+
+$ errand order list --limt 5
+? 2
+! error: unknown option '--limt' (Did you mean --limit?)
+
+$ errand order list --limit 501
+? 2
+! error: --limit takes a whole number from 1 to 500, not "501"
+
+$ errand order list --status lost
+? 2
+! error: --status takes one of pending, in_progress, order_placed, order_failed, cancelled, cancelled_by_retailer, not "lost"
+
+$ errand order list --created-after 2026-02-30
+? 2
+! error: --created-after …
+
+$ errand order list --metadata-key team
+? 2
+! error: …metadata_value…
+
+$ errand order get 123
+? 2
+! error: order id "123" is not a UUID…
+
+$ errand order get
+? 2
+! error: missing required argument 'ids'
+
+$ errand order create --product https://shop.example/p --max-price 5000 --ship-to home
+? 2
+! error: --max-price 5000 is ambiguous…
+
+$ errand order create --product https://shop.example/p --ship-to home
+? 2
+! error: --max-price is missing; nobody was asked, as …
+
+$ errand order create --product https://shop.example/p,quantity=0 --max-price '$5' --ship-to home
+? 2
+! error: --product: quantity takes a whole number of at least 1, not "0"
+
+$ errand order create --product https://shop.example/p --max-price '$5' --ship-to nowhere
+? 2
+! error: --ship-to: there is no address "nowhere"…
+
+$ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --gift-message hi
+? 2
+! error: gift_message (--gift-message): gift_message requires is_gift: true
+
+$ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --country USA
+? 2
+! error: shipping_address.country (--country): country takes a two-letter code: use US in place of USA
+
+$ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --idempotency-key 1234567890123456789012345678901234567
+? 2
+! error: --idempotency-key takes at most 36 characters, and this has 37
+
+$ errand wallet --base-url not-a-url
+? 2
+! error: --base-url…
