@@ -56,11 +56,17 @@ function items({ order, orderId, seed }: NewOrder, time: string): OrderItem[] {
 }
 
 function shippingAddress({ shipping_address: address }: OrderBody): OrderRecord['shipping_address'] {
+  const { first_name, last_name, address_line1, city, postal_code, phone_number } = address;
   return {
-    ...address,
+    first_name,
+    last_name,
+    address_line1,
     address_line2: address.address_line2 ?? null,
+    city,
     state: address.state ?? null,
+    postal_code,
     country: address.country.toUpperCase(),
+    phone_number,
   };
 }
 

@@ -28,7 +28,7 @@ const fields: Partial<Record<ErrorType, (line: Line, record: OrderRecord) => Fie
   invalid_variant: ({ index, item, facts }) => ({
     field: `products.${index}.variant`,
     received: item.variant,
-    expected: facts.options ?? null,
+    expected: facts.options ?? 'a variant that the product page lists',
   }),
   quantity_limit_exceeded: ({ index, item, facts }) => ({
     field: `products.${index}.quantity`,

@@ -73,4 +73,4 @@ export function expectContract(record: OrderRecord): void {
 
 /** Seconds after creation, for schedules. */
 export const seconds = (at: number): number => (at - createdAt) / 1_000;
-export const after = (s: number): number => createdAt + s * 1_000;
+export const secondsIn = (s: number): number => createdAt + s * 1_000;
