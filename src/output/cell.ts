@@ -1,0 +1,54 @@
+import { formatMoney } from './money.ts';
+import { accessor, isRecord } from './path.ts';
+import type { Column } from './result.ts';
+import { safeText } from './safe-text.ts';
+import { absoluteTime, relativeTime } from './time.ts';
+
+export interface CellOptions {
+  /** ms since the epoch, for relative times. */
+  readonly now: () => number;
+  /** Absolute UTC times in place of relative ones. */
+  readonly utc: boolean;
+}
+
+/** More of a cell than this tells nobody anything; other formats have it all. */
+const longestCell = 1000;
+
+export const columnValue = (column: Column, row: unknown): unknown =>
+  column.value && isRecord(row) ? column.value(row) : accessor(column.path)(row);
+
+/** A column's value as a person reads it: one line, safe for a terminal. Empty for null. */
+export function cellText(column: Column, row: unknown, options: CellOptions): string {
+  const value = columnValue(column, row);
+  if (value === undefined || value === null) return '';
+  return safeText(spell(column, value, row, options), longestCell);
+}
+
+function spell(column: Column, value: unknown, row: unknown, options: CellOptions): string {
+  switch (column.kind) {
+    case 'money':
+      return typeof value === 'number' ? formatMoney(value, currencyOf(column, row)) : plain(value);
+    case 'time':
+      return typeof value !== 'string'
+        ? plain(value)
+        : options.utc
+          ? absoluteTime(value)
+          : relativeTime(value, options.now());
+    case 'date':
+      return typeof value === 'string' ? value.replace(/^(\d{4}-\d\d-\d\d)T.*$/, '$1') : plain(value);
+    default:
+      return plain(value);
+  }
+}
+
+function currencyOf(column: Column, row: unknown): string | undefined {
+  const currency = column.currency === undefined ? undefined : accessor(column.currency)(row);
+  return typeof currency === 'string' && currency !== '' ? currency : undefined;
+}
+
+/** A value without a kind: yes and no, plain values of an array joined, how many objects an array has, JSON of an object. */
+function plain(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.some(isRecord) ? String(value.length) : value.map(String).join(', ');
+  return isRecord(value) ? JSON.stringify(value) : String(value);
+}

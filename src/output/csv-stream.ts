@@ -1,0 +1,79 @@
+import { defuse } from './spreadsheet.ts';
+
+type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
+/**
+ * The service's own CSV as it comes, with `'` before the cells that a spreadsheet would run. All else stays byte for
+ * byte, and no more than the end of a chunk is held.
+ */
+export async function* neutraliseCsv(chunks: Chunks): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const cells = new CellScanner();
+  for await (const chunk of chunks) {
+    yield cells.scan(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }), false);
+  }
+  yield cells.scan(decoder.decode(), true);
+}
+
+/** Reads CSV in pieces and knows where cells begin. */
+class CellScanner {
+  #held = '';
+  #place: 'start' | 'plain' | 'quoted' = 'start';
+
+  /** @param last whether nothing follows, so that nothing need be held back. */
+  scan(piece: string, last: boolean): string {
+    const text = this.#held + piece;
+    let out = '';
+    let at = 0;
+    while (at < text.length) {
+      const to = this.#step(text, at, last);
+      if (to === undefined) break;
+      const part = text.slice(at, to.end);
+      out += to.prefixed ? part.replace(/^"?/, "$&'") : part;
+      at = to.end;
+    }
+    this.#held = text.slice(at);
+    return out;
+  }
+
+  /** Where the next part ends; undefined where that depends on what has not come yet. */
+  #step(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
+    if (this.#place === 'start') return this.#begin(text, at, last);
+    if (this.#place === 'plain') return this.#plain(text, at);
+    return this.#quoted(text, at, last);
+  }
+
+  #begin(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
+    if (/[,\r\n\ufeff]/.test(text.charAt(at))) return { end: at + 1, prefixed: false };
+    const quote = text.charAt(at) === '"' ? 1 : 0;
+    beginning.lastIndex = at + quote;
+    const found = beginning.exec(text)?.[0] ?? '';
+    const end = at + quote + found.length;
+    // A sign alone, or a number that may go on, cannot be judged before what follows it is known.
+    if (end + quote >= text.length && !last) return undefined;
+    const endsHere = end >= text.length || (quote ? /^"(?!")/ : /^[,\r\n]/).test(text.slice(end, end + 2));
+    this.#place = quote ? 'quoted' : 'plain';
+    const judged = endsHere ? found : `${found}…`;
+    return { end, prefixed: defuse(judged) !== judged };
+  }
+
+  #plain(text: string, at: number): { end: number; prefixed: boolean } {
+    ending.lastIndex = at;
+    const found = ending.exec(text);
+    if (found) this.#place = 'start';
+    return { end: found ? found.index : text.length, prefixed: false };
+  }
+
+  #quoted(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
+    const quote = text.indexOf('"', at);
+    if (quote < 0) return { end: text.length, prefixed: false };
+    if (quote + 1 >= text.length && !last) return quote > at ? { end: quote, prefixed: false } : undefined;
+    if (text.charAt(quote + 1) === '"') return { end: quote + 2, prefixed: false };
+    this.#place = 'plain';
+    return { end: quote + 1, prefixed: false };
+  }
+}
+
+/** The start of a cell as far as it decides: a number, else one character; a longer number is judged by its start. */
+const beginning = /-\d{0,40}(?:\.\d{0,40})?|[^"]/uy;
+const ending = /[,\r\n]/g;

@@ -1,0 +1,52 @@
+import { stringify } from 'csv-stringify/sync';
+import type { Format } from './format.ts';
+import { accessor, isRecord } from './path.ts';
+import type { Column } from './result.ts';
+import { safeText } from './safe-text.ts';
+import { defuse } from './spreadsheet.ts';
+
+export interface CsvOptions {
+  readonly delimiter: ',' | '\t';
+  /** Leave cells that a spreadsheet would run as they are. */
+  readonly raw: boolean;
+  /** Make control characters visible, for a terminal. */
+  readonly visible: boolean;
+}
+
+/** Comma- or tab-separated: the columns' paths as header, values as they stand in the record (cents, ISO times). */
+export function csvFormat(columns: readonly Column[], options: CsvOptions): Format {
+  const cells = columns.map(cellReader);
+  const header = line(
+    columns.map(({ path }) => path),
+    options,
+  );
+  const row = (value: unknown, index: number): string => {
+    const text = line(
+      cells.map((read) => read(value)),
+      options,
+    );
+    return index === 0 ? header + text : text;
+  };
+  return { row, end: (count) => (count === 0 ? header : ''), whole: (value) => row(value, 0) };
+}
+
+/** One value a line, without a header. */
+export const csvLine = (value: unknown, options: CsvOptions): string => line([spell(value)], options);
+
+function cellReader({ path, value }: Column): (row: unknown) => string {
+  if (!value) {
+    const read = accessor(path);
+    return (row) => spell(read(row));
+  }
+  return (row) => (isRecord(row) ? spell(value(row)) : '');
+}
+
+function spell(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function line(cells: readonly string[], { delimiter, raw, visible }: CsvOptions): string {
+  const shown = visible ? cells.map((cell) => safeText(cell, Number.POSITIVE_INFINITY)) : cells;
+  return stringify([raw ? shown : shown.map(defuse)], { delimiter, quote_record_delimiter: true });
+}

@@ -1,0 +1,38 @@
+import type { ErrorReport } from './error.ts';
+import { detailLines } from './error-details.ts';
+import type { Paint } from './paint.ts';
+import { safeText } from './safe-text.ts';
+
+/** A failure for people: what happened, why, and what to do. Safe for a terminal. */
+export function errorLines(report: ErrorReport, paint: Paint): string[] {
+  const code = report.code === null ? '' : ` (${report.code})`;
+  return [
+    `${paint.bad('error:')} ${safeText(report.message + code)}`,
+    ...detailLines(report).map((line) => `  ${safeText(line)}`),
+    ...circumstances(report).map((line) => paint.faint(`  ${safeText(line)}`)),
+    ...(report.hint === null ? [] : [`${paint.waiting('hint:')} ${safeText(report.hint)}`]),
+    ...report.next.map(
+      ({ command, when }) => `${paint.waiting('try:')} ${safeText(command)} — ${safeText(when)}`,
+    ),
+  ];
+}
+
+/** What helps when asking the service about it. */
+function circumstances({
+  status,
+  request_id,
+  attempts,
+  retry_after_ms,
+  idempotency_key,
+  outcome,
+}: ErrorReport): string[] {
+  const facts = [
+    status !== null && `status ${status}`,
+    attempts !== null && attempts > 1 && `${attempts} attempts`,
+    retry_after_ms !== null && `retry after ${Math.ceil(retry_after_ms / 1000)}s`,
+    request_id !== null && `request ${request_id}`,
+    idempotency_key !== null && `idempotency key ${idempotency_key}`,
+    outcome === 'unknown' && 'outcome unknown',
+  ].filter((fact) => fact !== false);
+  return facts.length === 0 ? [] : [facts.join(', ')];
+}

@@ -1,0 +1,92 @@
+import { inspect } from 'node:util';
+import { ErrandError, type NextStep } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { writeErr } from './notice.ts';
+import { paintFor } from './paint.ts';
+import type { OutputFormat } from './result.ts';
+
+/** What is told of a failure, whatever kind it is; the member names are those of the JSON. */
+export interface ErrorReport {
+  readonly category: ErrandError['category'];
+  readonly code: string | null;
+  readonly message: string;
+  readonly status: number | null;
+  readonly exit_code: number;
+  readonly details: unknown;
+  readonly hint: string | null;
+  readonly request_id: string | null;
+  readonly attempts: number | null;
+  readonly retryable: boolean | null;
+  readonly retry_after_ms: number | null;
+  readonly idempotency_key: string | null;
+  readonly outcome: string | null;
+  readonly next: readonly NextStep[];
+}
+
+/**
+ * Tells a failure on stderr: with json and ndjson as one line of JSON, else as text for people. The stack is shown with
+ * `debug` only.
+ */
+export async function renderError(
+  error: unknown,
+  io: Io,
+  format: OutputFormat,
+  { debug }: { readonly debug: boolean },
+): Promise<void> {
+  const report = reportOf(error);
+  const stack = debug ? stackOf(error) : undefined;
+  if (format === 'json' || format === 'ndjson') {
+    const { toJson } = await import('./json.ts');
+    writeErr(io, `${toJson({ error: stack === undefined ? report : { ...report, stack } })}\n`);
+    return;
+  }
+  const { errorLines } = await import('./error-text.ts');
+  const { safeLines } = await import('./safe-text.ts');
+  const lines = errorLines(report, await paintFor(io.stderr.color));
+  writeErr(
+    io,
+    [...lines, ...(stack === undefined ? [] : [safeLines(stack)])].map((line) => `${line}\n`).join(''),
+  );
+}
+
+function reportOf(error: unknown): ErrorReport {
+  if (!(error instanceof ErrandError)) return unexpected(error);
+  const { facts } = error;
+  return {
+    category: error.category,
+    code: facts.code ?? null,
+    message: error.message,
+    status: facts.status ?? null,
+    exit_code: error.exitCode,
+    details: facts.details ?? null,
+    hint: facts.hint ?? null,
+    request_id: facts.requestId ?? null,
+    attempts: facts.attempts ?? null,
+    retryable: facts.retryable ?? null,
+    retry_after_ms: facts.retryAfterMs ?? null,
+    idempotency_key: facts.idempotencyKey ?? null,
+    outcome: facts.outcome ?? null,
+    next: facts.next ?? [],
+  };
+}
+
+/** A failure that nobody foresaw: a bug. */
+function unexpected(error: unknown): ErrorReport {
+  const reason =
+    error instanceof Error ? error.message || error.name : typeof error === 'string' ? error : inspect(error);
+  return reportOf(
+    new ErrandError('unexpected', `errand failed unexpectedly: ${reason}`, {
+      hint: 'This is a bug; rerun with --debug to see where.',
+    }),
+  );
+}
+
+/** A chain of causes is followed this far; one that bites its tail has no end. */
+const deepestCause = 8;
+
+function stackOf(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > deepestCause) return undefined;
+  const cause = stackOf(error.cause, depth + 1);
+  const own = error.stack ?? String(error);
+  return cause === undefined ? own : `${own}\ncaused by: ${cause}`;
+}

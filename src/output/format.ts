@@ -1,0 +1,71 @@
+import type { Row } from './result.ts';
+import type { Scrub, Writer } from './writer.ts';
+
+/** One way to spell records. Pure: whether a record is the first is in the arguments. */
+export interface Format {
+  /** One record of a list; `index` counts from 0. */
+  row(value: unknown, index: number): string;
+  /** What ends a list of `count` records. */
+  end(count: number): string;
+  /** A record, or any other value, that is all there is. */
+  whole(value: unknown): string;
+  /** Applied to what `row` and `whole` gave, when it is written. */
+  readonly scrub?: Scrub;
+}
+
+/**
+ * Writes a list as it comes, and stops its source when the reader has gone. Where the source fails, what stands on
+ * stdout is whole: nothing at all when no record came, else every record that did and the end of the list, so that it
+ * can still be read; the exit code tells that it is short.
+ * @returns how many records came.
+ */
+export async function printRows(
+  rows: Iterable<unknown> | AsyncIterable<unknown>,
+  format: Format,
+  out: Writer,
+): Promise<number> {
+  let count = 0;
+  const print = (row: unknown): Promise<void> | undefined => {
+    const waiting = out.write(format.row(row, count), format.scrub);
+    count += 1;
+    return waiting;
+  };
+  try {
+    await forEachRow(rows, print, out);
+  } catch (error) {
+    if (count > 0) out.write(format.end(count), format.scrub);
+    await out.flush();
+    throw error;
+  }
+  out.write(format.end(count), format.scrub);
+  await out.flush();
+  return count;
+}
+
+/** Two loops, since waiting for each record of a plain array would cost more than printing it. */
+async function forEachRow(
+  rows: Iterable<unknown> | AsyncIterable<unknown>,
+  print: (row: unknown) => Promise<void> | undefined,
+  out: Writer,
+): Promise<void> {
+  if (Symbol.asyncIterator in rows) {
+    for await (const row of rows) {
+      const waiting = print(row);
+      if (waiting) await waiting;
+      if (out.isClosed) return;
+    }
+    return;
+  }
+  for (const row of rows) {
+    const waiting = print(row);
+    if (waiting) await waiting;
+    if (out.isClosed) return;
+  }
+}
+
+/** All rows in memory: for what must see the whole list, as a query does. */
+export async function collect(rows: Iterable<Row> | AsyncIterable<Row>): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}

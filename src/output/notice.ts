@@ -1,0 +1,28 @@
+import type { Writable } from 'node:stream';
+import type { Io } from '../io.ts';
+import type { OutputFormat } from './result.ts';
+import { safeText } from './safe-text.ts';
+
+/**
+ * Lines for people, on stderr: with `-o table`, or where stderr is a terminal. A program that asked for another format
+ * and keeps stderr finds nothing there but errors.
+ */
+export function tellPeople(lines: readonly string[], io: Io, format: OutputFormat): void {
+  if (format !== 'table' && !io.stderr.isTerminal) return;
+  writeErr(io, lines.map((line) => `${safeText(line)}\n`).join(''));
+}
+
+/** Writes to stderr; that nobody reads it stops nothing. */
+export const writeErr = (io: Io, text: string): void => writeQuietly(io.stderr.stream, text);
+
+const quiet = new WeakSet<Writable>();
+
+/** Writes to a stream whose reader may have gone, which then is no failure. */
+export function writeQuietly(stream: Writable, text: string): void {
+  if (text === '') return;
+  if (!quiet.has(stream)) {
+    quiet.add(stream);
+    stream.on('error', () => {});
+  }
+  stream.write(text);
+}

@@ -1,0 +1,21 @@
+export type Accessor = (value: unknown) => unknown;
+
+/**
+ * What reads a wire path (`items.0.url`) off a record. Only a value's own properties are read, so no path reaches a
+ * prototype; undefined where there is nothing.
+ */
+export function accessor(path: string): Accessor {
+  const keys = path.split('.');
+  const [only = ''] = keys;
+  if (keys.length === 1) return (value) => own(value, only);
+  return (value) => keys.reduce<unknown>(own, value);
+}
+
+export const readPath = (value: unknown, path: string): unknown => accessor(path)(value);
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+function own(value: unknown, key: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}

@@ -1,0 +1,56 @@
+import { Writable } from 'node:stream';
+import cliProgress from 'cli-progress';
+import type { OutputStream } from '../io.ts';
+import type { ProgressFacts } from './progress.ts';
+
+export interface Bar {
+  show(done: number, facts: ProgressFacts): void;
+  close(): void;
+}
+
+/** A bar on the last line of a terminal, redrawn at most ten times a second and taken away when closed. */
+export function openBar(terminal: OutputStream, total: number | undefined): Bar {
+  const bar = new cliProgress.SingleBar({
+    stream: new BarLine(terminal),
+    format: total === undefined ? '{label}  {facts}' : '{label} [{bar}] {percentage}%  {facts}',
+    barsize: 20,
+    fps: 10,
+    linewrap: true,
+    clearOnComplete: true,
+    // Whoever interrupts is handled by the program, which then ends the bar.
+    gracefulExit: false,
+  });
+  let started = false;
+  return {
+    show(done, { label, count, rate, left, note }) {
+      const payload = { label, facts: [count, rate, left, note].filter((part) => part !== '').join('  ') };
+      if (started) bar.update(done, payload);
+      else bar.start(total ?? 0, done, payload);
+      started = true;
+    },
+    close: () => bar.stop(),
+  };
+}
+
+/**
+ * The terminal as the library sees it. Saving and restoring the cursor is left out: what was printed in between would
+ * have scrolled the saved place away.
+ */
+class BarLine extends Writable {
+  readonly isTTY = true;
+  readonly #terminal: OutputStream;
+
+  constructor(terminal: OutputStream) {
+    super({ decodeStrings: false });
+    this.#terminal = terminal;
+  }
+
+  get columns(): number {
+    return this.#terminal.columns() ?? 80;
+  }
+
+  override _write(chunk: unknown, _encoding: BufferEncoding, done: () => void): void {
+    if (chunk !== '\u001b7' && chunk !== '\u001b8') this.#terminal.stream.write(chunk);
+    done();
+  }
+}

@@ -1,0 +1,112 @@
+import type { Io } from '../io.ts';
+import { tellPeople, writeErr } from './notice.ts';
+import { safeText } from './safe-text.ts';
+
+export interface ProgressOptions {
+  /** What is being done: `uploading`. */
+  readonly label: string;
+  /** How much there is to do; without it there is neither bar nor ETA. */
+  readonly total?: number;
+  /** What is counted: `rows`. */
+  readonly unit?: string;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+export interface Progress {
+  /** @param done how much is done by now. @param note a word on what is happening. */
+  update(done: number, note?: string): void;
+  /** Takes the bar away. Call it whatever happens. */
+  end(): void;
+}
+
+/** What the bar and the plain line are made of. */
+export interface ProgressFacts {
+  readonly label: string;
+  /** `1,200 of 5,000 rows`. */
+  readonly count: string;
+  /** `120/s`; empty before anything is done. */
+  readonly rate: string;
+  /** `32s left`; empty without a total. */
+  readonly left: string;
+  readonly note: string;
+}
+
+const lineEveryMs = 10_000;
+
+/** Shows on stderr how far long work is: a bar on a terminal, else one plain line every 10 s. */
+export function createProgress(io: Io, options: ProgressOptions): Progress {
+  return io.stderr.isTerminal && !io.stderr.isDumb ? barProgress(io, options) : plainProgress(io, options);
+}
+
+function plainProgress(io: Io, options: ProgressOptions): Progress {
+  const startedAt = options.now();
+  let toldAt = startedAt;
+  return {
+    update(done, note = '') {
+      const now = options.now();
+      if (now - toldAt < lineEveryMs) return;
+      toldAt = now;
+      const { label, count, rate, left, note: said } = progressFacts(options, done, note, now - startedAt);
+      writeErr(io, `${label}: ${[count, rate, left, said].filter((part) => part !== '').join(', ')}\n`);
+    },
+    end() {},
+  };
+}
+
+/** The library of the bar loads while the work begins; the first states wait for it. */
+function barProgress(io: Io, options: ProgressOptions): Progress {
+  const startedAt = options.now();
+  let latest: readonly [number, string] = [0, ''];
+  let ended = false;
+  let bar: import('./progress-bar.ts').Bar | undefined;
+  const show = (): void =>
+    bar?.show(latest[0], progressFacts(options, latest[0], latest[1], options.now() - startedAt));
+  import('./progress-bar.ts').then(
+    ({ openBar }) => {
+      if (ended) return;
+      bar = openBar(io.stderr, options.total);
+      show();
+    },
+    (error: unknown) => tellPeople([`no progress bar: ${String(error)}`], io, 'table'),
+  );
+  return {
+    update(done, note = '') {
+      latest = [done, note];
+      show();
+    },
+    end() {
+      ended = true;
+      bar?.close();
+      bar = undefined;
+    },
+  };
+}
+
+/** @param elapsed ms since the work began. */
+export function progressFacts(
+  { label, total, unit = '' }: Omit<ProgressOptions, 'now'>,
+  done: number,
+  note: string,
+  elapsed: number,
+): ProgressFacts {
+  const perSecond = elapsed > 0 ? (done * 1000) / elapsed : 0;
+  const of = total === undefined ? '' : ` of ${grouped(total)}`;
+  return {
+    label: safeText(label),
+    count: `${grouped(done)}${of} ${unit}`.trim(),
+    rate: perSecond > 0 ? `${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))}/s` : '',
+    left:
+      total === undefined || perSecond === 0 ? '' : `${spell(Math.max(0, total - done) / perSecond)} left`,
+    note: safeText(note, 200),
+  };
+}
+
+const grouped = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+
+function spell(seconds: number): string {
+  const rounded = Math.ceil(seconds);
+  if (rounded < 60) return `${rounded}s`;
+  if (rounded < 3600) return `${Math.floor(rounded / 60)}m${rounded % 60}s`;
+  return `${Math.floor(rounded / 3600)}h${Math.floor((rounded % 3600) / 60)}m`;
+}

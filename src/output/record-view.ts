@@ -1,0 +1,75 @@
+import { cellText, columnValue } from './cell.ts';
+import { paintStatus } from './paint.ts';
+import { isRecord } from './path.ts';
+import type { Column } from './result.ts';
+import { safeText } from './safe-text.ts';
+import { inferColumns } from './select.ts';
+import { type TableOptions, tableLines } from './table.ts';
+import { measureFor, pad } from './width.ts';
+
+/** Records within records are opened this deep; below stands their JSON. */
+const deepest = 4;
+
+/**
+ * One record as lines of name and value. A list of records within it becomes a table of its own, an object a view of
+ * its own, both set in. Values are whole: the terminal wraps what is longer than it.
+ * @param showEmpty whether a column without a value has a line, as it has when it was asked for by name.
+ */
+export async function recordLines(
+  record: unknown,
+  columns: readonly Column[],
+  options: TableOptions,
+  showEmpty: boolean,
+  depth = 1,
+): Promise<string[]> {
+  const entries = columns
+    .map((column) => ({ column, name: safeText(column.name), value: columnValue(column, record) }))
+    .filter(({ value }) => showEmpty || !isEmpty(value));
+  const measure = await measureFor(entries.map(({ name }) => name));
+  const width = Math.max(
+    0,
+    ...entries.filter(({ value }) => !opens(value, depth)).map(({ name }) => measure(name)),
+  );
+  const lines = entries.map(async ({ column, name, value }) => {
+    if (opens(value, depth)) {
+      const inner = await nested(value, column, options, depth + 1);
+      return [options.paint.faint(name), ...inner.map((line) => `  ${line}`)];
+    }
+    const text = cellText(column, record, options);
+    const shown = column.kind === 'status' ? paintStatus(text, options.paint)(text) : text;
+    return [`${options.paint.faint(pad(name, width, 'left', measure))}  ${shown}`.trimEnd()];
+  });
+  return (await Promise.all(lines)).flat();
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (isRecord(value) && Object.keys(value).length === 0);
+
+/** Whether a value is shown below its name: an object, or a list with one in it. */
+function opens(value: unknown, depth: number): value is object {
+  if (depth >= deepest || isEmpty(value)) return false;
+  return Array.isArray(value) ? value.some(isRecord) : isRecord(value);
+}
+
+async function nested(
+  value: object,
+  column: Column,
+  options: TableOptions,
+  depth: number,
+): Promise<string[]> {
+  const inner = {
+    ...options,
+    width: options.width === undefined ? undefined : Math.max(1, options.width - 2),
+  };
+  if (!Array.isArray(value))
+    return await recordLines(value, column.columns ?? inferColumns([value]), inner, false, depth);
+  const columns =
+    column.columns ??
+    inferColumns(value).filter((inferred) => value.some((row) => isPlain(columnValue(inferred, row))));
+  return (await tableLines(value, columns, inner)).lines;
+}
+
+const isPlain = (value: unknown): boolean => !isEmpty(value) && !isRecord(value);

@@ -1,0 +1,138 @@
+import type { Io } from '../io.ts';
+import { printRows } from './format.ts';
+import { tellPeople } from './notice.ts';
+import { openFormat, openValues } from './open-format.ts';
+import { paintFor } from './paint.ts';
+import type { ListResult, OutputOptions, RecordResult, Result, TextResult } from './result.ts';
+import { inferColumns, selectColumns } from './select.ts';
+import { type Writer, writerOf } from './writer.ts';
+
+interface Printing {
+  readonly io: Io;
+  readonly options: OutputOptions;
+  readonly out: Writer;
+}
+
+/**
+ * Prints what a command returned. Data goes to stdout as it comes, at the pace of its reader; a reader that goes
+ * (`| head`) ends the source and this call quietly. Hints go to stderr.
+ * @returns the exit code: the result's own, 0 by default and for a list whose reader has gone.
+ * @throws UsageError for a wrong `--query`; StorageError where stdout cannot be written; whatever the source throws,
+ * once the records that came are out whole.
+ */
+export async function printResult(result: Result, io: Io, options: OutputOptions): Promise<number> {
+  const printing = { io, options, out: writerOf(io.stdout.stream) };
+  switch (result.kind) {
+    case 'record':
+      await printData(result, printing);
+      tellPeople(result.hints ?? [], io, options.format);
+      return result.exitCode ?? 0;
+    case 'list':
+      await printData(result, printing);
+      if (printing.out.isClosed) return 0;
+      tellPeople(result.hints?.() ?? [], io, options.format);
+      return result.exitCode?.() ?? 0;
+    case 'text':
+      await printText(result, printing);
+      return 0;
+    case 'stream': {
+      const { printStream } = await import('./stream.ts');
+      await printStream(result.chunks, io.stdout, printing.out);
+      return result.exitCode?.() ?? 0;
+    }
+    case 'none':
+      tellPeople(result.hints ?? [], io, options.format);
+      return result.exitCode ?? 0;
+  }
+}
+
+/**
+ * Checks `--query` before anything is done whose answer it would be applied to.
+ * @throws UsageError naming the expression and what is wrong with it.
+ */
+export async function checkQuery(expression: string): Promise<void> {
+  const { compileQuery } = await import('./query.ts');
+  compileQuery(expression);
+}
+
+async function printData(result: RecordResult | ListResult, printing: Printing): Promise<void> {
+  const { options, out } = printing;
+  if (options.query !== undefined) await printQueried(result, options.query, printing);
+  else if (result.kind === 'list') await printList(result, printing);
+  else await printRecord(result, printing);
+  await out.flush();
+}
+
+async function printList(result: ListResult, { io, options, out }: Printing): Promise<void> {
+  if (options.format !== 'table') {
+    await printRows(result.rows, await openFormat(options.format, result, io, options), out);
+    return;
+  }
+  const { printTable } = await import('./table.ts');
+  const columns = selectColumns(result.columns, options.fields);
+  const { count, hidden } = await printTable(result.rows, columns, await tableOptions(io, options), out);
+  if (out.isClosed) return;
+  if (count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
+  if (hidden.length > 0) tellPeople([hiddenColumns(hidden)], io, 'table');
+}
+
+const hiddenColumns = (names: readonly string[]): string =>
+  `${names.length} ${names.length === 1 ? 'column' : 'columns'} hidden: ${names.join(', ')}; widen the terminal or use -o json`;
+
+async function printRecord(result: RecordResult, { io, options, out }: Printing): Promise<void> {
+  if (options.format !== 'table') {
+    const format = await openFormat(options.format, result, io, options);
+    out.write(format.whole(result.record), format.scrub);
+    return;
+  }
+  const { recordLines } = await import('./record-view.ts');
+  const columns = selectColumns(result.columns, options.fields);
+  const lines = await recordLines(
+    result.record,
+    columns,
+    await tableOptions(io, options),
+    options.fields !== undefined,
+  );
+  out.write(asText(lines));
+}
+
+async function tableOptions(io: Io, { now, utc = false }: OutputOptions) {
+  const width = io.stdout.isTerminal ? io.stdout.columns() || 100 : undefined;
+  return { now, utc, width, paint: await paintFor(io.stdout.color) };
+}
+
+async function printQueried(
+  result: RecordResult | ListResult,
+  expression: string,
+  printing: Printing,
+): Promise<void> {
+  const { queryResult } = await import('./answer.ts');
+  const { io, options, out } = printing;
+  const answer = await queryResult(result, expression, options);
+  const plain = { ...options, query: undefined, fields: undefined };
+  if (answer.kind === 'values') {
+    await printRows(answer.values, await openValues(io, options), out);
+  } else if (answer.kind !== 'document') {
+    await printData(answer, { ...printing, options: plain });
+  } else if (options.format !== 'table') {
+    const format = await openFormat(options.format, { columns: [] }, io, plain);
+    out.write(format.whole(answer.value), format.scrub);
+  }
+}
+
+async function printText(result: TextResult, printing: Printing): Promise<void> {
+  const { io, options, out } = printing;
+  if (result.record && options.format !== 'table' && options.format !== 'id') {
+    await printData(
+      { kind: 'record', record: result.record, columns: inferColumns([result.record]) },
+      printing,
+    );
+    return;
+  }
+  const { safeLines } = await import('./safe-text.ts');
+  const text = asText(result.lines);
+  out.write(io.stdout.isTerminal ? safeLines(text) : text);
+  await out.flush();
+}
+
+const asText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');

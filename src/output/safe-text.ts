@@ -1,0 +1,48 @@
+import { invisibleAstral, invisibleBmp } from './invisible.ts';
+
+const plain = /^[\x20-\x7e]*$/;
+const pictograph = '\\p{Extended_Pictographic}(?:\\ufe0f|[\\u{1f3fb}-\\u{1f3ff}])?';
+/** An emoji joined of several; the joiners within are part of its spelling. */
+const joinedEmoji = `${pictograph}(?:\\u200d${pictograph})+`;
+const unsafe = new RegExp(
+  `${joinedEmoji}|\\r\\n|[\\ufe00-\\ufe0f]{2,}|[\\x00-\\x1f${invisibleBmp}${invisibleAstral}\\ud800-\\udfff]`,
+  'gu',
+);
+
+/**
+ * Text from outside, made fit for one line of a terminal: what a terminal would obey or hide is shown in its place.
+ * A line break becomes `⏎`, another C0 control its picture (`␛`), anything else its number (`<U+202E>`).
+ * Linear in the length of the text, of which at most `limit` UTF-16 units are read.
+ */
+export function safeText(text: string, limit = 10_000): string {
+  const short = text.length > limit ? `${cutWhole(text, limit)}…` : text;
+  return plain.test(short) ? short : short.replace(unsafe, show);
+}
+
+/** The same for text of many lines: line breaks and tabs stay, nothing is cut. */
+export function safeLines(text: string): string {
+  return text.replace(unsafe, (found) => {
+    if (found === '\r\n') return '\n';
+    return found === '\n' || found === '\t' ? found : show(found);
+  });
+}
+
+function show(found: string): string {
+  if (found === '\n' || found === '\r\n') return '⏎';
+  const code = found.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return '␡';
+  if (joined.test(found)) return found;
+  return Array.from(found, numbered).join('');
+}
+
+const joined = new RegExp(`^${joinedEmoji}$`, 'u');
+
+const numbered = (character: string): string =>
+  `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
+
+/** The first `limit` units, without half of a surrogate pair at the end. */
+function cutWhole(text: string, limit: number): string {
+  const last = text.charCodeAt(limit - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit);
+}

@@ -1,0 +1,7 @@
+/** How a cell begins that a spreadsheet would run; the full-width signs are what some of them fold into the plain ones. */
+const runs = /^[=+\-@\t\r\n\0\uff0b\uff0d\uff1d\uff20]/;
+const negativeNumber = /^-\d+(?:\.\d+)?$/;
+
+/** A cell that a spreadsheet shows as it stands: what it would run is prefixed with `'`. `-5` is only a number. */
+export const defuse = (cell: string): string =>
+  runs.test(cell) && !negativeNumber.test(cell) ? `'${cell}` : cell;

@@ -1,0 +1,124 @@
+import { isAscii } from 'node:buffer';
+import type { Writable } from 'node:stream';
+import { StorageError } from '../errors.ts';
+
+const chunkSize = 64 * 1024;
+const del = 0x7f;
+
+/** Nobody reads any more: `| head` has what it wants. */
+const goneCodes = new Set([
+  'EPIPE',
+  'EOF',
+  'ECONNRESET',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+]);
+
+/** Replaces what must not stand in a text; leaves printable ASCII as it is. */
+export type Scrub = (text: string) => string;
+
+/**
+ * Gathers small writes into chunks of 64 KB, sends the rest as soon as the program waits for something, and lets the
+ * producer wait for the reader: await what `write` returns.
+ */
+export class Writer {
+  readonly #stream: Writable;
+  #pending: string[] = [];
+  #length = 0;
+  #scrub: Scrub | undefined;
+  #sending: Promise<void> = Promise.resolve();
+  #idle: NodeJS.Immediate | undefined;
+  #failure: Error | undefined;
+  #closed = false;
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+    stream.on('error', (error) => this.#note(error));
+  }
+
+  /** True once the reader has gone; what is written then is dropped. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /**
+   * @param scrub applied to the text when it is sent; a chunk that is all ASCII, as most are, is spared it.
+   * @throws StorageError where an earlier write failed, other than by a reader that has gone.
+   */
+  write(text: string, scrub?: Scrub): Promise<void> | undefined {
+    this.#check();
+    if (this.#closed) return undefined;
+    if (scrub !== this.#scrub) {
+      void this.#push();
+      this.#scrub = scrub;
+    }
+    this.#pending.push(text);
+    this.#length += text.length;
+    if (this.#length >= chunkSize) return this.#push();
+    this.#idle ??= setImmediate(() => void this.#push());
+    return undefined;
+  }
+
+  async writeBytes(bytes: Uint8Array): Promise<void> {
+    this.#check();
+    await this.#push();
+    if (!this.#closed) await this.#send(bytes);
+  }
+
+  /** Resolves when all is out. @throws StorageError where it could not be written. */
+  async flush(): Promise<void> {
+    await this.#push();
+    this.#check();
+  }
+
+  #push(): Promise<void> {
+    clearImmediate(this.#idle);
+    this.#idle = undefined;
+    const chunk = this.#take();
+    if (chunk !== undefined)
+      this.#sending = this.#sending.then(() => (this.#closed ? undefined : this.#send(chunk)));
+    return this.#sending;
+  }
+
+  #take(): Uint8Array | undefined {
+    if (this.#length === 0) return undefined;
+    const texts = this.#pending;
+    this.#pending = [];
+    this.#length = 0;
+    const bytes = Buffer.from(texts.join(''));
+    const scrub = this.#scrub;
+    return scrub === undefined || (isAscii(bytes) && !bytes.includes(del))
+      ? bytes
+      : Buffer.from(texts.map(scrub).join(''));
+  }
+
+  #send(chunk: Uint8Array): Promise<void> {
+    return new Promise((resolve) => {
+      this.#stream.write(chunk, (error) => {
+        if (error) this.#note(error);
+        resolve();
+      });
+    });
+  }
+
+  #note(error: NodeJS.ErrnoException): void {
+    this.#closed = true;
+    if (!goneCodes.has(error.code ?? '')) this.#failure ??= error;
+  }
+
+  #check(): void {
+    if (!this.#failure) return;
+    throw new StorageError(`cannot write the output: ${this.#failure.message}`, { cause: this.#failure });
+  }
+}
+
+const writers = new WeakMap<Writable, Writer>();
+
+/** The one writer of a stream: what it learned (a reader that has gone) holds for every later result. */
+export function writerOf(stream: Writable): Writer {
+  const known = writers.get(stream);
+  if (known) return known;
+  const made = new Writer(stream);
+  writers.set(stream, made);
+  return made;
+}

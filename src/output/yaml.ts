@@ -1,0 +1,31 @@
+import { Document, visit } from 'yaml';
+import type { Format } from './format.ts';
+import { invisibleAstral, invisibleBmp } from './invisible.ts';
+
+const hidden = new RegExp(`[\\x00-\\x08\\x0b-\\x1f${invisibleBmp}${invisibleAstral}]`, 'u');
+const allHidden = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');
+
+/** A sequence of records. What an older reader would take for another type (`no`, `2026-01-01`) is quoted. */
+export function yamlFormat(project: (row: unknown) => unknown): Format {
+  return {
+    row: (value) => toYaml([project(value)]),
+    end: (count) => (count === 0 ? '[]\n' : ''),
+    whole: (value) => toYaml(project(value)),
+  };
+}
+
+/** YAML in which control and invisible characters stand as escapes within double quotes. */
+function toYaml(value: unknown): string {
+  const document = new Document(value ?? null, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === 'string' && hidden.test(node.value)) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString({ lineWidth: 0 }).replace(allHidden, escaped);
+}
+
+function escaped(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
+}

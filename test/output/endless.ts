@@ -1,0 +1,12 @@
+import { processIo } from '../../src/io.ts';
+import { printResult } from '../../src/output/render.ts';
+
+/** A program that prints records until nobody reads them. */
+async function* endless(): AsyncGenerator<{ id: number }> {
+  for (let id = 0; ; id += 1) yield { id };
+}
+
+process.exitCode = await printResult({ kind: 'list', rows: endless(), columns: [] }, processIo(process), {
+  format: 'ndjson',
+  now: () => 0,
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { createProgress, progressFacts } from '../../src/output/progress.ts';
+import { Screen } from './screen.ts';
+import { capture } from './streams.ts';
+
+describe('progress', () => {
+  test('where stderr is no terminal is one plain line every 10 s', () => {
+    const { io, err } = capture();
+    let now = 0;
+    const progress = createProgress(io, { label: 'uploading', total: 5000, unit: 'rows', now: () => now });
+    for (; now <= 25_000; now += 1000) progress.update(now / 10);
+    progress.end();
+    expect(err.text).toBe(
+      'uploading: 1,000 of 5,000 rows, 100/s, 40s left\nuploading: 2,000 of 5,000 rows, 100/s, 30s left\n',
+    );
+  });
+
+  test('without a total tells the count and the rate', () => {
+    expect(progressFacts({ label: 'reading' }, 1234, 'page 3\u001b', 500_000)).toEqual({
+      label: 'reading',
+      count: '1,234',
+      rate: '2.5/s',
+      left: '',
+      note: 'page 3␛',
+    });
+    expect(progressFacts({ label: 'x', total: 10, unit: 'rows' }, 0, '', 0)).toMatchObject({
+      count: '0 of 10 rows',
+      rate: '',
+      left: '',
+    });
+    expect(progressFacts({ label: 'x', total: 100_000 }, 10, '', 1000)).toMatchObject({ left: '2h46m left' });
+    expect(progressFacts({ label: 'x', total: 1000 }, 10, '', 1000)).toMatchObject({ left: '1m39s left' });
+  });
+
+  test('on a terminal is a bar with count, rate and time left, which is gone at the end', async () => {
+    const { io, err } = capture({}, { terminal: true, columns: 100 });
+    let now = 0;
+    const progress = createProgress(io, { label: 'uploading', total: 200, unit: 'rows', now: () => now });
+    now = 10_000;
+    progress.update(50, 'row 50');
+    await err.written();
+    progress.update(100, 'row 100');
+    const drawing = new Screen(100, 5);
+    drawing.write(err.text);
+    expect(drawing.lines()[0]).toMatch(
+      /^uploading \[=*-*\] \d+% {2}50 of 200 rows {2}5\.0\/s {2}30s left {2}row 50$/,
+    );
+    progress.end();
+    drawing.reset();
+    drawing.write(err.text);
+    expect(drawing.lines()).toEqual([]);
+    expect(err.text).not.toContain('\u001b7');
+  });
+
+  test('that ends before the bar was loaded draws nothing', async () => {
+    const { io, err } = capture({}, { terminal: true, columns: 80 });
+    const progress = createProgress(io, { label: 'quick', total: 1, now: () => 0 });
+    progress.update(1);
+    progress.end();
+    await import('../../src/output/progress-bar.ts');
+    await new Promise(setImmediate);
+    expect(err.text).toBe('');
+  });
+
+  test('on a terminal whose cursor does not move is plain lines', () => {
+    const { io, err } = capture({}, { terminal: true, dumb: true });
+    let now = 0;
+    const progress = createProgress(io, { label: 'uploading', now: () => now });
+    now = 10_000;
+    progress.update(5);
+    expect(err.text).toBe('uploading: 5, 0.5/s\n');
+  });
+});
