@@ -41,7 +41,7 @@ export async function* headFirst<T>(
     // The row that came too late for the first batch may yet fail, while nobody waits for it.
     coming?.catch(() => {});
     if (head.length > 0) yield head;
-    while (!ended) {
+    while (coming || !ended) {
       const step: IteratorResult<T> = await (coming ?? next());
       coming = undefined;
       if (!step.done) yield [step.value];

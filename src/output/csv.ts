@@ -48,5 +48,5 @@ function spell(value: unknown): string {
 
 function line(cells: readonly string[], { delimiter, raw, visible }: CsvOptions): string {
   const shown = visible ? cells.map((cell) => safeText(cell, Number.POSITIVE_INFINITY)) : cells;
-  return stringify([raw ? shown : shown.map(defuse)], { delimiter, quote_record_delimiter: true });
+  return stringify([raw ? shown : shown.map(defuse)], { delimiter });
 }

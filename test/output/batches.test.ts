@@ -72,4 +72,16 @@ describe('rows in batches', () => {
     await expect(batches.next()).rejects.toThrow('no row 4');
     expect(log).toEqual(['closed']);
   });
+
+  test('a failure while nobody waits for it reaches whoever reads next', async () => {
+    async function* slow(): AsyncGenerator<number> {
+      yield 0;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      throw new Error('gone meanwhile');
+    }
+    const batches = headFirst(slow(), { size: 3, waitMs: 1 });
+    expect((await batches.next()).value).toEqual([0]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect(batches.next()).rejects.toThrow('gone meanwhile');
+  });
 });

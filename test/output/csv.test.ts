@@ -87,6 +87,11 @@ describe('CSV', () => {
     expect((await printed(result, { format: 'csv' })).out).toBe('title\na\u001b[2Jb\n"one\ntwo"\n');
   });
 
+  test('a line break of any kind within a cell is quoted', async () => {
+    const { out } = await printed(cells(['a\rb', 'a\nb']), { format: 'csv' });
+    expect(out).toBe('title\n"a\rb"\n"a\nb"\n');
+  });
+
   test('any text comes back from a CSV reader', async () => {
     const texts = fc.array(
       fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', '\t', ' ', "'", '日') }),

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { layOut } from '../../src/output/layout.ts';
+import type { Column } from '../../src/output/result.ts';
+
+const column = (name: string, weight: number, kind: Column['kind'] = 'id'): Column => ({
+  name,
+  path: name,
+  weight,
+  kind,
+});
+const placed = (columns: readonly Column[], natural: readonly number[], limit?: number) => {
+  const { shown, hidden } = layOut(columns, natural, limit);
+  return { shown: shown.map(({ index, width }) => [columns[index]?.name, width]), hidden };
+};
+
+describe('placing columns', () => {
+  test('in a pipe every column has its natural width', () => {
+    expect(placed([column('a', 1), column('b', 0)], [500, 500])).toEqual({
+      shown: [
+        ['a', 500],
+        ['b', 500],
+      ],
+      hidden: [],
+    });
+  });
+
+  test('drops the lowest weight first, of equals the last, and keeps the order of the rest', () => {
+    const columns = [column('a', 1), column('b', 3), column('c', 1), column('d', 2)];
+    expect(placed(columns, [10, 10, 10, 10], 46)).toEqual({
+      shown: [
+        ['a', 10],
+        ['b', 10],
+        ['c', 10],
+        ['d', 10],
+      ],
+      hidden: [],
+    });
+    expect(placed(columns, [10, 10, 10, 10], 45)).toEqual({
+      shown: [
+        ['a', 10],
+        ['b', 10],
+        ['d', 10],
+      ],
+      hidden: ['c'],
+    });
+    expect(placed(columns, [10, 10, 10, 10], 33).hidden).toEqual(['a', 'c']);
+  });
+
+  test('narrows the widest text, never an amount or id, before it drops anything', () => {
+    const columns = [column('id', 1), column('title', 0, 'text'), column('note', 0, 'text')];
+    expect(placed(columns, [36, 100, 20], 80)).toEqual({
+      shown: [
+        ['id', 36],
+        ['title', 20],
+        ['note', 20],
+      ],
+      hidden: [],
+    });
+    expect(placed(columns, [36, 100, 20], 70)).toEqual({
+      shown: [
+        ['id', 36],
+        ['title', 15],
+        ['note', 15],
+      ],
+      hidden: [],
+    });
+  });
+
+  test('the last one left fits whatever it is', () => {
+    expect(placed([column('id', 1), column('x', 0)], [36, 5], 10)).toEqual({
+      shown: [['id', 10]],
+      hidden: ['x'],
+    });
+    expect(placed([], [], 10)).toEqual({ shown: [], hidden: [] });
+  });
+});
