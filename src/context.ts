@@ -1,22 +1,27 @@
-import type { Clock } from './clock.ts';
-import type { ErrandError } from './errors.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type ErrandError, UsageError } from './errors.ts';
 import type { Client } from './http/client.ts';
 import type { Io } from './io.ts';
+import { writeErr } from './output/notice.ts';
 import type { OutputOptions } from './output/result.ts';
-import type { SandboxDoor } from './sandbox-door.ts';
-import type { Settings } from './settings/resolve.ts';
-import type { SettingsStore } from './settings/store.ts';
+import { safeText } from './output/safe-text.ts';
+import { keyMode, maskKey } from './settings/keys.ts';
+import { resolveFolders } from './settings/paths.ts';
+import { resolveSettings, type Settings } from './settings/resolve.ts';
+import { SettingsStore } from './settings/store.ts';
+import { embeddedUrl } from './settings/stored.ts';
 import type { Journal } from './state/journal.ts';
-
-type Prompt = typeof import('./prompt/index.ts');
 
 export interface Line {
   readonly text: string;
+  /** From 1. */
   readonly number: number;
 }
 
 /** What a command may touch. What is costly is made when it is first asked for. */
 export interface Context {
+  readonly argv: readonly string[];
+  readonly version: string;
   readonly io: Io;
   readonly clock: Clock;
   /** Aborted by the first Ctrl-C or SIGTERM. */
@@ -25,17 +30,138 @@ export interface Context {
   readonly output: OutputOptions;
   /** Whether anyone can answer a prompt; otherwise why not. */
   readonly interactive: { readonly yes: true } | { readonly yes: false; readonly why: string };
+  /** Whether requests are shown in place of being sent (`--dry-run`, `--curl`). */
+  readonly previewsRequests: boolean;
   client(): Promise<Client>;
   journal(): Promise<Journal>;
   store(): Promise<SettingsStore>;
-  prompt(): Promise<Prompt>;
-  sandbox(): Promise<SandboxDoor>;
-  /** A line for people, on stderr; made safe for the terminal. */
+  prompt(): Promise<typeof import('./prompt/index.ts')>;
+  sandbox(): Promise<typeof import('./sandbox-door.ts')>;
+  /** Whether orders are rehearsed: the embedded sandbox, or a test key. */
+  isRehearsal(): boolean;
+  /** The key in use as it may be shown. */
+  keyMasked(): string;
+  /** How long to wait for what a command awaits, ms; undefined without `--timeout`. */
+  waitMs(): number | undefined;
+  /** A line for people, on stderr. */
   note(line: string): void;
   /** Reports a failure on stderr and goes on. */
   report(error: ErrandError): Promise<void>;
-  /** Lines of stdin that are not blank, without their line ends. */
+  /** Lines of stdin that are not blank. */
   readLines(): Promise<Line[]>;
-  /** All of stdin, at most `limit` bytes. @throws UsageError past that. */
+  /** All of stdin. @throws UsageError past `limit` bytes. */
   readInput(limit: number): Promise<Buffer>;
+  close(): Promise<void>;
 }
+
+interface Making {
+  readonly process: NodeJS.Process;
+  readonly io: Io;
+  readonly signal: AbortSignal;
+  readonly globals: Readonly<Record<string, unknown>>;
+  readonly version: string;
+}
+
+/** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
+export async function createContext({ process, io, signal, globals, version }: Making): Promise<Context> {
+  const folders = resolveFolders(process.env, process.platform);
+  const note = (line: string): void => writeErr(io, `${safeText(line)}\n`);
+  const store = new SettingsStore(folders.config, note);
+  const settings = resolveSettings(globals, process.env, store.stored, folders);
+  if (settings.tlsChecksOff) note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
+  const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
+  const closers: (() => void | Promise<void>)[] = [];
+  const context: Context = {
+    argv: process.argv.slice(2),
+    version,
+    io,
+    clock: systemClock,
+    signal,
+    settings,
+    output: await outputOptions(globals, settings),
+    interactive: interactivity(io, settings),
+    previewsRequests: preview !== undefined,
+    client: once(async () => {
+      const { openClient } = await import('./open-client.ts');
+      const opened = await openClient(context, preview);
+      closers.push(() => opened.close());
+      return opened.client;
+    }),
+    journal: once(async () => {
+      const { Journal } = await import('./state/journal.ts');
+      const journal = await Journal.open(folders.state, systemClock.now);
+      closers.push(() => journal.close());
+      return journal;
+    }),
+    store: async () => store,
+    prompt: () => import('./prompt/index.ts'),
+    sandbox: () => import('./sandbox-door.ts'),
+    isRehearsal: () => settings.baseUrl.value === embeddedUrl || keyMode(currentKey() ?? '') === 'test',
+    keyMasked: () => maskKey(currentKey() ?? ''),
+    waitMs: () => (settings.timeoutMs.from === 'flag' ? settings.timeoutMs.value : undefined),
+    note,
+    report: async (error) => {
+      const { renderError } = await import('./output/error.ts');
+      await renderError(error, io, context.output.format, { debug: settings.debug });
+    },
+    readLines: async () => linesOf(await context.readInput(64 * 1024 * 1024)),
+    readInput: (limit) => readAll(io, limit),
+    close: async () => {
+      for (const close of closers.reverse()) await close();
+    },
+  };
+  return context;
+
+  /** The key in use; the local profile may have got one since this run began. */
+  function currentKey(): string | undefined {
+    return settings.apiKey?.value ?? store.profile(settings.profile.value)?.api_key;
+  }
+}
+
+async function outputOptions(globals: Making['globals'], settings: Settings): Promise<OutputOptions> {
+  const query = typeof globals.query === 'string' ? globals.query : undefined;
+  if (query !== undefined) await (await import('./output/render.ts')).checkQuery(query);
+  return {
+    format: settings.output.value,
+    fields: Array.isArray(globals.fields) ? globals.fields.map(String) : undefined,
+    query,
+    utc: settings.utc,
+    rawCsv: globals.rawCsv === true,
+    now: systemClock.now,
+  };
+}
+
+function interactivity(io: Io, settings: Settings): Context['interactive'] {
+  if (settings.noInput !== undefined) return { yes: false, why: settings.noInput };
+  if (!io.stdin.isTerminal) return { yes: false, why: 'stdin is not a terminal' };
+  if (!io.stderr.isTerminal) return { yes: false, why: 'stderr is not a terminal' };
+  return { yes: true };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+async function readAll(io: Io, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of io.stdin.stream) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > limit) throw new UsageError(`stdin is too large: more than ${limit} bytes`);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+const linesOf = (bytes: Buffer): Line[] =>
+  bytes
+    .toString('utf8')
+    .split(/\r?\n/)
+    .map((text, index) => ({ text: text.trim(), number: index + 1 }))
+    .filter(({ text }) => text !== '');
+

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { OperationName } from '../contract/operations/index.ts';
+import type { Money } from '../output/money.ts';
 import type { Result } from '../output/result.ts';
 
 /** A positional argument. `ids` also reads `-` from stdin, one a line. */
@@ -32,7 +33,7 @@ export type Option =
   | (OptionBase & { readonly kind: 'list'; readonly values?: readonly string[] })
   /** `key=value`, repeated. */
   | (OptionBase & { readonly kind: 'pairs' })
-  /** Money with a sign or decimals; its `-cents` twin takes an integer. Value in cents. */
+  /** Money with a sign or decimals; its `-cents` twin takes an integer. Value `{ cents, currency? }`. */
   | (OptionBase & { readonly kind: 'money' })
   /** A date or a time; value ISO 8601. */
   | (OptionBase & { readonly kind: 'date' })
@@ -51,7 +52,7 @@ interface ValueOfKind {
   texts: string[];
   list: string[];
   pairs: Record<string, string>;
-  money: number;
+  money: Money;
   date: string;
   duration: number;
 }

@@ -37,7 +37,7 @@ export function mountCommand(parent: Commander, command: AnyCommand, run: Runner
   addNoInput(mounted);
   mounted.addHelpText('after', afterHelp(command));
   mounted.action(async (...received: unknown[]) => {
-    const parsed = mounted.optsWithGlobals();
+    const parsed = { ...root(mounted).opts(), ...mounted.opts() };
     const input = {
       ...argumentValues(command, received),
       ...pick(parsed, Object.keys(command.options ?? {})),
@@ -55,8 +55,12 @@ export function addGlobalOptions(root: Commander, now: () => number): void {
 function sharedOptions(command: AnyCommand): Options {
   const called = (command.operations ?? []).map((name) => operations[name]);
   const writes = called.some((operation) => operation.method !== 'GET');
-  return { ...globalOptions, ...(called.length > 0 && requestOptions), ...(writes && writeOptions) };
+  const shared: Options = { ...globalOptions, ...(called.length > 0 && requestOptions), ...(writes && writeOptions) };
+  const own = Object.keys(command.options ?? {});
+  return Object.fromEntries(Object.entries(shared).filter(([key]) => !own.includes(key)));
 }
+
+const root = (mounted: Commander): Commander => (mounted.parent ? root(mounted.parent) : mounted);
 
 function addOptions(mounted: Commander, options: Options, now: () => number, heading?: string): void {
   for (const [key, option] of Object.entries(options)) {
@@ -85,7 +89,7 @@ function centsTwin(key: string, flag: string): CommanderOption {
   twin.attributeName = () => key;
   twin.argParser((text: string, previous: unknown) => {
     if (previous !== undefined) throw new UsageError(`${flag} and ${flag}-cents say the same; give one`);
-    return parseInteger(`${flag}-cents`, text, { min: 0 });
+    return { cents: parseInteger(`${flag}-cents`, text, { min: 0 }) };
   });
   return twin;
 }

@@ -3,8 +3,6 @@ import { parseMoney } from '../output/money.ts';
 import { parseDate, parseDuration } from '../output/time.ts';
 import type { Option } from './define.ts';
 
-export type OptionParser = (text: string, previous: unknown, now: () => number) => unknown;
-
 /** `maxPrice` to `--max-price`. */
 export const flagOf = (key: string): string =>
   `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
@@ -31,7 +29,7 @@ export function parseOption(
     case 'pairs':
       return { ...asPairs(previous), ...parsePair(flag, text) };
     case 'money':
-      return parseMoney(text, flag).cents;
+      return parseMoney(text, flag);
     case 'date':
       return parseDate(text, flag, now);
     case 'duration':

@@ -3,9 +3,11 @@ import type { Context } from '../context.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
 import type { Row } from '../output/result.ts';
+import type { Intent } from '../state/journal.ts';
 import { differences } from './compare.ts';
 
 type Body = Shape<'OrderCreate'>;
+type KeyedBody = Body & { readonly idempotency_key: string };
 
 export interface Placed {
   readonly order: Row;
@@ -13,51 +15,88 @@ export interface Placed {
   readonly existed: boolean;
 }
 
+/** How long an order in doubt is taken for the same errand when it is asked for again, ms. */
+const twinMs = 24 * 3600 * 1000;
+
 /**
  * Places one order for one intent: written to the journal before it is sent, settled when the answer comes.
- * `already_exists` for the same body is success; the existing order is read and compared.
+ * Asked again while the first is in doubt, it settles the first one instead, unless `evenIfInDoubt` or a key is given.
  * @throws ErrandError: in_doubt when no answer came, naming the command that finds out.
  */
-export async function placeOrder(context: Context, body: Body): Promise<Placed> {
-  const key = body.idempotency_key ?? randomUUID();
-  const keyed: Body = { ...body, idempotency_key: key };
+export async function placeOrder(
+  context: Context,
+  body: Body,
+  options: { readonly evenIfInDoubt: boolean },
+): Promise<Placed> {
+  if (context.previewsRequests) return preview(context, body);
   const client = await context.client();
+  const keyed: KeyedBody = { ...body, idempotency_key: body.idempotency_key ?? randomUUID() };
+  const intent = intentOf(context, keyed);
   const journal = await context.journal();
-  journal.record(client.intent('order.create', key, keyed));
-  return sendIntent(context, key, keyed);
+  const twin = options.evenIfInDoubt || body.idempotency_key ? undefined : journal.findTwin(intent, context.clock.now() - twinMs);
+  if (twin) {
+    context.note(`the same order is in doubt since ${twin.created_at}; settling that one (--new orders another)`);
+    journal.claim(twin);
+    return send(context, client, { ...keyed, idempotency_key: twin.key });
+  }
+  journal.record(intent);
+  return send(context, client, keyed);
+}
+
+type Client = Awaited<ReturnType<Context['client']>>;
+
+/** Shows the request as it would be sent; nothing is journaled. */
+async function preview(context: Context, body: Body): Promise<Placed> {
+  const client = await context.client();
+  const { body: order } = await client.call('order.create', { body });
+  return { order, existed: false };
+}
+
+function intentOf(context: Context, body: KeyedBody): Intent {
+  const { profile, baseUrl } = context.settings;
+  return {
+    key: body.idempotency_key,
+    operation: 'order.create',
+    profile: profile.value,
+    baseUrl: baseUrl.value,
+    keyMasked: context.keyMasked(),
+    body,
+  };
 }
 
 /** Sends a journaled intent, for the first time or again, and writes down how it ended. */
-export async function sendIntent(context: Context, key: string, body: Body): Promise<Placed> {
-  const client = await context.client();
-  const journal = await context.journal();
+export async function send(context: Context, client: Client, body: KeyedBody): Promise<Placed> {
+  const { value: baseUrl } = context.settings.baseUrl;
+  const { idempotency_key: key } = body;
   try {
     const { body: order } = await client.call('order.create', { body });
-    journal.settle(key, { orderId: order.id });
+    await settle(context, key, order.id);
     return { order, existed: false };
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    if (error.facts.code === 'already_exists') return adoptExisting(context, key, body, error);
-    const { outcome } = error.facts;
-    if (outcome === 'rejected' || outcome === 'not_sent') {
-      journal.refuse(key, { code: error.facts.code ?? error.category, message: error.message });
-      throw withKey(error, key);
-    }
-    throw inDoubt(error, key);
+    if (error.facts.code === 'already_exists') return adoptExisting(context, client, body, error);
+    const { outcome, code = error.category } = error.facts;
+    if (outcome !== 'rejected' && outcome !== 'not_sent') throw inDoubt(error, key);
+    (await context.journal()).refuse(key, baseUrl, { code, message: error.message });
+    throw new ErrandError(error.category, error.message, { ...error.facts, idempotencyKey: key, cause: error });
+  }
+}
+
+/** Writes the outcome down. Where that fails the order exists all the same: its id is told, the record stays open. */
+async function settle(context: Context, key: string, orderId: string): Promise<void> {
+  try {
+    (await context.journal()).settle(key, context.settings.baseUrl.value, orderId);
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    context.note(`the order ${orderId} was placed; the journal could not be told so (${error.message})`);
   }
 }
 
 /** The order that an earlier try made, if it is the one asked for. @throws conflict with the differences if not. */
-async function adoptExisting(
-  context: Context,
-  key: string,
-  body: Body,
-  refusal: ErrandError,
-): Promise<Placed> {
-  const client = await context.client();
-  const journal = await context.journal();
-  const id = existingId(refusal.facts.details);
-  if (id === undefined) throw inDoubt(refusal, key);
+async function adoptExisting(context: Context, client: Client, body: KeyedBody, refusal: ErrandError): Promise<Placed> {
+  const { idempotency_key: key } = body;
+  const id = asObject(refusal.facts.details).identifier;
+  if (typeof id !== 'string') throw inDoubt(refusal, key);
   let order: Row;
   try {
     order = (await client.call('order.get', { path: { order_id: id } })).body;
@@ -65,16 +104,20 @@ async function adoptExisting(
     throw error instanceof ErrandError ? inDoubt(error, key) : error;
   }
   const differing = differences(body, order);
-  if (differing.length === 0) {
-    journal.settle(key, { orderId: id });
-    return { order, existed: true };
+  if (differing.length > 0) {
+    const { value: baseUrl } = context.settings.baseUrl;
+    (await context.journal()).refuse(key, baseUrl, { code: 'already_exists', message: refusal.message });
+    throw otherOrder(refusal, key, id, differing);
   }
-  journal.refuse(key, { code: 'already_exists', message: refusal.message });
+  await settle(context, key, id);
+  return { order, existed: true };
+}
+
+function otherOrder(refusal: ErrandError, key: string, id: string, differing: ReturnType<typeof differences>): ErrandError {
   const fields = differing.map(
-    ({ field, asked, existing }) =>
-      `${field}: asked ${JSON.stringify(asked)}, exists ${JSON.stringify(existing)}`,
+    ({ field, asked, existing }) => `${field}: asked ${JSON.stringify(asked)}, exists ${JSON.stringify(existing)}`,
   );
-  throw new ErrandError('conflict', `the key ${key} belongs to another order, ${id}: ${fields.join('; ')}`, {
+  return new ErrandError('conflict', `the key ${key} belongs to another order, ${id}: ${fields.join('; ')}`, {
     ...refusal.facts,
     details: { ...asObject(refusal.facts.details), differences: differing },
     idempotencyKey: key,
@@ -84,16 +127,8 @@ async function adoptExisting(
   });
 }
 
-function existingId(details: unknown): string | undefined {
-  const id = asObject(details).identifier;
-  return typeof id === 'string' ? id : undefined;
-}
-
 const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
-
-const withKey = (error: ErrandError, key: string): ErrandError =>
-  new ErrandError(error.category, error.message, { ...error.facts, idempotencyKey: key, cause: error });
 
 /** The order may exist. Interruption keeps its own exit code; everything else is exit 10. */
 function inDoubt(error: ErrandError, key: string): ErrandError {

@@ -1,11 +1,11 @@
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import type { DatabaseSync as Constructor, DatabaseSyncInstance } from '@photostructure/sqlite';
 
 export type Sqlite = DatabaseSyncInstance;
 
 /** Node's own SQLite where the running Node has it, else the packaged one with the same interface. */
 export async function loadSqlite(): Promise<typeof Constructor> {
-  if (process.versions.sqlite === undefined) return (await import('@photostructure/sqlite')).DatabaseSync;
+  if (!isBuiltin('node:sqlite')) return (await import('@photostructure/sqlite')).DatabaseSync;
   const { emitWarning } = process;
   // Some versions call it experimental on stderr, which is no business of a user of errand.
   process.emitWarning = () => {};

@@ -4,12 +4,14 @@ import { placeOrder } from '../../ordering/place.ts';
 import { untilValues } from '../../ordering/watch-policy.ts';
 import { addressFields, addressOptions } from '../address-options.ts';
 import { checkOrder } from '../check-order.ts';
+import { centsOf } from '../ceiling.ts';
 import { defineCommand } from '../define.ts';
 import { readDocument } from '../read-document.ts';
 import { completePayload } from './ask.ts';
 import { orderDetailColumns } from './columns.ts';
 import { confirmSpending } from './confirm.ts';
-import { keyedFulfillment, payloadFromFlags, payloadOptions } from './payload.ts';
+import { keyedFulfillment, payloadFromFlags } from './payload.ts';
+import { payloadOptions } from './payload-options.ts';
 import { resolveAddress } from './ship-to.ts';
 import { watchResult } from './watch.ts';
 
@@ -21,8 +23,7 @@ export const create = defineCommand({
   description:
     'From flags, a JSON or YAML file, stdin, or prompts. The order is written to the journal before it is sent, so that one intent ends as one order.',
   options: {
-    product: payloadOptions.product,
-    maxPrice: payloadOptions.maxPrice,
+    ...payloadOptions,
     shipTo: {
       kind: 'text',
       placeholder: 'name|file|-',
@@ -44,7 +45,6 @@ export const create = defineCommand({
       kind: 'flag',
       description: 'a second order on purpose, though the first of the same kind is in doubt',
     },
-    ...payloadOptions,
     ...addressOptions,
   },
   examples: [
@@ -99,6 +99,7 @@ async function assemble(context: Context, input: CreateInput): Promise<Readonly<
     inFile !== undefined && input.shipTo === undefined
       ? { ...Object(inFile), ...fields }
       : await resolveAddress(context, input.shipTo, fields);
+  if (input.maxPrice) centsOf(context, '--max-price', input.maxPrice);
   const payload = await payloadFromFlags(input, { ...file, ...(address && { shipping_address: address }) });
   const keyed = keyedFulfillment(payload.fulfillment);
   return completePayload(context, { ...payload, ...(keyed && { fulfillment: keyed }) }, context.argv);

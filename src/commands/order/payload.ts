@@ -1,84 +1,8 @@
-import { fulfillmentConcerns, paymentModes } from '../../contract/enums.ts';
+import { fulfillmentConcerns } from '../../contract/enums.ts';
 import { webhookEvents } from '../../contract/events.ts';
-import { limits } from '../../contract/limits.ts';
 import { UsageError } from '../../errors.ts';
-import type { Options } from '../define.ts';
+import type { PayloadFlags } from './payload-options.ts';
 import { parseProduct } from './product-flag.ts';
-
-const details = 'Details';
-
-/** Every field of `OrderCreate` but the address, as options. */
-export const payloadOptions = {
-  product: {
-    kind: 'texts',
-    placeholder: 'url',
-    description: 'product URL[,quantity=N][,variant=Label:Value][,condition=New]; repeats',
-  },
-  maxPrice: { kind: 'money', description: "ceiling for the whole order: '$50' or 50.00; never exceeded" },
-  idempotencyKey: {
-    kind: 'text',
-    group: details,
-    maxLength: limits.idempotencyKeyLength.max,
-    description: 'key of this intent: the same key never makes a second order',
-  },
-  account: { kind: 'text', group: details, description: 'managed account to order with' },
-  metadata: {
-    kind: 'pairs',
-    group: details,
-    description: 'your own data, repeated; `order list` can filter by it',
-  },
-  poNumber: { kind: 'text', group: details, description: 'purchase order reference' },
-  gift: { kind: 'flag', group: details, description: 'send as a gift' },
-  giftMessage: {
-    kind: 'text',
-    group: details,
-    maxLength: limits.giftMessageLength.max,
-    description: 'message to put in; needs --gift',
-  },
-  handlingDaysMax: { kind: 'integer', min: 0, group: details, description: 'longest handling time, in days' },
-  notify: { kind: 'text', group: details, placeholder: 'email', description: 'tell the customer by email' },
-  paymentMode: { kind: 'choice', values: paymentModes, group: details, description: 'how it is paid' },
-  paymentMethod: { kind: 'text', group: details, description: 'card to charge, with --payment-mode card' },
-  paymentCustomer: {
-    kind: 'text',
-    group: details,
-    description: 'customer to charge, with --payment-mode connect',
-  },
-  margin: { kind: 'text', group: details, description: "margin to add: '$2.00' or 5%" },
-  bestEffort: {
-    kind: 'list',
-    values: fulfillmentConcerns,
-    group: details,
-    description: 'relax these in place of failing',
-  },
-  excludeMerchant: { kind: 'texts', group: details, description: 'merchant not to buy from; repeats' },
-  webhook: {
-    kind: 'pairs',
-    group: details,
-    placeholder: 'event=url',
-    description: 'address for an event; repeats',
-  },
-} as const satisfies Options;
-
-export interface PayloadFlags {
-  readonly product?: string[];
-  readonly maxPrice?: number;
-  readonly idempotencyKey?: string;
-  readonly account?: string;
-  readonly metadata?: Record<string, string>;
-  readonly poNumber?: string;
-  readonly gift?: boolean;
-  readonly giftMessage?: string;
-  readonly handlingDaysMax?: number;
-  readonly notify?: string;
-  readonly paymentMode?: string;
-  readonly paymentMethod?: string;
-  readonly paymentCustomer?: string;
-  readonly margin?: string;
-  readonly bestEffort?: string[];
-  readonly excludeMerchant?: string[];
-  readonly webhook?: Record<string, string>;
-}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -86,7 +10,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export async function payloadFromFlags(flags: PayloadFlags, file: Fields): Promise<Fields> {
   const payload: Record<string, unknown> = {
     products: flags.product?.map(parseProduct),
-    max_price: flags.maxPrice,
+    max_price: flags.maxPrice?.cents,
     idempotency_key: flags.idempotencyKey,
     retailer_credentials_id: flags.account,
     metadata: flags.metadata && { ...asFields(file.metadata), ...flags.metadata },

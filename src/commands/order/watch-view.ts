@@ -16,10 +16,9 @@ const refreshMs = 120;
 
 /** A live table on a terminal, redrawn between polls; elsewhere one line for each change on stderr. */
 export async function watchView(context: Context, ids: readonly string[]): Promise<WatchView> {
-  if (context.output.format !== 'table' || !context.io.stdout.isTerminal || !context.canRedraw)
-    return lineView(context);
-  const { createLive } = await import('../../output/live.ts');
-  const live = createLive(context.io);
+  const { canDrawLive, createLive } = await import('../../output/live.ts');
+  if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context);
+  const live = await createLive(context.io);
   const started = context.clock.now();
   let latest: ReadonlyMap<string, Row> = new Map();
   let trouble = '';

@@ -1,5 +1,6 @@
 import { operations } from '../../contract/operations/index.ts';
 import type { Column } from '../../output/result.ts';
+import { centsOf } from '../ceiling.ts';
 import { defineCommand } from '../define.ts';
 import { optionFor } from '../from-contract.ts';
 
@@ -41,8 +42,8 @@ export const command = defineCommand({
     const { body } = await client.call('search', {
       query: {
         q: words.join(' '),
-        ...(minPrice !== undefined && { min_price: minPrice }),
-        ...(maxPrice !== undefined && { max_price: maxPrice }),
+        ...(minPrice !== undefined && { min_price: centsOf(context, '--min-price', minPrice) }),
+        ...(maxPrice !== undefined && { max_price: centsOf(context, '--max-price', maxPrice) }),
         ...rest,
       },
     });

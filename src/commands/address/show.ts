@@ -1,0 +1,21 @@
+import { ErrandError } from '../../errors.ts';
+import { defineCommand } from '../define.ts';
+import { addressColumns } from './columns.ts';
+
+export const show = defineCommand({
+  name: 'show',
+  aliases: ['get'],
+  summary: 'Show one saved address',
+  arguments: [{ name: 'name', description: 'name of the address', required: true }],
+  examples: [{ command: 'errand address show home -o json', note: 'as the service takes it' }],
+  related: ['address list'],
+  async run(context, { name }) {
+    const store = await context.store();
+    const address = store.address(name);
+    if (!address) {
+      const known = store.addressNames();
+      throw new ErrandError('not_found', `there is no address "${name}"${known.length > 0 ? `; saved are ${known.join(', ')}` : ''}`);
+    }
+    return { kind: 'record', record: { name, ...address }, columns: addressColumns, id: 'name' };
+  },
+});

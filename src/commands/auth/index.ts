@@ -1,0 +1,10 @@
+import type { Noun } from '../define.ts';
+import { logout } from './logout.ts';
+import { status } from './status.ts';
+import { token } from './token.ts';
+
+export const noun: Noun = {
+  name: 'auth',
+  summary: 'Keys: store one, see which is used, forget it',
+  verbs: [token, status, logout],
+};

@@ -1,0 +1,16 @@
+import { preferences, specOf } from '../../settings/preferences.ts';
+import { defineCommand } from '../define.ts';
+
+export const get = defineCommand({
+  name: 'get',
+  aliases: ['show'],
+  summary: 'Print one preference',
+  arguments: [{ name: 'name', description: `one of ${Object.keys(preferences).join(', ')}`, required: true }],
+  examples: [{ command: 'errand config get output', note: 'empty where it is not set' }],
+  related: ['config list'],
+  async run(context, { name }) {
+    specOf(name);
+    const value = (await context.store()).stored.preferences[name];
+    return { kind: 'text', lines: value === undefined ? [] : [String(value)], record: { name, value: value ?? null } };
+  },
+});

@@ -1,0 +1,7 @@
+import type { Noun } from '../define.ts';
+import { get } from './get.ts';
+import { list } from './list.ts';
+import { path } from './path.ts';
+import { set } from './set.ts';
+
+export const noun: Noun = { name: 'config', summary: 'Preferences', verbs: [get, set, list, path] };

@@ -1,0 +1,16 @@
+import { preferences } from '../../settings/preferences.ts';
+import { defineCommand } from '../define.ts';
+import { preferenceColumns } from './columns.ts';
+
+export const list = defineCommand({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List the preferences',
+  examples: [{ command: 'errand config list', note: 'every preference and its value' }],
+  related: ['config set', 'help environment'],
+  async run(context) {
+    const { preferences: stored } = (await context.store()).stored;
+    const rows = Object.entries(preferences).map(([name, { description }]) => ({ name, value: stored[name] ?? null, description }));
+    return { kind: 'list', rows, columns: preferenceColumns, id: 'name' };
+  },
+});

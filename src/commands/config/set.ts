@@ -1,0 +1,22 @@
+import { parsePreference, preferences, specOf } from '../../settings/preferences.ts';
+import { defineCommand } from '../define.ts';
+
+export const set = defineCommand({
+  name: 'set',
+  summary: 'Set a preference; an empty value unsets it',
+  arguments: [
+    { name: 'name', description: `one of ${Object.keys(preferences).join(', ')}`, required: true },
+    { name: 'value', description: 'its value; left out, the preference is unset' },
+  ],
+  examples: [
+    { command: 'errand config set output ndjson', note: 'for every command, where no flag says otherwise' },
+    { command: 'errand config set output', note: 'back to the default' },
+  ],
+  related: ['config list'],
+  async run(context, { name, value }) {
+    specOf(name);
+    const parsed = value === undefined ? undefined : parsePreference(name, value);
+    await (await context.store()).setPreference(name, parsed);
+    return { kind: 'none', hints: [parsed === undefined ? `${name} is not set` : `${name} = ${parsed}`] };
+  },
+});

@@ -1,0 +1,14 @@
+import type { Column } from '../../../output/result.ts';
+
+export const journalColumns: readonly Column[] = [
+  { name: 'key', path: 'key', weight: 10 },
+  { name: 'state', path: 'state', kind: 'status', weight: 9 },
+  { name: 'written', path: 'created_at', kind: 'time', weight: 8 },
+  { name: 'profile', path: 'profile', weight: 4 },
+  { name: 'ceiling', path: 'body.max_price', kind: 'money', weight: 6 },
+  { name: 'product', path: 'body.products.0.url', weight: 5 },
+  { name: 'order', path: 'order_id', kind: 'id', weight: 7 },
+  { name: 'why', path: 'message', weight: 3 },
+  { name: 'sent with', path: 'sent_with', weight: 1 },
+  { name: 'service', path: 'base_url', weight: 2 },
+];

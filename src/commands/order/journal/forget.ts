@@ -1,0 +1,32 @@
+import { ErrandError } from '../../../errors.ts';
+import { defineCommand } from '../../define.ts';
+import { eachId } from '../../ids.ts';
+import { journalColumns } from './columns.ts';
+
+export const forget = defineCommand({
+  name: 'forget',
+  aliases: ['rm'],
+  summary: 'Give an order in doubt up, without finding out what became of it',
+  description: 'An order may have come of it all the same: look with `errand order list` first.',
+  arguments: [
+    { name: 'keys', description: 'keys of the journal, or their beginnings', required: true, variadic: true },
+  ],
+  examples: [{ command: 'errand order journal forget $KEY', note: 'after a look at the service' }],
+  related: ['order journal list', 'order journal resume'],
+  async run(context, { keys }) {
+    const journal = await context.journal();
+    return {
+      kind: 'list',
+      columns: journalColumns,
+      id: 'key',
+      ...eachId(context, keys, async (key) => {
+        const record = journal.get(key);
+        if (record.state !== 'open') {
+          throw new ErrandError('conflict', `${record.key} is not in doubt: it is ${record.state}`);
+        }
+        journal.forget(record.key, record.base_url);
+        return journal.get(record.key);
+      }),
+    };
+  },
+});

@@ -1,0 +1,24 @@
+import { defineCommand } from '../../define.ts';
+import { journalColumns } from './columns.ts';
+
+export const list = defineCommand({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'What was sent and never answered',
+  options: { all: { kind: 'flag', description: 'settled records too; they are kept for 30 days' } },
+  examples: [
+    { command: 'errand order journal list', note: 'orders in doubt' },
+    { command: 'errand order journal list --all -o json', note: 'everything the journal knows' },
+  ],
+  related: ['order journal resume', 'order journal forget'],
+  async run(context, { all = false }) {
+    const journal = await context.journal();
+    return {
+      kind: 'list',
+      rows: journal.list(all),
+      columns: journalColumns,
+      id: 'key',
+      empty: 'nothing is in doubt',
+    };
+  },
+});

@@ -1,0 +1,11 @@
+import type { Column } from '../../output/result.ts';
+
+export const profileColumns: readonly Column[] = [
+  { name: 'profile', path: 'name', weight: 10 },
+  { name: 'current', path: 'current', kind: 'flag', weight: 9 },
+  { name: 'service', path: 'base_url', weight: 8 },
+  { name: 'key', path: 'api_key', weight: 7 },
+  { name: 'legacy service', path: 'legacy_base_url', weight: 3 },
+  { name: 'legacy token', path: 'legacy_token', weight: 2 },
+  { name: 'plain http', path: 'allow_plain_http', kind: 'flag', weight: 1 },
+];

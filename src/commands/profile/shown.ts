@@ -1,0 +1,15 @@
+import type { Row } from '../../output/result.ts';
+import { maskKey } from '../../settings/keys.ts';
+import type { Profile } from '../../settings/stored.ts';
+
+/** A profile as it may be shown: keys masked. */
+export function shownProfile(name: string, profile: Profile, current: string): Row {
+  const { api_key: key, legacy_token: token, ...rest } = profile;
+  return {
+    name,
+    current: name === current,
+    ...rest,
+    api_key: key === undefined ? null : maskKey(key),
+    legacy_token: token === undefined ? null : maskKey(token),
+  };
+}

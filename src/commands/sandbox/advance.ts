@@ -1,0 +1,21 @@
+import { parseDuration } from '../../output/time.ts';
+import { defineCommand } from '../define.ts';
+
+export const advance = defineCommand({
+  name: 'advance',
+  summary: "Move the embedded sandbox's clock forward",
+  arguments: [{ name: 'time', description: 'how far: 30s, 3d', required: true }],
+  examples: [{ command: 'errand sandbox advance 3d', note: 'all that was due by then has happened' }],
+  related: ['order watch', 'sandbox serve'],
+  async run(context, { time }) {
+    const ms = parseDuration(time, 'time');
+    const now = await (await context.sandbox()).advanceSandbox(context.settings.folders.state, ms);
+    const record = { now: new Date(now).toISOString(), advanced_ms: ms };
+    return {
+      kind: 'record',
+      record,
+      id: 'now',
+      columns: [{ name: 'now', path: 'now' }],
+    };
+  },
+});

@@ -1,0 +1,13 @@
+import type { Noun } from '../define.ts';
+import { advance } from './advance.ts';
+import { mint } from './mint.ts';
+import { products } from './products.ts';
+import { reset } from './reset.ts';
+import { serve } from './serve.ts';
+import { status } from './status.ts';
+
+export const noun: Noun = {
+  name: 'sandbox',
+  summary: 'Sandbox keys, and the local sandbox as a server',
+  verbs: [mint, status, products, serve, advance, reset],
+};

@@ -1,0 +1,28 @@
+import { defineCommand } from '../define.ts';
+
+export const products = defineCommand({
+  name: 'products',
+  summary: 'Product URLs that rehearse outcomes',
+  examples: [
+    { command: 'errand sandbox products', note: 'every outcome that can be rehearsed' },
+    { command: 'errand sandbox products -o id | grep out-of-stock', note: 'the URL for one of them' },
+  ],
+  operations: ['order.testProducts'],
+  related: ['order create'],
+  async run(context) {
+    const { body } = await (await context.client()).call('order.testProducts', {});
+    return {
+      kind: 'list',
+      rows: body.products,
+      id: 'url',
+      columns: [
+        { name: 'scenario', path: 'scenario', weight: 10 },
+        { name: 'what happens', path: 'description', weight: 9 },
+        { name: 'refused at once', path: 'is_synchronous_error', kind: 'flag', weight: 5 },
+        { name: 'url', path: 'url', weight: 8 },
+        { name: 'name', path: 'name', weight: 1 },
+      ],
+      empty: 'this service names no test products',
+    };
+  },
+});

@@ -1,0 +1,29 @@
+import { UsageError } from '../../errors.ts';
+import { localProfile } from '../../settings/stored.ts';
+import { defineCommand } from '../define.ts';
+
+export const reset = defineCommand({
+  name: 'reset',
+  summary: 'Delete all data of the embedded sandbox, and the key for it',
+  options: { yes: { kind: 'flag', description: 'without being asked' } },
+  examples: [{ command: 'errand sandbox reset --yes', note: 'begin anew' }],
+  related: ['sandbox mint', 'quickstart'],
+  async run(context, { yes = false }) {
+    const { state } = context.settings.folders;
+    if (!yes) {
+      if (!context.interactive.yes) {
+        throw new UsageError(`--yes is needed to delete the sandbox's data; nobody was asked, as ${context.interactive.why}`, {
+          next: [{ command: 'errand sandbox reset --yes', when: 'to delete it' }],
+        });
+      }
+      const prompt = await context.prompt();
+      if (!(await prompt.confirm(context, `Delete the sandbox's orders and keys in ${state}?`))) {
+        return { kind: 'none', hints: ['nothing was deleted'] };
+      }
+    }
+    await (await context.sandbox()).resetSandbox(state);
+    const store = await context.store();
+    await store.setProfile(localProfile, (before) => ({ base_url: before?.base_url ?? context.settings.baseUrl.value }));
+    return { kind: 'none', hints: ['the sandbox is empty; the next command mints a new key'] };
+  },
+});
