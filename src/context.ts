@@ -68,7 +68,8 @@ export async function createContext({ process, io, signal, globals, version }: M
   const note = (line: string): void => writeErr(io, `${safeText(line)}\n`);
   const store = new SettingsStore(folders.config, note);
   const settings = resolveSettings(globals, process.env, store.stored, folders);
-  if (settings.tlsChecksOff) note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
+  if (settings.tlsChecksOff)
+    note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
   const closers: (() => void | Promise<void>)[] = [];
   const context: Context = {
@@ -164,4 +165,3 @@ const linesOf = (bytes: Buffer): Line[] =>
     .split(/\r?\n/)
     .map((text, index) => ({ text: text.trim(), number: index + 1 }))
     .filter(({ text }) => text !== '');
-

@@ -55,7 +55,11 @@ export function addGlobalOptions(root: Commander, now: () => number): void {
 function sharedOptions(command: AnyCommand): Options {
   const called = (command.operations ?? []).map((name) => operations[name]);
   const writes = called.some((operation) => operation.method !== 'GET');
-  const shared: Options = { ...globalOptions, ...(called.length > 0 && requestOptions), ...(writes && writeOptions) };
+  const shared: Options = {
+    ...globalOptions,
+    ...(called.length > 0 && requestOptions),
+    ...(writes && writeOptions),
+  };
   const own = Object.keys(command.options ?? {});
   return Object.fromEntries(Object.entries(shared).filter(([key]) => !own.includes(key)));
 }

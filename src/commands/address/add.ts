@@ -12,7 +12,11 @@ export const add = defineCommand({
   arguments: [{ name: 'name', description: 'name to use with --ship-to', required: true }],
   options: {
     ...addressOptions,
-    file: { kind: 'text', placeholder: 'file|-', description: 'the address as JSON or YAML; flags override it' },
+    file: {
+      kind: 'text',
+      placeholder: 'file|-',
+      description: 'the address as JSON or YAML; flags override it',
+    },
     default: { kind: 'flag', description: 'ship there when --ship-to is not given' },
   },
   examples: [
@@ -26,13 +30,18 @@ export const add = defineCommand({
   related: ['address list', 'order create'],
   async run(context, { name, file, default: asDefault = false, ...flags }) {
     const store = await context.store();
-    const given = { ...(file === undefined ? {} : (await readDocument(context, '--file', file)).value), ...addressFields(flags) };
+    const given = {
+      ...(file === undefined ? {} : (await readDocument(context, '--file', file)).value),
+      ...addressFields(flags),
+    };
     const before = store.address(name);
     const address = { ...before, ...given };
     const checked = checkShape('Address', await complete(address), 'body');
     if (!checked.value) throw new UsageError(refusal(checked.issues));
     const fields = Object.fromEntries(
-      Object.entries(checked.value).flatMap(([field, value]) => (value === undefined ? [] : [[field, value] as const])),
+      Object.entries(checked.value).flatMap(([field, value]) =>
+        value === undefined ? [] : [[field, value] as const],
+      ),
     );
     await store.setAddress(name, fields, asDefault);
     return { kind: 'record', record: { name, ...fields }, columns: addressColumns, id: 'name' };
@@ -46,6 +55,8 @@ export const add = defineCommand({
 });
 
 function refusal(issues: readonly { loc: readonly (string | number)[]; msg: string }[]): string {
-  const lines = issues.map(({ loc, msg }) => `${addressFlag(String(loc[1])) ?? loc.slice(1).join('.')}: ${msg}`);
+  const lines = issues.map(
+    ({ loc, msg }) => `${addressFlag(String(loc[1])) ?? loc.slice(1).join('.')}: ${msg}`,
+  );
   return lines.length === 1 ? String(lines[0]) : `the address is not valid:\n  ${lines.join('\n  ')}`;
 }

@@ -10,7 +10,15 @@ export const list = defineCommand({
   async run(context) {
     const store = await context.store();
     const preset = store.defaultAddress()?.name;
-    const rows = store.addressNames().map((name) => ({ name, default: name === preset, ...store.address(name) }));
-    return { kind: 'list', rows, columns: addressColumns, id: 'name', empty: 'no address is saved: errand address add NAME' };
+    const rows = store
+      .addressNames()
+      .map((name) => ({ name, default: name === preset, ...store.address(name) }));
+    return {
+      kind: 'list',
+      rows,
+      columns: addressColumns,
+      id: 'name',
+      empty: 'no address is saved: errand address add NAME',
+    };
   },
 });

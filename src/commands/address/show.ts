@@ -14,7 +14,10 @@ export const show = defineCommand({
     const address = store.address(name);
     if (!address) {
       const known = store.addressNames();
-      throw new ErrandError('not_found', `there is no address "${name}"${known.length > 0 ? `; saved are ${known.join(', ')}` : ''}`);
+      throw new ErrandError(
+        'not_found',
+        `there is no address "${name}"${known.length > 0 ? `; saved are ${known.join(', ')}` : ''}`,
+      );
     }
     return { kind: 'record', record: { name, ...address }, columns: addressColumns, id: 'name' };
   },

@@ -9,9 +9,14 @@ export const logout = defineCommand({
     const { profile, apiKey } = context.settings;
     const store = await context.store();
     const had = store.profile(profile.value);
-    if (!had?.api_key && !had?.legacy_token) return { kind: 'none', hints: [`profile ${profile.value} has no key`] };
+    if (!had?.api_key && !had?.legacy_token)
+      return { kind: 'none', hints: [`profile ${profile.value} has no key`] };
     await store.setProfile(profile.value, (before) => {
-      const { api_key: _, legacy_token: __, ...rest } = before ?? { base_url: context.settings.baseUrl.value };
+      const {
+        api_key: _,
+        legacy_token: __,
+        ...rest
+      } = before ?? { base_url: context.settings.baseUrl.value };
       return rest;
     });
     const left = apiKey?.from === 'environment' ? [`${apiKey.name} is still set in the environment`] : [];

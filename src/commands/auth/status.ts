@@ -31,7 +31,11 @@ export const status = defineCommand({
   async run(context, { offline = false }) {
     const { profile, baseUrl, apiKey, legacyToken, shadowedKey } = context.settings;
     const checked = offline || !apiKey ? undefined : await tryKey();
-    const hints = shadowedKey ? [`warning: ${apiKey?.name} hides the key ${maskKey(shadowedKey)} that is stored for profile ${profile.value}`] : [];
+    const hints = shadowedKey
+      ? [
+          `warning: ${apiKey?.name} hides the key ${maskKey(shadowedKey)} that is stored for profile ${profile.value}`,
+        ]
+      : [];
     return {
       kind: 'record',
       record: {
@@ -41,12 +45,15 @@ export const status = defineCommand({
         legacy_token: masked(legacyToken),
         mode: apiKey ? (keyMode(apiKey.value) ?? 'unknown') : null,
         works: checked?.works ?? null,
-        answer: checked?.answer ?? (apiKey ? null : 'no key yet; the local profile mints one when it is first needed'),
+        answer:
+          checked?.answer ??
+          (apiKey ? null : 'no key yet; the local profile mints one when it is first needed'),
       },
       columns,
       id: 'profile.value',
       hints,
-      exitCode: (checked && !checked.works) || (!apiKey && profile.value !== 'local') ? exitCodes.authentication : 0,
+      exitCode:
+        (checked && !checked.works) || (!apiKey && profile.value !== 'local') ? exitCodes.authentication : 0,
     };
 
     async function tryKey(): Promise<{ works: boolean; answer: string }> {
@@ -61,4 +68,5 @@ export const status = defineCommand({
   },
 });
 
-const masked = (setting: Setting<string> | undefined) => (setting ? { ...setting, value: maskKey(setting.value) } : null);
+const masked = (setting: Setting<string> | undefined) =>
+  setting ? { ...setting, value: maskKey(setting.value) } : null;

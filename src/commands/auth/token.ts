@@ -8,7 +8,9 @@ export const token = defineCommand({
   name: 'token',
   summary: 'Store a key for the profile; read from stdin or a hidden prompt',
   description: 'No flag takes a key: it would stay in the shell history and in the list of processes.',
-  options: { legacy: { kind: 'flag', description: 'the client token of the legacy v1 surface in place of the key' } },
+  options: {
+    legacy: { kind: 'flag', description: 'the client token of the legacy v1 surface in place of the key' },
+  },
   examples: [
     { command: 'errand auth token < key.txt', note: 'from a file' },
     { command: 'errand auth token --profile served < key.txt', note: 'for another profile' },
@@ -24,11 +26,15 @@ export const token = defineCommand({
     });
     const mode = keyMode(key);
     const hints = [`stored ${maskKey(key)} for profile ${profile}${mode ? ` (${mode})` : ''}`];
-    return { kind: 'none', hints: mode === 'live' ? [...hints, 'orders with this key spend real money'] : hints };
+    return {
+      kind: 'none',
+      hints: mode === 'live' ? [...hints, 'orders with this key spend real money'] : hints,
+    };
 
     async function readKey(): Promise<string> {
       if (!context.io.stdin.isTerminal) return (await context.readInput(largestKeyBytes)).toString('utf8');
-      if (!context.interactive.yes) throw new UsageError(`the key is missing; nobody was asked, as ${context.interactive.why}`);
+      if (!context.interactive.yes)
+        throw new UsageError(`the key is missing; nobody was asked, as ${context.interactive.why}`);
       return (await context.prompt()).askSecret(context, legacy ? 'Client token' : 'API key');
     }
   },

@@ -11,6 +11,10 @@ export const get = defineCommand({
   async run(context, { name }) {
     specOf(name);
     const value = (await context.store()).stored.preferences[name];
-    return { kind: 'text', lines: value === undefined ? [] : [String(value)], record: { name, value: value ?? null } };
+    return {
+      kind: 'text',
+      lines: value === undefined ? [] : [String(value)],
+      record: { name, value: value ?? null },
+    };
   },
 });

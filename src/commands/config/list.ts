@@ -10,7 +10,11 @@ export const list = defineCommand({
   related: ['config set', 'help environment'],
   async run(context) {
     const { preferences: stored } = (await context.store()).stored;
-    const rows = Object.entries(preferences).map(([name, { description }]) => ({ name, value: stored[name] ?? null, description }));
+    const rows = Object.entries(preferences).map(([name, { description }]) => ({
+      name,
+      value: stored[name] ?? null,
+      description,
+    }));
     return { kind: 'list', rows, columns: preferenceColumns, id: 'name' };
   },
 });

@@ -1,5 +1,5 @@
 import { operations } from '../../contract/operations/index.ts';
-import type { Options } from '../define.ts';
+import type { Input, Options } from '../define.ts';
 import { optionFor } from '../from-contract.ts';
 
 const query = operations['order.list'].query;
@@ -22,31 +22,21 @@ export const filterOptions = {
   shippingName: optionFor(query.shipping_name, { group }),
 } as const satisfies Options;
 
-const parameterOf = {
-  status: 'status_filter',
-  orderId: 'order_id',
-  search: 'search',
-  merchantOrderId: 'merchant_order_id',
-  trackingStatus: 'tracking_status',
-  hasTracking: 'has_tracking',
-  returnStatus: 'return_status',
-  createdAfter: 'created_after',
-  createdBefore: 'created_before',
-  metadataKey: 'metadata_key',
-  metadataValue: 'metadata_value',
-  userEmail: 'user_email',
-  shippingName: 'shipping_name',
-} as const satisfies Record<keyof typeof filterOptions, keyof typeof query>;
+type Filters = Input<readonly [], typeof filterOptions>;
 
-type Filters = { readonly [K in keyof typeof filterOptions]?: string | boolean };
-export type OrderFilters = {
-  readonly [P in (typeof parameterOf)[keyof typeof parameterOf]]?: string | boolean;
-};
-
-/** The given filters under their names on the wire. */
-export function wireFilters(filters: Filters): OrderFilters {
-  const names = Object.entries(parameterOf) as [keyof Filters, string][];
-  return Object.fromEntries(
-    names.filter(([key]) => filters[key] !== undefined).map(([key, parameter]) => [parameter, filters[key]]),
-  );
-}
+/** The filters under their names on the wire; those not given are undefined. */
+export const wireFilters = (filters: Filters) => ({
+  status_filter: filters.status,
+  order_id: filters.orderId,
+  search: filters.search,
+  merchant_order_id: filters.merchantOrderId,
+  tracking_status: filters.trackingStatus,
+  has_tracking: filters.hasTracking,
+  return_status: filters.returnStatus,
+  created_after: filters.createdAfter,
+  created_before: filters.createdBefore,
+  metadata_key: filters.metadataKey,
+  metadata_value: filters.metadataValue,
+  user_email: filters.userEmail,
+  shipping_name: filters.shippingName,
+});

@@ -10,7 +10,9 @@ export const list = defineCommand({
   related: ['profile use', 'auth status'],
   async run(context) {
     const { profiles } = (await context.store()).stored;
-    const rows = Object.entries(profiles).map(([name, profile]) => shownProfile(name, profile, context.settings.profile.value));
+    const rows = Object.entries(profiles).map(([name, profile]) =>
+      shownProfile(name, profile, context.settings.profile.value),
+    );
     return { kind: 'list', rows, columns: profileColumns, id: 'name' };
   },
 });

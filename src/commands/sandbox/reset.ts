@@ -12,9 +12,12 @@ export const reset = defineCommand({
     const { state } = context.settings.folders;
     if (!yes) {
       if (!context.interactive.yes) {
-        throw new UsageError(`--yes is needed to delete the sandbox's data; nobody was asked, as ${context.interactive.why}`, {
-          next: [{ command: 'errand sandbox reset --yes', when: 'to delete it' }],
-        });
+        throw new UsageError(
+          `--yes is needed to delete the sandbox's data; nobody was asked, as ${context.interactive.why}`,
+          {
+            next: [{ command: 'errand sandbox reset --yes', when: 'to delete it' }],
+          },
+        );
       }
       const prompt = await context.prompt();
       if (!(await prompt.confirm(context, `Delete the sandbox's orders and keys in ${state}?`))) {
@@ -23,7 +26,9 @@ export const reset = defineCommand({
     }
     await (await context.sandbox()).resetSandbox(state);
     const store = await context.store();
-    await store.setProfile(localProfile, (before) => ({ base_url: before?.base_url ?? context.settings.baseUrl.value }));
+    await store.setProfile(localProfile, (before) => ({
+      base_url: before?.base_url ?? context.settings.baseUrl.value,
+    }));
     return { kind: 'none', hints: ['the sandbox is empty; the next command mints a new key'] };
   },
 });

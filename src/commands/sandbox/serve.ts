@@ -8,15 +8,26 @@ const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 export const serve = defineCommand({
   name: 'serve',
   summary: 'Serve the sandbox over HTTP, for any client in any language',
-  description: 'Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
+  description:
+    'Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
   options: {
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
     port: { kind: 'integer', min: 0, max: 65_535, description: 'port; 0 picks a free one (default 4848)' },
     data: { kind: 'text', placeholder: 'file', description: 'file to keep the data in' },
     memory: { kind: 'flag', description: 'keep nothing when it ends' },
-    speed: { kind: 'integer', min: 1, max: 1000, description: 'how many times faster than usual orders live' },
+    speed: {
+      kind: 'integer',
+      min: 1,
+      max: 1000,
+      description: 'how many times faster than usual orders live',
+    },
     latency: { kind: 'duration', description: 'wait before each answer' },
-    seed: { kind: 'integer', min: 0, max: 2 ** 31 - 1, description: 'same seed, same catalogue, ids and outcomes' },
+    seed: {
+      kind: 'integer',
+      min: 0,
+      max: 2 ** 31 - 1,
+      description: 'same seed, same catalogue, ids and outcomes',
+    },
     mintLimit: { kind: 'integer', min: 1, description: 'keys a day for each address' },
     allowRemote: { kind: 'flag', description: 'listen on an address that other machines reach' },
   },
@@ -25,7 +36,10 @@ export const serve = defineCommand({
     { command: 'errand sandbox serve --port 0 --memory -o json', note: 'for a test: one line with base_url' },
   ],
   related: ['sandbox mint', 'profile set'],
-  async run(context, { host = '127.0.0.1', port = 4848, data, memory = false, allowRemote = false, ...more }) {
+  async run(
+    context,
+    { host = '127.0.0.1', port = 4848, data, memory = false, allowRemote = false, ...more },
+  ) {
     if (memory && data !== undefined) throw new UsageError('--memory and --data exclude each other');
     if (!loopback.test(host) && !allowRemote) {
       throw new UsageError(`--host ${host} can be reached by other machines; the sandbox checks no caller`, {
@@ -52,7 +66,8 @@ export const serve = defineCommand({
     };
     const { format } = context.output;
     if (format === 'json') return { kind: 'stream', chunks: lines(`${JSON.stringify(ready)}\n`) };
-    if (format === 'ndjson') return { kind: 'stream', chunks: lines(`${JSON.stringify({ type: 'ready', ...ready })}\n`) };
+    if (format === 'ndjson')
+      return { kind: 'stream', chunks: lines(`${JSON.stringify({ type: 'ready', ...ready })}\n`) };
     context.note('Ctrl-C ends it');
     return {
       kind: 'stream',

@@ -11,7 +11,10 @@ export const resume = defineCommand({
   options: { all: { kind: 'flag', description: 'everything in doubt in this profile' } },
   examples: [
     { command: 'errand order journal resume --all', note: 'settle whatever is in doubt' },
-    { command: 'errand order journal list -o id | xargs -r errand order journal resume', note: 'the same, by key' },
+    {
+      command: 'errand order journal list -o id | xargs -r errand order journal resume',
+      note: 'the same, by key',
+    },
   ],
   operations: ['order.create', 'order.get'],
   exitCodes: { 10: 'still in doubt: the service does not answer' },

@@ -1,0 +1,123 @@
+import type { Context } from './context.ts';
+import { type OperationName, operations } from './contract/operations/index.ts';
+import { type Client, createClient } from './http/client.ts';
+import { curlCommand } from './http/curl.ts';
+import type { Transport } from './http/transport.ts';
+import { RequestPreview } from './request-preview.ts';
+import { maskKey } from './settings/keys.ts';
+import { embeddedUrl, localProfile } from './settings/stored.ts';
+
+export type Preview = 'curl' | 'request' | undefined;
+
+interface Opened {
+  readonly client: Client;
+  close(): Promise<void>;
+}
+
+/** The client of one run, over the network or into the embedded sandbox, with the key that the settings name. */
+export async function openClient(context: Context, preview: Preview): Promise<Opened> {
+  const { settings } = context;
+  const { transport, close } = await openTransport(context);
+  const options = {
+    transport,
+    baseUrl: settings.baseUrl.value,
+    legacyBaseUrl: settings.legacyBaseUrl.value,
+    legacyToken: settings.legacyToken?.value,
+    timeoutMs: settings.timeoutMs.value,
+    retries: settings.retries.value,
+    clock: context.clock,
+    signal: context.signal,
+    allowPlainHttp: settings.allowPlainHttp,
+    version: context.version,
+  };
+  const trace = settings.debug ? await debugTrace(context) : undefined;
+  const make = (apiKey: string | undefined): Client => createClient({ ...options, trace, apiKey });
+  const client = make(settings.apiKey?.value);
+  if (preview) return { client: previewing(client, preview), close };
+  const mints =
+    !settings.apiKey && settings.profile.value === localProfile && settings.baseUrl.value === embeddedUrl;
+  return {
+    client: mints ? minting(client, async () => make(await localKey(context, client))) : client,
+    close,
+  };
+}
+
+async function openTransport({
+  settings,
+}: Context): Promise<{ transport: Transport; close(): Promise<void> }> {
+  if (settings.baseUrl.value !== embeddedUrl) {
+    const { NetworkTransport } = await import('./http/network-transport.ts');
+    const transport = new NetworkTransport({ proxy: settings.proxy });
+    return { transport, close: () => transport.close() };
+  }
+  const { embeddedTransport } = await import('./http/embedded-transport.ts');
+  const { openEmbeddedSandbox } = await import('./sandbox-door.ts');
+  const sandbox = await openEmbeddedSandbox(settings.folders.state, settings.sandbox);
+  return { transport: embeddedTransport(sandbox.handle), close: async () => sandbox.close() };
+}
+
+async function debugTrace(context: Context) {
+  const { createTrace } = await import('./http/trace.ts');
+  const { createRedactor } = await import('./http/redact.ts');
+  const secrets = [context.settings.apiKey?.value, context.settings.legacyToken?.value];
+  return createTrace(context.note, createRedactor(secrets.filter((secret) => secret !== undefined)));
+}
+
+/**
+ * The local profile's key: minted when it is first needed, and told so. Of two processes at once, the first one's key
+ * is kept by both. The sandbox's example address is saved as `home` where no address is saved yet.
+ */
+async function localKey(context: Context, client: Client): Promise<string> {
+  const { body } = await client.call('sandbox.mint', { body: {} });
+  const store = await context.store();
+  await store.setProfile(localProfile, (before) => ({
+    base_url: embeddedUrl,
+    ...before,
+    api_key: before?.api_key ?? body.api_key,
+  }));
+  const key = store.profile(localProfile)?.api_key ?? body.api_key;
+  context.note(`minted a sandbox key ${maskKey(key)} for profile ${localProfile}`);
+  if (store.addressNames().length === 0) {
+    const entries = Object.entries(body.example_order.shipping_address);
+    await store.setAddress(
+      'home',
+      Object.fromEntries(entries.flatMap(([field, value]) => (value == null ? [] : [[field, value]]))),
+      true,
+    );
+    context.note("saved the sandbox's example address as home");
+  }
+  return key;
+}
+
+/** A client that gets its key when an operation first needs one. */
+function minting(keyless: Client, getKeyed: () => Promise<Client>): Client {
+  let keyed: Promise<Client> | undefined;
+  const clientFor = async (name: OperationName): Promise<Client> => {
+    if (operations[name].auth !== 'bearer') return keyless;
+    keyed ??= getKeyed();
+    return keyed;
+  };
+  return {
+    ...keyless,
+    call: async (name, input, options) => (await clientFor(name)).call(name, input, options),
+    stream: async (name, input, options) => (await clientFor(name)).stream(name, input, options),
+  };
+}
+
+/** A client that shows its requests in place of sending them. With `request` reads are sent: they change nothing. */
+function previewing(client: Client, preview: 'curl' | 'request'): Client {
+  const show = (described: ReturnType<Client['describe']>): never => {
+    throw new RequestPreview(
+      preview === 'curl' ? curlCommand(described) : `${JSON.stringify(described, null, 2)}\n`,
+    );
+  };
+  return {
+    ...client,
+    call: async (name, input, options) =>
+      preview === 'request' && operations[name].method === 'GET'
+        ? client.call(name, input, options)
+        : show(client.describe(name, input)),
+    stream: async (name, input, options) =>
+      preview === 'request' ? client.stream(name, input, options) : show(client.describe(name, input)),
+  };
+}

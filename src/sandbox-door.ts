@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { ErrandError, StorageError, UsageError } from './errors.ts';
+import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
+import { type Served, serveSandbox as serve } from './sandbox/serve.ts';
+import { StoreError } from './sandbox/store.ts';
+
+/** What the program does with the sandbox besides calling it: its two doors, seen from the commands. */
+
+interface ServeRequest {
+  readonly host: string;
+  readonly port: number;
+  readonly data?: string;
+  readonly memory: boolean;
+  readonly stateDir: string;
+  readonly speed?: number;
+  readonly latencyMs?: number;
+  readonly seed?: number;
+  readonly mintLimitPerDay?: number;
+}
+
+/** Serves the sandbox until it is closed. @throws UsageError for a port that is taken; StorageError for its data. */
+export async function serveSandbox(request: ServeRequest): Promise<Served> {
+  const { host, port, data, memory, stateDir, seed, speed, latencyMs, mintLimitPerDay } = request;
+  try {
+    return await serve({
+      host,
+      port,
+      file: memory ? ':memory:' : (data ?? sandboxFile(stateDir)),
+      ...(seed !== undefined && { seed }),
+      config: {
+        ...(speed !== undefined && { speed }),
+        ...(latencyMs !== undefined && { latencyMs }),
+        ...(mintLimitPerDay !== undefined && { mintLimitPerDay }),
+      },
+      now: Date.now,
+      report: reportBug,
+    });
+  } catch (error) {
+    throw listenError(error, host, port) ?? storageError(error);
+  }
+}
+
+/** Opens the embedded sandbox. @throws StorageError. */
+export async function openEmbeddedSandbox(
+  stateDir: string,
+  options: { speed: number; seed: number | undefined },
+) {
+  try {
+    return await openEmbedded({ stateDir, ...options, now: Date.now, report: reportBug });
+  } catch (error) {
+    throw storageError(error);
+  }
+}
+
+/** Deletes the embedded sandbox's data. @throws StorageError. */
+export async function resetSandbox(stateDir: string): Promise<void> {
+  try {
+    deleteEmbedded(stateDir);
+  } catch (error) {
+    throw storageError(error);
+  }
+}
+
+/** Moves the embedded sandbox's clock forward. @returns its new time, ms since the epoch. */
+export async function advanceSandbox(stateDir: string, ms: number): Promise<number> {
+  if (!existsSync(sandboxFile(stateDir)))
+    throw new ErrandError('not_found', 'there is no sandbox yet; `errand quickstart` makes one');
+  const opened = await openEmbeddedSandbox(stateDir, { speed: 1, seed: undefined });
+  try {
+    return opened.service.clock.advance(ms);
+  } finally {
+    opened.close();
+  }
+}
+
+/** A bug behind a 500: the answer says no more, whoever runs the sandbox sees it all. */
+function reportBug(error: unknown): void {
+  process.stderr.write(
+    `sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+}
+
+function listenError(error: unknown, host: string, port: number): UsageError | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    return new UsageError(`--port ${port} is taken on ${host}`, {
+      next: [{ command: 'errand sandbox serve --port 0', when: 'to pick a free one' }],
+      cause: error,
+    });
+  }
+  if (code === 'EACCES')
+    return new UsageError(`--port ${port} may not be used; take one above 1023`, { cause: error });
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new UsageError(`--host ${host} is no address of this machine`, { cause: error });
+  }
+  return undefined;
+}
+
+function storageError(error: unknown): unknown {
+  if (!(error instanceof StoreError)) return error;
+  return new StorageError(error.message, {
+    cause: error,
+    hint: 'Name another folder with ERRAND_STATE_DIR, or a file with --data.',
+  });
+}

@@ -1,0 +1,36 @@
+/** What distinguishes one sandbox from another; nothing of it stands fixed in a handler. */
+export interface SandboxConfig {
+  /** The fixed prefix of keys and ids, without its underscore. */
+  readonly prefix: string;
+  /** The service's own addresses as its links show them; no trailing slash. */
+  readonly baseUrl: string;
+  readonly shopUrl: string;
+  readonly forwardingDomain: string;
+  /** Divides every delay of an order's life. */
+  readonly speed: number;
+  /** Before each answer, ms. */
+  readonly latencyMs: number;
+  /** Keys a day for each address. */
+  readonly mintLimitPerDay: number;
+  readonly orderFeeCents: number;
+  readonly startBalanceCents: number;
+}
+
+/** The shop and the service share one address; the shop is a path of it. */
+export const shopPath = '/shop';
+
+/** The configuration of a sandbox at an address. */
+export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}): SandboxConfig {
+  return {
+    prefix: 'sbx',
+    baseUrl,
+    shopUrl: `${baseUrl}${shopPath}`,
+    forwardingDomain: 'forward.sandbox.example',
+    speed: 1,
+    latencyMs: 0,
+    mintLimitPerDay: 1000,
+    orderFeeCents: 100,
+    startBalanceCents: 100_000,
+    ...more,
+  };
+}

@@ -1,0 +1,64 @@
+import type { OperationName, operations } from '../contract/operations/index.ts';
+import type { ParameterValues } from '../contract/parameters.ts';
+import type { Shape } from '../contract/schemas/index.ts';
+import type { Caller } from './caller.ts';
+import type { Catalogue } from './catalogue/catalogue.ts';
+import type { SandboxClock } from './clock.ts';
+import type { SandboxConfig } from './config.ts';
+import type { Identity } from './identity.ts';
+import type { Store } from './store.ts';
+import type { SandboxBody, SandboxRequest } from './wire.ts';
+
+/** What every handler may touch. */
+export interface Service {
+  readonly store: Store;
+  readonly clock: SandboxClock;
+  readonly config: SandboxConfig;
+  readonly identity: Identity;
+  /** Opened when it is first needed. */
+  catalogue(): Promise<Catalogue>;
+}
+
+type Table = typeof operations;
+type BodyOf<N extends OperationName> = Table[N] extends { body: { schema: infer S } }
+  ? S extends keyof typeof import('../contract/schemas/index.ts').schemas
+    ? Shape<S>
+    : undefined
+  : undefined;
+type CallerOf<N extends OperationName> = Table[N]['auth'] extends 'bearer' | 'basic' ? Caller : null;
+
+/** A request whose path, query and body have been read and checked by the contract. */
+export interface Call<N extends OperationName> {
+  readonly caller: CallerOf<N>;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: ParameterValues;
+  readonly body: BodyOf<N>;
+  readonly request: SandboxRequest;
+  /** ms since the epoch; one time for the whole call. */
+  readonly now: number;
+}
+
+type AnswerShape<N extends OperationName> = Table[N]['answer'] extends { schema: infer S }
+  ? S extends keyof typeof import('../contract/schemas/index.ts').schemas
+    ? Shape<S>
+    : never
+  : never;
+
+/** What a handler answers with when it succeeds; refusals are thrown. */
+export type HandlerAnswer<N extends OperationName> =
+  | {
+      readonly value: AnswerShape<N>;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly count?: number;
+    }
+  /** JSON composed of records that were checked when they were written. */
+  | { readonly text: string; readonly count?: number }
+  | { readonly csv: SandboxBody; readonly filename: string }
+  | { readonly empty: true };
+
+export type Handler<N extends OperationName> = (
+  service: Service,
+  call: Call<N>,
+) => HandlerAnswer<N> | Promise<HandlerAnswer<N>>;
+
+export type Handlers = { readonly [N in OperationName]?: Handler<N> };

@@ -1,0 +1,8 @@
+import type { Handlers } from '../handler.ts';
+import { keyHandlers } from './keys.ts';
+import { moneyHandlers } from './money.ts';
+import { orderHandlers } from './orders.ts';
+import { retailerHandlers } from './retailers.ts';
+
+/** The handler of each operation of the table. */
+export const handlers: Handlers = { ...keyHandlers, ...moneyHandlers, ...orderHandlers, ...retailerHandlers };

@@ -1,0 +1,78 @@
+import type { Call, Handlers } from '../handler.ts';
+import {
+  cancelPending,
+  milestones,
+  type OrderRecord,
+  publicTracking,
+  testProductsResponse,
+} from '../lifecycle/index.ts';
+import { acceptOrder } from '../orders/create.ts';
+import { csvOf } from '../orders/export.ts';
+import { eachOrder, listOrders } from '../orders/list.ts';
+import { findOrder, type StoredOrder } from '../orders/records.ts';
+import { settleOrder } from '../orders/settle.ts';
+import { Refusal } from '../refusal.ts';
+import type { Store } from '../store.ts';
+
+export const orderHandlers: Handlers = {
+  'order.create': async (service, { caller, body, now }) => ({
+    value: await acceptOrder(service, caller, body, now),
+  }),
+
+  'order.list': ({ store }, { caller, query }) => {
+    const { texts, total } = listOrders(store, caller.userId, query);
+    const { limit, offset } = query;
+    return {
+      text: `{"orders":[${texts.join(',')}],"total":${total},"limit":${limit},"offset":${offset}}`,
+      count: texts.length,
+    };
+  },
+
+  'order.export': ({ store }, { caller, query }) => ({
+    csv: csvOf(records(store, caller.userId, query)),
+    filename: 'orders.csv',
+  }),
+
+  'order.testProducts': ({ config }) => ({ value: testProductsResponse(config.shopUrl) }),
+
+  'order.get': ({ store }, call) => ({ text: JSON.stringify(ownOrder(store, call).record) }),
+
+  'order.timeline': ({ store }, call) => ({ value: milestones(ownOrder(store, call).record) }),
+
+  'order.cancel': (service, call) =>
+    service.store.transaction(() => {
+      const order = ownOrder(service.store, call);
+      const reached = cancelPending(order, call.now);
+      if ('refused' in reached)
+        throw new Refusal('order_not_cancellable', reached.refused, { status: order.record.status });
+      settleOrder(service, order, reached);
+      return { empty: true };
+    }),
+
+  'order.track': ({ store }, { path }) => {
+    const order = findOrder(store, path.order_id ?? '', null);
+    if (!order) throw notFound(path.order_id);
+    return { value: publicTracking(order.record) };
+  },
+};
+
+async function* records(
+  store: Store,
+  userId: string,
+  query: Call<'order.export'>['query'],
+): AsyncGenerator<OrderRecord[]> {
+  for await (const rows of eachOrder(store, userId, query))
+    yield rows.map((row) => JSON.parse(String(row.listed)));
+}
+
+type OrderCall = Call<'order.get' | 'order.timeline' | 'order.cancel'>;
+
+function ownOrder(store: Store, { path, caller }: Pick<OrderCall, 'path' | 'caller'>): StoredOrder {
+  const order = findOrder(store, path.order_id ?? '', caller.userId);
+  if (!order || (caller.orderId !== null && caller.orderId !== order.record.id))
+    throw notFound(path.order_id);
+  return order;
+}
+
+const notFound = (id: string | undefined): Refusal =>
+  new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' });

@@ -1,0 +1,49 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Store } from './store.ts';
+
+const seedName = 'seed';
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/**
+ * Ids and secrets that follow from the store's seed and a counter: the same seed gives the same ones. A store without
+ * a seed of its own gets a random one of 256 bits, so that nothing can be guessed.
+ */
+export class Identity {
+  readonly #store: Store;
+  readonly seed: string;
+
+  /** @param seed kept with the store when it is first opened; later ones are passed over. */
+  constructor(store: Store, seed: number | undefined) {
+    this.#store = store;
+    const known = store.meta(seedName);
+    if (known === undefined) {
+      const fresh = seed === undefined ? randomBytes(32).toString('hex') : String(seed);
+      store.run('INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)', seedName, fresh);
+    }
+    this.seed = store.meta(seedName) ?? '';
+  }
+
+  /** A UUID (version 4 by form). Call within the transaction that keeps it. */
+  uuid(kind: string): string {
+    const hex = this.#digest(kind).toString('hex');
+    const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  }
+
+  /** Letters and digits, at most 32. Call within the transaction that keeps them. */
+  token(kind: string, length: number): string {
+    return [...this.#digest(kind)]
+      .slice(0, length)
+      .map((byte) => digits[byte % digits.length])
+      .join('');
+  }
+
+  #digest(kind: string): Buffer {
+    const name = `count:${kind}`;
+    const count = Number(this.#store.meta(name) ?? 0) + 1;
+    this.#store.setMeta(name, String(count));
+    return createHash('sha256')
+      .update(JSON.stringify([this.seed, kind, count]))
+      .digest();
+  }
+}

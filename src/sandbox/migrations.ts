@@ -1,0 +1,56 @@
+/** The store's tables, in order; each runs once. Times are ms since the epoch, money is cents. */
+export const migrations: readonly string[] = [
+  `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+   CREATE TABLE users (
+     id TEXT PRIMARY KEY, email TEXT, created_at INTEGER NOT NULL, order_count INTEGER NOT NULL DEFAULT 0) STRICT;
+
+   CREATE TABLE api_keys (
+     hash TEXT PRIMARY KEY, user_id TEXT NOT NULL REFERENCES users (id), id TEXT NOT NULL, name TEXT,
+     claim_token TEXT, claimed_at INTEGER, claimed_by TEXT, minted_from TEXT NOT NULL,
+     created_at INTEGER NOT NULL, used_at INTEGER NOT NULL, order_id TEXT) STRICT;
+   CREATE INDEX api_keys_minted ON api_keys (minted_from, created_at);
+   CREATE UNIQUE INDEX api_keys_claim ON api_keys (claim_token) WHERE claim_token IS NOT NULL;
+
+   CREATE TABLE wallets (
+     user_id TEXT PRIMARY KEY REFERENCES users (id), id TEXT NOT NULL, balance INTEGER NOT NULL,
+     reserved INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT;
+   CREATE TABLE ledger (
+     seq INTEGER PRIMARY KEY, user_id TEXT NOT NULL REFERENCES users (id), at INTEGER NOT NULL, kind TEXT NOT NULL,
+     cents INTEGER NOT NULL, order_id TEXT, note TEXT) STRICT;
+   CREATE INDEX ledger_user ON ledger (user_id, seq);
+
+   CREATE TABLE orders (
+     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL REFERENCES users (id),
+     idempotency_key TEXT NOT NULL, created_at INTEGER NOT NULL, status TEXT NOT NULL, recipient TEXT NOT NULL,
+     created_by TEXT, reserved INTEGER NOT NULL, fee INTEGER NOT NULL, wallet_paid INTEGER NOT NULL,
+     record TEXT NOT NULL, listed TEXT NOT NULL, body TEXT NOT NULL, plan TEXT NOT NULL, next_due INTEGER) STRICT;
+   CREATE UNIQUE INDEX orders_key ON orders (user_id, idempotency_key);
+   CREATE INDEX orders_newest ON orders (user_id, created_at, seq);
+   CREATE INDEX orders_status ON orders (user_id, status, created_at, seq);
+   CREATE INDEX orders_due ON orders (next_due) WHERE next_due IS NOT NULL;
+
+   CREATE TABLE trackings (
+     order_seq INTEGER NOT NULL REFERENCES orders (seq), number TEXT NOT NULL, svc_number TEXT NOT NULL,
+     status TEXT NOT NULL, PRIMARY KEY (order_seq, number)) STRICT, WITHOUT ROWID;
+   CREATE TABLE merchant_orders (
+     number TEXT NOT NULL, stripped TEXT NOT NULL, order_seq INTEGER NOT NULL REFERENCES orders (seq),
+     PRIMARY KEY (number, order_seq)) STRICT, WITHOUT ROWID;
+   CREATE INDEX merchant_orders_stripped ON merchant_orders (stripped, order_seq);
+   CREATE TABLE order_metadata (
+     key TEXT NOT NULL, value TEXT NOT NULL, order_seq INTEGER NOT NULL REFERENCES orders (seq),
+     PRIMARY KEY (key, value, order_seq)) STRICT, WITHOUT ROWID;
+
+   CREATE TABLE returns (
+     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL REFERENCES users (id),
+     order_seq INTEGER NOT NULL REFERENCES orders (seq), status TEXT NOT NULL, record TEXT NOT NULL,
+     plan TEXT NOT NULL, next_due INTEGER, created_at INTEGER NOT NULL) STRICT;
+   CREATE INDEX returns_order ON returns (order_seq, status);
+   CREATE INDEX returns_newest ON returns (user_id, created_at, seq);
+   CREATE INDEX returns_due ON returns (next_due) WHERE next_due IS NOT NULL;
+
+   CREATE TABLE calls (
+     seq INTEGER PRIMARY KEY, user_id TEXT NOT NULL, at INTEGER NOT NULL, endpoint TEXT NOT NULL, query TEXT,
+     result_count INTEGER, retailer TEXT, product_id TEXT) STRICT;
+   CREATE INDEX calls_user ON calls (user_id, at)`,
+];

@@ -1,0 +1,126 @@
+import { destinationCountries } from '../../contract/enums.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import type { Caller } from '../caller.ts';
+import { lineFacts } from '../catalogue/line-facts.ts';
+import type { Service } from '../handler.ts';
+import {
+  createOrder,
+  creationRefusal,
+  type LineFacts,
+  type OrderBody,
+  type Surroundings,
+  slugOf,
+} from '../lifecycle/index.ts';
+import { Refusal } from '../refusal.ts';
+import { insufficientFunds, requireFunds, reserve, walletOf } from '../wallet.ts';
+import { insertOrder } from './records.ts';
+
+type Order = Shape<'OrderResponse'>;
+
+/**
+ * Accepts an order: refused at creation for what is known at once, else kept with its whole future in one transaction,
+ * together with the money set aside for it. @throws Refusal.
+ */
+export async function acceptOrder(
+  service: Service,
+  caller: Caller,
+  body: OrderBody,
+  now: number,
+): Promise<Order> {
+  refuseExisting(service, caller, body);
+  await refuseAtOnce(service, body);
+  const surroundings = await surroundingsOf(service, body);
+  const { store, identity, config } = service;
+  return store.transaction(() => {
+    refuseExisting(service, caller, body);
+    const fee = config.orderFeeCents;
+    const walletPaid = body.retailer_credentials_id == null && (body.payment?.mode ?? 'wallet') === 'wallet';
+    const reserved = walletPaid ? body.max_price + fee : fee;
+    const refused = creationRefusal(body, config.shopUrl);
+    const { spendable } = walletOf(store, caller.userId);
+    if (refused?.code === 'insufficient_funds')
+      throw insufficientFunds(Math.min(spendable, reserved - 1), reserved, []);
+    requireFunds(spendable, reserved, []);
+    const orderId = identity.uuid('order');
+    const key = body.idempotency_key ?? identity.uuid('idempotency_key');
+    const { userId, email } = caller;
+    const state = createOrder({
+      ...surroundings,
+      order: body,
+      orderId,
+      createdAt: now,
+      userId,
+      createdBy: email,
+    });
+    reserve(store, userId, reserved);
+    insertOrder(store, { state, body, userId, email, key, createdAt: now, reserved, fee, walletPaid });
+    return state.record;
+  });
+}
+
+/** An order made before with this key. */
+function refuseExisting({ store }: Service, caller: Caller, body: OrderBody): void {
+  if (body.idempotency_key == null) return;
+  const row = store.get(
+    'SELECT id FROM orders WHERE user_id = ? AND idempotency_key = ?',
+    caller.userId,
+    body.idempotency_key,
+  );
+  if (!row) return;
+  throw new Refusal('already_exists', 'An order with this idempotency_key exists already.', {
+    resource: 'order',
+    identifier: String(row.id),
+  });
+}
+
+async function refuseAtOnce(service: Service, body: OrderBody): Promise<void> {
+  const { config } = service;
+  const refused = creationRefusal(body, config.shopUrl);
+  if (refused && refused.code !== 'insufficient_funds')
+    throw new Refusal(refused.code, refused.message, refused.details);
+  const country = body.shipping_address.country.toUpperCase();
+  if (!destinationCountries.some((served) => served === country)) {
+    throw new Refusal(
+      'unsupported_country',
+      `Orders are delivered to ${destinationCountries.join(', ')}, not to ${country}.`,
+      { country },
+    );
+  }
+  const account = body.retailer_credentials_id;
+  if (account != null)
+    throw new Refusal('bad_request', `There is no managed account ${account}.`, {
+      retailer_credentials_id: account,
+    });
+  const catalogue = await service.catalogue();
+  for (const { url } of body.products) {
+    const { unsupported_reason: reason, support_detail: detail } = catalogue.check(
+      url,
+      country,
+      config.shopUrl,
+    );
+    if (reason)
+      throw new Refusal(reason, detail ?? `${url} cannot be ordered to ${country}.`, { url, country });
+  }
+}
+
+/** What an order's future depends on besides the order itself. */
+export async function surroundingsOf(service: Service, body: OrderBody): Promise<Surroundings> {
+  const { config, identity } = service;
+  const isTest = (url: string): boolean => slugOf(url, config.shopUrl) !== null;
+  const catalogue = body.products.every(({ url }) => isTest(url)) ? undefined : await service.catalogue();
+  const factsOf = (url: string): LineFacts | null => {
+    const listing = isTest(url) ? undefined : catalogue?.byUrl(url);
+    return listing ? lineFacts(listing) : null;
+  };
+  return {
+    seed: identity.seed,
+    speed: config.speed,
+    config: {
+      prefix: config.prefix,
+      trackingUrlBase: `${config.baseUrl}/track`,
+      shopUrl: config.shopUrl,
+      orderFeeCents: config.orderFeeCents,
+    },
+    lines: body.products.map(({ url }) => factsOf(url)),
+  };
+}

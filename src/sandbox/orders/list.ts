@@ -1,0 +1,111 @@
+import type { ParameterValues } from '../../contract/parameters.ts';
+import type { Store, StoredRow } from '../store.ts';
+
+type Value = string | number;
+
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+const tracked = 'EXISTS (SELECT 1 FROM trackings t WHERE t.order_seq = o.seq';
+
+/** One condition for each filter of the specification. */
+const filters: Readonly<Record<string, (value: Value, query: ParameterValues) => Condition>> = {
+  order_id: (value) => ({ sql: 'instr(o.id, ?) > 0', values: [String(value).toLowerCase()] }),
+  search: (value) => ({
+    sql: `(instr(o.id, ?) > 0 OR ${tracked} AND (instr(lower(t.number), ?) > 0 OR instr(lower(t.svc_number), ?) > 0)))`,
+    values: Array.from({ length: 3 }, () => String(value).toLowerCase()),
+  }),
+  merchant_order_id: (value) => ({
+    sql: 'o.seq IN (SELECT order_seq FROM merchant_orders WHERE number = ? UNION SELECT order_seq FROM merchant_orders WHERE stripped = ?)',
+    values: [String(value), String(value)],
+  }),
+  status_filter: (value) => ({ sql: 'o.status = ?', values: [value] }),
+  tracking_status: (value) => ({ sql: `${tracked} AND t.status = ?)`, values: [value] }),
+  has_tracking: (value) => ({ sql: `${value ? '' : 'NOT '}${tracked})`, values: [] }),
+  return_status: (value) => ({
+    sql: `EXISTS (SELECT 1 FROM returns r WHERE r.order_seq = o.seq AND r.status IN (${value === 'open' ? "'open'" : "'approved', 'denied'"}))`,
+    values: [],
+  }),
+  created_after: (value) => ({ sql: 'o.created_at >= ?', values: [Date.parse(String(value))] }),
+  created_before: (value) => ({ sql: 'o.created_at < ?', values: [Date.parse(String(value))] }),
+  metadata_key: (value, query) => ({
+    sql: 'o.seq IN (SELECT order_seq FROM order_metadata WHERE key = ? AND value = ?)',
+    values: [value, String(query.metadata_value ?? '')],
+  }),
+  user_email: (value) => ({
+    sql: "instr(coalesce(o.created_by, ''), ?) > 0",
+    values: [String(value).toLowerCase()],
+  }),
+  shipping_name: (value) => ({ sql: 'instr(o.recipient, ?) > 0', values: [String(value).toLowerCase()] }),
+};
+
+/** The conditions of a query, the caller's own orders first. */
+function conditionsOf(userId: string, query: ParameterValues): Condition {
+  const asked = Object.entries(filters).flatMap(([name, condition]) => {
+    const value = query[name];
+    if (value === undefined || value === null || typeof value === 'object') return [];
+    return [condition(typeof value === 'boolean' ? Number(value) : value, query)];
+  });
+  const all = [{ sql: 'o.user_id = ?', values: [userId] }, ...asked];
+  return { sql: all.map(({ sql }) => sql).join(' AND '), values: all.flatMap(({ values }) => values) };
+}
+
+/** A page of orders as JSON texts, newest first, and how many there are in all. */
+export function listOrders(
+  store: Store,
+  userId: string,
+  query: ParameterValues,
+): { texts: string[]; total: number } {
+  const { sql, values } = conditionsOf(userId, query);
+  const include = query.include;
+  const column = Array.isArray(include) && include.includes('tracking_events') ? 'record' : 'listed';
+  // The inner query walks an index alone, so that a deep page reads no record that it does not show.
+  const rows = store.all(
+    `SELECT ${column} AS text FROM orders WHERE seq IN
+       (SELECT seq FROM (SELECT o.seq FROM orders o WHERE ${sql} ORDER BY o.created_at DESC, o.seq DESC LIMIT ? OFFSET ?))
+     ORDER BY created_at DESC, seq DESC`,
+    ...values,
+    Number(query.limit),
+    Number(query.offset),
+  );
+  return {
+    texts: rows.map((row) => String(row.text)),
+    total: countOrders(store, userId, { sql, values }, values.length === 1),
+  };
+}
+
+function countOrders(store: Store, userId: string, { sql, values }: Condition, unfiltered: boolean): number {
+  const row = unfiltered
+    ? store.get('SELECT order_count AS total FROM users WHERE id = ?', userId)
+    : store.get(`SELECT count(*) AS total FROM orders o WHERE ${sql}`, ...values);
+  return Number(row?.total ?? 0);
+}
+
+const exportPage = 500;
+
+/** Every order of a filtered set, newest first, page by page, so that memory stays flat and other requests get on. */
+export async function* eachOrder(
+  store: Store,
+  userId: string,
+  query: ParameterValues,
+): AsyncGenerator<StoredRow[]> {
+  const { sql, values } = conditionsOf(userId, query);
+  let [createdAt, seq] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+  for (;;) {
+    const rows = store.all(
+      `SELECT o.seq, o.created_at, o.listed FROM orders o WHERE ${sql} AND (o.created_at, o.seq) < (?, ?)
+       ORDER BY o.created_at DESC, o.seq DESC LIMIT ?`,
+      ...values,
+      createdAt,
+      seq,
+      exportPage,
+    );
+    if (rows.length > 0) yield rows;
+    const last = rows.at(-1);
+    if (!last || rows.length < exportPage) return;
+    [createdAt, seq] = [Number(last.created_at), Number(last.seq)];
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,120 @@
+import type { Shape } from '../../contract/schemas/index.ts';
+import type { OrderBody, OrderPlan, OrderRecord, OrderState } from '../lifecycle/index.ts';
+import { nextDue } from '../lifecycle/index.ts';
+import type { Store, StoredRow } from '../store.ts';
+
+/** An order as the store keeps it. */
+export interface StoredOrder extends OrderState {
+  readonly seq: number;
+  readonly userId: string;
+  readonly body: OrderBody;
+  /** Set aside in the wallet while the order is pending, cents. */
+  readonly reserved: number;
+  readonly fee: number;
+}
+
+interface NewRow {
+  readonly state: OrderState;
+  readonly body: OrderBody;
+  readonly userId: string;
+  readonly email: string | null;
+  readonly key: string;
+  readonly createdAt: number;
+  readonly reserved: number;
+  readonly fee: number;
+  readonly walletPaid: boolean;
+}
+
+/** Keeps a new order with all that lists filter by. Within a transaction. */
+export function insertOrder(store: Store, row: NewRow): void {
+  const { record } = row.state;
+  const { first_name, last_name } = record.shipping_address;
+  const { lastId } = store.run(
+    `INSERT INTO orders (id, user_id, idempotency_key, created_at, status, recipient, created_by, reserved, fee, wallet_paid,
+       record, listed, body, plan, next_due) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    record.id,
+    row.userId,
+    row.key,
+    row.createdAt,
+    record.status,
+    `${first_name} ${last_name}`.toLowerCase(),
+    row.email?.toLowerCase() ?? null,
+    row.reserved,
+    row.fee,
+    row.walletPaid ? 1 : 0,
+    JSON.stringify(record),
+    listed(record),
+    JSON.stringify(row.body),
+    JSON.stringify(row.state.plan),
+    nextDue(row.state.plan),
+  );
+  for (const [key, value] of Object.entries(record.metadata ?? {})) {
+    if (typeof value === 'object') continue;
+    store.run(
+      'INSERT INTO order_metadata (key, value, order_seq) VALUES (?, ?, ?)',
+      key,
+      String(value),
+      lastId,
+    );
+  }
+  store.run('UPDATE users SET order_count = order_count + 1 WHERE id = ?', row.userId);
+}
+
+/** Keeps what an order has become. Within a transaction. */
+export function updateOrder(store: Store, seq: number, { record, plan }: OrderState, reserved: number): void {
+  store.run(
+    'UPDATE orders SET status = ?, record = ?, listed = ?, plan = ?, next_due = ?, reserved = ? WHERE seq = ?',
+    record.status,
+    JSON.stringify(record),
+    listed(record),
+    JSON.stringify(plan),
+    nextDue(plan),
+    reserved,
+    seq,
+  );
+  for (const { tracking_number, svc_tracking_number, status } of record.tracking_numbers) {
+    store.run(
+      `INSERT INTO trackings (order_seq, number, svc_number, status) VALUES (?, ?, ?, ?)
+       ON CONFLICT (order_seq, number) DO UPDATE SET status = excluded.status`,
+      seq,
+      tracking_number,
+      svc_tracking_number,
+      status,
+    );
+  }
+  for (const number of record.merchant_order_ids) {
+    store.run(
+      'INSERT OR IGNORE INTO merchant_orders (number, stripped, order_seq) VALUES (?, ?, ?)',
+      number,
+      number.replaceAll('-', ''),
+      seq,
+    );
+  }
+}
+
+/** The caller's order, or any with `userId` null. */
+export function findOrder(store: Store, id: string, userId: string | null): StoredOrder | undefined {
+  const row = store.get('SELECT * FROM orders WHERE id = ?', id);
+  return row && (userId === null || row.user_id === userId) ? storedOrder(row) : undefined;
+}
+
+export function storedOrder(row: StoredRow): StoredOrder {
+  // The columns were written above, from values of these types.
+  return {
+    seq: Number(row.seq),
+    userId: String(row.user_id),
+    record: JSON.parse(String(row.record)) as OrderRecord,
+    plan: JSON.parse(String(row.plan)) as OrderPlan,
+    body: JSON.parse(String(row.body)) as OrderBody,
+    reserved: Number(row.reserved),
+    fee: Number(row.fee),
+  };
+}
+
+/** The record as lists show it: checkpoints only on request. */
+function listed(record: OrderRecord): string {
+  const tracking_numbers = record.tracking_numbers.map(
+    ({ checkpoints: _, ...rest }): Shape<'TrackingNumber'> => rest,
+  );
+  return JSON.stringify({ ...record, tracking_numbers });
+}

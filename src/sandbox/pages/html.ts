@@ -1,0 +1,29 @@
+import type { SandboxResponse } from '../wire.ts';
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text as it may stand in HTML, in content and in quoted attributes. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (mark) => entities[mark] ?? mark);
+
+/** A whole page; nothing in it runs and nothing is loaded from elsewhere. */
+export function htmlPage(status: number, title: string, body: string): SandboxResponse {
+  const safeTitle = escapeHtml(title);
+  return {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'",
+    },
+    body: `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${safeTitle}</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}</style>
+<h1>${safeTitle}</h1>${body}</html>\n`,
+  };
+}

@@ -1,0 +1,31 @@
+import { shopPath } from '../config.ts';
+import type { Service } from '../handler.ts';
+import { slugOf, testProducts } from '../lifecycle/index.ts';
+import type { SandboxResponse } from '../wire.ts';
+import { escapeHtml, htmlPage } from './html.ts';
+
+/** The page for people at a path; undefined where there is none. */
+export function page(
+  { config }: Pick<Service, 'config'>,
+  method: string,
+  pathname: string,
+): SandboxResponse | undefined {
+  if (method !== 'GET' || (pathname !== shopPath && !pathname.startsWith(`${shopPath}/`))) return undefined;
+  const url = `${config.shopUrl}${pathname.slice(shopPath.length)}`;
+  const slug = slugOf(url, config.shopUrl);
+  if (slug === null) return shop(config.shopUrl);
+  const { name, description } = testProducts[slug];
+  return htmlPage(200, name, `<p>${escapeHtml(description)}</p><p><code>${escapeHtml(url)}</code></p>`);
+}
+
+function shop(shopUrl: string): SandboxResponse {
+  const items = Object.entries(testProducts).map(
+    ([slug, { name, description }]) =>
+      `<li><a href="${escapeHtml(`${shopUrl}/${slug}`)}">${escapeHtml(name)}</a>: ${escapeHtml(description)}</li>`,
+  );
+  return htmlPage(
+    200,
+    'The sandbox shop',
+    `<p>Products that rehearse every outcome.</p><ul>${items.join('')}</ul>`,
+  );
+}

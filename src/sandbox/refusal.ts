@@ -1,0 +1,50 @@
+import { type ErrorCode, errorCodes } from '../contract/error-codes.ts';
+import type { ValidationIssue } from '../contract/validation.ts';
+import type { SandboxResponse } from './wire.ts';
+
+type Headers = Readonly<Record<string, string | string[]>>;
+
+/** A documented refusal; the router answers with the body that the specification gives it. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly headers: Headers;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: Readonly<Record<string, unknown>> = {},
+    headers: Headers = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.details = details;
+    this.headers = headers;
+  }
+}
+
+/** A request that fails validation: 422 with `{detail}`. */
+export class Invalid extends Error {
+  override readonly name = 'Invalid';
+  readonly issues: readonly ValidationIssue[];
+
+  constructor(issues: readonly ValidationIssue[]) {
+    super('the request fails validation');
+    this.issues = issues;
+  }
+}
+
+export const json = (status: number, value: unknown, headers: Headers = {}): SandboxResponse => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(value),
+});
+
+/** A refusal as the answer it is; undefined for an error that is none. */
+export function answerTo(error: unknown): SandboxResponse | undefined {
+  if (error instanceof Invalid) return json(422, { detail: error.issues });
+  if (!(error instanceof Refusal)) return undefined;
+  const { code, message, details, headers } = error;
+  return json(errorCodes[code].status, { code, message, details }, headers);
+}

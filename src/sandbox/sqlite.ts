@@ -1,0 +1,25 @@
+import { createRequire, isBuiltin } from 'node:module';
+import type {
+  DatabaseSync as Constructor,
+  DatabaseSyncInstance,
+  StatementSyncInstance,
+} from '@photostructure/sqlite';
+
+export type Sqlite = DatabaseSyncInstance;
+export type Statement = StatementSyncInstance;
+
+/** Node's own SQLite where the running Node has it, else the packaged one with the same interface. */
+export async function loadSqlite(): Promise<typeof Constructor> {
+  if (!isBuiltin('node:sqlite')) return (await import('@photostructure/sqlite')).DatabaseSync;
+  const { emitWarning } = process;
+  // Some versions call it experimental on stderr, which is no business of a user of errand.
+  process.emitWarning = () => {};
+  try {
+    const { DatabaseSync }: { DatabaseSync: typeof Constructor } = createRequire(import.meta.url)(
+      'node:sqlite',
+    );
+    return DatabaseSync;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

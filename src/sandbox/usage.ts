@@ -1,0 +1,35 @@
+import type { OperationName } from '../contract/operations/index.ts';
+import type { ParameterValues } from '../contract/parameters.ts';
+import type { Store } from './store.ts';
+
+/** Writes a call down for `GET /usage`. */
+export function noteCall(
+  store: Store,
+  userId: string,
+  now: number,
+  endpoint: OperationName,
+  { path, query }: { path: Readonly<Record<string, string>>; query: ParameterValues },
+  count: number | undefined,
+): void {
+  if (!counted.has(endpoint)) return;
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  store.run(
+    'INSERT INTO calls (user_id, at, endpoint, query, result_count, retailer, product_id) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    userId,
+    now,
+    endpoint,
+    text(query.q ?? query.query),
+    count ?? null,
+    text(query.retailer),
+    path.product_id ?? null,
+  );
+}
+
+/** What usage counts: calls that cost something to answer. Reads of orders are not among them. */
+const counted: ReadonlySet<OperationName> = new Set<OperationName>([
+  'search',
+  'product.search',
+  'product.get',
+  'product.offers',
+  'order.create',
+]);

@@ -1,0 +1,30 @@
+/** A request as the sandbox takes it, from a socket or from this process. Header names are lower-case. */
+export interface SandboxRequest {
+  readonly method: string;
+  /** Path and query as they came: `/orders?limit=5`. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Uint8Array;
+  readonly remoteAddress: string;
+}
+
+export type SandboxBody =
+  | string
+  | Uint8Array
+  | AsyncIterable<string | Uint8Array>
+  | Iterable<string | Uint8Array>
+  | null;
+
+export interface SandboxResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: SandboxBody;
+}
+
+export type Handle = (request: SandboxRequest) => Promise<SandboxResponse>;
+
+/** The one value of a header, or undefined. */
+export function headerOf(request: Pick<SandboxRequest, 'headers'>, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
