@@ -36,7 +36,8 @@ function time(args: readonly string[]): number {
   return Number(process.hrtime.bigint() - started) / 1e6;
 }
 
-const median = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+const median = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 
 try {
   for (const { args } of rows) time(args);
@@ -45,7 +46,9 @@ try {
     for (const [index, { args }] of rows.entries()) times[index]?.push(time(args));
   }
   const bare = median(times[0] ?? []);
-  console.log(`start-up, medians of ${rounds} interleaved runs; Node ${process.version}, ${cpus()[0]?.model}`);
+  console.log(
+    `start-up, medians of ${rounds} interleaved runs; Node ${process.version}, ${cpus()[0]?.model}`,
+  );
   for (const [index, { name, aim }] of rows.entries()) {
     const own = median(times[index] ?? []);
     const ratio = (own / bare).toFixed(2);

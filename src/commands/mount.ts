@@ -15,6 +15,7 @@ export function mountNoun(parent: Commander, noun: Noun, run: Runner, now: () =>
   const mounted = parent
     .command(noun.name)
     .description(noun.summary)
+    .helpCommand(false)
     .aliases([...(noun.aliases ?? [])]);
   for (const verb of noun.verbs) {
     if ('verbs' in verb) mountNoun(mounted, verb, run, now);

@@ -33,9 +33,14 @@ export async function placeOrder(
   const keyed: KeyedBody = { ...body, idempotency_key: body.idempotency_key ?? randomUUID() };
   const intent = intentOf(context, keyed);
   const journal = await context.journal();
-  const twin = options.evenIfInDoubt || body.idempotency_key ? undefined : journal.findTwin(intent, context.clock.now() - twinMs);
+  const twin =
+    options.evenIfInDoubt || body.idempotency_key
+      ? undefined
+      : journal.findTwin(intent, context.clock.now() - twinMs);
   if (twin) {
-    context.note(`the same order is in doubt since ${twin.created_at}; settling that one (--new orders another)`);
+    context.note(
+      `the same order is in doubt since ${twin.created_at}; settling that one (--new orders another)`,
+    );
     journal.claim(twin);
     return send(context, client, { ...keyed, idempotency_key: twin.key });
   }
@@ -78,7 +83,11 @@ export async function send(context: Context, client: Client, body: KeyedBody): P
     const { outcome, code = error.category } = error.facts;
     if (outcome !== 'rejected' && outcome !== 'not_sent') throw inDoubt(error, key);
     (await context.journal()).refuse(key, baseUrl, { code, message: error.message });
-    throw new ErrandError(error.category, error.message, { ...error.facts, idempotencyKey: key, cause: error });
+    throw new ErrandError(error.category, error.message, {
+      ...error.facts,
+      idempotencyKey: key,
+      cause: error,
+    });
   }
 }
 
@@ -93,7 +102,12 @@ async function settle(context: Context, key: string, orderId: string): Promise<v
 }
 
 /** The order that an earlier try made, if it is the one asked for. @throws conflict with the differences if not. */
-async function adoptExisting(context: Context, client: Client, body: KeyedBody, refusal: ErrandError): Promise<Placed> {
+async function adoptExisting(
+  context: Context,
+  client: Client,
+  body: KeyedBody,
+  refusal: ErrandError,
+): Promise<Placed> {
   const { idempotency_key: key } = body;
   const id = asObject(refusal.facts.details).identifier;
   if (typeof id !== 'string') throw inDoubt(refusal, key);
@@ -113,9 +127,15 @@ async function adoptExisting(context: Context, client: Client, body: KeyedBody, 
   return { order, existed: true };
 }
 
-function otherOrder(refusal: ErrandError, key: string, id: string, differing: ReturnType<typeof differences>): ErrandError {
+function otherOrder(
+  refusal: ErrandError,
+  key: string,
+  id: string,
+  differing: ReturnType<typeof differences>,
+): ErrandError {
   const fields = differing.map(
-    ({ field, asked, existing }) => `${field}: asked ${JSON.stringify(asked)}, exists ${JSON.stringify(existing)}`,
+    ({ field, asked, existing }) =>
+      `${field}: asked ${JSON.stringify(asked)}, exists ${JSON.stringify(existing)}`,
   );
   return new ErrandError('conflict', `the key ${key} belongs to another order, ${id}: ${fields.join('; ')}`, {
     ...refusal.facts,

@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts';
-import { checkShape } from '../contract/schemas/check.ts';
 import { ErrandError } from '../errors.ts';
 import type { JournalRecord } from '../state/journal.ts';
 import { type Placed, send } from './place.ts';
@@ -20,8 +19,10 @@ export async function resumeIntent(context: Context, record: JournalRecord): Pro
     const why = record.message ? ` (${record.message})` : '';
     throw new ErrandError('conflict', `${record.key} is not in doubt: it was ${record.state}${why}`);
   }
+  const { checkShape } = await import('../contract/schemas/check.ts');
   const checked = checkShape('OrderCreate', record.body, 'body');
-  if (!checked.value) throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold an order`);
+  if (!checked.value)
+    throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold an order`);
   (await context.journal()).claim(record);
   return send(context, client, { ...checked.value, idempotency_key: record.key });
 }
@@ -29,13 +30,17 @@ export async function resumeIntent(context: Context, record: JournalRecord): Pro
 function checkService(context: Context, record: JournalRecord): void {
   const { profile, baseUrl } = context.settings;
   if (record.base_url === baseUrl.value) return;
-  throw new ErrandError('conflict', `${record.key} was sent to ${record.base_url}, and this profile is ${baseUrl.value}`, {
-    outcome: 'not_sent',
-    next: [
-      {
-        command: `errand order journal resume ${record.key} --profile ${record.profile}`,
-        when: `to settle it where it was sent (now: ${profile.value})`,
-      },
-    ],
-  });
+  throw new ErrandError(
+    'conflict',
+    `${record.key} was sent to ${record.base_url}, and this profile is ${baseUrl.value}`,
+    {
+      outcome: 'not_sent',
+      next: [
+        {
+          command: `errand order journal resume ${record.key} --profile ${record.profile}`,
+          when: `to settle it where it was sent (now: ${profile.value})`,
+        },
+      ],
+    },
+  );
 }

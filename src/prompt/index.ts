@@ -16,12 +16,20 @@ export function askText(context: Context, message: string, options: TextOptions 
     if (text.trim() === '') return options.optional === true || 'a value is needed';
     return options.check?.(text.trim()) ?? true;
   };
-  const question = { message: safeText(message), validate, ...(options.default !== undefined && { default: options.default }) };
+  const question = {
+    message: safeText(message),
+    validate,
+    ...(options.default !== undefined && { default: options.default }),
+  };
   return answered(context, (on) => input(question, on)).then((text) => text.trim());
 }
 
 /** Asks for one of several values. */
-export function askChoice<T extends string>(context: Context, message: string, choices: readonly T[]): Promise<T> {
+export function askChoice<T extends string>(
+  context: Context,
+  message: string,
+  choices: readonly T[],
+): Promise<T> {
   const options = choices.map((value) => ({ value, name: safeText(value) }));
   return answered(context, (on) => select<T>({ message: safeText(message), choices: options }, on));
 }

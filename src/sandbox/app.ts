@@ -109,7 +109,7 @@ async function call(
 
 function queryOf(search: string): Record<string, string[]> {
   const query: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(search)) (query[name] ??= []).push(value);
+  for (const [name, value] of new URLSearchParams(search)) query[name] = [...(query[name] ?? []), value];
   return query;
 }
 

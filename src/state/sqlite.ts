@@ -10,7 +10,9 @@ export async function loadSqlite(): Promise<typeof Constructor> {
   // Some versions call it experimental on stderr, which is no business of a user of errand.
   process.emitWarning = () => {};
   try {
-    const { DatabaseSync }: { DatabaseSync: typeof Constructor } = createRequire(import.meta.url)('node:sqlite');
+    const { DatabaseSync }: { DatabaseSync: typeof Constructor } = createRequire(import.meta.url)(
+      'node:sqlite',
+    );
     return DatabaseSync;
   } finally {
     process.emitWarning = emitWarning;

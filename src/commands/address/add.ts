@@ -1,4 +1,3 @@
-import { checkShape } from '../../contract/schemas/check.ts';
 import { UsageError } from '../../errors.ts';
 import { type AddressFields, addressFields, addressFlag, addressOptions } from '../address-options.ts';
 import { defineCommand } from '../define.ts';
@@ -36,6 +35,7 @@ export const add = defineCommand({
     };
     const before = store.address(name);
     const address = { ...before, ...given };
+    const { checkShape } = await import('../../contract/schemas/check.ts');
     const checked = checkShape('Address', await complete(address), 'body');
     if (!checked.value) throw new UsageError(refusal(checked.issues));
     const fields = Object.fromEntries(

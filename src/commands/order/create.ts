@@ -4,7 +4,6 @@ import { placeOrder } from '../../ordering/place.ts';
 import { untilValues } from '../../ordering/watch-policy.ts';
 import { addressFields, addressOptions } from '../address-options.ts';
 import { centsOf } from '../ceiling.ts';
-import { checkOrder } from '../check-order.ts';
 import { defineCommand } from '../define.ts';
 import { readDocument } from '../read-document.ts';
 import { completePayload } from './ask.ts';
@@ -72,6 +71,7 @@ export const create = defineCommand({
   related: ['search', 'retailer check', 'order watch', 'order journal'],
   async run(context, input) {
     const payload = await assemble(context, input);
+    const { checkOrder } = await import('../check-order.ts');
     const body = await checkOrder(payload, input.file);
     await confirmSpending(context, body, input.yes === true);
     const { order, existed } = await placeOrder(context, body, { evenIfInDoubt: input.new === true });

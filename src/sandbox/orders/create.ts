@@ -91,8 +91,10 @@ async function refuseAtOnce(service: Service, body: OrderBody): Promise<void> {
     throw new Refusal('bad_request', `There is no managed account ${account}.`, {
       retailer_credentials_id: account,
     });
+  const fromElsewhere = body.products.filter(({ url }) => slugOf(url, config.shopUrl) === null);
+  if (fromElsewhere.length === 0) return;
   const catalogue = await service.catalogue();
-  for (const { url } of body.products) {
+  for (const { url } of fromElsewhere) {
     const { unsupported_reason: reason, support_detail: detail } = catalogue.check(
       url,
       country,

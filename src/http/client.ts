@@ -1,0 +1,164 @@
+import type { Clock } from '../clock.ts';
+import type { Operation } from '../contract/operation.ts';
+import { type OperationName, operations } from '../contract/operations/index.ts';
+import { checkedBase } from './address.ts';
+import { readGoodAnswer } from './answer.ts';
+import type { BodyOf, CallName, InputOf, StreamName } from './client-types.ts';
+import { credentialFor } from './credential.ts';
+import { type Described, describeRequest } from './describe.ts';
+import { downloadRequest } from './download.ts';
+import { unreadable } from './judge.ts';
+import { type CallOptions, type Line, type Performed, perform } from './perform.ts';
+import { prepareRaw, type RawRequest } from './raw.ts';
+import { parseJson } from './read-body.ts';
+import { createRedactor } from './redact.ts';
+import { isHtml } from './refusal.ts';
+import { type Input, type Prepared, prepare, type Service } from './request.ts';
+import type { Trace } from './trace.ts';
+import { headerText, type Transport, type WireHeaders } from './transport.ts';
+
+export interface ClientOptions {
+  readonly transport: Transport;
+  /** `https://host/path`, or `embedded:`. */
+  readonly baseUrl: string;
+  readonly legacyBaseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly legacyToken?: string | undefined;
+  /** For each call with all its attempts, ms; for what is streamed, until the answer begins. */
+  readonly timeoutMs?: number | undefined;
+  /** Tries after the first one; without it what suits the operation. */
+  readonly retries?: number | undefined;
+  readonly clock: Clock;
+  /** Ends every call. */
+  readonly signal: AbortSignal;
+  readonly trace?: Trace | undefined;
+  readonly random?: (() => number) | undefined;
+  readonly allowPlainHttp?: boolean | undefined;
+  /** Of this program, for `user-agent`. */
+  readonly version: string;
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: WireHeaders;
+  readonly requestId: string | undefined;
+  readonly attempts: number;
+}
+
+export type Called<B> = Head & { readonly body: B };
+/** Reading the chunks throws ErrandError where the answer breaks off. */
+export type Streamed = Head & { readonly chunks: AsyncIterable<Uint8Array> };
+/** JSON is read whole; anything else comes in chunks. */
+export type RawAnswer = Head & ({ readonly json: unknown } | { readonly chunks: AsyncIterable<Uint8Array> });
+
+/** The service, typed by the table of operations. Every method throws ErrandError, UsageError before anything is sent. */
+export interface Client {
+  /** The body is checked by the caller; parameters are checked here. */
+  call<N extends CallName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Called<BodyOf<N>>>;
+  /** An answer of any length, not kept in memory. */
+  stream<N extends StreamName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Streamed>;
+  /** Any request, with the same retries and errors. */
+  raw(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
+  /** A signed link of the service: no credential goes with it, wherever it leads. */
+  download(url: string, options?: CallOptions): Promise<Streamed>;
+  /** What `call` would send. */
+  describe<N extends OperationName>(name: N, input: InputOf<N>): Described;
+  describeRaw(request: RawRequest): Described;
+  close(): Promise<void>;
+}
+
+/** @throws UsageError for a base URL that no key may be sent to. */
+export function createClient(options: ClientOptions): Client {
+  const { transport, apiKey, legacyToken, allowPlainHttp = false } = options;
+  const service: Service = {
+    base: checkedBase(options.baseUrl, allowPlainHttp),
+    legacyBase:
+      options.legacyBaseUrl === undefined ? undefined : checkedBase(options.legacyBaseUrl, allowPlainHttp),
+    apiKey,
+    legacyToken,
+    userAgent: `errand/${options.version}`,
+  };
+  const line: Line = {
+    transport,
+    clock: options.clock,
+    signal: options.signal,
+    timeoutMs: options.timeoutMs,
+    retries: options.retries,
+    random: options.random ?? Math.random,
+    trace: options.trace,
+    allowPlainHttp,
+  };
+  const send = (request: Prepared, streams: (headers: WireHeaders) => boolean, more: CallOptions = {}) =>
+    perform(line, request, credentialFor(request.auth, service), {
+      ...more,
+      streams,
+      follow: 'same-origin',
+    });
+  // Each input type is one of these by its making; the compiler does not look that far into the table.
+  const prepared = <N extends OperationName>(name: N, input: InputOf<N>): Prepared =>
+    prepare(service, operations[name], input as Input);
+  const describe = (request: Prepared): Described =>
+    describeRequest(request, createRedactor([apiKey, legacyToken].filter((secret) => secret !== undefined)));
+
+  return {
+    async call<N extends CallName>(name: N, input: InputOf<N>, more?: CallOptions) {
+      const request = prepared(name, input);
+      const performed = await send(request, () => false, more);
+      const body = goodBody(operations[name], request, performed);
+      // The table says which shape it is; of that only the essential is checked, so that the service may grow.
+      return { ...headOf(performed), body: body as BodyOf<N> };
+    },
+    async stream(name, input, more) {
+      const request = prepared(name, input);
+      const performed = await send(request, (headers) => !isHtml({ headers, bytes: noBytes }), more);
+      return { ...headOf(performed), chunks: streamOf(operations[name], request, performed) };
+    },
+    async raw(request, more) {
+      const performed = await send(prepareRaw(service, request), (headers) => !isJson(headers), more);
+      const { stream, bytes } = performed.answer;
+      return { ...headOf(performed), ...(stream ? { chunks: stream } : wholeOf(bytes)) };
+    },
+    async download(url, more) {
+      const performed = await perform(line, downloadRequest(url, service, allowPlainHttp), undefined, {
+        ...more,
+        streams: () => true,
+        follow: 'anywhere',
+      });
+      return { ...headOf(performed), chunks: performed.answer.stream ?? oneChunk(performed.answer.bytes) };
+    },
+    describe: (name, input) => describe(prepared(name, input)),
+    describeRaw: (request) => describe(prepareRaw(service, request)),
+    close: () => transport.close(),
+  };
+}
+
+const noBytes = new Uint8Array();
+
+function headOf({ answer: { status, headers }, ended: { attempts } }: Performed): Head {
+  return { status, headers, requestId: headerText(headers, 'x-request-id'), attempts };
+}
+
+function goodBody(operation: Operation, request: Prepared, { answer, ended }: Performed): unknown {
+  const { body, problem } = readGoodAnswer(operation, answer);
+  if (problem !== undefined) throw unreadable(request, ended, problem);
+  return body;
+}
+
+function streamOf(operation: Operation, request: Prepared, performed: Performed): AsyncIterable<Uint8Array> {
+  const { stream } = performed.answer;
+  if (stream) return stream;
+  goodBody(operation, request, performed);
+  throw unreadable(request, performed.ended, 'nothing that can be streamed');
+}
+
+function wholeOf(bytes: Uint8Array): { json: unknown } | { chunks: AsyncIterable<Uint8Array> } {
+  const json = parseJson(bytes);
+  return json === undefined ? { chunks: oneChunk(bytes) } : { json };
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+const isJson = (headers: WireHeaders): boolean =>
+  /^\s*application\/(?:[\w.-]+\+)?json\b/i.test(headerText(headers, 'content-type') ?? '');

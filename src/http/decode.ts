@@ -1,0 +1,59 @@
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
+import { networkFailure } from './failure.ts';
+import { headerText, TransportFailure, type WireHeaders } from './transport.ts';
+
+/** What is asked for in `accept-encoding`; nothing else is decoded. */
+export const acceptedCodings = 'gzip, br';
+
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  br: createBrotliDecompress,
+};
+
+/**
+ * The body with its content coding undone, piece by piece: memory stays flat however much comes out of it.
+ * @throws TransportFailure for a coding that was not asked for; codings upon codings are how bombs are built.
+ */
+export function decodedBody(body: Readable, headers: WireHeaders): Readable {
+  const coding = (headerText(headers, 'content-encoding') ?? '').trim().toLowerCase();
+  if (coding === '' || coding === 'identity') return body;
+  const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
+  if (!decoder) {
+    body.destroy();
+    throw new TransportFailure(
+      'unknown',
+      `the answer is coded as "${coding.slice(0, 40)}", which was not asked for`,
+      {
+        isPermanent: true,
+      },
+    );
+  }
+  // The error is the decoder's too; whoever reads it sees it there.
+  return pipeline(body, decoder(), () => {});
+}
+
+/** Reads a body's pieces. @throws TransportFailure where it breaks off or cannot be decoded. */
+export async function* pieces(body: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of body) yield piece;
+    // undici frees the connection a turn later; a request made before that would open another one.
+    await setImmediate();
+  } catch (error) {
+    throw isCoding(error) ? brokenCoding(error) : networkFailure(error, 'unknown');
+  }
+}
+
+const isCoding = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  /^(?:Z_|ERR_BROTLI|ERR__ERROR_FORMAT|ERR_PADDING)/.test(String(error.code));
+
+/** A stream that ends too early is a broken connection; anything else stays broken. */
+const brokenCoding = (cause: unknown): TransportFailure =>
+  new TransportFailure('unknown', 'the compressed answer is broken', {
+    isPermanent: !(cause instanceof Error && 'code' in cause && cause.code === 'Z_BUF_ERROR'),
+    cause,
+  });

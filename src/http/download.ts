@@ -1,0 +1,26 @@
+import { isSafeToSend } from './address.ts';
+import { UnavailableError } from './errors.ts';
+import type { Prepared, Service } from './request.ts';
+
+/**
+ * The request for a signed link (a return label): the link is the permission, so no credential goes with it.
+ * @throws UnavailableError for a link that is no web address, or plain http to another machine.
+ */
+export function downloadRequest(
+  link: string,
+  { userAgent }: Pick<Service, 'userAgent'>,
+  allowPlainHttp: boolean,
+): Prepared {
+  const url = URL.canParse(link) ? new URL(link) : undefined;
+  if (!url || !isSafeToSend(url, allowPlainHttp) || url.username !== '' || url.password !== '') {
+    throw new UnavailableError('the service gave a link that is no https address', { retryable: false });
+  }
+  return {
+    method: 'GET',
+    url,
+    headers: { accept: '*/*', 'user-agent': userAgent },
+    auth: 'none',
+    retry: 'safe',
+    movesMoney: false,
+  };
+}

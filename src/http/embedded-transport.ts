@@ -1,0 +1,90 @@
+import { defaultTimeouts, type Transport, TransportFailure, type WireRequest } from './transport.ts';
+
+type Piece = string | Uint8Array;
+type Body = Piece | AsyncIterable<Piece> | Iterable<Piece> | null;
+
+/** The sandbox's door, seen by its shape only: this part knows nothing of the sandbox. */
+export type EmbeddedHandler = (request: {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  readonly remoteAddress: string;
+}) => Promise<{
+  readonly status: number;
+  readonly headers: Record<string, string | string[]>;
+  readonly body: Body;
+}>;
+
+const noBody = new Uint8Array();
+
+/** A service inside this process: its handler is called, no socket is opened. Gives up as the network does. */
+export function embeddedTransport(
+  handle: EmbeddedHandler,
+  { headersMs = defaultTimeouts.headersMs }: { readonly headersMs?: number } = {},
+): Transport {
+  return {
+    async send({ method, url, headers, body = noBody, signal }: WireRequest) {
+      if (signal.aborted) throw givenUp('not_sent', signal);
+      const target = `${url.pathname}${url.search}`;
+      const answered = async () =>
+        handle({ method, target, headers: { ...headers }, body, remoteAddress: '127.0.0.1' });
+      const answer = await inTime(answered().catch(fail), signal, headersMs);
+      return {
+        status: answer.status,
+        headers: lowerCased(answer.headers),
+        body: bytes(answer.body, signal),
+        discard,
+      };
+    },
+    close: async () => {},
+  };
+}
+
+const discard = (): void => {};
+
+const givenUp = (sent: 'not_sent' | 'unknown', signal: AbortSignal): TransportFailure =>
+  new TransportFailure(sent, 'the request was given up', { cause: signal.reason });
+
+function fail(cause: unknown): never {
+  const what = cause instanceof Error ? cause.message : String(cause);
+  throw new TransportFailure('unknown', `the embedded sandbox failed: ${what}`, { isPermanent: true, cause });
+}
+
+/** The handler has been called, so whoever stops waiting does not know what it did. */
+function inTime<T>(answer: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      settle();
+    };
+    const stop = (): void => end(() => reject(givenUp('unknown', signal)));
+    const timer = setTimeout(
+      () => end(() => reject(new TransportFailure('unknown', 'no answer came in time'))),
+      ms,
+    );
+    signal.addEventListener('abort', stop, { once: true });
+    answer.then(
+      (value) => end(() => resolve(value)),
+      (error: unknown) => end(() => reject(error)),
+    );
+  });
+}
+
+async function* bytes(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  const pieces = body === null ? [] : typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
+  try {
+    for await (const piece of pieces) {
+      if (signal.aborted) throw givenUp('unknown', signal);
+      yield typeof piece === 'string' ? encoder.encode(piece) : piece;
+    }
+  } catch (error) {
+    if (error instanceof TransportFailure) throw error;
+    fail(error);
+  }
+}
+
+const lowerCased = (headers: Record<string, string | string[]>): Record<string, string | string[]> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

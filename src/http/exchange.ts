@@ -1,0 +1,93 @@
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { networkFailure } from './failure.ts';
+import { TransportFailure, type WireHeaders } from './transport.ts';
+
+export interface RawResponse {
+  readonly status: number;
+  readonly headers: WireHeaders;
+  readonly body: Readable;
+}
+
+/**
+ * One request on one connection, as undici reports it. `onRequestStart` is called when the request is about to be
+ * written on a connection that stands, so until then nothing was sent: no guess from error codes is needed.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<RawResponse>;
+  readonly #signal: AbortSignal;
+  readonly #stop = (): void => this.#abort(this.#signal.reason);
+  #resolve: (response: RawResponse) => void = () => {};
+  #reject: (failure: TransportFailure) => void = () => {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #body: Readable | undefined;
+  #isOver = false;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    signal.addEventListener('abort', this.#stop, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#isOver) controller.abort(new Error('no longer wanted'));
+    else this.#controller = controller;
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: WireHeaders): void {
+    // 1xx answers only announce the answer proper.
+    if (status < 200) return;
+    const body = new Readable({
+      highWaterMark: 64 * 1024,
+      read: () => controller.resume(),
+      destroy: (error, done) => {
+        this.#end();
+        controller.abort(error ?? new Error('no longer wanted'));
+        done(error);
+      },
+    });
+    // A failure reaches whoever reads; it must not end the process where nobody reads yet.
+    body.on('error', () => {});
+    this.#body = body;
+    this.#resolve({ status, headers, body });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#body?.push(chunk) === false) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#end();
+    this.#body?.push(null);
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.fail(networkFailure(error, this.#controller ? 'unknown' : 'not_sent'));
+  }
+
+  fail(failure: TransportFailure): void {
+    this.#end();
+    this.#reject(failure);
+    this.#body?.destroy(failure);
+  }
+
+  #abort(reason: unknown): void {
+    const failure = new TransportFailure(
+      this.#controller ? 'unknown' : 'not_sent',
+      'the request was given up',
+      {
+        cause: reason,
+      },
+    );
+    this.fail(failure);
+    this.#controller?.abort(failure);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#signal.removeEventListener('abort', this.#stop);
+  }
+}

@@ -1,0 +1,103 @@
+import { ErrandError, type ErrorFacts, type Outcome } from '../errors.ts';
+import { DeadlineError, InDoubtError, InterruptedError, UnavailableError } from './errors.ts';
+import { refusalOf } from './refusal.ts';
+import { type Prepared, told } from './request.ts';
+import { headerText } from './transport.ts';
+import type { Ended } from './tries.ts';
+
+export interface Circumstances {
+  readonly timeoutMs: number | undefined;
+  /** What the signal that ended the call was aborted with. */
+  readonly reason: unknown;
+}
+
+/** The failure that a request without success ends with: what happened, and what became of the request. Pure. */
+export function failureOf(request: Prepared, ended: Ended, circumstances: Circumstances): ErrandError {
+  const facts = factsOf(request, ended);
+  if (ended.cutShort === 'interrupted') return interruption(request, facts, circumstances.reason);
+  const failure = ended.cutShort
+    ? deadline(request, facts, circumstances)
+    : lastFailure(request, ended, facts);
+  // `already_exists` answers the doubt: the order is there, whichever attempt made it.
+  if (facts.outcome !== 'unknown' || !request.movesMoney || failure.facts.code === 'already_exists')
+    return failure;
+  return inDoubt(request, reasonOf(ended, failure, circumstances), failure.facts);
+}
+
+/** A good status with a body that is not the service's: for what moves money nobody knows what it did. Pure. */
+export function unreadable(request: Prepared, ended: Ended, what: string): ErrandError {
+  const facts = { ...factsOf(request, ended), retryable: false };
+  if (request.movesMoney) return inDoubt(request, `it answered ${what}`, facts);
+  return new UnavailableError(`${told(request)} answered ${what}`, {
+    ...facts,
+    outcome: request.retry === 'safe' ? undefined : 'unknown',
+    hint: 'Is the base URL right? `errand auth status` shows which one is used.',
+  });
+}
+
+function factsOf(request: Prepared, ended: Ended): ErrorFacts & { readonly outcome: Outcome | undefined } {
+  const { answer, attempts, retryAfterMs, failure } = ended;
+  const outcome = outcomeOf(request, ended);
+  return {
+    status: answer?.status,
+    requestId: answer && headerText(answer.headers, 'x-request-id')?.slice(0, 200),
+    attempts,
+    retryAfterMs,
+    outcome,
+    retryable: outcome !== 'unknown' || request.retry === 'idempotency_key',
+    cause: failure,
+  };
+}
+
+/** What became of the request, over all attempts; of a read that got no answer there is nothing to tell. */
+function outcomeOf(
+  { retry }: Prepared,
+  { answer, failure, earlierMayHaveActed }: Ended,
+): Outcome | undefined {
+  const lastMayHaveActed = answer ? answer.status >= 500 : failure?.sent !== 'not_sent';
+  if (lastMayHaveActed || earlierMayHaveActed) return retry === 'safe' ? undefined : 'unknown';
+  return answer ? 'rejected' : 'not_sent';
+}
+
+function lastFailure(request: Prepared, { answer, failure }: Ended, facts: ErrorFacts): ErrandError {
+  if (answer) return refusalOf(request, answer, facts);
+  return new UnavailableError(`${told(request)} failed: ${failure?.message ?? 'no answer came'}`, {
+    ...facts,
+    hint: 'Check the network and the base URL; `errand auth status` shows which one is used.',
+  });
+}
+
+function deadline(request: Prepared, facts: ErrorFacts, { timeoutMs }: Circumstances): ErrandError {
+  return new DeadlineError(`${told(request)} got no answer within ${seconds(timeoutMs)}`, {
+    ...facts,
+    hint: 'A longer --timeout waits longer.',
+  });
+}
+
+function interruption(request: Prepared, facts: ErrorFacts, reason: unknown): ErrandError {
+  const category =
+    reason instanceof ErrandError && reason.category === 'terminated' ? 'terminated' : 'interrupted';
+  const left =
+    facts.outcome === 'unknown' ? `: ${told(request)} had been sent and may have taken effect` : '';
+  return new InterruptedError(category, `${category}${left}`, facts);
+}
+
+function inDoubt(request: Prepared, reason: string, facts: ErrorFacts): ErrandError {
+  return new InDoubtError(`${told(request)} may have taken effect: ${reason}`, {
+    ...facts,
+    hint: 'Look whether it took effect before sending it again.',
+  });
+}
+
+function reasonOf(
+  { failure, answer, cutShort }: Ended,
+  error: ErrandError,
+  { timeoutMs }: Circumstances,
+): string {
+  if (cutShort) return `no answer came within ${seconds(timeoutMs)}`;
+  if (failure) return failure.message;
+  const isLate = answer !== undefined && answer.status < 500;
+  return isLate ? `an earlier attempt got no answer, and this one: ${error.message}` : error.message;
+}
+
+const seconds = (ms = 0): string => `${ms / 1000}s`;

@@ -1,0 +1,94 @@
+import { Socket } from 'node:net';
+import type { buildConnector, Dispatcher } from 'undici';
+import connectorOf from 'undici/lib/core/connect.js';
+import Agent from 'undici/lib/dispatcher/agent.js';
+import { acceptedCodings, decodedBody, pieces } from './decode.ts';
+import { Exchange } from './exchange.ts';
+import { type ProxySettings, proxyFor } from './proxy.ts';
+import {
+  defaultTimeouts,
+  type Timeouts,
+  type Transport,
+  TransportFailure,
+  type WireRequest,
+  type WireResponse,
+} from './transport.ts';
+
+/** Bytes of all headers of an answer. */
+const maxHeaderSize = 64 * 1024;
+
+export interface NetworkOptions {
+  readonly proxy?: ProxySettings;
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+/** The network: one pool of kept-alive connections, directly or through the proxies that are given. */
+export class NetworkTransport implements Transport {
+  readonly #timeouts: Timeouts;
+  readonly #proxies: ProxySettings;
+  readonly #dispatchers = new Map<string, Promise<Dispatcher>>();
+  /** Sockets that still connect; they would keep the process alive after everyone has given up. */
+  readonly #connecting = new Set<Socket>();
+
+  constructor({ proxy = {}, timeouts = {} }: NetworkOptions = {}) {
+    this.#timeouts = { ...defaultTimeouts, ...timeouts };
+    this.#proxies = proxy;
+  }
+
+  async send({ method, url, headers, body, signal }: WireRequest): Promise<WireResponse> {
+    if (signal.aborted)
+      throw new TransportFailure('not_sent', 'the request was given up', { cause: signal.reason });
+    const dispatcher = await this.#dispatcherFor(proxyFor(url, this.#proxies));
+    const exchange = new Exchange(signal);
+    dispatcher.dispatch(
+      {
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method,
+        headers: { 'accept-encoding': acceptedCodings, ...headers },
+        body: body ?? null,
+        headersTimeout: this.#timeouts.headersMs,
+        bodyTimeout: this.#timeouts.bodyMs,
+      },
+      exchange,
+    );
+    const { status, headers: answered, body: raw } = await exchange.answer;
+    const decoded = decodedBody(raw, answered);
+    return { status, headers: answered, body: pieces(decoded), discard: () => void decoded.destroy() };
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#connecting) socket.destroy();
+    const dispatchers = await Promise.all(this.#dispatchers.values());
+    await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
+  }
+
+  #dispatcherFor(proxy: URL | undefined): Promise<Dispatcher> {
+    const name = proxy?.href ?? '';
+    const known = this.#dispatchers.get(name);
+    if (known) return known;
+    const made = proxy ? this.#throughProxy(proxy) : Promise.resolve(this.#direct());
+    this.#dispatchers.set(name, made);
+    return made;
+  }
+
+  #direct(): Dispatcher {
+    return new Agent({ maxHeaderSize, connect: this.#connector() });
+  }
+
+  async #throughProxy(proxy: URL): Promise<Dispatcher> {
+    const { proxyDispatcher } = await import('./proxy-dispatcher.ts');
+    return proxyDispatcher(proxy, { maxHeaderSize, timeouts: this.#timeouts });
+  }
+
+  #connector(): buildConnector.connector {
+    const connect = connectorOf({ timeout: this.#timeouts.connectMs });
+    return (options, callback) => {
+      const socket: unknown = connect(options, (...result) => {
+        if (socket instanceof Socket) this.#connecting.delete(socket);
+        callback(...result);
+      });
+      if (socket instanceof Socket) this.#connecting.add(socket);
+    };
+  }
+}

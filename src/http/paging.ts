@@ -1,0 +1,99 @@
+import type { Operation } from '../contract/operation.ts';
+import { operations } from '../contract/operations/index.ts';
+import type { ParameterValues } from '../contract/parameters.ts';
+import type { Client } from './client.ts';
+import type { CallName, InputOf } from './client-types.ts';
+import { UnavailableError } from './errors.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+export interface Page {
+  readonly rows: readonly Row[];
+  /** How many records there are in all, where the service says so. */
+  readonly total: number | undefined;
+}
+
+export interface PageOptions {
+  /** Every page to the end; else only the one that was asked for. */
+  readonly all: boolean;
+  /** Rows asked for at a time; without it the query's `limit`, else the most the service gives at once. */
+  readonly pageSize?: number | undefined;
+}
+
+type Read = (offset: number) => Promise<Page>;
+
+/**
+ * The pages of a list. The next one loads while the reader works on this one, at most one ahead; a reader that stops
+ * ends the loading. Rows that a page repeats because records came in between are left out.
+ * @throws ErrandError, also for a service that gives the same page for ever.
+ */
+export async function* pages(
+  client: Pick<Client, 'call'>,
+  name: CallName,
+  { query = {} }: { readonly query?: ParameterValues | undefined },
+  { all, pageSize }: PageOptions,
+): AsyncGenerator<Page> {
+  const operation: Operation = operations[name];
+  const leaving = new AbortController();
+  const limit = pageSize ?? numberIn(query.limit) ?? (all ? operation.query?.limit?.max : undefined);
+  const first = numberIn(query.offset) ?? 0;
+  const canPage = all && operation.query?.offset !== undefined;
+  const read: Read = async (offset) => {
+    const paged = { ...query, ...(limit !== undefined && { limit }), ...(offset > 0 && { offset }) };
+    // The client checks every parameter against the table, so what the types cannot see is refused there.
+    const input = { query: paged } as unknown as InputOf<CallName>;
+    return pageOf(operation, (await client.call(name, input, { signal: leaving.signal })).body);
+  };
+  try {
+    yield* canPage ? everyPage(read, first, limit, name) : [await read(first)];
+  } finally {
+    leaving.abort();
+  }
+}
+
+async function* everyPage(
+  read: Read,
+  first: number,
+  limit: number | undefined,
+  name: string,
+): AsyncGenerator<Page> {
+  let before: ReadonlySet<string> = new Set();
+  let loading: Promise<Page> | undefined = read(first);
+  for (let offset = first; loading; ) {
+    const page: Page = await loading;
+    const fresh = page.rows.filter((row) => !before.has(identity(row)));
+    if (page.rows.length > 0 && fresh.length === 0) {
+      throw new UnavailableError(`${name}: the service gives the same page again and again`, {
+        retryable: false,
+      });
+    }
+    before = new Set(page.rows.map(identity));
+    offset += page.rows.length;
+    loading = isLast(page, offset, limit) ? undefined : read(offset);
+    // Its failure is told when its turn comes, not while the reader is busy.
+    loading?.catch(() => {});
+    yield { ...page, rows: fresh };
+  }
+}
+
+/** A total counts more than a short page: the service may give fewer rows than it was asked for. */
+function isLast({ rows, total }: Page, end: number, limit: number | undefined): boolean {
+  if (rows.length === 0) return true;
+  if (total !== undefined) return end >= total;
+  return limit === undefined || rows.length < limit;
+}
+
+function pageOf({ answer }: Operation, body: unknown): Page {
+  const name = answer.type === 'json' ? (answer.rows ?? '') : '';
+  const rows: unknown = fieldOf(body, name);
+  return { rows: Array.isArray(rows) ? rows.filter(isRow) : [], total: numberIn(fieldOf(body, 'total')) };
+}
+
+const fieldOf = (body: unknown, name: string): unknown =>
+  typeof body === 'object' && body !== null && Object.hasOwn(body, name)
+    ? Reflect.get(body, name)
+    : undefined;
+
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;
+const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+const identity = (row: Row): string => (typeof row.id === 'string' ? row.id : JSON.stringify(row));

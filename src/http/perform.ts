@@ -1,0 +1,95 @@
+import type { Clock } from '../clock.ts';
+import { UnavailableError } from './errors.ts';
+import { failureOf } from './judge.ts';
+import { type Prepared, told } from './request.ts';
+import { Scope } from './scope.ts';
+import type { Answer, SendOptions } from './send.ts';
+import type { Trace } from './trace.ts';
+import { type Transport, TransportFailure } from './transport.ts';
+import { type Ended, sendWithRetries } from './tries.ts';
+
+/** What every request of a client has in common. */
+export interface Line {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** For one call with all its attempts; for what is streamed, until the answer begins. */
+  readonly timeoutMs: number | undefined;
+  readonly retries: number | undefined;
+  readonly random: () => number;
+  readonly trace: Trace | undefined;
+  readonly allowPlainHttp: boolean;
+}
+
+export interface CallOptions {
+  /** Ends this one call, besides the client's own signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Performed {
+  readonly answer: Answer;
+  readonly ended: Ended;
+}
+
+type Manner = Pick<SendOptions, 'streams' | 'follow'> & CallOptions;
+
+/**
+ * Sends a request with its retries and reads its answer, or the beginning of it where it is to be streamed.
+ * @throws ErrandError for everything but a 2xx.
+ */
+export async function perform(
+  line: Line,
+  request: Prepared,
+  credential: string | undefined,
+  manner: Manner,
+): Promise<Performed> {
+  const { timeoutMs, clock } = line;
+  const scope = new Scope([line.signal, manner.signal], timeoutMs);
+  const deadline = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
+  const headers =
+    credential === undefined ? request.headers : { ...request.headers, authorization: credential };
+  const { method, url, body, retry } = request;
+  const ended = await sendWithRetries(
+    { method, url, headers, body, signal: scope.signal },
+    { ...line, ...manner, now: () => performance.now(), retry, deadline, scope },
+  );
+  const { answer } = ended;
+  if (!answer || answer.status >= 300) {
+    scope.close();
+    throw failureOf(request, ended, { timeoutMs, reason: scope.reason });
+  }
+  if (answer.stream === undefined) {
+    scope.close();
+    return { answer, ended };
+  }
+  scope.liftDeadline();
+  return { answer: { ...answer, stream: watched(answer.stream, request, ended, scope) }, ended };
+}
+
+/** A streamed body whose breaking off is told as a failure of the request. */
+async function* watched(
+  stream: AsyncIterable<Uint8Array>,
+  request: Prepared,
+  ended: Ended,
+  scope: Scope,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) throw error;
+    if (scope.cutShort) {
+      throw failureOf(
+        request,
+        { ...ended, failure: error, cutShort: scope.cutShort },
+        { timeoutMs: undefined, reason: scope.reason },
+      );
+    }
+    throw new UnavailableError(`the answer to ${told(request)} broke off: ${error.message}`, {
+      attempts: ended.attempts,
+      retryable: true,
+      cause: error,
+    });
+  } finally {
+    scope.close();
+  }
+}

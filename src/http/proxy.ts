@@ -1,0 +1,42 @@
+import { UsageError } from '../errors.ts';
+import { isLoopback } from './address.ts';
+
+/** Proxies as the settings give them; this part never reads the environment. */
+export interface ProxySettings {
+  readonly https?: string | undefined;
+  readonly http?: string | undefined;
+  /** Hosts that are reached directly: `*`, `host`, `.domain`, `host:port`, separated by commas or spaces. */
+  readonly none?: string | undefined;
+}
+
+/**
+ * The proxy for a URL, if any. Loopback is never reached through one. Pure.
+ * @throws UsageError for a proxy that is no http or https URL.
+ */
+export function proxyFor(url: URL, proxies: ProxySettings): URL | undefined {
+  const text = url.protocol === 'https:' ? proxies.https : proxies.http;
+  if (!text || isLoopback(url.hostname) || isExempt(url, proxies.none ?? '')) return undefined;
+  const complete = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const proxy = URL.canParse(complete) ? new URL(complete) : undefined;
+  if (proxy && (proxy.protocol === 'http:' || proxy.protocol === 'https:') && proxy.hostname !== '')
+    return proxy;
+  throw new UsageError(`the proxy for ${url.protocol}// addresses is not an http or https URL`, {
+    hint: 'Correct HTTPS_PROXY or HTTP_PROXY, or unset it.',
+  });
+}
+
+function isExempt(url: URL, none: string): boolean {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const host = url.hostname.toLowerCase();
+  return none
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry === '*') return true;
+      const [, name = entry, onlyPort] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
+      if (onlyPort !== undefined && onlyPort !== port) return false;
+      const bare = name.replace(/^\*?\./, '');
+      return host === bare || host === `[${bare}]` || host.endsWith(`.${bare}`);
+    });
+}

@@ -1,0 +1,105 @@
+import type { Operation, Surface } from '../contract/operation.ts';
+import { operations } from '../contract/operations/index.ts';
+import { UsageError } from '../errors.ts';
+import { isSameOrigin, underBase } from './address.ts';
+import { parseJson } from './read-body.ts';
+import { baseOf, type Prepared, retryPolicyOf, type Service } from './request.ts';
+
+/** Any request to the service, as the `api` command takes it. */
+export interface RawRequest {
+  readonly method: string;
+  /** Absolute under the base URL, with or without a query: `/orders?limit=5`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
+  readonly surface?: Surface | undefined;
+}
+
+/** Headers that belong to the connection, not to whoever asks. */
+const ownHeaders =
+  /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|accept-encoding|proxy-.*)$/;
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Puts any request in its form on the wire. What the table says of its method and path (credential, retries, money)
+ * holds; of an unknown one only reads are sent twice.
+ * @throws UsageError for a method, path or header that is none.
+ */
+export function prepareRaw(
+  service: Service,
+  { method, path, query = {}, headers = {}, body, surface = 'current' }: RawRequest,
+): Prepared {
+  const verb = method.toUpperCase();
+  if (!/^[A-Z]{1,20}$/.test(verb) || verb === 'CONNECT' || verb === 'TRACE')
+    throw new UsageError(`"${method}" is no HTTP method`);
+  const url = addressOf(service, surface, path, query);
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const operation = operationAt(verb, path.replace(/\?.*$/s, ''), surface);
+  const isRead = verb === 'GET' || verb === 'HEAD';
+  const own = checkedHeaders(headers);
+  return {
+    method: verb,
+    url,
+    headers: {
+      accept: 'application/json',
+      'user-agent': service.userAgent,
+      ...(bytes && { 'content-type': 'application/json' }),
+      ...own,
+    },
+    body: bytes,
+    auth: own.authorization === undefined ? (operation?.auth ?? defaultAuth(service, surface)) : 'none',
+    retry: operation ? retryPolicyOf(operation, bytes && parseJson(bytes)) : isRead ? 'safe' : 'never',
+    movesMoney: operation?.movesMoney === true,
+  };
+}
+
+/** The operation that answers a method and path. A fixed path goes before one with parameters. Pure. */
+export function operationAt(method: string, path: string, surface: Surface): Operation | undefined {
+  const all: readonly Operation[] = Object.values(operations);
+  const found = all.filter(
+    (it) => it.method === method && it.surface === surface && pattern(it.path).test(path),
+  );
+  return found.sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0];
+}
+
+const pattern = (template: string): RegExp =>
+  new RegExp(`^${template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}/?$`);
+
+function defaultAuth({ apiKey, legacyToken }: Service, surface: Surface): Prepared['auth'] {
+  if (surface === 'legacy') return legacyToken === undefined ? 'none' : 'basic';
+  return apiKey === undefined ? 'none' : 'bearer';
+}
+
+function addressOf(
+  service: Service,
+  surface: Surface,
+  path: string,
+  query: NonNullable<RawRequest['query']>,
+): URL {
+  if (!/^\/(?!\/)[^\s#\\]*$/.test(path)) {
+    throw new UsageError(
+      `the path "${path}" is none; it begins with one "/" and stands under the base URL: /orders?limit=5`,
+    );
+  }
+  const base = baseOf(service, surface);
+  const url = underBase(base, path);
+  for (const [name, value] of Object.entries(query)) {
+    for (const text of typeof value === 'string' ? [value] : value) url.searchParams.append(name, text);
+  }
+  if (isSameOrigin(url, base)) return url;
+  throw new UsageError(`the path "${path}" leads away from the base URL`);
+}
+
+function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const checked = Object.entries(headers).map(([name, value]): [string, string] => {
+    const lower = name.toLowerCase();
+    if (!headerName.test(name) || ownHeaders.test(lower))
+      throw new UsageError(`the header "${name}" cannot be set`);
+    if (!headerValue.test(value))
+      throw new UsageError(`the value of header "${name}" holds characters that no header has`);
+    return [lower, value];
+  });
+  return Object.fromEntries(checked);
+}

@@ -1,0 +1,75 @@
+import { TransportFailure } from './transport.ts';
+
+/** Bytes of a JSON answer, decompressed. */
+export const longestJson = 64 * 1024 * 1024;
+/** Bytes of an error's body that are looked at. */
+export const longestError = 256 * 1024;
+const deepestJson = 200;
+
+/** A body whole. @throws TransportFailure where it is longer than `limit` bytes or breaks off. */
+export async function readWhole(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const read: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of body) {
+    length += piece.byteLength;
+    if (length > limit) {
+      throw new TransportFailure('unknown', `the answer is larger than ${limit / 1024 / 1024} MB`, {
+        isPermanent: true,
+      });
+    }
+    read.push(piece);
+  }
+  return Buffer.concat(read, length);
+}
+
+/** What can be read of an error's body: its beginning, even where the rest never comes. */
+export async function readStart(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const read: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const piece of body) {
+      read.push(piece);
+      length += piece.byteLength;
+      if (length >= longestError) break;
+    }
+  } catch (error) {
+    // The status has been read and tells enough; the body only explains it.
+    if (!(error instanceof TransportFailure)) throw error;
+  }
+  return Buffer.concat(read, length).subarray(0, longestError);
+}
+
+/**
+ * Parses JSON of bounded depth, so that whoever walks it cannot run out of stack.
+ * @returns undefined for what is not JSON (JSON has no undefined) or too deep.
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (isTooDeep(bytes)) return undefined;
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    // Not JSON: the caller says whose answer it was.
+    return undefined;
+  }
+}
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [
+  0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d,
+];
+
+function isTooDeep(bytes: Uint8Array): boolean {
+  let depth = 0;
+  let inText = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (inText) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) inText = false;
+    } else if (byte === quote) inText = true;
+    else if (byte === openBrace || byte === openBracket) {
+      depth += 1;
+      if (depth > deepestJson) return true;
+    } else if (byte === closeBrace || byte === closeBracket) depth -= 1;
+  }
+  return false;
+}

@@ -1,0 +1,92 @@
+import { type ErrorCode, errorCodes, errorHint } from '../contract/error-codes.ts';
+import type { ErrandError, ErrorCategory, ErrorFacts } from '../errors.ts';
+import { isSameOrigin, toldUrl } from './address.ts';
+import { type ErrorBody, readErrorBody } from './error-body.ts';
+import { ServiceError, UnavailableError, ValidationError } from './errors.ts';
+import { type Prepared, told } from './request.ts';
+import { isTemporary } from './retry.ts';
+import { type Answer, locationOf } from './send.ts';
+import { headerText } from './transport.ts';
+
+const mostIssues = 10;
+
+/** Codes that say the record is in no state for it; their status is a plain 400. */
+const refusedByState: readonly string[] = [
+  'order_not_cancellable',
+  'return_not_allowed',
+] satisfies ErrorCode[];
+
+const categories: Readonly<Record<number, ErrorCategory>> = {
+  401: 'authentication',
+  402: 'payment',
+  403: 'authentication',
+  404: 'not_found',
+  408: 'unavailable',
+  409: 'conflict',
+  410: 'not_found',
+};
+
+/** An answer that is no success, as a failure. Pure. */
+export function refusalOf(request: Prepared, answer: Answer, facts: ErrorFacts): ErrandError {
+  if (answer.status < 400) return redirection(request, answer, facts);
+  const body = readErrorBody(answer.bytes);
+  const { code, message = `${told(request)} answered ${answer.status}`, details } = body;
+  const category = categoryOf(answer.status, code);
+  const isTheService = body.message !== undefined || code !== undefined || body.issues !== undefined;
+  if (!isTheService && isHtml(answer) && (category === 'not_found' || category === 'usage')) {
+    return new UnavailableError(
+      `${told(request)} answered ${answer.status} with HTML, not the service's JSON; is the base URL right?`,
+      { ...facts, retryable: false },
+    );
+  }
+  const known = { ...facts, code, details, hint: code === undefined ? undefined : errorHint(code) };
+  if (body.issues) return validation(body, known);
+  return new ServiceError(category, message, { ...known, retryable: isTemporary(answer.status) });
+}
+
+function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError {
+  const listed = issues
+    .slice(0, mostIssues)
+    .map(({ loc, msg }) => (loc.length > 0 ? `${loc.join('.')}: ${msg}` : msg));
+  const more = issues.length > mostIssues ? `; and ${issues.length - mostIssues} more` : '';
+  const code = 'validation_error' satisfies ErrorCode;
+  return new ValidationError(`the service refused the input: ${listed.join('; ')}${more}`, {
+    ...facts,
+    code,
+    hint: errorHint(code),
+    retryable: false,
+  });
+}
+
+/** The code says more than the status, unless the status says that the service failed. */
+function categoryOf(status: number, code: string | undefined): ErrorCategory {
+  if (isTemporary(status)) return 'unavailable';
+  if (code !== undefined && refusedByState.includes(code)) return 'conflict';
+  const meant = code !== undefined && isKnown(code) ? errorCodes[code].status : status;
+  return categories[meant] ?? (isTemporary(meant) ? 'unavailable' : 'usage');
+}
+
+const isKnown = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code);
+
+export const isHtml = ({ headers, bytes }: Pick<Answer, 'headers' | 'bytes'>): boolean =>
+  /^\s*text\/html\b/i.test(headerText(headers, 'content-type') ?? '') ||
+  /^\s*<(?:!doctype|html|head|body)\b/i.test(Buffer.from(bytes.subarray(0, 200)).toString());
+
+/** A redirect that was not followed. The key stays with the service that it belongs to. */
+function redirection(request: Prepared, answer: Answer, facts: ErrorFacts): ErrandError {
+  const target = locationOf(answer.headers, answer.url);
+  return new UnavailableError(`${told(request)} ${redirectionText(request, answer, target)}`, {
+    ...facts,
+    retryable: false,
+    hint: 'If that is the service, make it the base URL: `errand profile set NAME --base-url URL`.',
+  });
+}
+
+function redirectionText({ method }: Prepared, { status, url }: Answer, target: URL | undefined): string {
+  if (!target) return `answered ${status}, which is no answer to it`;
+  const where = `is redirected (${status}) to ${toldUrl(target)}`;
+  if (method !== 'GET' && method !== 'HEAD') return `${where}; a write is not sent to another address`;
+  return isSameOrigin(url, target)
+    ? `${where}, again and again`
+    : `${where}; only the origin of the base URL is asked`;
+}

@@ -1,0 +1,106 @@
+import type { Auth, Operation, RetryPolicy, Surface } from '../contract/operation.ts';
+import { checkParameters, type ParameterValues, readParameters, wireTexts } from '../contract/parameters.ts';
+import { UsageError } from '../errors.ts';
+import { toldUrl, underBase } from './address.ts';
+
+/** The service as the settings name it. */
+export interface Service {
+  readonly base: URL;
+  readonly legacyBase: URL | undefined;
+  readonly apiKey: string | undefined;
+  readonly legacyToken: string | undefined;
+  readonly userAgent: string;
+}
+
+/** What an operation is called with; already typed by whoever calls. */
+export interface Input {
+  readonly path?: ParameterValues | undefined;
+  readonly query?: ParameterValues | undefined;
+  readonly body?: unknown;
+}
+
+/** A request that is ready but for its credential. */
+export interface Prepared {
+  readonly method: string;
+  readonly url: URL;
+  /** Lower-case names; without `authorization`. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+  readonly auth: Auth;
+  readonly retry: RetryPolicy;
+  readonly movesMoney: boolean;
+}
+
+const mostIssues = 10;
+
+/** Puts a call in its form on the wire. @throws UsageError naming the parameter that is wrong. */
+export function prepare(
+  service: Service,
+  operation: Operation,
+  { path = {}, query = {}, body }: Input,
+): Prepared {
+  const { pathParameters = {}, query: querySpecs = {}, rules = [], auth, method } = operation;
+  const issues = [
+    ...checkParameters(pathParameters, [], 'path', path),
+    ...checkParameters(querySpecs, rules, 'query', query),
+  ];
+  if (issues.length > 0) {
+    const told = issues.slice(0, mostIssues).map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
+    throw new UsageError(told.join('; '), { code: 'validation_error', details: issues });
+  }
+  const pathAndQuery = `${fillPath(operation.path, path)}${queryText(operation, query)}`;
+  return {
+    method,
+    url: underBase(baseOf(service, operation.surface), pathAndQuery),
+    headers: {
+      accept: operation.answer.type === 'csv' ? 'text/csv' : 'application/json',
+      'user-agent': service.userAgent,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(body)),
+    auth,
+    retry: retryPolicyOf(operation, body),
+    movesMoney: operation.movesMoney === true,
+  };
+}
+
+/** @throws UsageError where the legacy surface is called and no address of it is known. */
+export function baseOf({ base, legacyBase }: Service, surface: Surface): URL {
+  if (surface === 'current') return base;
+  if (legacyBase) return legacyBase;
+  throw new UsageError('the address of the legacy service is not known; set ERRAND_LEGACY_BASE_URL');
+}
+
+/** Without a key in it each order sent would be another one: the service makes a key of its own each time. */
+export function retryPolicyOf({ retry }: Pick<Operation, 'retry'>, body: unknown): RetryPolicy {
+  if (retry !== 'idempotency_key') return retry;
+  const key =
+    typeof body === 'object' && body !== null && 'idempotency_key' in body ? body.idempotency_key : undefined;
+  return typeof key === 'string' && key !== '' ? retry : 'never';
+}
+
+/** The request as messages name it: `POST https://host/orders`. */
+export const told = ({ method, url }: Pick<Prepared, 'method' | 'url'>): string =>
+  `${method} ${toldUrl(url)}`;
+
+function fillPath(template: string, values: ParameterValues): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const [text = ''] = wireTexts(values[name] ?? null);
+    // A URL takes these for steps through the path, escaped or not.
+    if (text === '.' || text === '..') throw new UsageError(`${name}: "${text}" is no id`);
+    return encodeURIComponent(text);
+  });
+}
+
+/** Only what was given is sent, each value in its one form: a date as a date-time, say. */
+function queryText({ query: specs = {}, rules = [] }: Operation, given: ParameterValues): string {
+  const raw: Record<string, string[]> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined && value !== null) raw[name] = wireTexts(value);
+  }
+  const { values } = readParameters(specs, rules, 'query', raw);
+  const pairs = Object.keys(raw).flatMap((name) =>
+    wireTexts(values[name] ?? null).map((text): [string, string] => [name, text]),
+  );
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
+}

@@ -1,0 +1,55 @@
+import type { RetryPolicy } from '../contract/operation.ts';
+import type { Sent } from './transport.ts';
+
+/** How one attempt ended: with an answer, or without one. */
+export type Tried =
+  | { readonly status: number; readonly retryAfterMs?: number | undefined }
+  | { readonly sent: Sent; readonly isPermanent: boolean };
+
+export interface RetryOptions {
+  /** Tries after the first one; without it the policy's own number. */
+  readonly retries?: number | undefined;
+  /** When all must be over, ms since the epoch. */
+  readonly deadline?: number | undefined;
+}
+
+/** An order is worth one try more: whoever gives up leaves it in doubt. */
+export const defaultRetries: Readonly<Record<RetryPolicy, number>> = {
+  safe: 3,
+  idempotency_key: 4,
+  never: 3,
+};
+/** A service that asks for a longer wait than this is not waited for: its wish is told to the user instead. */
+export const longestRetryAfterMs = 60_000;
+const firstBackoffMs = 250;
+const longestBackoffMs = 8_000;
+
+/**
+ * What follows attempt number `attempt` (from 1): how long to wait before the next one, in ms, or to stop.
+ * Exponential backoff with full jitter, never less than `Retry-After` asks for, never beyond the deadline.
+ * Pure but for `random`, which gives a number from 0 to 1.
+ */
+export function nextTry(
+  { retry }: { readonly retry: RetryPolicy },
+  tried: Tried,
+  attempt: number,
+  now: number,
+  { retries = defaultRetries[retry], deadline = Number.POSITIVE_INFINITY }: RetryOptions,
+  random: () => number,
+): number | 'stop' {
+  if (attempt > retries || !mayRetry(retry, tried)) return 'stop';
+  const jitter = random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1));
+  const asked = 'status' in tried ? (tried.retryAfterMs ?? 0) : 0;
+  const wait = Math.round(Math.max(jitter, asked));
+  return asked > longestRetryAfterMs || now + wait >= deadline ? 'stop' : wait;
+}
+
+/** Whether trying again can help, and cannot make anything happen twice. */
+function mayRetry(retry: RetryPolicy, tried: Tried): boolean {
+  if ('status' in tried) return retry !== 'never' && isTemporary(tried.status);
+  if (tried.isPermanent) return false;
+  return retry !== 'never' || tried.sent === 'not_sent';
+}
+
+/** Answers that may be another the next time: too many requests, and failures of the service. */
+export const isTemporary = (status: number): boolean => status === 429 || status >= 500;

@@ -1,0 +1,64 @@
+/** A request as it goes on the wire. `body` is whole: what is sent again must be the same bytes. */
+export interface WireRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+  /** Ends the request and the reading of its answer. */
+  readonly signal: AbortSignal;
+}
+
+export type WireHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** An answer whose body is still to be read, content coding undone. It must be read to the end or discarded. */
+export interface WireResponse {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: WireHeaders;
+  /** Reading throws TransportFailure where the answer breaks off. */
+  readonly body: AsyncIterable<Uint8Array>;
+  discard(): void;
+}
+
+/** Carries one request to the service. `send` throws TransportFailure and nothing else. */
+export interface Transport {
+  send(request: WireRequest): Promise<WireResponse>;
+  close(): Promise<void>;
+}
+
+/** Times in ms: to connect, until the headers of the answer, and between two pieces of its body. */
+export interface Timeouts {
+  readonly connectMs: number;
+  readonly headersMs: number;
+  readonly bodyMs: number;
+}
+
+export const defaultTimeouts: Timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000 };
+
+/** `not_sent`: no byte of the request can have reached the service. `unknown`: it may have acted on it. */
+export type Sent = 'not_sent' | 'unknown';
+
+/** No answer, or half of one. The message says what happened without naming the request. */
+export class TransportFailure extends Error {
+  override readonly name = 'TransportFailure';
+  readonly sent: Sent;
+  /** Trying again cannot help: a certificate that is wrong stays wrong. */
+  readonly isPermanent: boolean;
+
+  constructor(
+    sent: Sent,
+    message: string,
+    { isPermanent = false, cause }: { isPermanent?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.sent = sent;
+    this.isPermanent = isPermanent;
+  }
+}
+
+/** One header's text; where it came several times, the first. */
+export function headerText(headers: WireHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.[0];
+}

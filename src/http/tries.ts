@@ -1,0 +1,78 @@
+import type { Clock } from '../clock.ts';
+import type { RetryPolicy } from '../contract/operation.ts';
+import { nextTry, type Tried } from './retry.ts';
+import { readRetryAfter } from './retry-after.ts';
+import type { CutShort, Scope } from './scope.ts';
+import { type Answer, type SendOptions, send } from './send.ts';
+import { TransportFailure, type WireRequest } from './transport.ts';
+
+/** How a request ended after all its attempts. */
+export interface Ended {
+  readonly answer?: Answer | undefined;
+  readonly failure?: TransportFailure | undefined;
+  readonly cutShort?: CutShort | undefined;
+  readonly attempts: number;
+  /** An attempt before the last one may have been acted on: it got no answer, or one that the service failed. */
+  readonly earlierMayHaveActed: boolean;
+  readonly retryAfterMs?: number | undefined;
+}
+
+export interface TryOptions extends SendOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly retry: RetryPolicy;
+  readonly retries: number | undefined;
+  /** When all must be over, ms since the epoch. */
+  readonly deadline: number | undefined;
+  readonly scope: Scope;
+}
+
+/** Sends a request, and again while the policy allows it. Never throws for what the network or the service do. */
+export async function sendWithRetries(request: WireRequest, options: TryOptions): Promise<Ended> {
+  const { clock, scope } = options;
+  let earlierMayHaveActed = false;
+  for (let attempts = 1; ; attempts += 1) {
+    const ended = await attempt(request, options);
+    const tried = triedOf(ended);
+    const all = { ...ended, attempts, earlierMayHaveActed, cutShort: scope.cutShort };
+    if (scope.cutShort || (ended.answer && !isFailed(ended.answer.status))) return all;
+    const wait = nextTry(options, tried, attempts, clock.now(), options, options.random);
+    if (wait === 'stop') return all;
+    earlierMayHaveActed ||= mayHaveActed(tried);
+    options.trace?.({ type: 'retry', attempt: attempts + 1, waitMs: wait });
+    try {
+      await clock.sleep(wait, scope.signal);
+    } catch {
+      // Only the scope's signal ends a sleep early.
+      return { ...all, earlierMayHaveActed, cutShort: scope.cutShort ?? 'interrupted' };
+    }
+  }
+}
+
+async function attempt(
+  request: WireRequest,
+  options: TryOptions,
+): Promise<Pick<Ended, 'answer' | 'failure' | 'retryAfterMs'>> {
+  try {
+    const answer = await send(request, options);
+    return { answer, retryAfterMs: readRetryAfter(answer.headers, options.clock.now()) };
+  } catch (error) {
+    if (error instanceof TransportFailure) return { failure: error };
+    throw error;
+  }
+}
+
+function triedOf({
+  answer,
+  failure,
+  retryAfterMs,
+}: Pick<Ended, 'answer' | 'failure' | 'retryAfterMs'>): Tried {
+  if (answer) return { status: answer.status, retryAfterMs };
+  return { sent: failure?.sent ?? 'unknown', isPermanent: failure?.isPermanent ?? true };
+}
+
+const isFailed = (status: number): boolean => status >= 400;
+
+/** A 5xx comes from a service that may have worked before it failed, or from a gateway that lost the answer. */
+export const mayHaveActed = (tried: Tried): boolean =>
+  'status' in tried ? tried.status >= 500 : tried.sent === 'unknown';

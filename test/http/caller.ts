@@ -1,0 +1,87 @@
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import { ErrandError } from '../../src/errors.ts';
+import { type Client, type ClientOptions, createClient } from '../../src/http/client.ts';
+import { type NetworkOptions, NetworkTransport } from '../../src/http/network-transport.ts';
+
+export const testKey = 'xx_test_0123456789abcdef0123';
+export const orderId = '0b9c4a52-6f0e-4a55-9d1c-2f6f3f0f7c11';
+
+/** A clock whose sleeps pass at once and are remembered, ms. */
+export interface PatientClock extends Clock {
+  readonly slept: number[];
+}
+
+export function patientClock(start = Date.parse('2026-11-21T10:00:00Z')): PatientClock {
+  let now = start;
+  const slept: number[] = [];
+  return {
+    slept,
+    now: () => now,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      slept.push(ms);
+      now += ms;
+    },
+  };
+}
+
+export interface Caller {
+  readonly client: Client;
+  readonly clock: PatientClock;
+  readonly controller: AbortController;
+}
+
+/** A client of a service on the network, with a key and the patient clock. */
+export function caller(
+  baseUrl: string,
+  { network = {}, ...more }: Partial<ClientOptions> & { network?: NetworkOptions } = {},
+): Caller {
+  const clock = patientClock();
+  const controller = new AbortController();
+  const client = createClient({
+    transport: new NetworkTransport(network),
+    baseUrl,
+    apiKey: testKey,
+    clock,
+    signal: controller.signal,
+    random: () => 1,
+    version: '0.0.0',
+    ...more,
+  });
+  onTestFinished(() => client.close());
+  return { client, clock, controller };
+}
+
+/** The failure that a call ends with. */
+export async function failureOf(call: Promise<unknown>): Promise<ErrandError> {
+  const error: unknown = await call.then(
+    () => new Error('it succeeded'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ErrandError) return error;
+  throw error;
+}
+
+export const orderBody = {
+  products: [{ url: 'https://shop.example/p/1', quantity: 1 }],
+  shipping_address: {
+    first_name: 'Ada',
+    last_name: 'Byron',
+    address_line1: '1 Main St',
+    city: 'Springfield',
+    state: 'IL',
+    postal_code: '62701',
+    country: 'US',
+    phone_number: '5550100',
+  },
+  max_price: 5000,
+};
+export const keyedOrder = { ...orderBody, idempotency_key: 'intent-1' };
+export const order = { id: orderId, status: 'pending' };
+
+export async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts).toString();
+}

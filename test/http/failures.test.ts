@@ -1,0 +1,420 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { brotliCompressSync, createGzip, gzipSync } from 'node:zlib';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { caller, failureOf, keyedOrder, order, orderBody, orderId, textOf } from './caller.ts';
+import { closedPort, hang, json, peer, reset, text, truncated } from './peer.ts';
+
+const wallet = { balance: 100_000, spendable_balance: 100_000, order_fee_cents: 0 };
+
+describe('a service that cannot be reached', () => {
+  test('is unavailable after all tries, and surely not sent', async () => {
+    const url = await closedPort();
+    const { client, clock } = caller(url);
+    const error = await failureOf(client.call('wallet.get', {}));
+    expect(error).toMatchObject({
+      category: 'unavailable',
+      facts: { outcome: 'not_sent', attempts: 4, retryable: true },
+    });
+    expect(error.message).toBe(`GET ${url}/wallet/me failed: the connection was refused`);
+    expect(clock.slept).toEqual([250, 500, 1000]);
+  });
+
+  test('leaves nothing in doubt even of an order', async () => {
+    const { client } = caller(await closedPort());
+    const error = await failureOf(client.call('order.create', { body: keyedOrder }));
+    expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'not_sent', attempts: 5 } });
+  });
+
+  test('lets even a request that is never repeated be tried again', async () => {
+    const { client, clock } = caller(await closedPort());
+    await failureOf(client.call('order.cancel', { path: { order_id: orderId } }));
+    expect(clock.slept).toHaveLength(3);
+  });
+
+  test('is named where its host does not exist', async () => {
+    const { client } = caller('https://no-such-host.invalid', { retries: 0 });
+    const error = await failureOf(client.call('wallet.get', {}));
+    expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'not_sent' } });
+    expect(error.message).toMatch(/no such host|could not be looked up/);
+  });
+
+  test('is not tried twice where it does not speak TLS', async () => {
+    const { url } = await peer(json(wallet));
+    const { client, clock } = caller(url.replace('http:', 'https:'));
+    const error = await failureOf(client.call('wallet.get', {}));
+    expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'not_sent', attempts: 1 } });
+    expect(error.message).toContain('TLS');
+    expect(clock.slept).toEqual([]);
+  });
+});
+
+describe('a connection that breaks', () => {
+  test('is mended by trying a read again', async () => {
+    const service = await peer(reset, json(wallet));
+    const { client } = caller(service.url);
+    const { body, attempts } = await client.call('wallet.get', {});
+    expect(body).toEqual(wallet);
+    expect(attempts).toBe(2);
+  });
+
+  test('has the order sent again with the same bytes', async () => {
+    const service = await peer(reset, json(order, 201));
+    const { client } = caller(service.url);
+    expect((await client.call('order.create', { body: keyedOrder })).body).toEqual(order);
+    expect(service.received.map(({ body }) => body)).toEqual([
+      JSON.stringify(keyedOrder),
+      JSON.stringify(keyedOrder),
+    ]);
+  });
+
+  test('never has an order without a key sent again', async () => {
+    const service = await peer(reset);
+    const { client } = caller(service.url);
+    const error = await failureOf(client.call('order.create', { body: orderBody }));
+    expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown', attempts: 1 } });
+    expect(service.received).toHaveLength(1);
+  });
+
+  test('leaves the order in doubt when no try gets an answer', async () => {
+    const service = await peer(reset);
+    const { client } = caller(service.url);
+    const error = await failureOf(client.call('order.create', { body: keyedOrder }));
+    expect(error).toMatchObject({
+      category: 'in_doubt',
+      facts: { outcome: 'unknown', attempts: 5, retryable: true },
+    });
+    expect(error.message).toContain(`POST ${service.url}/orders may have taken effect`);
+  });
+
+  test('on a connection that was used before is in doubt too', async () => {
+    const service = await peer(json(wallet), reset);
+    const { client } = caller(service.url, { retries: 0 });
+    await client.call('wallet.get', {});
+    const error = await failureOf(
+      client.call('return.create', { body: { order_id: orderId, items: [], reason: 'other' } }),
+    );
+    expect(service.connections()).toBe(1);
+    expect(error).toMatchObject({
+      category: 'in_doubt',
+      facts: { outcome: 'unknown', attempts: 1, retryable: false },
+    });
+  });
+
+  test('leaves a write that moves no money unavailable, its outcome unknown', async () => {
+    const service = await peer(reset);
+    const { client } = caller(service.url);
+    const error = await failureOf(client.call('order.cancel', { path: { order_id: orderId } }));
+    expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'unknown', attempts: 1 } });
+  });
+
+  test('half-way through an answer is tried again for a read', async () => {
+    const service = await peer(truncated, json({ orders: [], total: 0, limit: 50, offset: 0 }));
+    const { client } = caller(service.url);
+    expect((await client.call('order.list', {})).attempts).toBe(2);
+  });
+
+  test('half-way through every answer is unavailable', async () => {
+    const service = await peer(truncated);
+    const { client } = caller(service.url);
+    const error = await failureOf(client.call('order.list', {}));
+    expect(error).toMatchObject({ category: 'unavailable', facts: { attempts: 4 } });
+    expect(error.message).toMatch(/broke off|closed before the answer was whole/);
+    expect(error.facts.outcome).toBeUndefined();
+  });
+});
+
+describe('a service that is slow', () => {
+  test('is given up when --timeout passes', async () => {
+    const service = await peer(hang);
+    const { client } = caller(service.url, { timeoutMs: 80 });
+    const error = await failureOf(client.call('wallet.get', {}));
+    expect(error).toMatchObject({ name: 'DeadlineError', category: 'unavailable' });
+    expect(error.message).toBe(`GET ${service.url}/wallet/me got no answer within 0.08s`);
+  });
+
+  test('leaves an order in doubt when --timeout passes', async () => {
+    const service = await peer(hang);
+    const { client } = caller(service.url, { timeoutMs: 80 });
+    const error = await failureOf(client.call('order.create', { body: keyedOrder }));
+    expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown' } });
+    expect(error.message).toContain('no answer came within 0.08s');
+  });
+
+  test('is given up when its headers do not come, and tried again', async () => {
+    const service = await peer(hang, json(wallet));
+    const { client } = caller(service.url, { network: { timeouts: { headersMs: 60 } } });
+    expect((await client.call('wallet.get', {})).attempts).toBe(2);
+  });
+
+  test('is given up when its body stops half-way', async () => {
+    const service = await peer(
+      (response) => void response.writeHead(200, { 'content-length': '99' }).write('{'),
+    );
+    const { client } = caller(service.url, { retries: 0, network: { timeouts: { bodyMs: 60 } } });
+    const error = await failureOf(client.call('wallet.get', {}));
+    expect(error.message).toContain('the answer stopped half-way');
+  });
+
+  test('is read to the end when its bytes drip', async () => {
+    const service = await peer((response) => {
+      const bytes = JSON.stringify(wallet).split('');
+      const drip = (): void => {
+        const byte = bytes.shift();
+        if (byte === undefined) response.end();
+        else response.write(byte, () => setImmediate(drip));
+      };
+      drip();
+    });
+    expect((await caller(service.url).client.call('wallet.get', {})).body).toEqual(wallet);
+  });
+
+  test('does not keep the tries going beyond the deadline', async () => {
+    const service = await peer(json({}, 503));
+    const { client, clock } = caller(service.url, { timeoutMs: 600, random: () => 1 });
+    const error = await failureOf(client.call('wallet.get', {}));
+    expect(error).toMatchObject({ category: 'unavailable', facts: { status: 503, attempts: 2 } });
+    expect(clock.slept).toEqual([250]);
+  });
+});
+
+describe('an interruption', () => {
+  test('of a read is just that', async () => {
+    const service = await peer(() => controller.abort());
+    const { client, controller } = caller(service.url);
+    const error = await failureOf(client.call('wallet.get', {}));
+    expect(error).toMatchObject({ category: 'interrupted', message: 'interrupted', facts: { attempts: 1 } });
+  });
+
+  test('of an order on its way keeps its category and tells the doubt', async () => {
+    const service = await peer(() => controller.abort());
+    const { client, controller } = caller(service.url);
+    const error = await failureOf(client.call('order.create', { body: keyedOrder }));
+    expect(error).toMatchObject({ category: 'interrupted', facts: { outcome: 'unknown' } });
+    expect(error.message).toContain('may have taken effect');
+  });
+
+  test('before anything was sent leaves nothing in doubt', async () => {
+    const service = await peer(json(order, 201));
+    const { client, controller } = caller(service.url);
+    controller.abort();
+    const error = await failureOf(client.call('order.create', { body: keyedOrder }));
+    expect(error).toMatchObject({ category: 'interrupted', facts: { outcome: 'not_sent' } });
+    expect(service.received).toEqual([]);
+  });
+});
+
+describe('an answer that is not the service’s', () => {
+  test.each([
+    ['HTML', text('<!doctype html><p>hi</p>', 200, { 'content-type': 'text/html' }), 'HTML'],
+    [
+      'HTML that says it is JSON',
+      text(' <html></html>', 200, { 'content-type': 'application/json' }),
+      'HTML',
+    ],
+    ['JSON that is cut', text('{"balance": 1', 200), 'not JSON'],
+    ['nothing', text('', 200), 'empty body'],
+    ['JSON of another service', json({ hello: 1 }), 'no balance'],
+    ['a list', json([]), 'no object'],
+    ['JSON nested too deep', text(`{"balance":${'['.repeat(100_000)}${']'.repeat(100_000)}}`), 'not JSON'],
+  ])('such as %s is unavailable, and not asked for twice', async (_, answer, what) => {
+    const service = await peer(answer);
+    const error = await failureOf(caller(service.url).client.call('wallet.get', {}));
+    expect(error.category).toBe('unavailable');
+    expect(error.message).toContain(what);
+    expect(error.facts.hint).toContain('base URL');
+    expect(service.received).toHaveLength(1);
+  });
+
+  test('to an order leaves it in doubt', async () => {
+    const service = await peer(
+      text('<html>welcome to the hotel</html>', 200, { 'content-type': 'text/html' }),
+    );
+    const error = await failureOf(caller(service.url).client.call('order.create', { body: keyedOrder }));
+    expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown' } });
+  });
+
+  test('to a cancel is no success', async () => {
+    const service = await peer(
+      text('<html>welcome to the hotel</html>', 200, { 'content-type': 'text/html' }),
+    );
+    const error = await failureOf(
+      caller(service.url).client.call('order.cancel', { path: { order_id: orderId } }),
+    );
+    expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'unknown' } });
+  });
+
+  test('and no HTTP at all is unavailable', async () => {
+    const server = createServer((socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.6\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const error = await failureOf(
+      caller(`http://127.0.0.1:${port}`, { retries: 0 }).client.call('wallet.get', {}),
+    );
+    expect(error.message).toContain('the answer is not HTTP');
+  });
+
+  test('with headers beyond all measure is refused', async () => {
+    const service = await peer(json(wallet, 200, { 'x-long': 'x'.repeat(70_000) }));
+    const error = await failureOf(caller(service.url).client.call('wallet.get', {}));
+    expect(error).toMatchObject({ category: 'unavailable', facts: { attempts: 1 } });
+    expect(error.message).toContain('headers of the answer are too large');
+  });
+});
+
+describe('a good answer', () => {
+  test('keeps the fields that nobody knows', async () => {
+    const service = await peer(json({ ...wallet, colour: 'green' }));
+    expect((await caller(service.url).client.call('wallet.get', {})).body).toMatchObject({ colour: 'green' });
+  });
+
+  test('reaches no prototype', async () => {
+    const service = await peer(text('{"balance": 1, "__proto__": {"spendable_balance": 7}}'));
+    const { body } = await caller(service.url).client.call('wallet.get', {});
+    expect(Object.getPrototypeOf(body)).toBe(Object.prototype);
+    expect(body.spendable_balance).toBeUndefined();
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ])('may come as %s', async (coding, compress) => {
+    const service = await peer(text(compress(JSON.stringify(wallet)), 200, { 'content-encoding': coding }));
+    expect((await caller(service.url).client.call('wallet.get', {})).body).toEqual(wallet);
+    expect(service.received[0]?.headers['accept-encoding']).toBe('gzip, br');
+  });
+
+  test('comes on the connection of the one before', async () => {
+    const service = await peer(json(wallet));
+    const { client } = caller(service.url);
+    for (let i = 0; i < 5; i += 1) await client.call('wallet.get', {});
+    expect(service.connections()).toBe(1);
+  });
+});
+
+describe('a compressed answer', () => {
+  test('that unfolds without end is refused, memory staying flat', async () => {
+    const service = await peer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      const gzip = createGzip();
+      gzip.pipe(response);
+      const megabyte = Buffer.alloc(1024 * 1024, ' ');
+      response.on('close', () => gzip.destroy());
+      for (let i = 0; i < 400; i += 1) gzip.write(megabyte);
+      gzip.end();
+    });
+    const { client } = caller(service.url);
+    const before = process.memoryUsage().rss;
+    const error = await failureOf(client.call('wallet.get', {}));
+    expect(error).toMatchObject({ category: 'unavailable', facts: { attempts: 1 } });
+    expect(error.message).toContain('larger than 64 MB');
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+  });
+
+  test.each([
+    [
+      'broken',
+      text(Buffer.from('not gzip at all'), 200, { 'content-encoding': 'gzip' }),
+      'compressed answer is broken',
+    ],
+    ['coded in a way nobody asked for', text('x', 200, { 'content-encoding': 'zstd' }), '"zstd"'],
+    ['coded twice', text('x', 200, { 'content-encoding': 'gzip, gzip' }), '"gzip, gzip"'],
+  ])('that is %s is unavailable', async (_, answer, what) => {
+    const service = await peer(answer);
+    const error = await failureOf(caller(service.url).client.call('wallet.get', {}));
+    expect(error).toMatchObject({ category: 'unavailable', facts: { attempts: 1 } });
+    expect(error.message).toContain(what);
+  });
+
+  test('that is cut is tried again', async () => {
+    const whole = gzipSync(JSON.stringify(wallet));
+    const service = await peer(
+      text(whole.subarray(0, whole.length - 12), 200, { 'content-encoding': 'gzip' }),
+      text(whole, 200, { 'content-encoding': 'gzip' }),
+    );
+    expect((await caller(service.url).client.call('wallet.get', {})).attempts).toBe(2);
+  });
+});
+
+describe('an export', () => {
+  test('comes in pieces, however long it is', async () => {
+    const line = `${'x'.repeat(999)}\n`;
+    const service = await peer((response) => {
+      response.writeHead(200, { 'content-type': 'text/csv' });
+      let left = 100_000;
+      const more = (): void => {
+        while (left > 0) {
+          left -= 1;
+          if (!response.write(line)) return void response.once('drain', more);
+        }
+        response.end();
+      };
+      more();
+    });
+    const { chunks, status } = await caller(service.url).client.stream('order.export', {
+      query: { has_tracking: true },
+    });
+    let length = 0;
+    for await (const chunk of chunks) length += chunk.length;
+    expect(status).toBe(200);
+    expect(length).toBe(100_000_000);
+    expect(service.received[0]).toMatchObject({
+      target: '/orders/export?has_tracking=true',
+      headers: { accept: 'text/csv' },
+    });
+  });
+
+  test('that breaks off says so after what came', async () => {
+    const service = await peer((response, _, socket) => {
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-length': '99' });
+      response.write('id,status\n', () => setTimeout(() => socket.destroy(), 20));
+    });
+    const { chunks } = await caller(service.url).client.stream('order.export', {});
+    const seen: string[] = [];
+    const error = await failureOf(
+      (async () => {
+        for await (const chunk of chunks) seen.push(Buffer.from(chunk).toString());
+      })(),
+    );
+    expect(seen).toEqual(['id,status\n']);
+    expect(error).toMatchObject({ category: 'unavailable' });
+    expect(error.message).toContain('broke off');
+  });
+
+  test('that nobody reads does not end the process', async () => {
+    const service = await peer((response, _, socket) => {
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-length': '99' });
+      response.write('id,status\n', () => setImmediate(() => socket.destroy()));
+    });
+    const { chunks } = await caller(service.url).client.stream('order.export', {});
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect((await failureOf(textOf(chunks))).category).toBe('unavailable');
+  });
+
+  test('is not cut by --timeout once it has begun', async () => {
+    const service = await peer((response) => {
+      response.writeHead(200, { 'content-type': 'text/csv' }).write('id\n');
+      setTimeout(() => response.end('1\n'), 150);
+    });
+    const { chunks } = await caller(service.url, { timeoutMs: 100 }).client.stream('order.export', {});
+    expect(await textOf(chunks)).toBe('id\n1\n');
+  });
+
+  test('is told when it is interrupted half-way', async () => {
+    const service = await peer(
+      (response) => void response.writeHead(200, { 'content-type': 'text/csv' }).write('id\n'),
+    );
+    const { client, controller } = caller(service.url);
+    const { chunks } = await client.stream('order.export', {});
+    const reading = textOf(chunks);
+    controller.abort();
+    expect((await failureOf(reading)).category).toBe('interrupted');
+  });
+
+  test('in HTML is none', async () => {
+    const service = await peer(text('<html></html>', 200, { 'content-type': 'text/html' }));
+    const error = await failureOf(caller(service.url).client.stream('order.export', {}));
+    expect(error.message).toContain('HTML');
+  });
+});

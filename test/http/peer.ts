@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface Received {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+  /** Which connection it came on, from 1. */
+  readonly connection: number;
+}
+
+export interface Peer {
+  readonly url: string;
+  readonly received: Received[];
+  /** How many connections were opened. */
+  connections(): number;
+}
+
+type Answering = (response: ServerResponse, request: Received, socket: Socket) => void;
+
+/** A service for one test on a real socket: each request gets the next answer, the last one again and again. */
+export async function peer(...answers: Answering[]): Promise<Peer> {
+  const received: Received[] = [];
+  const sockets: Socket[] = [];
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const { method = '', url = '', headers, socket } = request;
+      const one = {
+        method,
+        target: url,
+        headers,
+        body: Buffer.concat(parts).toString(),
+        connection: sockets.indexOf(socket) + 1,
+      };
+      received.push(one);
+      answers[Math.min(received.length, answers.length) - 1]?.(response, one, socket);
+    });
+  });
+  server.on('connection', (socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, received, connections: () => sockets.length };
+}
+
+export const json =
+  (body: unknown, status = 200, headers: Record<string, string> = {}): Answering =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  };
+
+export const text =
+  (body: string | Buffer, status = 200, headers: Record<string, string> = {}): Answering =>
+  (response) => {
+    response.writeHead(status, headers).end(body);
+  };
+
+/** The connection ends without an answer. */
+export const reset: Answering = (_response, _request, socket) => void socket.destroy();
+
+/** No answer ever. */
+export const hang: Answering = () => {};
+
+/** An answer that ends before its length. */
+export const truncated: Answering = (response, _request, socket) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+  response.write('{"orders": [', () => setImmediate(() => socket.destroy()));
+};
+
+export const redirect = (location: string, status = 302): Answering => text('', status, { location });
+
+/** The address of a port on which nobody listens. */
+export async function closedPort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}

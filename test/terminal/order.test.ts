@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makePlace, type Place } from '../program/place.ts';
+import { errand } from '../program/run.ts';
+import { Terminal } from './terminal.ts';
+
+const enter = '\r';
+const controlC = '\u0003';
+
+describe('in a real terminal', () => {
+  let place: Place;
+  let terminals: Terminal[];
+  let products: string[];
+
+  beforeEach(async () => {
+    place = makePlace();
+    terminals = [];
+    await errand(place, ['config', 'set', 'sandbox-speed', '4']);
+    products = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout.trim().split('\n');
+  });
+
+  afterEach(() => {
+    for (const terminal of terminals) terminal.close();
+    place.remove();
+  });
+
+  function open(args: readonly string[], size: { columns?: number; rows?: number } = {}): Terminal {
+    const terminal = new Terminal(place, 'errand', args, size);
+    terminals.push(terminal);
+    return terminal;
+  }
+
+  const product = (slug: string): string => products.find((url) => url.endsWith(slug)) ?? '';
+
+  test('order create asks for what is missing, and refuses a bare integer at the prompt', async () => {
+    const terminal = open(['order', 'create']);
+    await terminal.shows('Product URL');
+    terminal.type(product('test-success') + enter);
+    await terminal.shows('Price ceiling');
+    terminal.type(`5000${enter}`);
+    await terminal.shows('ambiguous');
+    terminal.type(`${'\u007f'.repeat(4)}$50${enter}`);
+    await terminal.shows('Ship to');
+    terminal.type(enter);
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.text).toContain('pending');
+  });
+
+  test('Ctrl-C at a prompt sends nothing and ends with 130', async () => {
+    const terminal = open(['order', 'create']);
+    await terminal.shows('Product URL');
+    terminal.type(controlC);
+    expect(await terminal.ended()).toBe(130);
+    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe('');
+  });
+
+  test('with CI set nobody is asked', async () => {
+    place.environment.CI = 'true';
+    const terminal = open(['order', 'create']);
+    expect(await terminal.ended()).toBe(2);
+    expect(terminal.text).toContain('nobody was asked, as CI is set');
+  });
+
+  test('order watch redraws in place and leaves the delivered order', async () => {
+    const terminal = open([
+      'order',
+      'create',
+      '--product',
+      product('test-success'),
+      '--max-price',
+      '$50',
+      '--ship-to',
+      'home',
+      '--watch',
+    ]);
+    await terminal.shows('watching 1 order');
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.raw).toContain('\u001b[');
+    expect(terminal.text).toContain('delivered');
+  });
+
+  test('Ctrl-C while watching ends with 130 and gives the cursor back; the order goes on', async () => {
+    const terminal = open([
+      'order',
+      'create',
+      '--product',
+      product('test-slow'),
+      '--max-price',
+      '$50',
+      '--ship-to',
+      'home',
+      '--watch',
+    ]);
+    await terminal.shows('watching 1 order');
+    terminal.type(controlC);
+    expect(await terminal.ended()).toBe(130);
+    expect(terminal.raw.lastIndexOf('\u001b[?25h')).toBeGreaterThan(terminal.raw.lastIndexOf('\u001b[?25l'));
+    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout.trim()).not.toBe('');
+  });
+
+  test('a narrow terminal drops columns and says so; no line is wider than it', async () => {
+    await errand(place, [
+      'order',
+      'create',
+      '--product',
+      product('test-success'),
+      '--max-price',
+      '$50',
+      '--ship-to',
+      'home',
+    ]);
+    const terminal = open(['order', 'list'], { columns: 60 });
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.text).toContain('hidden');
+    const table = terminal.text.split('\n').filter((line) => !line.includes('hidden'));
+    expect(Math.max(...table.map((line) => line.length))).toBeLessThanOrEqual(60);
+  });
+
+  test.each([
+    ['NO_COLOR', '1'],
+    ['TERM', 'dumb'],
+  ])('%s=%s: nothing but text is written', async (name, value) => {
+    place.environment[name] = value;
+    const terminal = open(['wallet']);
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.raw).not.toContain('\u001b[');
+    expect(terminal.text).toContain('$1,000.00');
+  });
+});

@@ -1,0 +1,77 @@
+import { spawn } from '@lydell/node-pty';
+import type { Place } from '../program/place.ts';
+
+const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
+
+/** A program in a real terminal, typed at and read as a person would. */
+export class Terminal {
+  readonly #pty: ReturnType<typeof spawn>;
+  readonly #ended: Promise<number>;
+  #raw = '';
+
+  constructor(
+    place: Place,
+    command: string,
+    args: readonly string[],
+    size: { columns?: number; rows?: number } = {},
+  ) {
+    this.#pty = spawn(command, [...args], {
+      name: 'xterm-256color',
+      cols: size.columns ?? 100,
+      rows: size.rows ?? 30,
+      cwd: place.folder,
+      env: { ...place.environment, TERM: place.environment.TERM ?? 'xterm-256color' },
+    });
+    this.#pty.onData((data) => {
+      this.#raw += data;
+    });
+    this.#ended = new Promise((resolve) =>
+      this.#pty.onExit(({ exitCode, signal }) => resolve(signal ? 128 + signal : exitCode)),
+    );
+  }
+
+  /** Everything that was written, escape sequences and all. */
+  get raw(): string {
+    return this.#raw;
+  }
+
+  /** What was written, without escape sequences. */
+  get text(): string {
+    return this.#raw.replace(escapeSequence, '').replaceAll('\r', '');
+  }
+
+  type(keys: string): void {
+    this.#pty.write(keys);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#pty.resize(columns, rows);
+  }
+
+  /** Resolves when the text holds what is looked for. @throws Error with the screen where it does not in time. */
+  async shows(wanted: string | RegExp, timeoutMs = 15_000): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    const found = (): boolean =>
+      typeof wanted === 'string' ? this.text.includes(wanted) : wanted.test(this.text);
+    while (!found()) {
+      if (Date.now() > deadline)
+        throw new Error(`the terminal never showed ${wanted}; it shows:\n${this.text}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** The exit code, once the program has ended. */
+  ended(timeoutMs = 25_000): Promise<number> {
+    const late = new Promise<number>((_, reject) => {
+      setTimeout(
+        () => reject(new Error(`the program did not end; the terminal shows:\n${this.text}`)),
+        timeoutMs,
+      ).unref();
+    });
+    return Promise.race([this.#ended, late]);
+  }
+
+  close(): void {
+    this.#pty.kill();
+  }
+}
