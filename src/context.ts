@@ -6,7 +6,7 @@ import { writeErr } from './output/notice.ts';
 import type { OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
 import { keyMode, maskKey } from './settings/keys.ts';
-import { resolveFolders } from './settings/paths.ts';
+import { type Environment, resolveFolders } from './settings/paths.ts';
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { embeddedUrl } from './settings/stored.ts';
@@ -21,6 +21,8 @@ export interface Line {
 /** What a command may touch. What is costly is made when it is first asked for. */
 export interface Context {
   readonly argv: readonly string[];
+  /** Of this process. */
+  readonly pid: number;
   readonly version: string;
   readonly io: Io;
   readonly clock: Clock;
@@ -55,7 +57,10 @@ export interface Context {
 }
 
 interface Making {
-  readonly process: NodeJS.Process;
+  readonly argv: readonly string[];
+  readonly environment: Environment;
+  readonly platform: NodeJS.Platform;
+  readonly pid: number;
   readonly io: Io;
   readonly signal: AbortSignal;
   readonly globals: Readonly<Record<string, unknown>>;
@@ -63,17 +68,19 @@ interface Making {
 }
 
 /** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
-export async function createContext({ process, io, signal, globals, version }: Making): Promise<Context> {
-  const folders = resolveFolders(process.env, process.platform);
+export async function createContext(making: Making): Promise<Context> {
+  const { argv, environment, io, signal, globals, version } = making;
+  const folders = resolveFolders(environment, making.platform);
   const note = (line: string): void => writeErr(io, `${safeText(line)}\n`);
   const store = new SettingsStore(folders.config, note);
-  const settings = resolveSettings(globals, process.env, store.stored, folders);
+  const settings = resolveSettings(globals, environment, store.stored, folders);
   if (settings.tlsChecksOff)
     note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
   const closers: (() => void | Promise<void>)[] = [];
   const context: Context = {
-    argv: process.argv.slice(2),
+    argv,
+    pid: making.pid,
     version,
     io,
     clock: systemClock,

@@ -46,7 +46,16 @@ async function runCommand(
   globals: Values,
 ): Promise<number> {
   const { createContext } = await import('./context.ts');
-  const context = await createContext({ process, io, signal, globals, version: version() });
+  const context = await createContext({
+    argv: process.argv.slice(2),
+    environment: process.env,
+    platform: process.platform,
+    pid: process.pid,
+    io,
+    signal,
+    globals,
+    version: version(),
+  });
   try {
     const { printResult } = await import('./output/render.ts');
     return await printResult(await command.run(context, input), io, context.output);

@@ -87,19 +87,8 @@ function decode(name: string, bytes: Buffer): string {
 async function parse(name: string, text: string, centFields: readonly string[]): Promise<unknown> {
   const isJson = /\.json$/i.test(name) || text.trimStart().startsWith('{');
   if (isJson) checkJson(name, text);
-  const { parseDocument, visit, isScalar } = await import('yaml');
-  const document = parseDocument(text, { uniqueKeys: true, prettyErrors: true });
-  const [error] = document.errors;
-  if (error) throw new UsageError(`${name}: ${error.message.split('\n')[0]}`, { cause: error });
-  visit(document, {
-    Pair(_, pair) {
-      const key = isScalar(pair.key) ? String(pair.key.value) : '';
-      const source = isScalar(pair.value) ? pair.value.source : undefined;
-      if (!centFields.includes(key) || source === undefined || /^[+-]?\d+$/.test(source)) return;
-      if (/^[+-]?[\d.,]+(e[+-]?\d+)?$/i.test(source)) throw decimalCents(name, key, source);
-    },
-  });
-  return isJson ? JSON.parse(text) : document.toJS({ maxAliasCount: 100 });
+  const { parseDocument } = await import('./parse-document.ts');
+  return parseDocument(name, text, isJson, centFields);
 }
 
 function checkJson(name: string, text: string): void {
@@ -113,11 +102,4 @@ function checkJson(name: string, text: string): void {
       { cause },
     );
   }
-}
-
-function decimalCents(name: string, key: string, source: string): UsageError {
-  const asCents = Math.round(Number(source.replace(',', '.')) * 100);
-  return new UsageError(
-    `${name}: ${key} is ${source}, and files carry integer cents: write ${asCents} for ${source} in currency units, or ${Math.round(Number(source))} for that many cents`,
-  );
 }

@@ -48,7 +48,7 @@ export type Answer =
 /** One operation of the service: everything that the client, the sandbox and the documents need to know of it. */
 export interface Operation {
   readonly method: Method;
-  /** Template under the surface's base URL: `/orders/{order_id}`. */
+  /** Template under the surface's base URL, parameters in braces. */
   readonly path: string;
   readonly surface: Surface;
   readonly summary: string;

@@ -17,7 +17,7 @@ export const isLoopback = (host: string): boolean =>
 export function checkedBase(text: string, allowPlainHttp: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === embeddedScheme) return url;
-  if (!url || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+  if (url?.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new UsageError('the base URL is not one: it takes https://host/path');
   }
   if (!isSafeToSend(url, allowPlainHttp)) {
@@ -37,7 +37,7 @@ export function isSafeToSend(url: URL, allowPlainHttp: boolean): boolean {
 /** Scheme, host and port are the same. `URL.origin` would be `null` for the embedded sandbox. */
 export const isSameOrigin = (a: URL, b: URL): boolean => a.protocol === b.protocol && a.host === b.host;
 
-/** Puts an absolute path (`/orders?limit=5`) under a base URL. */
+/** Puts an absolute path and its query under a base URL. */
 export function underBase(base: URL, pathAndQuery: string): URL {
   return new URL(`${base.href.replace(/\/+$/, '')}${pathAndQuery}`);
 }

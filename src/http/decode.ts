@@ -15,11 +15,12 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 
 /**
  * The body with its content coding undone, piece by piece: memory stays flat however much comes out of it.
+ * @param isEmpty a body that cannot be there (HEAD, 204) is not decoded, whatever the headers say.
  * @throws TransportFailure for a coding that was not asked for; codings upon codings are how bombs are built.
  */
-export function decodedBody(body: Readable, headers: WireHeaders): Readable {
+export function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolean): Readable {
   const coding = (headerText(headers, 'content-encoding') ?? '').trim().toLowerCase();
-  if (coding === '' || coding === 'identity') return body;
+  if (isEmpty || coding === '' || coding === 'identity') return body;
   const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
   if (!decoder) {
     body.destroy();

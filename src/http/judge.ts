@@ -44,7 +44,7 @@ function factsOf(request: Prepared, ended: Ended): ErrorFacts & { readonly outco
     attempts,
     retryAfterMs,
     outcome,
-    retryable: outcome !== 'unknown' || request.retry === 'idempotency_key',
+    retryable: !failure?.isPermanent && (outcome !== 'unknown' || request.retry === 'idempotency_key'),
     cause: failure,
   };
 }

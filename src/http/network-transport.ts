@@ -7,6 +7,7 @@ import { Exchange } from './exchange.ts';
 import { type ProxySettings, proxyFor } from './proxy.ts';
 import {
   defaultTimeouts,
+  headerText,
   type Timeouts,
   type Transport,
   TransportFailure,
@@ -53,7 +54,8 @@ export class NetworkTransport implements Transport {
       exchange,
     );
     const { status, headers: answered, body: raw } = await exchange.answer;
-    const decoded = decodedBody(raw, answered);
+    const isEmpty = method === 'HEAD' || status === 204 || headerText(answered, 'content-length') === '0';
+    const decoded = decodedBody(raw, answered, isEmpty);
     return { status, headers: answered, body: pieces(decoded), discard: () => void decoded.destroy() };
   }
 

@@ -49,21 +49,21 @@ export async function perform(
   const headers =
     credential === undefined ? request.headers : { ...request.headers, authorization: credential };
   const { method, url, body, retry } = request;
-  const ended = await sendWithRetries(
-    { method, url, headers, body, signal: scope.signal },
-    { ...line, ...manner, now: () => performance.now(), retry, deadline, scope },
-  );
-  const { answer } = ended;
-  if (!answer || answer.status >= 300) {
-    scope.close();
-    throw failureOf(request, ended, { timeoutMs, reason: scope.reason });
+  let isStreaming = false;
+  try {
+    const ended = await sendWithRetries(
+      { method, url, headers, body, signal: scope.signal },
+      { ...line, ...manner, now: () => performance.now(), retry, deadline, scope },
+    );
+    const { answer } = ended;
+    if (!answer || answer.status >= 300) throw failureOf(request, ended, { timeoutMs, reason: scope.reason });
+    if (answer.stream === undefined) return { answer, ended };
+    isStreaming = true;
+    scope.liftDeadline();
+    return { answer: { ...answer, stream: watched(answer.stream, request, ended, scope) }, ended };
+  } finally {
+    if (!isStreaming) scope.close();
   }
-  if (answer.stream === undefined) {
-    scope.close();
-    return { answer, ended };
-  }
-  scope.liftDeadline();
-  return { answer: { ...answer, stream: watched(answer.stream, request, ended, scope) }, ended };
 }
 
 /** A streamed body whose breaking off is told as a failure of the request. */
@@ -80,7 +80,7 @@ async function* watched(
     if (scope.cutShort) {
       throw failureOf(
         request,
-        { ...ended, failure: error, cutShort: scope.cutShort },
+        { ...ended, answer: undefined, failure: error, cutShort: scope.cutShort },
         { timeoutMs: undefined, reason: scope.reason },
       );
     }

@@ -8,7 +8,7 @@ import { baseOf, type Prepared, retryPolicyOf, type Service } from './request.ts
 /** Any request to the service, as the `api` command takes it. */
 export interface RawRequest {
   readonly method: string;
-  /** Absolute under the base URL, with or without a query: `/orders?limit=5`. */
+  /** Absolute under the base URL, with or without a query. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -3,7 +3,7 @@ import { TransportFailure } from './transport.ts';
 /** Bytes of a JSON answer, decompressed. */
 export const longestJson = 64 * 1024 * 1024;
 /** Bytes of an error's body that are looked at. */
-export const longestError = 256 * 1024;
+const longestError = 256 * 1024;
 const deepestJson = 200;
 
 /** A body whole. @throws TransportFailure where it is longer than `limit` bytes or breaks off. */

@@ -74,5 +74,5 @@ function triedOf({
 const isFailed = (status: number): boolean => status >= 400;
 
 /** A 5xx comes from a service that may have worked before it failed, or from a gateway that lost the answer. */
-export const mayHaveActed = (tried: Tried): boolean =>
+const mayHaveActed = (tried: Tried): boolean =>
   'status' in tried ? tried.status >= 500 : tried.sent === 'unknown';

@@ -1,7 +1,7 @@
 /** A request as the sandbox takes it, from a socket or from this process. Header names are lower-case. */
 export interface SandboxRequest {
   readonly method: string;
-  /** Path and query as they came: `/orders?limit=5`. */
+  /** Path and query as they came. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Uint8Array;

@@ -178,6 +178,42 @@ describe('a service that is slow', () => {
   });
 });
 
+describe('a service that accepts the connection and says nothing', () => {
+  /** TLS never begins, so that connecting never ends. */
+  async function silent(): Promise<{ url: string; ended: Promise<unknown> }> {
+    let end: (value: unknown) => void = () => {};
+    const ended = new Promise((resolve) => {
+      end = resolve;
+    });
+    const server = createServer((socket) =>
+      socket
+        .on('error', () => {})
+        .on('close', end)
+        .resume(),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, ended };
+  }
+
+  test('is given up after the time to connect, nothing having been sent', async () => {
+    const { url } = await silent();
+    const { client } = caller(url, { retries: 1, network: { timeouts: { connectMs: 60 } } });
+    const error = await failureOf(client.call('order.create', { body: keyedOrder }));
+    expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'not_sent', attempts: 2 } });
+    expect(error.message).toContain('connecting took too long');
+  });
+
+  test('holds nobody up once the client is closed', async () => {
+    const { url, ended } = await silent();
+    const { client } = caller(url, { timeoutMs: 60 });
+    const error = await failureOf(client.call('order.create', { body: keyedOrder }));
+    expect(error).toMatchObject({ name: 'DeadlineError', facts: { outcome: 'not_sent' } });
+    await client.close();
+    await ended;
+  });
+});
+
 describe('an interruption', () => {
   test('of a read is just that', async () => {
     const service = await peer(() => controller.abort());
@@ -290,6 +326,15 @@ describe('a good answer', () => {
     const { client } = caller(service.url);
     for (let i = 0; i < 5; i += 1) await client.call('wallet.get', {});
     expect(service.connections()).toBe(1);
+  });
+});
+
+describe('an empty answer', () => {
+  test('is not taken for a broken compressed one', async () => {
+    const service = await peer(text('', 204, { 'content-encoding': 'gzip' }));
+    const { client } = caller(service.url);
+    expect((await client.call('order.cancel', { path: { order_id: orderId } })).status).toBe(204);
+    expect((await client.raw({ method: 'HEAD', path: '/anything' })).status).toBe(204);
   });
 });
 
@@ -409,7 +454,11 @@ describe('an export', () => {
     const { chunks } = await client.stream('order.export', {});
     const reading = textOf(chunks);
     controller.abort();
-    expect((await failureOf(reading)).category).toBe('interrupted');
+    expect(await failureOf(reading)).toMatchObject({
+      category: 'interrupted',
+      message: 'interrupted',
+      facts: { outcome: undefined },
+    });
   });
 
   test('in HTML is none', async () => {

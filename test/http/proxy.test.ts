@@ -126,6 +126,19 @@ describe('through a proxy', () => {
   });
 });
 
+describe('a proxy that is no address', () => {
+  test('is told as wrong usage, at once', async () => {
+    const { client } = caller('https://service.test', {
+      timeoutMs: 60_000,
+      network: { proxy: { https: 'socks5://a:1' } },
+    });
+    expect(await failureOf(client.call('wallet.get', {}))).toMatchObject({
+      name: 'UsageError',
+      category: 'usage',
+    });
+  });
+});
+
 describe('without a proxy', () => {
   test('a certificate that nobody vouches for is refused, nothing having been sent', async () => {
     const port = await listening(createTlsServer(selfSigned));

@@ -18,9 +18,10 @@ const loaded = await Promise.all(entries.map(async (entry) => ({ entry, part: aw
 const commands = loaded.flatMap(({ entry, part }) =>
   commandsOf(entry.name, 'noun' in part ? part.noun : part.command),
 );
-const examples = commands.flatMap(({ path, command }) =>
-  command.examples.map(({ command: line }) => [path, line] as const),
-);
+/** What empties the sandbox comes last. */
+const examples = commands
+  .flatMap(({ path, command }) => command.examples.map(({ command: line }) => [path, line] as const))
+  .toSorted(([a], [b]) => Number(a === 'sandbox reset') - Number(b === 'sandbox reset'));
 
 /** Exit codes with which an example may end besides 0, since they are what it shows. */
 const alsoFine: Readonly<Record<string, readonly number[]>> = {

@@ -17,7 +17,7 @@ $ errand order list --status lost
 
 $ errand order list --created-after 2026-02-30
 ? 2
-! error: --created-after …
+! error: --created-after: there is no 2026-02-30
 
 $ errand order list --metadata-key team
 ? 2
@@ -49,11 +49,11 @@ $ errand order create --product https://shop.example/p --max-price '$5' --ship-t
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --gift-message hi
 ? 2
-! error: gift_message (--gift-message): gift_message requires is_gift: true
+! error: gift_message (--gift-message): gift_message requires is_gift: true…
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --country USA
 ? 2
-! error: shipping_address.country (--country): country takes a two-letter code: use US in place of USA
+! error: shipping_address.country (--country): country takes a two-letter code: use US in place of USA…
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --idempotency-key 1234567890123456789012345678901234567
 ? 2

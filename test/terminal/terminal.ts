@@ -16,11 +16,11 @@ export class Terminal {
     size: { columns?: number; rows?: number } = {},
   ) {
     this.#pty = spawn(command, [...args], {
-      name: 'xterm-256color',
+      name: place.environment.TERM ?? 'xterm-256color',
       cols: size.columns ?? 100,
       rows: size.rows ?? 30,
       cwd: place.folder,
-      env: { ...place.environment, TERM: place.environment.TERM ?? 'xterm-256color' },
+      env: place.environment,
     });
     this.#pty.onData((data) => {
       this.#raw += data;

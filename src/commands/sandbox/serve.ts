@@ -62,7 +62,7 @@ export const serve = defineCommand({
       base_url: served.baseUrl,
       legacy_base_url: served.legacyBaseUrl,
       shop_url: served.shopUrl,
-      pid: process.pid,
+      pid: context.pid,
     };
     const { format } = context.output;
     if (format === 'json') return { kind: 'stream', chunks: lines(`${JSON.stringify(ready)}\n`) };

@@ -27,7 +27,7 @@ export interface Search {
 }
 
 const orders: Readonly<Record<SearchSort, string>> = {
-  relevance: 'rank, l.rowid',
+  relevance: 'l.reach DESC, rank, l.rowid',
   price_asc: 'l.cents, l.rowid',
   price_desc: 'l.cents DESC, l.rowid',
   rating: 'coalesce(l.stars, 0) DESC, l.reviews DESC, l.rowid',
@@ -102,7 +102,7 @@ export class Catalogue {
     match: string | undefined,
   ) {
     if (match === undefined) return { results: [], excludedByPrice: 0 };
-    const from = `FROM words w JOIN listings l ON l.rowid = w.rowid WHERE words MATCH ? ${retailer === undefined ? '' : 'AND l.retailer = ?'}`;
+    const from = `FROM words w JOIN listings l ON l.rowid = w.rowid WHERE words MATCH ? AND l.reach > 0 ${retailer === undefined ? '' : 'AND l.retailer = ?'}`;
     const given = retailer === undefined ? [match] : [match, retailer];
     const rows = this.#database
       .prepare(`SELECT l.* ${from} AND l.cents BETWEEN ? AND ? ORDER BY ${orders[sort]} LIMIT ?`)

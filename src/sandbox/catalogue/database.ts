@@ -1,5 +1,6 @@
 import type { Sqlite } from '../sqlite.ts';
 import { generateListings, type Listing } from './generate.ts';
+import { retailers } from './retailers.ts';
 
 /** Raised when the generated listings change, so that older files are built anew. */
 const version = 1;
@@ -10,8 +11,15 @@ const tables = `
     rowid INTEGER PRIMARY KEY, sku TEXT NOT NULL UNIQUE, retailer TEXT NOT NULL, kind TEXT NOT NULL, product_id TEXT NOT NULL,
     url TEXT NOT NULL UNIQUE, title TEXT NOT NULL, brand TEXT NOT NULL, category TEXT NOT NULL, cents INTEGER NOT NULL,
     currency TEXT NOT NULL, stars REAL, reviews INTEGER, available INTEGER NOT NULL, ship_cents INTEGER NOT NULL,
-    gift_option INTEGER NOT NULL, variant_label TEXT, variant_values TEXT NOT NULL, UNIQUE (retailer, product_id)) STRICT;
+    gift_option INTEGER NOT NULL, reach INTEGER NOT NULL, variant_label TEXT, variant_values TEXT NOT NULL, UNIQUE (retailer, product_id)) STRICT;
   CREATE VIRTUAL TABLE words USING fts5 (title, category, content = '', tokenize = 'unicode61 remove_diacritics 2');`;
+
+/** Who can order it: 2 anyone in the US, 1 anyone elsewhere, 0 only with an account of their own. */
+function reachOf({ retailer }: Listing): number {
+  const seller = retailers.find((it) => it.retailer === retailer);
+  if (!seller?.guestCheckout) return 0;
+  return seller.countries.includes('US') ? 2 : 1;
+}
 
 /** Fills the database once; its version is set in the same transaction, so that nobody sees half of it. */
 export function build(database: Sqlite, seed: number): void {
@@ -35,7 +43,7 @@ function isBuilt(database: Sqlite): boolean {
 function fill(database: Sqlite, seed: number): void {
   database.exec(tables);
   const insert = database.prepare(
-    `INSERT INTO listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const index = database.prepare('INSERT INTO words (rowid, title, category) VALUES (?, ?, ?)');
   let rowid = 0;
@@ -61,6 +69,7 @@ function fill(database: Sqlite, seed: number): void {
         it.available ? 1 : 0,
         it.shipCents,
         it.giftOption ? 1 : 0,
+        reachOf(it),
         it.variantLabel,
         it.variantValues.join('|'),
       ],

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createRedactor } from '../../src/http/redact.ts';
+
+const redactor = createRedactor([]);
+const anySecret = fc.oneof(
+  fc.string({ minLength: 8, maxLength: 60 }),
+  fc.string({ unit: 'grapheme', minLength: 8, maxLength: 30 }),
+  fc.base64String({ minLength: 8, maxLength: 60 }),
+);
+/** Well-formed: what is no text cannot be encoded in a URL. */
+const sendable = anySecret.filter(
+  (secret) =>
+    Buffer.from(secret).toString() === secret && new Set(secret).size > 3 && !'[redacted]'.includes(secret),
+);
+const around = fc.string({ maxLength: 20 });
+
+const encodings: Record<string, (secret: string) => string> = {
+  'as it is': (secret) => secret,
+  'URL-encoded': encodeURIComponent,
+  'URL-encoded twice': (secret) => encodeURIComponent(encodeURIComponent(secret)),
+  'as a form': (secret) => new URLSearchParams({ x: secret }).toString().slice(2),
+  'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
+  'in JSON with every character escaped': (secret) =>
+    Array.from(
+      { length: secret.length },
+      (_, at) => `\\u${secret.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0')}`,
+    ).join(''),
+};
+
+describe('a secret that is known', () => {
+  test.each(Object.entries(encodings))('is replaced %s, wherever it stands', (_, encode) => {
+    fc.assert(
+      fc.property(sendable, around, around, (secret, before, after) => {
+        const form = encode(secret);
+        expect(createRedactor([secret]).text(`${before} ${form} ${after}`)).not.toContain(form);
+      }),
+    );
+  });
+
+  test.each(['base64', 'base64url'] as const)('is replaced within a longer %s text', (coding) => {
+    fc.assert(
+      fc.property(sendable, around, around, (secret, before, after) => {
+        const told = createRedactor([secret]).text(Buffer.from(before + secret + after).toString(coding));
+        expect(Buffer.from(told.replaceAll('[redacted]', ''), coding).toString()).not.toContain(secret);
+        expect(told).toContain('[redacted]');
+      }),
+    );
+  });
+
+  test('is replaced in headers and in values', () => {
+    fc.assert(
+      fc.property(sendable, (secret) => {
+        const knowing = createRedactor([secret]);
+        expect(JSON.stringify(knowing.headers({ location: `x ${secret}` }))).not.toContain(
+          JSON.stringify(secret).slice(1, -1),
+        );
+        expect(knowing.value({ deep: [{ note: `a${secret}b` }] })).toEqual({
+          deep: [{ note: 'a[redacted]b' }],
+        });
+      }),
+    );
+  });
+
+  test('leaves other text as it is', () => {
+    expect(createRedactor(['xx_test_0123456789abcdef']).text('the order ord-1 costs 5000')).toBe(
+      'the order ord-1 costs 5000',
+    );
+  });
+});
+
+describe('a secret that nobody told of', () => {
+  test.each([
+    ['{"api_key": "abc", "id": 7}', '{"api_key": "[redacted]", "id": 7}'],
+    ['{"password":"a\\"b","totp_secret":"JBSW"}', '{"password":"[redacted]","totp_secret":"[redacted]"}'],
+    ['{"password":"cut off here', '{"password":"[redacted]'],
+    ['minted xx_test_0123456789abcdef, use it', 'minted xx_test_[redacted], use it'],
+    [
+      'https://files.example/l.pdf?X-Amz-Signature=deadbeef&page=2',
+      'https://files.example/l.pdf?X-Amz-Signature=[redacted]&page=2',
+    ],
+    [
+      'https://files.example/l.pdf?a=1&amp;sig=deadbeef',
+      'https://files.example/l.pdf?a=1&amp;sig=[redacted]',
+    ],
+    ['https://me:pa@ss@hook.example/x', 'https://[redacted]@hook.example/x'],
+    ['Authorization: Bearer abcdefghijklmnop.qrs', 'Authorization: Bearer [redacted]'],
+    ['payment required, basic information', 'payment required, basic information'],
+  ])('is known by its place in %s', (given, expected) => {
+    expect(redactor.text(given)).toBe(expected);
+  });
+
+  test('is known by the header it stands in', () => {
+    const headers = {
+      authorization: 'Bearer x',
+      'proxy-authorization': 'Basic x',
+      cookie: 'a=b',
+      'set-cookie': ['a=b'],
+      'x-api-key': 'k',
+      'content-type': 'text/csv',
+      age: undefined,
+    };
+    expect(redactor.headers(headers)).toEqual({
+      authorization: '[redacted]',
+      'proxy-authorization': '[redacted]',
+      cookie: '[redacted]',
+      'set-cookie': '[redacted]',
+      'x-api-key': '[redacted]',
+      'content-type': 'text/csv',
+    });
+  });
+});
+
+test('a long text takes time in proportion to its length', () => {
+  const hostile = [
+    'a'.repeat(200_000),
+    '"password":"'.repeat(20_000),
+    'a://'.repeat(50_000),
+    `${'xx_'.repeat(60_000)}`,
+    '?sig='.repeat(40_000),
+    '\\'.repeat(200_000),
+    '%25'.repeat(60_000),
+  ];
+  const knowing = createRedactor(['%%%%%%%%%%', 'aaaaaaaaaaaaaaaaaaab']);
+  const started = performance.now();
+  for (const text of hostile) knowing.text(text);
+  expect(performance.now() - started).toBeLessThan(3000);
+});
