@@ -40,7 +40,7 @@ export function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: Options
 function tellingConnector(connect: buildConnector.connector, proxy: URL): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
-      if (error) callback(error, null);
+      if (error) callback(proxyFailure(error, proxy), null);
       else callback(null, socket);
     });
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { caller, failureOf, order, orderBody, orderId, testKey, textOf } from './caller.ts';
 import { json, peer, text } from './peer.ts';
@@ -18,6 +19,19 @@ describe('a call', () => {
         accept: 'application/json',
       },
     });
+  });
+
+  test('leaves nothing waiting behind it, however it ends', async () => {
+    const service = await peer(
+      json({ balance: 1 }),
+      json({}, 404),
+      text('id\n', 200, { 'content-type': 'text/csv' }),
+    );
+    const { client, controller } = caller(service.url, { timeoutMs: 60_000 });
+    await client.call('wallet.get', {});
+    await failureOf(client.call('wallet.get', {}));
+    await textOf((await client.stream('order.export', {})).chunks);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
   test('carries its body as JSON', async () => {
