@@ -48,6 +48,9 @@ const migrations = [
    CREATE INDEX intents_settled ON intents (settled_at) WHERE settled_at IS NOT NULL`,
 ];
 
+/** The journal's file in the state folder. */
+export const journalFile = (folder: string): string => join(folder, 'journal.db');
+
 /** How long a settled record is kept, ms. */
 const keptMs = 30 * 24 * 3600 * 1000;
 
@@ -68,7 +71,7 @@ export class Journal {
 
   /** @throws StorageError where the journal cannot be written; then nothing may be sent. */
   static async open(folder: string, now: () => number): Promise<Journal> {
-    const file = join(folder, 'journal.db');
+    const file = journalFile(folder);
     return new Journal(file, await openDatabase(file, migrations), now);
   }
 

@@ -1,5 +1,22 @@
+import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
+import type { Client } from '../../http/client.ts';
 import { defineCommand } from '../define.ts';
 import { eachId, readIds } from '../ids.ts';
+
+/** Cancels one order. That it is cancelled already, or that the answer was lost on the way, changes nothing. */
+async function cancelOrder(context: Context, client: Client, id: string): Promise<void> {
+  try {
+    await client.call('order.cancel', { path: { order_id: id } });
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    const isUnsure = error.facts.code === 'order_not_cancellable' || error.facts.outcome === 'unknown';
+    if (!isUnsure || context.signal.aborted) throw error;
+    const { body: order } = await client.call('order.get', { path: { order_id: id } });
+    if (order.status !== 'cancelled') throw error;
+    context.note(`${id} is cancelled${error.facts.outcome === 'unknown' ? '; the answer had been lost' : ' already'}`);
+  }
+}
 
 export const cancel = defineCommand({
   name: 'cancel',
@@ -11,7 +28,7 @@ export const cancel = defineCommand({
     { command: 'errand order cancel $ORDER', note: 'only while it is pending' },
     { command: 'errand order list --status pending -o id | errand order cancel -', note: 'all that can be' },
   ],
-  operations: ['order.cancel'],
+  operations: ['order.cancel', 'order.get'],
   exitCodes: { 5: 'already processed (order_not_cancellable)' },
   related: ['order list', 'order get'],
   async run(context, { ids }) {
@@ -25,7 +42,7 @@ export const cancel = defineCommand({
       ],
       empty: 'no order to cancel',
       ...eachId(context, wanted, async (id) => {
-        await client.call('order.cancel', { path: { order_id: id } });
+        await cancelOrder(context, client, id);
         return { id, status: 'cancelled' };
       }),
     };

@@ -5,11 +5,12 @@ import { exportOrders } from './export.ts';
 import { get } from './get.ts';
 import { journal } from './journal/index.ts';
 import { list } from './list.ts';
+import { reminding } from './remind.ts';
 import { timeline } from './timeline.ts';
 import { watch } from './watch.ts';
 
 export const noun: Noun = {
   name: 'order',
   summary: 'Place, read, follow, export and cancel orders',
-  verbs: [create, get, list, watch, timeline, cancel, exportOrders, journal],
+  verbs: [...[create, get, list, watch, timeline, cancel, exportOrders].map(reminding), journal],
 };

@@ -1,0 +1,135 @@
+import { createServer, request as forward, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What happens to one request on its way. `before`: the service never sees it. `after`: the service has done the work. */
+export const networkFaults = [
+  'reset-before',
+  'reset-after',
+  'silence-before',
+  'silence-after',
+  'half-answer',
+  '500-before',
+  '500-after',
+  '502-html-before',
+  '502-html-after',
+  '503-before',
+  '429-before',
+  '429-after',
+  'slow-bytes',
+  'truncated-json',
+] as const;
+export type NetworkFault = (typeof networkFaults)[number] | 'none';
+
+/** Where a request is; a harness may do something to the client at that moment. */
+export type Moment = 'request-came' | 'work-done' | 'half-answered';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly body: Buffer;
+}
+
+/** A proxy between the program and the service that spoils the creates passing through it, as it is told. */
+export class FaultProxy {
+  readonly #server: Server;
+  readonly #target: URL;
+  /** Faults for the next creates, in their order; then everything passes. */
+  faults: NetworkFault[] = [];
+  onMoment: (moment: Moment) => void = () => {};
+
+  constructor(target: string) {
+    this.#target = new URL(target);
+    this.#server = createServer((request, response) => {
+      this.#handle(request, response).catch(() => response.destroy());
+    });
+  }
+
+  async start(port = 0): Promise<string> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, '127.0.0.1', resolve);
+    });
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await whole(request);
+    const isCreate = request.method === 'POST' && request.url === '/orders';
+    const fault = isCreate ? (this.faults.shift() ?? 'none') : 'none';
+    if (isCreate) this.onMoment('request-came');
+    if (fault.endsWith('-before')) return spoil(fault, response, undefined);
+    const answer = await this.#pass(request, body);
+    if (isCreate) this.onMoment('work-done');
+    if (fault === 'none') return send(response, answer);
+    if (fault === 'half-answer' || fault === 'truncated-json') {
+      await half(fault, response, answer);
+      this.onMoment('half-answered');
+      return;
+    }
+    return spoil(fault, response, answer);
+  }
+
+  #pass(request: IncomingMessage, body: Buffer): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const { host: _, connection: __, ...headers } = request.headers;
+      const outgoing = forward(
+        { host: this.#target.hostname, port: this.#target.port, method: request.method, path: request.url, headers: { ...headers, 'content-length': body.length } },
+        (incoming) => {
+          whole(incoming).then((bytes) => resolve({ status: incoming.statusCode ?? 500, headers: incoming.headers, body: bytes }), reject);
+        },
+      );
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    });
+  }
+}
+
+async function whole(stream: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  const { 'transfer-encoding': _, connection: __, ...rest } = headers;
+  response.writeHead(status, { ...rest, 'content-length': body.length });
+  response.end(body);
+}
+
+async function half(fault: NetworkFault, response: ServerResponse, { status, headers, body }: Answer): Promise<void> {
+  const part = body.subarray(0, Math.floor(body.length / 2));
+  const isWholeToHttp = fault === 'truncated-json';
+  response.writeHead(status, { 'content-type': headers['content-type'], 'content-length': isWholeToHttp ? part.length : body.length });
+  await new Promise((resolve) => response.write(part, resolve));
+  if (isWholeToHttp) response.end();
+  else response.destroy();
+}
+
+const statuses: Readonly<Record<string, { status: number; type: string; body: string; headers?: Record<string, string> }>> = {
+  '500': { status: 500, type: 'application/json', body: '{"code":"internal_error","message":"no","details":{}}' },
+  '502': { status: 502, type: 'text/html', body: '<html><h1>Bad gateway</h1></html>' },
+  '503': { status: 503, type: 'application/json', body: '{"code":"service_unavailable","message":"no","details":{}}' },
+  '429': { status: 429, type: 'application/json', body: '{"code":"rate_limit_exceeded","message":"no","details":{}}', headers: { 'retry-after': '0' } },
+};
+
+async function spoil(fault: NetworkFault, response: ServerResponse, answer: Answer | undefined): Promise<void> {
+  if (fault.startsWith('reset')) response.socket?.resetAndDestroy();
+  else if (fault === 'slow-bytes' && answer) {
+    response.writeHead(answer.status, { 'content-type': answer.headers['content-type'], 'content-length': answer.body.length });
+    const step = Math.ceil(answer.body.length / 8);
+    for (let at = 0; at < answer.body.length; at += step) {
+      response.write(answer.body.subarray(at, at + step));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    response.end();
+  } else if (!fault.startsWith('silence')) {
+    const { status, type, body, headers } = statuses[fault.slice(0, 3)] ?? { status: 500, type: 'text/plain', body: '', headers: {} };
+    response.writeHead(status, { 'content-type': type, ...headers });
+    response.end(body);
+  }
+}

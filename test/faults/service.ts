@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
+
+export interface Service {
+  readonly baseUrl: string;
+  readonly shopUrl: string;
+  mint(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** The served sandbox as a process of its own, on a file of its own. */
+export async function startService(): Promise<Service> {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-service-'));
+  const args = ['sandbox', 'serve', '--port', '0', '--data', join(folder, 'sandbox.db'), '--speed', '100', '--mint-limit', '100000', '-o', 'json'];
+  const env = { ...process.env, ERRAND_CONFIG_DIR: join(folder, 'config'), ERRAND_STATE_DIR: join(folder, 'state') };
+  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const line = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk;
+      if (text.includes('\n')) resolve(text.split('\n')[0] ?? '');
+    });
+    child.on('exit', (code) => reject(new Error(`the sandbox ended with ${code}`)));
+  });
+  const { base_url: baseUrl, shop_url: shopUrl } = JSON.parse(line) as { base_url: string; shop_url: string };
+  return {
+    baseUrl,
+    shopUrl,
+    async mint() {
+      const answer = await fetch(`${baseUrl}/sandbox/keys`, { method: 'POST' });
+      return ((await answer.json()) as { api_key: string }).api_key;
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      child.removeAllListeners('exit');
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
