@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { errorCodes } from '../contract/error-codes.ts';
 import type { Shape } from '../contract/schemas/index.ts';
-import { ErrandError } from '../errors.ts';
+import { ErrandError, type ErrorFacts } from '../errors.ts';
 import type { Row } from '../output/result.ts';
 import type { Intent } from '../state/journal.ts';
 import { differences } from './compare.ts';
@@ -42,10 +43,12 @@ export async function placeOrder(
       `the same order is in doubt since ${twin.created_at}; settling that one (--new orders another)`,
     );
     journal.claim(twin);
-    return send(context, client, { ...keyed, idempotency_key: twin.key });
+    return send(context, client, { ...keyed, idempotency_key: twin.key }, 'again');
   }
-  journal.record(intent);
-  return send(context, client, keyed);
+  const settled = journal.settledOrder(intent.key, intent.baseUrl);
+  if (settled !== undefined) return readExisting(client, keyed, settled, {});
+  const { mayBeSent } = journal.record(intent);
+  return send(context, client, keyed, mayBeSent ? 'again' : 'first');
 }
 
 type Client = Awaited<ReturnType<Context['client']>>;
@@ -69,9 +72,16 @@ function intentOf(context: Context, body: KeyedBody): Intent {
   };
 }
 
-/** Sends a journaled intent, for the first time or again, and writes down how it ended. */
-export async function send(context: Context, client: Client, body: KeyedBody): Promise<Placed> {
-  const { value: baseUrl } = context.settings.baseUrl;
+/** Whether an earlier send of the same key may have reached the service. */
+export type Sending = 'first' | 'again';
+
+/** Sends a journaled intent and writes down how it ended. */
+export async function send(
+  context: Context,
+  client: Client,
+  body: KeyedBody,
+  sending: Sending,
+): Promise<Placed> {
   const { idempotency_key: key } = body;
   try {
     const { body: order } = await client.call('order.create', { body });
@@ -79,16 +89,27 @@ export async function send(context: Context, client: Client, body: KeyedBody): P
     return { order, existed: false };
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    if (error.facts.code === 'already_exists') return adoptExisting(context, client, body, error);
-    const { outcome, code = error.category } = error.facts;
-    if (outcome !== 'rejected' && outcome !== 'not_sent') throw inDoubt(error, key);
-    (await context.journal()).refuse(key, baseUrl, { code, message: error.message });
+    if (error.facts.status === alreadyExists) return adoptExisting(context, client, body, error);
+    if (sending === 'again' || !isCertain(error)) throw inDoubt(error, key);
+    const { code = error.category } = error.facts;
+    (await context.journal()).refuse(key, context.settings.baseUrl.value, { code, message: error.message });
     throw new ErrandError(error.category, error.message, {
       ...error.facts,
       idempotencyKey: key,
       cause: error,
     });
   }
+}
+
+const { status: alreadyExists } = errorCodes.already_exists;
+
+/**
+ * Whether a failure of the first send proves that there is no order: it never left, or the service refused it. A 429 and
+ * a 5xx prove nothing, since what stands before the service may answer them after the work was done.
+ */
+function isCertain({ facts: { outcome, status = 0 } }: ErrandError): boolean {
+  if (outcome === 'not_sent') return true;
+  return outcome === 'rejected' && status < 500 && status !== errorCodes.rate_limit_exceeded.status;
 }
 
 /** Writes the outcome down. Where that fails the order exists all the same: its id is told, the record stays open. */
@@ -101,7 +122,7 @@ async function settle(context: Context, key: string, orderId: string): Promise<v
   }
 }
 
-/** The order that an earlier try made, if it is the one asked for. @throws conflict with the differences if not. */
+/** `already_exists`: the order that an earlier try made, if it is the one asked for. */
 async function adoptExisting(
   context: Context,
   client: Client,
@@ -111,24 +132,29 @@ async function adoptExisting(
   const { idempotency_key: key } = body;
   const id = asObject(refusal.facts.details).identifier;
   if (typeof id !== 'string') throw inDoubt(refusal, key);
-  let order: Row;
   try {
-    order = (await client.call('order.get', { path: { order_id: id } })).body;
+    const placed = await readExisting(client, body, id, refusal.facts);
+    await settle(context, key, id);
+    return placed;
   } catch (error) {
-    throw error instanceof ErrandError ? inDoubt(error, key) : error;
-  }
-  const differing = differences(body, order);
-  if (differing.length > 0) {
+    if (!(error instanceof ErrandError)) throw error;
+    if (error.category !== 'conflict') throw inDoubt(error, key);
     const { value: baseUrl } = context.settings.baseUrl;
     (await context.journal()).refuse(key, baseUrl, { code: 'already_exists', message: refusal.message });
-    throw otherOrder(refusal, key, id, differing);
+    throw error;
   }
-  await settle(context, key, id);
+}
+
+/** Reads an order that has this key. @throws ErrandError conflict with the differences, where it is another order. */
+async function readExisting(client: Client, body: KeyedBody, id: string, facts: ErrorFacts): Promise<Placed> {
+  const { body: order } = await client.call('order.get', { path: { order_id: id } });
+  const differing = differences(body, order);
+  if (differing.length > 0) throw otherOrder(facts, body.idempotency_key, id, differing);
   return { order, existed: true };
 }
 
 function otherOrder(
-  refusal: ErrandError,
+  facts: ErrorFacts,
   key: string,
   id: string,
   differing: ReturnType<typeof differences>,
@@ -138,8 +164,9 @@ function otherOrder(
       `${field}: asked ${JSON.stringify(asked)}, exists ${JSON.stringify(existing)}`,
   );
   return new ErrandError('conflict', `the key ${key} belongs to another order, ${id}: ${fields.join('; ')}`, {
-    ...refusal.facts,
-    details: { ...asObject(refusal.facts.details), differences: differing },
+    ...facts,
+    code: 'already_exists',
+    details: { ...asObject(facts.details), differences: differing },
     idempotencyKey: key,
     outcome: 'rejected',
     hint: 'Use a key of its own for each intent; leave --idempotency-key out to get a fresh one.',

@@ -24,7 +24,7 @@ export async function resumeIntent(context: Context, record: JournalRecord): Pro
   if (!checked.value)
     throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold an order`);
   (await context.journal()).claim(record);
-  return send(context, client, { ...checked.value, idempotency_key: record.key });
+  return send(context, client, { ...checked.value, idempotency_key: record.key }, 'again');
 }
 
 function checkService(context: Context, record: JournalRecord): void {

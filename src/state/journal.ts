@@ -77,11 +77,12 @@ export class Journal {
 
   /**
    * Writes an intent down, durably, before it is sent. A key that is open already, for the same body, is taken over.
+   * @returns whether an earlier process may have sent it.
    * @throws ErrandError conflict for a key in use by a live process or for another body.
    */
-  record(intent: Intent): void {
+  record(intent: Intent): { readonly mayBeSent: boolean } {
     const hash = bodyHash(intent.body);
-    this.#transaction(() => {
+    return this.#transaction(() => {
       const before = this.#find(intent.key, intent.baseUrl);
       if (before?.state === 'open') this.#checkTakeOver(before, hash);
       const { pid, started } = self();
@@ -105,6 +106,7 @@ export class Journal {
         ],
       );
       this.#run('DELETE FROM intents WHERE settled_at < ?', [new Date(this.#now() - keptMs).toISOString()]);
+      return { mayBeSent: before?.state === 'open' || before?.state === 'forgotten' };
     });
   }
 
@@ -121,6 +123,12 @@ export class Journal {
   /** The user gives the intent up; whether an order came of it is theirs to know. */
   forget(key: string, baseUrl: string): void {
     this.#end(key, baseUrl, 'forgotten', {});
+  }
+
+  /** The order that a key has led to at a service, if it is known. */
+  settledOrder(key: string, baseUrl: string): string | undefined {
+    const record = this.#find(key, baseUrl);
+    return record?.state === 'settled' ? (record.order_id ?? undefined) : undefined;
   }
 
   /** Records in doubt, oldest first; with `all` the ended ones too. */
@@ -222,11 +230,12 @@ export class Journal {
     return this.#all('SELECT * FROM intents WHERE key = ? AND base_url = ?', [key, baseUrl]).map(recordOf)[0];
   }
 
-  #transaction(work: () => void): void {
+  #transaction<T>(work: () => T): T {
     this.#run('BEGIN IMMEDIATE', []);
     try {
-      work();
+      const result = work();
       this.#run('COMMIT', []);
+      return result;
     } catch (error) {
       // A full disk may have rolled back already; the first error is the one to tell.
       try {

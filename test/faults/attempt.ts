@@ -29,7 +29,10 @@ interface Attempt {
 export function attempt({ args, environment, proxy, blow, clockIsBack = false }: Attempt): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const node = clockIsBack ? ['--import', clockBack] : [];
-    const child = spawn(process.execPath, [...node, program, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [...node, program, ...args], {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));

@@ -15,7 +15,11 @@ export interface Verdict {
   readonly unasked: readonly string[];
 }
 
-export async function checkOrders(baseUrl: string, keys: readonly string[], intents: readonly string[]): Promise<Verdict> {
+export async function checkOrders(
+  baseUrl: string,
+  keys: readonly string[],
+  intents: readonly string[],
+): Promise<Verdict> {
   const orders = (await Promise.all(keys.map((key) => allOrders(baseUrl, key)))).flat();
   const counts = new Map<string, number>();
   for (const { metadata } of orders) {
@@ -35,7 +39,9 @@ export async function checkOrders(baseUrl: string, keys: readonly string[], inte
 async function allOrders(baseUrl: string, key: string): Promise<ServiceOrder[]> {
   const orders: ServiceOrder[] = [];
   for (;;) {
-    const answer = await fetch(`${baseUrl}/orders?limit=500&offset=${orders.length}`, { headers: { authorization: `Bearer ${key}` } });
+    const answer = await fetch(`${baseUrl}/orders?limit=500&offset=${orders.length}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     if (!answer.ok) throw new Error(`the service answered ${answer.status} to the checker`);
     const page = (await answer.json()) as { orders: ServiceOrder[]; total: number };
     orders.push(...page.orders);

@@ -25,9 +25,14 @@ let next = 0;
 
 async function work(): Promise<void> {
   for (let index = next++; index < runs; index = next++) {
-    const world: World = { baseUrl: service.baseUrl, shopUrl: service.shopUrl, key: keys[Math.floor(index / runsPerKey)] ?? '' };
+    const world: World = {
+      baseUrl: service.baseUrl,
+      shopUrl: service.shopUrl,
+      key: keys[Math.floor(index / runsPerKey)] ?? '',
+    };
     reports.push(await runIntent(world, firstSeed + index));
-    if (reports.length % 100 === 0) console.log(`${reports.length} runs, ${Math.round((Date.now() - started) / 1000)} s`);
+    if (reports.length % 100 === 0)
+      console.log(`${reports.length} runs, ${Math.round((Date.now() - started) / 1000)} s`);
   }
 }
 
@@ -43,11 +48,18 @@ function tally(all: readonly RunReport[]): Map<string, number> {
 
 try {
   await Promise.all(Array.from({ length: Number(values.workers) }, work));
-  const verdict = await checkOrders(service.baseUrl, keys, reports.map(({ intent }) => intent));
+  const verdict = await checkOrders(
+    service.baseUrl,
+    keys,
+    reports.map(({ intent }) => intent),
+  );
   const lying = reports.filter(({ lies }) => lies.length > 0);
   const codes = tally(reports);
-  for (const { seed, scenario, lies, attempts } of lying) console.log(JSON.stringify({ seed, scenario, lies, attempts }));
-  console.log(`intents ${verdict.intents}, orders ${verdict.orders}, missing ${verdict.missing.length}, doubled ${verdict.doubled.length}`);
+  for (const { seed, scenario, lies, attempts } of lying)
+    console.log(JSON.stringify({ seed, scenario, lies, attempts }));
+  console.log(
+    `intents ${verdict.intents}, orders ${verdict.orders}, missing ${verdict.missing.length}, doubled ${verdict.doubled.length}`,
+  );
   console.log(`ends: ${[...codes].map(([code, count]) => `${code} x ${count}`).join(', ')}`);
   const wrong = [...verdict.missing, ...verdict.doubled, ...verdict.unasked];
   if (wrong.length > 0) console.log(`wrong: ${wrong.slice(0, 20).join(', ')}`);

@@ -1,4 +1,10 @@
-import { createServer, request as forward, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as forward,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What happens to one request on its way. `before`: the service never sees it. `after`: the service has done the work. */
@@ -78,9 +84,19 @@ export class FaultProxy {
     return new Promise((resolve, reject) => {
       const { host: _, connection: __, ...headers } = request.headers;
       const outgoing = forward(
-        { host: this.#target.hostname, port: this.#target.port, method: request.method, path: request.url, headers: { ...headers, 'content-length': body.length } },
+        {
+          host: this.#target.hostname,
+          port: this.#target.port,
+          method: request.method,
+          path: request.url,
+          headers: { ...headers, 'content-length': body.length },
+        },
         (incoming) => {
-          whole(incoming).then((bytes) => resolve({ status: incoming.statusCode ?? 500, headers: incoming.headers, body: bytes }), reject);
+          whole(incoming).then(
+            (bytes) =>
+              resolve({ status: incoming.statusCode ?? 500, headers: incoming.headers, body: bytes }),
+            reject,
+          );
         },
       );
       outgoing.on('error', reject);
@@ -101,26 +117,55 @@ function send(response: ServerResponse, { status, headers, body }: Answer): void
   response.end(body);
 }
 
-async function half(fault: NetworkFault, response: ServerResponse, { status, headers, body }: Answer): Promise<void> {
+async function half(
+  fault: NetworkFault,
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+): Promise<void> {
   const part = body.subarray(0, Math.floor(body.length / 2));
   const isWholeToHttp = fault === 'truncated-json';
-  response.writeHead(status, { 'content-type': headers['content-type'], 'content-length': isWholeToHttp ? part.length : body.length });
+  response.writeHead(status, {
+    'content-type': headers['content-type'],
+    'content-length': isWholeToHttp ? part.length : body.length,
+  });
   await new Promise((resolve) => response.write(part, resolve));
   if (isWholeToHttp) response.end();
   else response.destroy();
 }
 
-const statuses: Readonly<Record<string, { status: number; type: string; body: string; headers?: Record<string, string> }>> = {
-  '500': { status: 500, type: 'application/json', body: '{"code":"internal_error","message":"no","details":{}}' },
+const statuses: Readonly<
+  Record<string, { status: number; type: string; body: string; headers?: Record<string, string> }>
+> = {
+  '500': {
+    status: 500,
+    type: 'application/json',
+    body: '{"code":"internal_error","message":"no","details":{}}',
+  },
   '502': { status: 502, type: 'text/html', body: '<html><h1>Bad gateway</h1></html>' },
-  '503': { status: 503, type: 'application/json', body: '{"code":"service_unavailable","message":"no","details":{}}' },
-  '429': { status: 429, type: 'application/json', body: '{"code":"rate_limit_exceeded","message":"no","details":{}}', headers: { 'retry-after': '0' } },
+  '503': {
+    status: 503,
+    type: 'application/json',
+    body: '{"code":"service_unavailable","message":"no","details":{}}',
+  },
+  '429': {
+    status: 429,
+    type: 'application/json',
+    body: '{"code":"rate_limit_exceeded","message":"no","details":{}}',
+    headers: { 'retry-after': '0' },
+  },
 };
 
-async function spoil(fault: NetworkFault, response: ServerResponse, answer: Answer | undefined): Promise<void> {
+async function spoil(
+  fault: NetworkFault,
+  response: ServerResponse,
+  answer: Answer | undefined,
+): Promise<void> {
   if (fault.startsWith('reset')) response.socket?.resetAndDestroy();
   else if (fault === 'slow-bytes' && answer) {
-    response.writeHead(answer.status, { 'content-type': answer.headers['content-type'], 'content-length': answer.body.length });
+    response.writeHead(answer.status, {
+      'content-type': answer.headers['content-type'],
+      'content-length': answer.body.length,
+    });
     const step = Math.ceil(answer.body.length / 8);
     for (let at = 0; at < answer.body.length; at += step) {
       response.write(answer.body.subarray(at, at + step));
@@ -128,7 +173,12 @@ async function spoil(fault: NetworkFault, response: ServerResponse, answer: Answ
     }
     response.end();
   } else if (!fault.startsWith('silence')) {
-    const { status, type, body, headers } = statuses[fault.slice(0, 3)] ?? { status: 500, type: 'text/plain', body: '', headers: {} };
+    const { status, type, body, headers } = statuses[fault.slice(0, 3)] ?? {
+      status: 500,
+      type: 'text/plain',
+      body: '',
+      headers: {},
+    };
     response.writeHead(status, { 'content-type': type, ...headers });
     response.end(body);
   }

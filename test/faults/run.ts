@@ -28,9 +28,9 @@ const mostAttempts = 12;
  * again with its own key; without one, what the journal says is in doubt is resumed, and only what the journal knows
  * nothing of, or knows as refused, is asked anew.
  */
-export async function runIntent(world: World, seed: number): Promise<RunReport> {
+export async function runIntent(world: World, seed: number, given?: Scenario): Promise<RunReport> {
   const random = new Random(seed);
-  const scenario = scenarioOf(random);
+  const scenario = given ?? scenarioOf(random);
   const intent = `intent-${seed}`;
   const folder = mkdtempSync(join(tmpdir(), 'errand-fault-'));
   const proxy = new FaultProxy(world.baseUrl);
@@ -53,8 +53,16 @@ export async function runIntent(world: World, seed: number): Promise<RunReport> 
     for (let turn = 0; turn < mostAttempts; turn += 1) {
       const args = turn === 0 || scenario.ownKey ? create : await nextStep(environment, proxy, create);
       if (args === 'done') return { seed, intent, scenario, attempts, lies };
-      const common = { args, environment, proxy: current, clockIsBack: turn > 0 && scenario.clockBackAtRetry };
-      const dying = scenario.proxyDies && turn === 0 && !scenario.refusedFirst ? killProxySoon(current, random.integer(60, 200)) : undefined;
+      const common = {
+        args,
+        environment,
+        proxy: current,
+        clockIsBack: turn > 0 && scenario.clockBackAtRetry,
+      };
+      const dying =
+        scenario.proxyDies && turn === 0 && !scenario.refusedFirst
+          ? killProxySoon(current, random.integer(60, 200))
+          : undefined;
       const both = await Promise.all([
         attempt({ ...common, blow: scenario.blows[turn] }),
         ...(scenario.twice && turn === 0 ? [attempt(common)] : []),
@@ -81,7 +89,18 @@ export async function runIntent(world: World, seed: number): Promise<RunReport> 
 }
 
 function createArgs({ shopUrl }: World, intent: string, key: string | undefined): string[] {
-  const to = ['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin', '--state', 'TX'];
+  const to = [
+    '--first-name',
+    'A',
+    '--last-name',
+    'B',
+    '--address-line1',
+    '1 Main St',
+    '--city',
+    'Austin',
+    '--state',
+    'TX',
+  ];
   return [
     ...['order', 'create', '--product', `${shopUrl}/test-success`, '--max-price-cents', '1'],
     ...[...to, '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],
@@ -91,11 +110,20 @@ function createArgs({ shopUrl }: World, intent: string, key: string | undefined)
 }
 
 /** Without a key of one's own: what the journal says decides what to do next. */
-async function nextStep(environment: Record<string, string>, proxy: FaultProxy, create: readonly string[]): Promise<readonly string[] | 'done'> {
-  const { stdout } = await attempt({ args: ['order', 'journal', 'list', '--all', '-o', 'json'], environment, proxy });
+async function nextStep(
+  environment: Record<string, string>,
+  proxy: FaultProxy,
+  create: readonly string[],
+): Promise<readonly string[] | 'done'> {
+  const { stdout } = await attempt({
+    args: ['order', 'journal', 'list', '--all', '-o', 'json'],
+    environment,
+    proxy,
+  });
   const records = JSON.parse(stdout || '[]') as { state: string }[];
   if (records.some(({ state }) => state === 'settled')) return 'done';
-  if (records.some(({ state }) => state === 'open')) return ['order', 'journal', 'resume', '--all', '--timeout', '1200ms', '-o', 'json'];
+  if (records.some(({ state }) => state === 'open'))
+    return ['order', 'journal', 'resume', '--all', '--timeout', '1200ms', '-o', 'json'];
   return create;
 }
 

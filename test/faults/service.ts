@@ -16,8 +16,25 @@ export interface Service {
 /** The served sandbox as a process of its own, on a file of its own. */
 export async function startService(): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-service-'));
-  const args = ['sandbox', 'serve', '--port', '0', '--data', join(folder, 'sandbox.db'), '--speed', '100', '--mint-limit', '100000', '-o', 'json'];
-  const env = { ...process.env, ERRAND_CONFIG_DIR: join(folder, 'config'), ERRAND_STATE_DIR: join(folder, 'state') };
+  const args = [
+    'sandbox',
+    'serve',
+    '--port',
+    '0',
+    '--data',
+    join(folder, 'sandbox.db'),
+    '--speed',
+    '100',
+    '--mint-limit',
+    '100000',
+    '-o',
+    'json',
+  ];
+  const env = {
+    ...process.env,
+    ERRAND_CONFIG_DIR: join(folder, 'config'),
+    ERRAND_STATE_DIR: join(folder, 'state'),
+  };
   const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const line = await new Promise<string>((resolve, reject) => {
     let text = '';

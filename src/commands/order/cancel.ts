@@ -14,7 +14,9 @@ async function cancelOrder(context: Context, client: Client, id: string): Promis
     if (!isUnsure || context.signal.aborted) throw error;
     const { body: order } = await client.call('order.get', { path: { order_id: id } });
     if (order.status !== 'cancelled') throw error;
-    context.note(`${id} is cancelled${error.facts.outcome === 'unknown' ? '; the answer had been lost' : ' already'}`);
+    context.note(
+      `${id} is cancelled${error.facts.outcome === 'unknown' ? '; the answer had been lost' : ' already'}`,
+    );
   }
 }
 
