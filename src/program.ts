@@ -1,6 +1,7 @@
 import { Command as Commander, CommanderError } from 'commander';
+import { addGlobalOptions } from './commands/commander-options.ts';
 import type { AnyCommand, Noun } from './commands/define.ts';
-import { addGlobalOptions, mountCommand, mountNoun, type Runner } from './commands/mount.ts';
+import type { Runner } from './commands/mount.ts';
 import { UsageError } from './errors.ts';
 
 interface Entry {
@@ -128,7 +129,10 @@ async function showHelp(root: Commander, words: readonly string[], hooks: Hooks)
 }
 
 async function mountEntry(root: Commander, entry: Entry, hooks: Hooks): Promise<void> {
-  const loaded = await entry.load();
+  const [loaded, { mountCommand, mountNoun }] = await Promise.all([
+    entry.load(),
+    import('./commands/mount.ts'),
+  ]);
   if ('noun' in loaded) mountNoun(root, loaded.noun, hooks.run, hooks.now);
   else mountCommand(root, loaded.command, hooks.run, hooks.now);
 }

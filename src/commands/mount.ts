@@ -1,9 +1,9 @@
-import { type Command as Commander, Option as CommanderOption } from 'commander';
+import type { Command as Commander } from 'commander';
 import { operations } from '../contract/operations/index.ts';
 import { UsageError } from '../errors.ts';
-import type { AnyCommand, Noun, Option, Options } from './define.ts';
+import { addNoInput, addOptions } from './commander-options.ts';
+import type { AnyCommand, Noun, Options } from './define.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';
-import { flagOf, parseInteger, parseOption } from './parse-option.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -47,12 +47,6 @@ export function mountCommand(parent: Commander, command: AnyCommand, run: Runner
   });
 }
 
-/** Adds the global options before the noun: `errand -o json order list`. */
-export function addGlobalOptions(root: Commander, now: () => number): void {
-  addOptions(root, globalOptions, now, 'Global options:');
-  addNoInput(root);
-}
-
 function sharedOptions(command: AnyCommand): Options {
   const called = (command.operations ?? []).map((name) => operations[name]);
   const writes = called.some((operation) => operation.method !== 'GET');
@@ -66,68 +60,6 @@ function sharedOptions(command: AnyCommand): Options {
 }
 
 const root = (mounted: Commander): Commander => (mounted.parent ? root(mounted.parent) : mounted);
-
-function addOptions(mounted: Commander, options: Options, now: () => number, heading?: string): void {
-  for (const [key, option] of Object.entries(options)) {
-    for (const made of commanderOptions(key, option, now)) {
-      const group = heading ?? (option.group && `${option.group}:`);
-      mounted.addOption(group ? made.helpGroup(group) : made);
-    }
-  }
-}
-
-function commanderOptions(key: string, option: Option, now: () => number): CommanderOption[] {
-  const flag = flagOf(key);
-  const short = option.short ? `-${option.short}, ` : '';
-  if (option.kind === 'flag') return [new CommanderOption(short + flag, option.description)];
-  if (option.kind === 'yes-no') {
-    const no = new CommanderOption(`--no-${flag.slice(2)}`, `not: ${option.description}`);
-    return [new CommanderOption(short + flag, option.description), no];
-  }
-  const made = new CommanderOption(`${short}${flag} <${placeholder(option)}>`, describe(option));
-  made.argParser((text: string, previous: unknown) => parseOption(flag, option, text, previous, now()));
-  return option.kind === 'money' ? [made, centsTwin(key, flag)] : [made];
-}
-
-function centsTwin(key: string, flag: string): CommanderOption {
-  const twin = new CommanderOption(`${flag}-cents <n>`, `the same in cents`);
-  twin.attributeName = () => key;
-  twin.argParser((text: string, previous: unknown) => {
-    if (previous !== undefined) throw new UsageError(`${flag} and ${flag}-cents say the same; give one`);
-    return { cents: parseInteger(`${flag}-cents`, text, { min: 0 }) };
-  });
-  return twin;
-}
-
-const placeholders = {
-  text: 'text',
-  integer: 'n',
-  choice: 'value',
-  texts: 'text',
-  list: 'a,b',
-  pairs: 'key=value',
-  money: 'amount',
-  date: 'date',
-  duration: 'time',
-} as const;
-
-const placeholder = (option: Exclude<Option, { kind: 'flag' | 'yes-no' }>): string =>
-  option.placeholder ?? placeholders[option.kind];
-
-function describe(option: Option): string {
-  if (option.kind === 'choice' && !option.description.includes(option.values.join(', '))) {
-    return `${option.description} (${option.values.join(', ')})`;
-  }
-  if (option.kind === 'list' && option.values) return `${option.description} (${option.values.join(', ')})`;
-  if (option.kind === 'integer' && option.min !== undefined && option.max !== undefined) {
-    return `${option.description} (${option.min} to ${option.max})`;
-  }
-  return option.description;
-}
-
-function addNoInput(mounted: Commander): void {
-  mounted.addOption(new CommanderOption('--no-input', 'never ask').helpGroup('Global options:'));
-}
 
 function argumentValues(command: AnyCommand, received: readonly unknown[]): Values {
   const values = (command.arguments ?? []).map((argument, index) => {
