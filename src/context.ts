@@ -35,6 +35,8 @@ export interface Context {
   /** Whether requests are shown in place of being sent (`--dry-run`, `--curl`). */
   readonly previewsRequests: boolean;
   client(): Promise<Client>;
+  /** Gets the local profile its key and its example address, if it has none yet. */
+  ready(): Promise<void>;
   journal(): Promise<Journal>;
   store(): Promise<SettingsStore>;
   prompt(): Promise<typeof import('./prompt/index.ts')>;
@@ -78,6 +80,12 @@ export async function createContext(making: Making): Promise<Context> {
     note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
   const closers: (() => void | Promise<void>)[] = [];
+  const opened = once(async () => {
+    const { openClient } = await import('./open-client.ts');
+    const made = await openClient(context, preview);
+    closers.push(() => made.close());
+    return made;
+  });
   const context: Context = {
     argv,
     pid: making.pid,
@@ -89,12 +97,8 @@ export async function createContext(making: Making): Promise<Context> {
     output: await outputOptions(globals, settings),
     interactive: interactivity(io, settings),
     previewsRequests: preview !== undefined,
-    client: once(async () => {
-      const { openClient } = await import('./open-client.ts');
-      const opened = await openClient(context, preview);
-      closers.push(() => opened.close());
-      return opened.client;
-    }),
+    client: async () => (await opened()).client,
+    ready: async () => (await opened()).ready(),
     journal: once(async () => {
       const { Journal } = await import('./state/journal.ts');
       const journal = await Journal.open(folders.state, systemClock.now);

@@ -11,6 +11,8 @@ export type Preview = 'curl' | 'request' | undefined;
 
 interface Opened {
   readonly client: Client;
+  /** Gets the local profile its key, if it has none yet. */
+  ready(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -33,13 +35,16 @@ export async function openClient(context: Context, preview: Preview): Promise<Op
   const trace = settings.debug ? await debugTrace(context) : undefined;
   const make = (apiKey: string | undefined): Client => createClient({ ...options, trace, apiKey });
   const client = make(settings.apiKey?.value);
-  if (preview) return { client: previewing(client, preview), close };
+  if (preview) return { client: previewing(client, preview), ready: async () => {}, close };
   const mints =
     !settings.apiKey && settings.profile.value === localProfile && settings.baseUrl.value === embeddedUrl;
-  return {
-    client: mints ? minting(client, async () => make(await localKey(context, client))) : client,
-    close,
+  if (!mints) return { client, ready: async () => {}, close };
+  let keyed: Promise<Client> | undefined;
+  const getKeyed = (): Promise<Client> => {
+    keyed ??= localKey(context, client).then(make);
+    return keyed;
   };
+  return { client: minting(client, getKeyed), ready: async () => void (await getKeyed()), close };
 }
 
 async function openTransport({
@@ -91,16 +96,13 @@ async function localKey(context: Context, client: Client): Promise<string> {
 
 /** A client that gets its key when an operation first needs one. */
 function minting(keyless: Client, getKeyed: () => Promise<Client>): Client {
-  let keyed: Promise<Client> | undefined;
-  const clientFor = async (name: OperationName): Promise<Client> => {
-    if (operations[name].auth !== 'bearer') return keyless;
-    keyed ??= getKeyed();
-    return keyed;
-  };
+  const clientFor = async (name: OperationName): Promise<Client> =>
+    operations[name].auth === 'bearer' ? getKeyed() : keyless;
   return {
     ...keyless,
     call: async (name, input, options) => (await clientFor(name)).call(name, input, options),
     stream: async (name, input, options) => (await clientFor(name)).stream(name, input, options),
+    raw: async (request, options) => (await getKeyed()).raw(request, options),
   };
 }
 

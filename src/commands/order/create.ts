@@ -70,6 +70,7 @@ export const create = defineCommand({
   },
   related: ['search', 'retailer check', 'order watch', 'order journal'],
   async run(context, input) {
+    await context.ready();
     const payload = await assemble(context, input);
     const { checkOrder } = await import('../check-order.ts');
     const body = await checkOrder(payload, input.file);
@@ -81,7 +82,7 @@ export const create = defineCommand({
       kind: 'record',
       record: order,
       columns: orderDetailColumns,
-      hints: [`errand order watch ${String(order.id)}`],
+      hints: [`follow it: errand order watch ${String(order.id)}`],
     };
   },
 });

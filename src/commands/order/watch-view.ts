@@ -13,6 +13,7 @@ interface WatchView {
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const refreshMs = 120;
+const header = `${'ORDER'.padEnd(36)}  ${'STATUS'.padEnd(13)}  ${'DELIVERY'.padEnd(11)}  AGE  TOTAL`;
 
 /** A live table on a terminal, redrawn between polls; elsewhere one line for each change on stderr. */
 export async function watchView(context: Context, ids: readonly string[]): Promise<WatchView> {
@@ -27,6 +28,7 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
     frame += 1;
     const now = context.clock.now();
     live.draw([
+      header,
       ...ids.map((id) => liveLine(id, latest.get(id), now)),
       footer(frame, ids, latest, now - started, trouble),
     ]);
@@ -44,6 +46,8 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
       if (over) return;
       over = true;
       clearInterval(timer);
+      // What follows is the orders as they stand; the live lines would only say it twice.
+      live.draw([]);
       live.done();
     },
   };

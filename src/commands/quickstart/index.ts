@@ -47,13 +47,13 @@ const farewell = [
 ];
 
 async function mint(context: Context): Promise<void> {
-  const client = await context.client();
   if (!context.isRehearsal()) {
     throw new UsageError('quickstart rehearses with a test key, and this profile has another', {
       next: [{ command: 'errand quickstart --profile local', when: 'to use the embedded sandbox' }],
     });
   }
-  const { body: wallet } = await client.call('wallet.get', {});
+  await context.ready();
+  const { body: wallet } = await (await context.client()).call('wallet.get', {});
   step(context, 'A sandbox key and a wallet', 'errand wallet', formatMoney(wallet.spendable_balance));
 }
 
