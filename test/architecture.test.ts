@@ -88,7 +88,9 @@ describe('who may import whom', () => {
 
   test('only define, mount and program know commander', () => {
     const knows = imports.filter(({ to }) => to === 'commander').map(({ from }) => from);
-    expect(new Set(knows)).toEqual(new Set(['program.ts', 'commands/mount.ts', 'commands/commander-options.ts']));
+    expect(new Set(knows)).toEqual(
+      new Set(['program.ts', 'commands/mount.ts', 'commands/commander-options.ts']),
+    );
   });
 
   test('only prompt asks', () => {

@@ -1,3 +1,5 @@
+import { sandboxWalletCents } from '../contract/limits.ts';
+
 /** What distinguishes one sandbox from another; nothing of it stands fixed in a handler. */
 export interface SandboxConfig {
   /** The fixed prefix of keys and ids, without its underscore. */
@@ -30,7 +32,7 @@ export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}
     latencyMs: 0,
     mintLimitPerDay: 1000,
     orderFeeCents: 100,
-    startBalanceCents: 100_000,
+    startBalanceCents: sandboxWalletCents,
     ...more,
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { limits, usPostalCodePattern } from '../limits.ts';
+import { limits } from '../limits.ts';
 
 /** Marks what was seen on the wire and not read in the specification: it can drift. The one flag for that. */
 export const observed = <S extends z.ZodType>(schema: S): S => schema.meta({ observed: true });
@@ -13,6 +13,3 @@ export const count = z.int().min(0);
 export const text = z.string();
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'Input should be a valid http or https URL' });
 export const metadata = z.record(z.string(), z.unknown());
-export const usPostalCode = z
-  .string()
-  .regex(usPostalCodePattern, 'A US postal code has 5 digits, optionally a dash and 4 more');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { returnReasons, returnStatuses } from '../enums.ts';
+import { earlierReturnReasons, returnReasons, returnStatuses } from '../enums.ts';
 import { limits } from '../limits.ts';
 import { cents, count, observed, text, timestamp, uuid } from './fields.ts';
 
@@ -20,7 +20,7 @@ export const ReturnRequest = z.strictObject({
   id: uuid,
   order_id: uuid,
   status: z.enum(returnStatuses),
-  reason: z.enum(returnReasons),
+  reason: z.enum([...returnReasons, ...earlierReturnReasons]),
   notes: text.nullable(),
   resolution_notes: text.nullable(),
   items: z.array(observed(z.strictObject({ order_item_id: uuid, quantity: count }))),

@@ -3,22 +3,12 @@
  * before each read, and keeps `{record, plan}` in between.
  */
 export { advance, cancelPending, nextDue } from './advance.ts';
-export { applyTransition } from './apply.ts';
-export { isCancellable, ledgerEffects } from './consequences.ts';
-export { type CreationRefusal, creationRefusal } from './creation.ts';
-export { type Force, forceTransition } from './force.ts';
-export { createOrder, planOrder } from './plan.ts';
+export { creationRefusal } from './creation.ts';
+export { forceTransition } from './force.ts';
+export { createOrder } from './plan.ts';
 export { publicTracking } from './public-tracking.ts';
-export { initialRecord } from './record.ts';
 export { slugOf } from './shop-url.ts';
-export {
-  type TestProduct,
-  type TestSlug,
-  testFacts,
-  testProducts,
-  testProductsResponse,
-  testSlugs,
-} from './test-products.ts';
+export { type TestSlug, testProducts, testProductsResponse, testSlugs } from './test-products.ts';
 export { milestones } from './timeline.ts';
 export type * from './types.ts';
 export { forcedKinds } from './types.ts';

@@ -1,9 +1,4 @@
-import type {
-  FulfillmentConcern,
-  ItemStatus,
-  ProductCondition,
-  TrackingStatus,
-} from '../../contract/enums.ts';
+import type { ItemStatus, ProductCondition, TrackingStatus } from '../../contract/enums.ts';
 import type { ErrorType } from '../../contract/error-codes.ts';
 import type { WebhookEvent } from '../../contract/events.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
@@ -170,4 +165,4 @@ export const forcedKinds = [
 ] as const;
 export type ForcedKind = (typeof forcedKinds)[number];
 
-export type { ErrorType, FulfillmentConcern, ItemStatus, TrackingStatus };
+export type { ErrorType, ItemStatus, TrackingStatus };
