@@ -1,8 +1,15 @@
 import type { Handlers } from '../handler.ts';
+import { descriptionHandlers } from './description.ts';
 import { keyHandlers } from './keys.ts';
 import { moneyHandlers } from './money.ts';
 import { orderHandlers } from './orders.ts';
 import { retailerHandlers } from './retailers.ts';
 
 /** The handler of each operation of the table. */
-export const handlers: Handlers = { ...keyHandlers, ...moneyHandlers, ...orderHandlers, ...retailerHandlers };
+export const handlers: Handlers = {
+  ...descriptionHandlers,
+  ...keyHandlers,
+  ...moneyHandlers,
+  ...orderHandlers,
+  ...retailerHandlers,
+};

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { type ErrorCode, errorCodes } from './error-codes.ts';
+import { webhookEvents } from './events.ts';
+import type { Answer, Operation, Parameter, ParameterRule } from './operation.ts';
+import { operations } from './operations/index.ts';
+import { type SchemaName, schemas } from './schemas/index.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The version that the specification's machine-readable description reports. */
+const version = '2026-08-21';
+
+/** OpenAPI 3.1 of the whole table; nothing in it is written by hand. Pure. */
+export function openApiDocument(addresses: {
+  readonly baseUrl: string;
+  readonly legacyBaseUrl: string;
+}): Json {
+  const requestNames = new Set(
+    Object.values<Operation>(operations).flatMap(({ body }) => (body ? [body.schema] : [])),
+  );
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Retail purchasing service', version },
+    servers: [{ url: addresses.baseUrl }],
+    paths: paths(addresses.legacyBaseUrl),
+    webhooks: Object.fromEntries(Object.entries(webhookEvents).map(([name, when]) => [name, webhook(when)])),
+    components: {
+      schemas: Object.fromEntries(
+        Object.keys(schemas).map((name) => [
+          name,
+          jsonSchema(name as SchemaName, requestNames.has(name as SchemaName)),
+        ]),
+      ),
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'The client token as user name, a blank password.',
+        },
+        payment: { type: 'http', scheme: 'payment', description: 'A 402 challenge, paid per request.' },
+      },
+    },
+  };
+}
+
+function paths(legacyBaseUrl: string): Json {
+  const byPath: Record<string, Record<string, unknown>> = {};
+  for (const [name, operation] of Object.entries<Operation>(operations)) {
+    const item = byPath[operation.path] ?? {};
+    byPath[operation.path] = {
+      ...item,
+      [operation.method.toLowerCase()]: described(name, operation, legacyBaseUrl),
+    };
+  }
+  return byPath;
+}
+
+function described(name: string, operation: Operation, legacyBaseUrl: string): Json {
+  const { summary, auth, pathParameters = {}, query = {}, rules = [], body } = operation;
+  const parameters = [...parametersIn('path', pathParameters), ...parametersIn('query', query)];
+  return {
+    operationId: name,
+    summary,
+    ...(operation.surface === 'legacy' && { servers: [{ url: legacyBaseUrl }] }),
+    ...(operation.observed && { 'x-observed': true }),
+    ...(operation.challengeCents !== undefined && { 'x-challenge-cents': operation.challengeCents }),
+    ...(rules.length > 0 && { 'x-parameter-rules': rules satisfies readonly ParameterRule[] }),
+    security: auth === 'none' ? [] : [{ [auth]: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: !body.optional, content: content(body.schema) } }),
+    responses: responses(operation),
+  };
+}
+
+function parametersIn(place: 'path' | 'query', specs: Readonly<Record<string, Parameter>>): Json[] {
+  return Object.entries(specs).map(([name, spec]) => ({
+    name,
+    in: place,
+    description: spec.description,
+    required: place === 'path' || spec.required === true,
+    ...(spec.observed && { 'x-observed': true }),
+    schema: parameterSchema(spec),
+  }));
+}
+
+const types = {
+  string: { type: 'string' },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  'date-time': { type: 'string', format: 'date-time' },
+  uuid: { type: 'string', format: 'uuid' },
+  strings: { type: 'array' },
+} as const;
+
+function parameterSchema(spec: Parameter): Json {
+  const { type, min, max, minLength, maxLength, values } = spec;
+  const base = types[type];
+  return {
+    ...base,
+    ...(spec.nullable && { type: [base.type, 'null'] }),
+    ...(type === 'strings' && { items: { type: 'string', ...(values && { enum: values }) } }),
+    ...(type !== 'strings' && values && { enum: values }),
+    ...(min !== undefined && { minimum: min }),
+    ...(max !== undefined && { maximum: max }),
+    ...(minLength !== undefined && { minLength }),
+    ...(maxLength !== undefined && { maxLength }),
+    ...(spec.default !== undefined && { default: spec.default }),
+  };
+}
+
+function responses(operation: Operation): Json {
+  const codes = [...operation.errors, ...authErrors(operation)];
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set(codes)) {
+    const { status } = errorCodes[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const refusals = [...byStatus].map(([status, named]) => [
+    status,
+    { description: named.join(', '), 'x-error-codes': named, content: content('ErrorResponse') },
+  ]);
+  const takesInput = operation.body || operation.query || operation.pathParameters;
+  return {
+    [operation.answer.status]: success(operation.answer),
+    ...Object.fromEntries(refusals),
+    ...(takesInput && { 422: { description: 'validation error', content: content('HTTPValidationError') } }),
+  };
+}
+
+const authErrors = ({ auth }: Operation): ErrorCode[] =>
+  auth === 'bearer' || auth === 'basic' ? ['unauthorized', 'invalid_token', 'token_expired'] : [];
+
+function success(answer: Answer): Json {
+  if (answer.type === 'none') return { description: 'done' };
+  if (answer.type === 'csv')
+    return { description: 'CSV', content: { 'text/csv': { schema: { type: 'string' } } } };
+  return { description: answer.schema, content: content(answer.schema) };
+}
+
+const content = (name: SchemaName): Json => ({
+  'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
+});
+
+const webhook = (when: string): Json => ({
+  post: {
+    summary: `sent when ${when}`,
+    requestBody: { content: content('OrderResponse') },
+    responses: { 200: { description: 'received' } },
+  },
+});
+
+/** A shape as JSON Schema. Requests are closed; answers are open, since the service may grow. */
+function jsonSchema(name: SchemaName, isRequest: boolean): Json {
+  const { $schema: _, ...made } = z.toJSONSchema(schemas[name], {
+    io: isRequest ? 'input' : 'output',
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema: node }) {
+      if (node.maximum === Number.MAX_SAFE_INTEGER) delete node.maximum;
+      if (node.minimum === Number.MIN_SAFE_INTEGER) delete node.minimum;
+      if (!isRequest && node.additionalProperties === false) delete node.additionalProperties;
+      if (z.globalRegistry.get(zodSchema)?.observed) node['x-observed'] = true;
+      delete node.observed;
+    },
+  });
+  return made;
+}

@@ -1,0 +1,9 @@
+import type { Handlers } from '../handler.ts';
+
+export const descriptionHandlers: Handlers = {
+  'openapi.get': async ({ config }) => {
+    const { openApiDocument } = await import('../../contract/openapi.ts');
+    const document = openApiDocument({ baseUrl: config.baseUrl, legacyBaseUrl: config.baseUrl });
+    return { text: JSON.stringify(document) };
+  },
+};

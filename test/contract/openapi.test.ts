@@ -1,0 +1,66 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, test } from 'vitest';
+import { errorCodes } from '../../src/contract/error-codes.ts';
+import { openApiDocument } from '../../src/contract/openapi.ts';
+import type { Operation } from '../../src/contract/operation.ts';
+import { operations } from '../../src/contract/operations/index.ts';
+import { schemas } from '../../src/contract/schemas/index.ts';
+
+interface Described {
+  operationId: string;
+  parameters?: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
+  requestBody?: { required: boolean; content: Record<string, { schema: { $ref: string } }> };
+  responses: Record<string, { 'x-error-codes'?: string[] }>;
+}
+
+const document = openApiDocument({
+  baseUrl: 'http://127.0.0.1:4848',
+  legacyBaseUrl: 'http://127.0.0.1:4849',
+});
+// The test reads the document as any consumer would: as JSON.
+const { paths, components } = JSON.parse(JSON.stringify(document)) as {
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Record<string, Record<string, unknown>> };
+};
+const table = Object.entries<Operation>(operations);
+const describedOf = ({ path, method }: Operation): Described | undefined =>
+  paths[path]?.[method.toLowerCase()];
+
+describe('the OpenAPI document', () => {
+  test('is valid OpenAPI 3.1 under a public validator', async () => {
+    const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)));
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+  });
+
+  test('has every shape of the contract', () => {
+    expect(Object.keys(components.schemas).toSorted()).toEqual(Object.keys(schemas).toSorted());
+  });
+
+  test.each(table)(
+    '%s: has its parameters with their bounds, its body, and every error',
+    (name, operation) => {
+      const described = describedOf(operation);
+      expect(described?.operationId).toBe(name);
+      for (const [parameter, spec] of Object.entries({ ...operation.pathParameters, ...operation.query })) {
+        const found = described?.parameters?.find((candidate) => candidate.name === parameter);
+        expect(found?.schema.minimum).toBe(spec.min);
+        expect(found?.schema.maximum).toBe(spec.max);
+        expect(found?.schema.maxLength).toBe(spec.maxLength);
+        expect(found?.schema.default).toBe(spec.default);
+      }
+      expect(described?.requestBody?.content['application/json']?.schema.$ref.split('/').at(-1)).toBe(
+        operation.body?.schema,
+      );
+      for (const code of operation.errors) {
+        expect(described?.responses[errorCodes[code].status]?.['x-error-codes']).toContain(code);
+      }
+    },
+  );
+
+  test('requests are closed, answers are open, and what was only observed says so', () => {
+    expect(components.schemas.OrderCreate).toMatchObject({ additionalProperties: false });
+    expect(components.schemas.OrderResponse).not.toHaveProperty('additionalProperties');
+    expect(components.schemas.Sku).toMatchObject({ 'x-observed': true });
+  });
+});
