@@ -50,9 +50,10 @@ export const moneyHandlers: Handlers = {
 
 function metric(store: Store, userId: string, endpoint: string, since: number, days: number) {
   const rows = store.all(
-    'SELECT CAST((at - ?) / ? AS INTEGER) AS day, count(*) AS calls FROM calls WHERE user_id = ? AND endpoint = ? AND at > ? GROUP BY day',
+    'SELECT CAST(min((at - ?) / ?, ?) AS INTEGER) AS day, count(*) AS calls FROM calls WHERE user_id = ? AND endpoint = ? AND at > ? GROUP BY day',
     since,
     dayMs,
+    days - 1,
     userId,
     endpoint,
     since,

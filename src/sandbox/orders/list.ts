@@ -42,14 +42,18 @@ const filters: Readonly<Record<string, (value: Value, query: ParameterValues) =>
 };
 
 /** The conditions of a query, the caller's own orders first. */
-function conditionsOf(userId: string, query: ParameterValues): Condition {
+function conditionsOf(userId: string, query: ParameterValues): Condition & { readonly isFiltered: boolean } {
   const asked = Object.entries(filters).flatMap(([name, condition]) => {
     const value = query[name];
     if (value === undefined || value === null || typeof value === 'object') return [];
     return [condition(typeof value === 'boolean' ? Number(value) : value, query)];
   });
   const all = [{ sql: 'o.user_id = ?', values: [userId] }, ...asked];
-  return { sql: all.map(({ sql }) => sql).join(' AND '), values: all.flatMap(({ values }) => values) };
+  return {
+    sql: all.map(({ sql }) => sql).join(' AND '),
+    values: all.flatMap(({ values }) => values),
+    isFiltered: asked.length > 0,
+  };
 }
 
 /** A page of orders as JSON texts, newest first, and how many there are in all. */
@@ -58,7 +62,7 @@ export function listOrders(
   userId: string,
   query: ParameterValues,
 ): { texts: string[]; total: number } {
-  const { sql, values } = conditionsOf(userId, query);
+  const { sql, values, isFiltered } = conditionsOf(userId, query);
   const include = query.include;
   const column = Array.isArray(include) && include.includes('tracking_events') ? 'record' : 'listed';
   // The inner query walks an index alone, so that a deep page reads no record that it does not show.
@@ -72,14 +76,14 @@ export function listOrders(
   );
   return {
     texts: rows.map((row) => String(row.text)),
-    total: countOrders(store, userId, { sql, values }, values.length === 1),
+    total: countOrders(store, userId, { sql, values }, isFiltered),
   };
 }
 
-function countOrders(store: Store, userId: string, { sql, values }: Condition, unfiltered: boolean): number {
-  const row = unfiltered
-    ? store.get('SELECT order_count AS total FROM users WHERE id = ?', userId)
-    : store.get(`SELECT count(*) AS total FROM orders o WHERE ${sql}`, ...values);
+function countOrders(store: Store, userId: string, { sql, values }: Condition, isFiltered: boolean): number {
+  const row = isFiltered
+    ? store.get(`SELECT count(*) AS total FROM orders o WHERE ${sql}`, ...values)
+    : store.get('SELECT order_count AS total FROM users WHERE id = ?', userId);
   return Number(row?.total ?? 0);
 }
 

@@ -1,0 +1,109 @@
+import type { SandboxConfig } from '../../src/sandbox/config.ts';
+import { type Served, serveSandbox } from '../../src/sandbox/serve.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // A test reads whatever JSON came.
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+/** The sandbox over real HTTP, its clock in the test's hand. */
+export class TestService {
+  readonly #served: Served;
+  readonly #clock: { now: number };
+  readonly bugs: unknown[];
+  key = '';
+
+  private constructor(served: Served, clock: { now: number }, bugs: unknown[]) {
+    this.#served = served;
+    this.#clock = clock;
+    this.bugs = bugs;
+  }
+
+  static async start(
+    options: { file?: string; seed?: number; config?: Partial<SandboxConfig>; now?: number } = {},
+  ): Promise<TestService> {
+    const clock = { now: options.now ?? Date.parse('2026-03-01T12:00:00Z') };
+    const bugs: unknown[] = [];
+    const served = await serveSandbox({
+      host: '127.0.0.1',
+      port: 0,
+      file: options.file ?? ':memory:',
+      seed: options.seed ?? 7,
+      ...(options.config && { config: options.config }),
+      now: () => clock.now,
+      report: (error) => bugs.push(error),
+    });
+    const service = new TestService(served, clock, bugs);
+    service.key = await service.mint();
+    return service;
+  }
+
+  get baseUrl(): string {
+    return this.#served.baseUrl;
+  }
+
+  product(slug: string): string {
+    return `${this.#served.shopUrl}/${slug}`;
+  }
+
+  /** Lets time pass, in ms. */
+  pass(ms: number): void {
+    this.#clock.now += ms;
+  }
+
+  async mint(body?: unknown): Promise<string> {
+    return (await this.send('POST', '/sandbox/keys', body, null)).body.api_key;
+  }
+
+  async send(
+    method: string,
+    target: string,
+    body?: unknown,
+    key: string | null = this.key,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const answer = await fetch(`${this.baseUrl}${target}`, {
+      method,
+      headers: { ...(key !== null && { authorization: `Bearer ${key}` }), ...headers },
+      ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
+      redirect: 'manual',
+    });
+    const text = await answer.text();
+    const isJson = answer.headers.get('content-type')?.includes('json') === true && text !== '';
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text,
+      body: isJson ? JSON.parse(text) : undefined,
+    };
+  }
+
+  order(slug: string, more: Record<string, unknown> = {}, key: string = this.key): Promise<Answer> {
+    return this.send('POST', '/orders', { ...orderBody(this.product(slug)), ...more }, key);
+  }
+
+  stop(): Promise<void> {
+    return this.#served.close();
+  }
+}
+
+export const address = {
+  first_name: 'Ada',
+  last_name: 'Byron',
+  address_line1: '1 Main St',
+  city: 'Austin',
+  state: 'TX',
+  postal_code: '78701',
+  country: 'US',
+  phone_number: '5125550100',
+};
+
+export const orderBody = (url: string) => ({
+  products: [{ url }],
+  shipping_address: address,
+  max_price: 5000,
+});
