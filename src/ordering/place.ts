@@ -90,7 +90,7 @@ export async function send(
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     if (error.facts.status === alreadyExists) return adoptExisting(context, client, body, error);
-    if (sending === 'again' || !isCertain(error)) throw inDoubt(error, key);
+    if (sending === 'again' || !isCertain(error)) throw inDoubt(context, error, key);
     const { code = error.category } = error.facts;
     (await context.journal()).refuse(key, context.settings.baseUrl.value, { code, message: error.message });
     throw new ErrandError(error.category, error.message, {
@@ -131,14 +131,14 @@ async function adoptExisting(
 ): Promise<Placed> {
   const { idempotency_key: key } = body;
   const id = asObject(refusal.facts.details).identifier;
-  if (typeof id !== 'string') throw inDoubt(refusal, key);
+  if (typeof id !== 'string') throw inDoubt(context, refusal, key);
   try {
     const placed = await readExisting(client, body, id, refusal.facts);
     await settle(context, key, id);
     return placed;
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    if (error.category !== 'conflict') throw inDoubt(error, key);
+    if (error.category !== 'conflict') throw inDoubt(context, error, key);
     const { value: baseUrl } = context.settings.baseUrl;
     (await context.journal()).refuse(key, baseUrl, { code: 'already_exists', message: refusal.message });
     throw error;
@@ -177,8 +177,17 @@ function otherOrder(
 const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 
+/** The flags without which another command would ask another service. */
+function whereFlags({ settings: { profile, baseUrl } }: Context): string {
+  const flags = [
+    profile.from === 'flag' && ` --profile ${profile.value}`,
+    baseUrl.from === 'flag' && ` --base-url ${baseUrl.value}`,
+  ];
+  return flags.filter(Boolean).join('');
+}
+
 /** The order may exist. Interruption keeps its own exit code; everything else is exit 10. */
-function inDoubt(error: ErrandError, key: string): ErrandError {
+function inDoubt(context: Context, error: ErrandError, key: string): ErrandError {
   const stopped = error.category === 'interrupted' || error.category === 'terminated';
   return new ErrandError(
     stopped ? error.category : 'in_doubt',
@@ -190,7 +199,9 @@ function inDoubt(error: ErrandError, key: string): ErrandError {
       idempotencyKey: key,
       cause: error,
       hint: 'Do not order again: resuming sends the same key, so that exactly one order comes of it.',
-      next: [{ command: `errand order journal resume ${key}`, when: 'to find out, safely' }],
+      next: [
+        { command: `errand order journal resume ${key}${whereFlags(context)}`, when: 'to find out, safely' },
+      ],
     },
   );
 }

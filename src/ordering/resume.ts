@@ -37,7 +37,7 @@ function checkService(context: Context, record: JournalRecord): void {
       outcome: 'not_sent',
       next: [
         {
-          command: `errand order journal resume ${record.key} --profile ${record.profile}`,
+          command: `errand order journal resume ${record.key} --profile ${record.profile} --base-url ${record.base_url}`,
           when: `to settle it where it was sent (now: ${profile.value})`,
         },
       ],

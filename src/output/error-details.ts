@@ -6,10 +6,21 @@ import { isRecord } from './path.ts';
 const mostLines = 20;
 
 /** The details of a failure as lines: for missing funds what is needed and the ways forward, else what stands there. */
-export function detailLines({ code, details }: Pick<ErrorReport, 'code' | 'details'>): string[] {
+export function detailLines({
+  code,
+  details,
+  message,
+}: Pick<ErrorReport, 'code' | 'details' | 'message'>): string[] {
+  if (code === 'validation_error' && isSaid(details, message)) return [];
   const lines = code === 'insufficient_funds' && isRecord(details) ? fundLines(details) : plainLines(details);
   if (lines.length <= mostLines) return lines;
   return [...lines.slice(0, mostLines), `… and ${lines.length - mostLines} more; -o json shows all`];
+}
+
+/** Whether the message names all that a validation body refuses. */
+function isSaid(details: unknown, message: string): boolean {
+  const issues = isRecord(details) && Array.isArray(details.detail) ? details.detail : [];
+  return issues.length > 0 && issues.every((issue) => isRecord(issue) && message.includes(String(issue.msg)));
 }
 
 function fundLines({
@@ -42,8 +53,8 @@ const rails: Readonly<Record<string, string>> = {
 
 function wayForward(way: unknown): string {
   if (!isRecord(way) || typeof way.rail !== 'string') return `- ${plain(way)}`;
-  const { rail, ...facts } = way;
-  const meaning = Object.hasOwn(rails, rail) ? [rails[rail]] : [];
+  const { rail, message, ...facts } = way;
+  const meaning = Object.hasOwn(rails, rail) ? [rails[rail]] : typeof message === 'string' ? [message] : [];
   const stated = Object.entries(facts)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => `${key} ${plain(value)}`);

@@ -22,7 +22,7 @@ function toYaml(value: unknown): string {
       if (typeof node.value === 'string' && hidden.test(node.value)) node.type = 'QUOTE_DOUBLE';
     },
   });
-  return document.toString({ lineWidth: 0 }).replace(allHidden, escaped);
+  return document.toString({ lineWidth: 0, blockQuote: false }).replace(allHidden, escaped);
 }
 
 function escaped(character: string): string {

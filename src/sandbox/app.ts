@@ -1,22 +1,23 @@
 import type { OperationName } from '../contract/operations/index.ts';
 import { readParameters } from '../contract/parameters.ts';
-import { checkShape } from '../contract/schemas/check.ts';
 import { bringUpToDate } from './advance.ts';
 import { identify } from './caller.ts';
 import type { Call, HandlerAnswer, Service } from './handler.ts';
 import { handlers } from './handlers/index.ts';
 import { page } from './pages/index.ts';
-import { readJson } from './read-json.ts';
+import { bodyTooLarge, largestBody, readBody, readQuery, readTarget } from './read-request.ts';
 import { answerTo, Invalid, json, Refusal } from './refusal.ts';
 import { type Match, route } from './router.ts';
+import { StoreError } from './store-error.ts';
 import { noteCall } from './usage.ts';
 import type { Handle, SandboxRequest, SandboxResponse } from './wire.ts';
+import { writeAnswer } from './write-answer.ts';
 
-/** Largest request body, bytes. */
-export const largestBody = 10 * 1024 * 1024;
-
-/** The service as a function: a request in, an answer out, no socket. Never throws; a bug is a 500 and told to `report`. */
-export function createApp(service: Service, report: (error: unknown) => void): Handle {
+/**
+ * The service as a function: a request in, an answer out, no socket. A bug is a 500 and told to the service's `report`.
+ * @throws StoreError where the store's file is to blame: in this process that is the user's own to put right.
+ */
+export function createApp(service: Service): Handle {
   return async (request) => {
     try {
       if (service.config.latencyMs > 0)
@@ -25,7 +26,8 @@ export function createApp(service: Service, report: (error: unknown) => void): H
     } catch (error) {
       const refused = answerTo(error);
       if (refused) return refused;
-      report(error);
+      if (error instanceof StoreError) throw error;
+      service.report(error);
       return json(500, {
         code: 'internal_error',
         message: 'The sandbox failed; this is a bug in it.',
@@ -36,7 +38,8 @@ export function createApp(service: Service, report: (error: unknown) => void): H
 }
 
 async function answer(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
-  const [pathname = '/', search = ''] = request.target.split('?', 2);
+  if (request.body.length > largestBody) return bodyTooLarge();
+  const { pathname, search } = readTarget(request.target);
   const shown = page(service, request.method, pathname);
   if (shown) return shown;
   const found = route(request.method, pathname);
@@ -74,8 +77,8 @@ async function call(
     );
   const raw = Object.fromEntries(Object.entries(path).map(([key, value]) => [key, [value]]));
   const inPath = readParameters(operation.pathParameters ?? {}, [], 'path', raw);
-  const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', queryOf(search));
-  const body = readBody(operation.body, request);
+  const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', readQuery(search));
+  const body = await readBody(operation.body, request);
   const issues = [...inPath.issues, ...inQuery.issues, ...body.issues];
   if (issues.length > 0) throw new Invalid(issues);
   await bringUpToDate(service, now);
@@ -104,51 +107,5 @@ async function call(
       { path: values, query: inQuery.values },
       'count' in answered ? answered.count : undefined,
     );
-  return written(operation.answer, answered);
-}
-
-function queryOf(search: string): Record<string, string[]> {
-  const query: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(search)) query[name] = [...(query[name] ?? []), value];
-  return query;
-}
-
-function readBody(
-  wanted: Match['operation']['body'],
-  request: SandboxRequest,
-): { value: unknown; issues: readonly Invalid['issues'][number][] } {
-  if (request.body.length > largestBody)
-    throw new Refusal('bad_request', `The body is larger than ${largestBody} bytes.`);
-  if (!wanted) return { value: undefined, issues: [] };
-  if (request.body.length === 0) {
-    if (!wanted.optional) throw new Invalid([{ loc: ['body'], msg: 'Field required', type: 'missing' }]);
-    return { value: {}, issues: [] };
-  }
-  const checked = checkShape(wanted.schema, readJson(request.body), 'body');
-  return checked.issues ? { value: undefined, issues: checked.issues } : { value: checked.value, issues: [] };
-}
-
-/** The answer on the wire; a value is held against the contract first, so that the two cannot drift apart. */
-function written(
-  wanted: Match['operation']['answer'],
-  answered: HandlerAnswer<OperationName>,
-): SandboxResponse {
-  if ('empty' in answered) return { status: wanted.status, headers: {}, body: null };
-  if ('csv' in answered) {
-    const headers = {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${answered.filename}"`,
-    };
-    return { status: wanted.status, headers, body: answered.csv };
-  }
-  if ('text' in answered)
-    return { status: wanted.status, headers: { 'content-type': 'application/json' }, body: answered.text };
-  if (wanted.type === 'json') {
-    const checked = checkShape(wanted.schema, answered.value, 'answer');
-    if (checked.issues)
-      throw new Error(
-        `the sandbox's own answer breaks ${wanted.schema}: ${JSON.stringify(checked.issues.slice(0, 5))}`,
-      );
-  }
-  return json(wanted.status, answered.value, answered.headers);
+  return writeAnswer(operation.answer, answered);
 }

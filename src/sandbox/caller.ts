@@ -46,10 +46,11 @@ const bearerKey = (header: string | undefined): string | undefined =>
 function basicKey(header: string | undefined): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header ?? '')?.[1];
   if (encoded === undefined) return undefined;
-  const [user = '', password] = Buffer.from(encoded, 'base64').toString('utf8').split(':');
-  if (password !== '')
+  const credentials = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = credentials.indexOf(':');
+  if (colon !== credentials.length - 1)
     throw new Refusal('invalid_token', 'The password must be blank; the client token is the user name.');
-  return user;
+  return credentials.slice(0, colon);
 }
 
 function known(store: Store, key: string, now: number): Caller {

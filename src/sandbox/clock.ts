@@ -1,5 +1,8 @@
 import type { Store } from './store.ts';
 
+/** The latest that a sandbox can reach: ISO 8601 writes years of four digits. Leaves an order room to live. */
+const lastMs = Date.parse('9999-01-01T00:00:00Z');
+
 const offsetName = 'clock_offset_ms';
 
 /** The sandbox's time, ms since the epoch: the real one and what it was advanced by, the same for every process. */
@@ -16,10 +19,12 @@ export class SandboxClock {
     return this.#real() + Number(this.#store.meta(offsetName) ?? 0);
   }
 
-  /** Moves the clock forward by `ms`; it never goes back. @returns the new time. */
+  /** Moves the clock forward by `ms`; it never goes back, nor beyond what can be written. @returns the new time. */
   advance(ms: number): number {
     this.#store.transaction(() => {
-      this.#store.setMeta(offsetName, String(Number(this.#store.meta(offsetName) ?? 0) + Math.max(0, ms)));
+      const room = Math.max(0, lastMs - this.now());
+      const forward = Math.min(Math.max(0, Math.round(ms)), room);
+      this.#store.setMeta(offsetName, String(Number(this.#store.meta(offsetName) ?? 0) + forward));
     });
     return this.now();
   }

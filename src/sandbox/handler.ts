@@ -17,6 +17,8 @@ export interface Service {
   readonly identity: Identity;
   /** Opened when it is first needed. */
   catalogue(): Promise<Catalogue>;
+  /** Is told of a bug. */
+  report(error: unknown): void;
 }
 
 type Table = typeof operations;

@@ -5,7 +5,9 @@ import { SandboxClock } from './clock.ts';
 import { type SandboxConfig, sandboxConfig } from './config.ts';
 import type { Service } from './handler.ts';
 import { Identity } from './identity.ts';
+import { preparePrivateFile } from './private-file.ts';
 import { Store } from './store.ts';
+import { storeTrouble } from './store-error.ts';
 import type { Handle } from './wire.ts';
 
 export interface OpenOptions {
@@ -46,12 +48,17 @@ export async function openSandbox({
     clock: new SandboxClock(store, now),
     config: sandboxConfig(baseUrl, config),
     catalogue: () => {
-      opening ??= openStoresCatalogue();
+      opening ??= openStoresCatalogue().catch((error: unknown) => {
+        // What stood in the way may be gone the next time.
+        opening = undefined;
+        throw error;
+      });
       return opening;
     },
+    report,
   };
   return {
-    handle: createApp(service, report),
+    handle: createApp(service),
     service,
     close() {
       for (const close of closers) close();
@@ -65,14 +72,20 @@ export async function openSandbox({
     const { loadSqlite } = await import('./sqlite.ts');
     const number = catalogueSeed(identity.seed);
     const Database = await loadSqlite();
-    const catalogue = openCatalogue({
-      file: file === ':memory:' ? file : join(dirname(file), `catalogue-${number}.db`),
-      seed: number,
-      prefix: service.config.prefix,
-      database: (path) => new Database(path),
-    });
-    closers.push(() => catalogue.close());
-    return catalogue;
+    const path = file === ':memory:' ? file : join(dirname(file), `catalogue-${number}.db`);
+    try {
+      if (path !== ':memory:') preparePrivateFile(path);
+      const catalogue = openCatalogue({
+        file: path,
+        seed: number,
+        prefix: service.config.prefix,
+        database: (name) => new Database(name),
+      });
+      closers.push(() => catalogue.close());
+      return catalogue;
+    } catch (cause) {
+      throw storeTrouble(path, cause) ?? cause;
+    }
   }
 }
 

@@ -1,17 +1,18 @@
-import { chmodSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { migrations } from './migrations.ts';
+import { patiently } from './patiently.ts';
+import { preparePrivateFile } from './private-file.ts';
 import { loadSqlite, type Sqlite, type Statement } from './sqlite.ts';
+import { openTrouble, StoreError, storeTrouble } from './store-error.ts';
+
+export { StoreError } from './store-error.ts';
 
 type Value = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
 
-/** The sandbox's store cannot be used; the message names the file. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-}
-
-/** SQLite shared by several processes; every commit is on disk before the call returns. */
+/**
+ * SQLite shared by several processes; every commit is on disk before the call returns.
+ * Every method throws StoreError where the file is to blame (full disk, read-only, held by another process).
+ */
 export class Store {
   readonly database: Sqlite;
   readonly file: string;
@@ -28,45 +29,44 @@ export class Store {
     const Database = await loadSqlite();
     let database: Sqlite | undefined;
     try {
-      if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      if (file !== ':memory:') preparePrivateFile(file);
       database = new Database(file);
-      if (file !== ':memory:') chmodSync(file, 0o600);
-      database.exec(
-        'PRAGMA busy_timeout = 15000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
-      );
-      const store = new Store(database, file);
-      store.#migrate();
+      const opened = database;
+      opened.exec('PRAGMA busy_timeout = 15000');
+      patiently(() => opened.exec('PRAGMA journal_mode = WAL'));
+      opened.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+      const store = new Store(opened, file);
+      patiently(() => store.#migrate());
       return store;
     } catch (cause) {
       database?.close();
-      throw storeError(file, cause);
+      throw openTrouble(file, cause);
     }
   }
 
   get(sql: string, ...values: Value[]): StoredRow | undefined {
-    const row: unknown = this.#statement(sql).get(...values);
+    const row: unknown = this.#guarded(() => this.#statement(sql).get(...values.map(whole)));
     return typeof row === 'object' && row !== null ? { ...row } : undefined;
   }
 
   all(sql: string, ...values: Value[]): StoredRow[] {
-    return this.#statement(sql)
-      .all(...values)
-      .map((row: object) => ({ ...row }));
+    const rows = this.#guarded(() => this.#statement(sql).all(...values.map(whole)));
+    return rows.map((row: object) => ({ ...row }));
   }
 
   run(sql: string, ...values: Value[]): { changes: number; lastId: number } {
-    const { changes, lastInsertRowid } = this.#statement(sql).run(...values);
+    const { changes, lastInsertRowid } = this.#guarded(() => this.#statement(sql).run(...values.map(whole)));
     return { changes: Number(changes), lastId: Number(lastInsertRowid) };
   }
 
   /** Runs `work` in one transaction, durable when this returns; nested calls join the outer one. */
   transaction<T>(work: () => T): T {
     if (this.#depth > 0) return work();
-    this.database.exec('BEGIN IMMEDIATE');
+    this.#exec('BEGIN IMMEDIATE');
     this.#depth += 1;
     try {
       const result = work();
-      this.database.exec('COMMIT');
+      this.#exec('COMMIT');
       return result;
     } catch (error) {
       // A full disk may have rolled back already; the first error is the one to tell.
@@ -76,6 +76,19 @@ export class Store {
       throw error;
     } finally {
       this.#depth -= 1;
+    }
+  }
+
+  /** Within a transaction: runs `work` so that nothing of it stays if it throws, and the rest can go on. */
+  attempt<T>(work: () => T): T {
+    this.#exec('SAVEPOINT attempt');
+    try {
+      const result = work();
+      this.#exec('RELEASE attempt');
+      return result;
+    } catch (error) {
+      this.#exec('ROLLBACK TO attempt; RELEASE attempt');
+      throw error;
     }
   }
 
@@ -98,6 +111,18 @@ export class Store {
     this.database.close();
   }
 
+  #exec(sql: string): void {
+    this.#guarded(() => this.database.exec(sql));
+  }
+
+  #guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (cause) {
+      throw storeTrouble(this.file, cause) ?? cause;
+    }
+  }
+
   #statement(sql: string): Statement {
     const known = this.#statements.get(sql);
     if (known) return known;
@@ -108,15 +133,16 @@ export class Store {
 
   #migrate(): void {
     const version = () => Number(this.get('PRAGMA user_version')?.user_version);
-    if (version() >= migrations.length) return;
+    if (version() > migrations.length) throw new StoreError(this.file, 'a newer errand has changed it');
+    if (version() === migrations.length) return;
     this.transaction(() => {
+      // Another process may have been faster.
       for (const migration of migrations.slice(version())) this.database.exec(migration);
       this.database.exec(`PRAGMA user_version = ${migrations.length}`);
     });
   }
 }
 
-function storeError(file: string, cause: unknown): StoreError {
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return new StoreError(`the sandbox's data ${file} cannot be used (${message})`, { cause });
-}
+/** What SQLite would cut short (at NUL) or merge (surrogates without their other half) is kept as JSON writes it. */
+const whole = (value: Value): Value =>
+  typeof value === 'string' && /\0|\p{Surrogate}/u.test(value) ? JSON.stringify(value) : value;

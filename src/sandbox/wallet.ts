@@ -86,7 +86,6 @@ export function insufficientFunds(
       ...rails,
       {
         rail: 'lower_max_price',
-        available_cents: available,
         message: 'Lower max_price to what the wallet can cover.',
       },
       { rail: 'sandbox_key', message: 'Mint another sandbox key: each begins with a full wallet.' },

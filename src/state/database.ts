@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StorageError } from '../errors.ts';
+import { patiently } from './patiently.ts';
 import { loadSqlite, type Sqlite } from './sqlite.ts';
 
 /**
@@ -17,11 +18,12 @@ export async function openDatabase(file: string, migrations: readonly string[]):
     chmodSync(dirname(file), 0o700);
     database = new Database(file);
     chmodSync(file, 0o600);
-    database.exec(
-      'PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
-    );
-    migrate(database, migrations);
-    return database;
+    const opened = database;
+    opened.exec('PRAGMA busy_timeout = 10000');
+    patiently(() => opened.exec('PRAGMA journal_mode = WAL'));
+    opened.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    patiently(() => migrate(opened, migrations));
+    return opened;
   } catch (cause) {
     database?.close();
     throw storageError(file, cause);

@@ -1,3 +1,4 @@
+import { patiently } from '../patiently.ts';
 import type { Sqlite } from '../sqlite.ts';
 import { generateListings, type Listing } from './generate.ts';
 import { retailers } from './retailers.ts';
@@ -23,9 +24,10 @@ function reachOf({ retailer }: Listing): number {
 
 /** Fills the database once; its version is set in the same transaction, so that nobody sees half of it. */
 export function build(database: Sqlite, seed: number): void {
-  database.exec('PRAGMA busy_timeout = 15000; PRAGMA journal_mode = WAL');
+  database.exec('PRAGMA busy_timeout = 15000');
+  patiently(() => database.exec('PRAGMA journal_mode = WAL'));
   if (isBuilt(database)) return;
-  database.exec('BEGIN IMMEDIATE');
+  patiently(() => database.exec('BEGIN IMMEDIATE'));
   try {
     if (!isBuilt(database)) fill(database, seed);
     database.exec('COMMIT');

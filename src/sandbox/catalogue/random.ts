@@ -2,8 +2,13 @@
 export class Random {
   #state: number;
 
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
+  private constructor(state: number) {
+    this.#state = state;
+  }
+
+  /** The stream of a name: each name has its own, so that drawing more under one changes no other. */
+  static of(...name: readonly (string | number)[]): Random {
+    return new Random(hash(name.join('\n')));
   }
 
   /** From 0 up to 1. */
@@ -27,4 +32,21 @@ export class Random {
   pick<T>(values: readonly [T, ...T[]]): T {
     return values[this.integer(0, values.length - 1)] ?? values[0];
   }
+
+  /** Some of the values, at least `least`, in their order. */
+  some<T>(values: readonly T[], least: number): T[] {
+    const left = values.slice();
+    let drop = this.integer(0, Math.max(0, values.length - least));
+    for (; drop > 0; drop -= 1) left.splice(this.integer(0, left.length - 1), 1);
+    return left;
+  }
+}
+
+/** FNV-1a with the finish of MurmurHash3: 32 bits of a text. */
+export function hash(text: string): number {
+  let mixed = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
 }

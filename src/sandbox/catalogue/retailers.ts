@@ -1,7 +1,7 @@
+import { destinationCountries } from '../../contract/enums.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-
-/** The kinds of retailer that the specification tells apart. */
-export type RetailerKind = 'general' | 'marketplace' | 'electronics' | 'handmade' | 'storefront' | 'plain';
+import type { Category } from './goods/sort.ts';
+import type { RetailerKind } from './kinds.ts';
 
 export interface Retailer {
   /** Identifier; for a hosted storefront its domain. */
@@ -9,17 +9,21 @@ export interface Retailer {
   readonly name: string;
   readonly host: string;
   readonly kind: RetailerKind;
+  readonly sells: 'everything' | readonly Category[];
+  /** How many listings it has of a sort of goods, beside the others that sell it. */
+  readonly weight: number;
   readonly currency: string;
   readonly home: string;
   readonly countries: readonly string[];
   readonly guestCheckout: boolean;
+  /** Orders from this price ship free, cents; null where none does. */
   readonly freeFromCents: number | null;
   readonly support: Shape<'PublicRetailer'>['support'];
 }
 
-const everywhere = ['US', 'DE', 'IT'];
 const plain = {
   kind: 'plain',
+  weight: 1,
   currency: 'USD',
   home: 'US',
   countries: ['US'],
@@ -27,9 +31,10 @@ const plain = {
   freeFromCents: null,
   support: 'active',
 } as const;
-const storefront = { ...plain, kind: 'storefront', countries: everywhere, support: 'observed' } as const;
 
-const named = (retailer: string, name: string, more: Partial<Retailer> = {}): Retailer => ({
+type More = Partial<Retailer> & Pick<Retailer, 'sells'>;
+
+const named = (retailer: string, name: string, more: More): Retailer => ({
   ...plain,
   retailer,
   name,
@@ -37,54 +42,106 @@ const named = (retailer: string, name: string, more: Partial<Retailer> = {}): Re
   ...more,
 });
 
-const shop = (domain: string, name: string, more: Partial<Retailer> = {}): Retailer => ({
-  ...storefront,
+const storefront = (domain: string, name: string, more: More): Retailer => ({
+  ...plain,
+  kind: 'storefront',
+  countries: destinationCountries,
+  support: 'observed',
   retailer: domain,
   name,
   host: domain,
   ...more,
 });
 
-/** The fourteen invented retailers, one row each. */
+/** The fourteen retailers, all invented, one row each. */
 export const retailers: readonly Retailer[] = [
   named('harborgoods', 'Harbor Goods', {
     kind: 'general',
-    countries: everywhere,
+    sells: 'everything',
+    weight: 3,
+    countries: destinationCountries,
     freeFromCents: 3500,
     support: 'verified',
   }),
-  named('bazario', 'Bazario', {
+  named('stallandbarrow', 'Stall & Barrow', {
     kind: 'marketplace',
-    countries: everywhere,
+    sells: 'everything',
+    weight: 3,
+    countries: destinationCountries,
     freeFromCents: 2500,
     support: 'verified',
   }),
-  named('voltcorner', 'Volt Corner', { kind: 'electronics', freeFromCents: 5000, support: 'verified' }),
-  named('loomandkiln', 'Loom & Kiln', { kind: 'handmade', countries: everywhere, support: 'active' }),
-  named('pantryfolk', 'Pantry Folk', { freeFromCents: 4000 }),
-  named('trailmarket', 'Trail Market', { freeFromCents: 6000 }),
-  named('membersbarn', "Member's Barn", { guestCheckout: false }),
-  named('lesewinkel', 'Lesewinkel', { currency: 'EUR', home: 'DE', countries: ['DE'], freeFromCents: 2900 }),
-  named('haushalt24', 'Haushalt 24', { currency: 'EUR', home: 'DE', countries: ['DE', 'IT'] }),
-  named('bottegadiva', 'Bottega Diva', { currency: 'EUR', home: 'IT', countries: ['IT', 'DE'] }),
-  named('pagebound', 'Pagebound Books', { countries: everywhere, freeFromCents: 2000 }),
-  shop('morningroast.example', 'Morning Roast'),
-  shop('softlight.example', 'Soft Light Lamps'),
-  shop('sturdysocks.example', 'Sturdy Socks', { freeFromCents: 5000 }),
+  named('voltcorner', 'Volt Corner', {
+    kind: 'electronics',
+    sells: ['Electronics', 'Kitchen'],
+    weight: 3,
+    freeFromCents: 5000,
+    support: 'verified',
+  }),
+  named('loomandkiln', 'Loom & Kiln', {
+    kind: 'handmade',
+    sells: ['Handmade'],
+    weight: 6,
+    countries: destinationCountries,
+  }),
+  named('pantryfolk', 'Pantry Folk', { sells: ['Coffee', 'Tea', 'Household'], freeFromCents: 4000 }),
+  named('trailmarket', 'Trail Market', { sells: ['Apparel', 'Household'], freeFromCents: 6000 }),
+  named('membersbarn', "Member's Barn", {
+    sells: ['Coffee', 'Household', 'Electronics'],
+    guestCheckout: false,
+    freeFromCents: 0,
+  }),
+  named('papierlaterne', 'Papierlaterne', {
+    sells: ['Books'],
+    currency: 'EUR',
+    home: 'DE',
+    countries: ['DE'],
+    freeFromCents: 2900,
+  }),
+  named('kesselundkanne', 'Kessel & Kanne', {
+    sells: ['Kitchen', 'Lighting', 'Household', 'Coffee', 'Tea'],
+    currency: 'EUR',
+    home: 'DE',
+    countries: ['DE', 'IT'],
+  }),
+  named('bottegadiva', 'Bottega Diva', {
+    sells: ['Apparel', 'Coffee', 'Kitchen', 'Lighting'],
+    currency: 'EUR',
+    home: 'IT',
+    countries: ['IT', 'DE'],
+  }),
+  named('inkandlantern', 'Ink & Lantern Books', {
+    sells: ['Books'],
+    countries: destinationCountries,
+    freeFromCents: 2000,
+  }),
+  storefront('morningroast.example', 'Morning Roast', { sells: ['Coffee', 'Tea'] }),
+  storefront('softlight.example', 'Soft Light', { sells: ['Lighting'] }),
+  storefront('sturdysteps.example', 'Sturdy Steps', { sells: ['Apparel'], freeFromCents: 5000 }),
 ];
 
 /** Known shops that cannot be ordered from. */
-export const unsupportedDomains: readonly string[] = [
+const unsupportedDomains: readonly string[] = [
   'tickets-now.example',
   'giftcards.example',
   'rx-pharmacy.example',
 ];
 
+export const isUnsupported = (domain: string): boolean => unsupportedDomains.includes(domain);
+
+/** The host of a URL without `www.`; empty where there is none. */
+export const domainOf = (url: string): string =>
+  URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') : '';
+
+const byId = new Map(retailers.map((it) => [it.retailer, it]));
+const byDomain = new Map(retailers.map((it) => [domainOf(`https://${it.host}`), it]));
+
+/** The retailer of an identifier, or of a hosted storefront's domain, however it is written. */
+export const retailerNamed = (retailer: string): Retailer | undefined =>
+  byId.get(retailer.trim().toLowerCase().replace(/^www\./, ''));
+
 /** The retailer whose page a URL is; undefined for an unknown host. */
-export function retailerOf(url: string): Retailer | undefined {
-  const host = URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') : '';
-  return retailers.find((retailer) => retailer.host.replace(/^www\./, '') === host);
-}
+export const retailerOf = (url: string): Retailer | undefined => byDomain.get(domainOf(url));
 
 /** A retailer as `GET /retailers` shows it. */
 export const publicRetailer = (it: Retailer): Shape<'PublicRetailer'> => ({

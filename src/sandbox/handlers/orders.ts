@@ -10,13 +10,13 @@ import { acceptOrder } from '../orders/create.ts';
 import { csvOf } from '../orders/export.ts';
 import { eachOrder, listOrders } from '../orders/list.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
-import { settleOrder } from '../orders/settle.ts';
+import { loadSettle } from '../orders/settle.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 
 export const orderHandlers: Handlers = {
   'order.create': async (service, { caller, body, now }) => ({
-    value: await acceptOrder(service, caller, body, now),
+    text: await acceptOrder(service, caller, body, now),
   }),
 
   'order.list': ({ store }, { caller, query }) => {
@@ -39,15 +39,17 @@ export const orderHandlers: Handlers = {
 
   'order.timeline': ({ store }, call) => ({ value: milestones(ownOrder(store, call).record) }),
 
-  'order.cancel': (service, call) =>
-    service.store.transaction(() => {
+  'order.cancel': async (service, call) => {
+    const settle = await loadSettle(service);
+    return service.store.transaction(() => {
       const order = ownOrder(service.store, call);
       const reached = cancelPending(order, call.now);
       if ('refused' in reached)
         throw new Refusal('order_not_cancellable', reached.refused, { status: order.record.status });
-      settleOrder(service, order, reached);
+      settle(order, reached);
       return { empty: true };
-    }),
+    });
+  },
 
   'order.track': ({ store }, { path }) => {
     const order = findOrder(store, path.order_id ?? '', null);

@@ -1,5 +1,4 @@
 import { destinationCountries } from '../../contract/enums.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
 import type { Caller } from '../caller.ts';
 import { lineFacts } from '../catalogue/line-facts.ts';
 import type { Service } from '../handler.ts';
@@ -13,23 +12,23 @@ import {
 } from '../lifecycle/index.ts';
 import { Refusal } from '../refusal.ts';
 import { insufficientFunds, requireFunds, reserve, walletOf } from '../wallet.ts';
+import { loadRecordText } from './record-text.ts';
 import { insertOrder } from './records.ts';
-
-type Order = Shape<'OrderResponse'>;
 
 /**
  * Accepts an order: refused at creation for what is known at once, else kept with its whole future in one transaction,
- * together with the money set aside for it. @throws Refusal.
+ * together with the money set aside for it. @returns the record's text. @throws Refusal.
  */
 export async function acceptOrder(
   service: Service,
   caller: Caller,
   body: OrderBody,
   now: number,
-): Promise<Order> {
+): Promise<string> {
   refuseExisting(service, caller, body);
   await refuseAtOnce(service, body);
   const surroundings = await surroundingsOf(service, body);
+  const recordText = await loadRecordText();
   const { store, identity, config } = service;
   return store.transaction(() => {
     refuseExisting(service, caller, body);
@@ -52,9 +51,10 @@ export async function acceptOrder(
       userId,
       createdBy: email,
     });
+    const text = recordText(state.record);
     reserve(store, userId, reserved);
-    insertOrder(store, { state, body, userId, email, key, createdAt: now, reserved, fee, walletPaid });
-    return state.record;
+    insertOrder(store, { state, text, body, userId, email, key, createdAt: now, reserved, fee, walletPaid });
+    return text;
   });
 }
 

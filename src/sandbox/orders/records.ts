@@ -15,6 +15,8 @@ export interface StoredOrder extends OrderState {
 
 interface NewRow {
   readonly state: OrderState;
+  /** The record's text. */
+  readonly text: string;
   readonly body: OrderBody;
   readonly userId: string;
   readonly email: string | null;
@@ -42,7 +44,7 @@ export function insertOrder(store: Store, row: NewRow): void {
     row.reserved,
     row.fee,
     row.walletPaid ? 1 : 0,
-    JSON.stringify(record),
+    row.text,
     listed(record),
     JSON.stringify(row.body),
     JSON.stringify(row.state.plan),
@@ -61,11 +63,16 @@ export function insertOrder(store: Store, row: NewRow): void {
 }
 
 /** Keeps what an order has become. Within a transaction. */
-export function updateOrder(store: Store, seq: number, { record, plan }: OrderState, reserved: number): void {
+export function updateOrder(
+  store: Store,
+  seq: number,
+  { record, plan }: OrderState,
+  { text, reserved }: { text: string; reserved: number },
+): void {
   store.run(
     'UPDATE orders SET status = ?, record = ?, listed = ?, plan = ?, next_due = ?, reserved = ? WHERE seq = ?',
     record.status,
-    JSON.stringify(record),
+    text,
     listed(record),
     JSON.stringify(plan),
     nextDue(plan),

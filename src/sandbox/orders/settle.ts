@@ -1,16 +1,30 @@
-import { checkShape } from '../../contract/schemas/check.ts';
 import type { Service } from '../handler.ts';
 import type { Advanced, Step } from '../lifecycle/index.ts';
+import type { Store } from '../store.ts';
 import { enter, reserve } from '../wallet.ts';
+import { loadRecordText } from './record-text.ts';
 import { type StoredOrder, updateOrder } from './records.ts';
 
+export type Settle = (order: StoredOrder, reached: Advanced) => void;
+
 /**
- * Keeps what an order went through, and moves the money that follows from it: what was set aside is released when
- * placing ends; a purchase, its fee and a refund are rows of the ledger. Within a transaction.
+ * Loads what it takes to keep what an order went through. The function given back moves the money that follows from
+ * it: what was set aside is released when placing ends; a purchase, its fee and a refund are rows of the ledger.
+ * It is to be called within a transaction, and throws for an order that would break the contract.
  */
-export function settleOrder({ store }: Pick<Service, 'store'>, order: StoredOrder, reached: Advanced): void {
+export async function loadSettle({ store }: Pick<Service, 'store'>): Promise<Settle> {
+  const recordText = await loadRecordText();
+  return (order, reached) => {
+    const text = recordText(reached.record);
+    const reserved = moveMoney(store, order, reached.steps);
+    updateOrder(store, order.seq, reached, { text, reserved });
+  };
+}
+
+/** @returns what stays set aside, cents. */
+function moveMoney(store: Store, order: StoredOrder, steps: readonly Step[]): number {
   let { reserved } = order;
-  for (const step of reached.steps) {
+  for (const step of steps) {
     if (endsPlacing(step) && reserved > 0) {
       reserve(store, order.userId, -reserved);
       reserved = 0;
@@ -21,9 +35,7 @@ export function settleOrder({ store }: Pick<Service, 'store'>, order: StoredOrde
       enter(store, order.userId, reason, reason === 'purchase' ? -cents : cents, step.at, order.record.id);
     }
   }
-  const checked = checkShape('OrderResponse', reached.record, 'answer');
-  if (checked.issues) throw new Error(`an order became none: ${JSON.stringify(checked.issues.slice(0, 5))}`);
-  updateOrder(store, order.seq, reached, reserved);
+  return reserved;
 }
 
 const endsPlacing = ({ record }: Step): boolean =>

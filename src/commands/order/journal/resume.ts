@@ -1,14 +1,26 @@
+import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
 import { resumeIntent } from '../../../ordering/resume.ts';
+import type { JournalRecord } from '../../../state/journal.ts';
 import { defineCommand } from '../../define.ts';
 import { eachId } from '../../ids.ts';
 import { orderColumns } from '../columns.ts';
+
+/** Keys in doubt at the service in use; those of other services are told of. */
+function inDoubtHere(context: Context, records: readonly JournalRecord[]): string[] {
+  const { value: baseUrl } = context.settings.baseUrl;
+  const elsewhere = records.filter((record) => record.base_url !== baseUrl).map(({ base_url: url }) => url);
+  for (const url of new Set(elsewhere)) {
+    context.note(`more is in doubt at ${url}: errand order journal resume --all --base-url ${url}`);
+  }
+  return records.filter((record) => record.base_url === baseUrl).map(({ key }) => key);
+}
 
 export const resume = defineCommand({
   name: 'resume',
   summary: 'Settle orders in doubt: the same key is sent again, and exactly one order comes of it',
   arguments: [{ name: 'keys', description: 'keys of the journal, or their beginnings', variadic: true }],
-  options: { all: { kind: 'flag', description: 'everything in doubt in this profile' } },
+  options: { all: { kind: 'flag', description: 'everything in doubt at the service in use' } },
   examples: [
     { command: 'errand order journal resume --all', note: 'settle whatever is in doubt' },
     {
@@ -22,9 +34,7 @@ export const resume = defineCommand({
   async run(context, { keys = [], all = false }) {
     if (all === keys.length > 0) throw new UsageError('name the keys to resume, or give --all');
     const journal = await context.journal();
-    const { value: profile } = context.settings.profile;
-    const inDoubt = () => journal.list().filter((record) => record.profile === profile);
-    const wanted = all ? inDoubt().map(({ key }) => key) : keys;
+    const wanted = all ? inDoubtHere(context, journal.list()) : keys;
     return {
       kind: 'list',
       columns: orderColumns,

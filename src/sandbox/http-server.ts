@@ -1,0 +1,117 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { bodyTooLarge, largestBody } from './read-request.ts';
+import { json } from './refusal.ts';
+import { StoreError } from './store-error.ts';
+import type { Handle, SandboxResponse } from './wire.ts';
+
+/** A socket in front of a handler: bounded in header, body and time, and with the documented body for each refusal. */
+export function createHttpServer(): Server {
+  const server = createServer({
+    maxHeaderSize: 32 * 1024,
+    requestTimeout: 60_000,
+    headersTimeout: 20_000,
+    keepAliveTimeout: 30_000,
+  });
+  server.on('clientError', refuseBroken);
+  return server;
+}
+
+/** Answers requests with `handle`. `report` is told of what no caller caused. */
+export function answerWith(server: Server, handle: Handle, report: (error: unknown) => void): void {
+  server.on('request', (request, response) => {
+    respond(handle, request, response).catch((error: unknown) => {
+      // A caller that hung up is nobody's bug, and a server that was closed answers no more.
+      if (!request.destroyed && !response.destroyed && server.listening) report(error);
+      response.destroy();
+    });
+  });
+}
+
+export function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** Takes no new requests; whoever still reads gets a moment to finish. */
+export function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    setTimeout(() => server.closeAllConnections(), 500).unref();
+  });
+}
+
+/** What Node's parser gave up on, by its error code; everything else is a 400. */
+const broken: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not come in time.'],
+};
+
+function refuseBroken(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const [status, message] = broken[error.code ?? ''] ?? ['400 Bad Request', 'This is no HTTP request.'];
+  const body = JSON.stringify({ code: 'bad_request', message, details: {} });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+}
+
+async function respond(handle: Handle, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const headOnly = request.method === 'HEAD';
+  const body = await readBody(request);
+  if (!body) {
+    const refused = bodyTooLarge();
+    return write({ ...refused, headers: { ...refused.headers, connection: 'close' } }, response, headOnly);
+  }
+  const answered = handle({
+    method: headOnly ? 'GET' : (request.method ?? 'GET'),
+    target: request.url ?? '/',
+    headers: request.headers,
+    body,
+    remoteAddress: request.socket.remoteAddress ?? '',
+  });
+  await write(await answered.catch(storeUnavailable), response, headOnly);
+}
+
+/** The store's own trouble, without the name of a file that is no caller's business. */
+function storeUnavailable(error: unknown): SandboxResponse {
+  if (!(error instanceof StoreError)) throw error;
+  const message = `The sandbox cannot use its data now: ${error.reason}.`;
+  return json(503, { code: 'service_unavailable', message, details: {} });
+}
+
+/** The whole body; undefined where it is too large, of which no more is kept than is allowed. */
+async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size <= largestBody) chunks.push(chunk);
+    else if (size > largestBody * 4) return undefined;
+  }
+  return size > largestBody ? undefined : Buffer.concat(chunks);
+}
+
+async function write(
+  { status, headers, body }: SandboxResponse,
+  response: ServerResponse,
+  headOnly: boolean,
+): Promise<void> {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
+    const bytes = body === null ? undefined : Buffer.from(body);
+    response.writeHead(status, { ...headers, ...(bytes && { 'content-length': bytes.length }) });
+    response.end(headOnly ? undefined : bytes);
+    return;
+  }
+  response.writeHead(status, headers);
+  if (headOnly) response.end();
+  else await pipeline(Readable.from(body), response);
+}

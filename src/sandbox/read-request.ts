@@ -1,0 +1,50 @@
+import type { Operation } from '../contract/operation.ts';
+import type { ValidationIssue } from '../contract/validation.ts';
+import { readJson } from './read-json.ts';
+import { Invalid, json } from './refusal.ts';
+import type { SandboxRequest, SandboxResponse } from './wire.ts';
+
+/** Largest request body, bytes. */
+export const largestBody = 10 * 1024 * 1024;
+
+/** The answer to a body that is larger. */
+export const bodyTooLarge = (): SandboxResponse =>
+  json(413, { code: 'bad_request', message: `The body is larger than ${largestBody} bytes.`, details: {} });
+
+/** Path and query of a request target. An absolute one, as a proxy sends it, names its path too (RFC 9112, 3.2.2). */
+export function readTarget(target: string): { pathname: string; search: string } {
+  const local = target.replace(/^https?:\/\/[^/?#]*/i, '') || '/';
+  const mark = local.indexOf('?');
+  return mark < 0
+    ? { pathname: local, search: '' }
+    : { pathname: local.slice(0, mark), search: local.slice(mark + 1) };
+}
+
+/** Every value of each query parameter, in order. */
+export function readQuery(search: string): Record<string, string[]> {
+  const query: Record<string, string[]> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(search)) {
+    query[name] ??= [];
+    query[name].push(value);
+  }
+  return query;
+}
+
+interface ReadBody {
+  readonly value: unknown;
+  readonly issues: readonly ValidationIssue[];
+}
+
+/** The body, held against its shape. @throws Invalid where it is missing or no JSON. */
+export async function readBody(wanted: Operation['body'], { body }: SandboxRequest): Promise<ReadBody> {
+  if (!wanted) return { value: undefined, issues: [] };
+  if (body.length === 0) {
+    if (!wanted.optional) throw new Invalid([{ loc: ['body'], msg: 'Field required', type: 'missing' }]);
+    return { value: {}, issues: [] };
+  }
+  const value = readJson(body);
+  // The shapes are the largest part of the program: whoever only reads orders never loads them.
+  const { checkShape } = await import('../contract/schemas/check.ts');
+  const checked = checkShape(wanted.schema, value, 'body');
+  return checked.issues ? { value: undefined, issues: checked.issues } : { value: checked.value, issues: [] };
+}
