@@ -21,7 +21,10 @@ export interface SandboxConfig {
 /** The shop and the service share one address; the shop is a path of it. */
 export const shopPath = '/shop';
 
-/** The configuration of a sandbox at an address. */
+/** What a served sandbox allows of minting unless told otherwise: the "few a day" of the specification's limits. */
+export const servedMintsPerDay = 25;
+
+/** The configuration of a sandbox at an address. Embedded, minting is as good as unlimited: each caller is its owner. */
 export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}): SandboxConfig {
   return {
     prefix: 'sbx',

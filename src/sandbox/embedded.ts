@@ -1,6 +1,7 @@
-import { existsSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type OpenSandbox, openSandbox } from './open.ts';
+import { openTrouble } from './store-error.ts';
 
 /** Where a served sandbox would be; links and shop URLs of the embedded one show it, so that both are the same. */
 export const usualBaseUrl = 'http://127.0.0.1:4848';
@@ -16,9 +17,22 @@ interface EmbeddedOptions {
 }
 
 /** The sandbox inside this process, on the data that `sandbox serve` shares. @throws StoreError. */
-export function openEmbedded({ stateDir, speed, seed, now, report }: EmbeddedOptions): Promise<OpenSandbox> {
+export async function openEmbedded({
+  stateDir,
+  speed,
+  seed,
+  now,
+  report,
+}: EmbeddedOptions): Promise<OpenSandbox> {
+  const file = sandboxFile(stateDir);
+  try {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    chmodSync(stateDir, 0o700);
+  } catch (cause) {
+    throw openTrouble(file, cause);
+  }
   return openSandbox({
-    file: sandboxFile(stateDir),
+    file,
     baseUrl: usualBaseUrl,
     config: { speed },
     ...(seed !== undefined && { seed }),

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { bringUpToDate } from './advance.ts';
-import type { SandboxConfig } from './config.ts';
+import { type SandboxConfig, servedMintsPerDay } from './config.ts';
 import type { Service } from './handler.ts';
 import { answerWith, createHttpServer, listen, stop } from './http-server.ts';
 import { openSandbox } from './open.ts';
@@ -34,7 +34,11 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
   await listen(server, options.port, options.host);
   const baseUrl = addressOf(server, options.host);
   try {
-    const { handle, service, close } = await openSandbox({ ...options, baseUrl });
+    const { handle, service, close } = await openSandbox({
+      ...options,
+      baseUrl,
+      config: { mintLimitPerDay: servedMintsPerDay, ...options.config },
+    });
     answerWith(server, handle, options.report);
     const stopTicking = tick(service);
     return {

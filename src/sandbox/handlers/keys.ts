@@ -62,7 +62,7 @@ function refuseTooMany(store: Store, address: string, perDay: number, now: numbe
   const seconds = Math.max(1, Math.ceil((Number(row?.first) + dayMs - now) / 1000));
   throw new Refusal(
     'rate_limit_exceeded',
-    `${perDay} keys a day can be minted from one address.`,
+    `${perDay} keys a day can be minted from one address; --mint-limit of a served sandbox changes that.`,
     { limit: perDay },
     {
       'retry-after': String(seconds),

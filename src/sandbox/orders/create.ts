@@ -14,6 +14,7 @@ import { Refusal } from '../refusal.ts';
 import { insufficientFunds, requireFunds, reserve, walletOf } from '../wallet.ts';
 import { loadRecordText } from './record-text.ts';
 import { insertOrder } from './records.ts';
+import { walletTerms } from './terms.ts';
 
 /**
  * Accepts an order: refused at creation for what is known at once, else kept with its whole future in one transaction,
@@ -32,13 +33,12 @@ export async function acceptOrder(
   const { store, identity, config } = service;
   return store.transaction(() => {
     refuseExisting(service, caller, body);
-    const fee = config.orderFeeCents;
-    const walletPaid = body.retailer_credentials_id == null && (body.payment?.mode ?? 'wallet') === 'wallet';
-    const reserved = walletPaid ? body.max_price + fee : fee;
-    const refused = creationRefusal(body, config.shopUrl);
+    const { reserved, fee, paysGoods } = walletTerms(body, config.orderFeeCents);
     const { spendable } = walletOf(store, caller.userId);
-    if (refused?.code === 'insufficient_funds')
-      throw insufficientFunds(Math.min(spendable, reserved - 1), reserved, []);
+    if (creationRefusal(body, config.shopUrl)?.code === 'insufficient_funds') {
+      const required = Math.max(1, body.max_price + config.orderFeeCents);
+      throw insufficientFunds(Math.min(spendable, required - 1), required, []);
+    }
     requireFunds(spendable, reserved, []);
     const orderId = identity.uuid('order');
     const key = body.idempotency_key ?? identity.uuid('idempotency_key');
@@ -53,7 +53,18 @@ export async function acceptOrder(
     });
     const text = recordText(state.record);
     reserve(store, userId, reserved);
-    insertOrder(store, { state, text, body, userId, email, key, createdAt: now, reserved, fee, walletPaid });
+    insertOrder(store, {
+      state,
+      text,
+      body,
+      userId,
+      email,
+      key,
+      createdAt: now,
+      reserved,
+      fee,
+      walletPaid: paysGoods,
+    });
     return text;
   });
 }

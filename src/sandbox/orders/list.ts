@@ -1,5 +1,6 @@
 import type { ParameterValues } from '../../contract/parameters.ts';
 import type { Store, StoredRow } from '../store.ts';
+import { withoutDashes } from './records.ts';
 
 type Value = string | number;
 
@@ -18,8 +19,8 @@ const filters: Readonly<Record<string, (value: Value, query: ParameterValues) =>
     values: Array.from({ length: 3 }, () => String(value).toLowerCase()),
   }),
   merchant_order_id: (value) => ({
-    sql: 'o.seq IN (SELECT order_seq FROM merchant_orders WHERE number = ? UNION SELECT order_seq FROM merchant_orders WHERE stripped = ?)',
-    values: [String(value), String(value)],
+    sql: 'o.seq IN (SELECT order_seq FROM merchant_orders WHERE stripped = ?)',
+    values: [withoutDashes(String(value))],
   }),
   status_filter: (value) => ({ sql: 'o.status = ?', values: [value] }),
   tracking_status: (value) => ({ sql: `${tracked} AND t.status = ?)`, values: [value] }),

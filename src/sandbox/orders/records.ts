@@ -93,11 +93,14 @@ export function updateOrder(
     store.run(
       'INSERT OR IGNORE INTO merchant_orders (number, stripped, order_seq) VALUES (?, ?, ?)',
       number,
-      number.replaceAll('-', ''),
+      withoutDashes(number),
       seq,
     );
   }
 }
+
+/** A retailer's order number as it is compared: people type its dashes or leave them out. */
+export const withoutDashes = (number: string): string => number.replaceAll('-', '');
 
 /** The caller's order, or any with `userId` null. */
 export function findOrder(store: Store, id: string, userId: string | null): StoredOrder | undefined {

@@ -1,4 +1,5 @@
-import { shopPath } from '../config.ts';
+import { operations } from '../../contract/operations/index.ts';
+import { type SandboxConfig, shopPath } from '../config.ts';
 import type { Service } from '../handler.ts';
 import { slugOf, testProducts } from '../lifecycle/index.ts';
 import type { SandboxResponse } from '../wire.ts';
@@ -10,12 +11,29 @@ export function page(
   method: string,
   pathname: string,
 ): SandboxResponse | undefined {
+  if (method === 'GET' && pathname === '/') return welcome(config);
   if (method !== 'GET' || (pathname !== shopPath && !pathname.startsWith(`${shopPath}/`))) return undefined;
   const url = `${config.shopUrl}${pathname.slice(shopPath.length)}`;
   const slug = slugOf(url, config.shopUrl);
   if (slug === null) return shop(config.shopUrl);
   const { name, description } = testProducts[slug];
   return htmlPage(200, name, `<p>${escapeHtml(description)}</p><p><code>${escapeHtml(url)}</code></p>`);
+}
+
+/** Where `quickstart_url` of a minted key leads. */
+function welcome({ baseUrl, shopUrl }: SandboxConfig): SandboxResponse {
+  const lines = [
+    `curl -sX POST ${baseUrl}${operations['sandbox.mint'].path} > key.json`,
+    'KEY=$(jq -r .api_key key.json)',
+    `jq .example_order key.json | curl -s ${baseUrl}${operations['order.create'].path} -H "Authorization: Bearer $KEY" -d @-`,
+  ];
+  return htmlPage(
+    200,
+    'The sandbox',
+    `<p>The whole service, rehearsed on this machine: nothing is bought and no money moves. A first order:</p>
+<pre>${escapeHtml(lines.join('\n'))}</pre>
+<p><a href="${escapeHtml(shopUrl)}">The shop</a> has a product for every outcome; <a href="${escapeHtml(`${baseUrl}${operations['openapi.get'].path}`)}">openapi.json</a> describes every endpoint.</p>`,
+  );
 }
 
 function shop(shopUrl: string): SandboxResponse {
