@@ -1,0 +1,179 @@
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SandboxClock } from '../../src/sandbox/clock.ts';
+import { openEmbedded } from '../../src/sandbox/embedded.ts';
+import { Identity } from '../../src/sandbox/identity.ts';
+import { Store, StoreError } from '../../src/sandbox/store.ts';
+import { makeFolder } from './folder.ts';
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+/** What a call throws. */
+async function thrownBy(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('the store', () => {
+  let folder: ReturnType<typeof makeFolder>;
+  let file: string;
+  beforeEach(() => {
+    folder = makeFolder();
+    file = join(folder.path, 'state', 'sandbox.db');
+  });
+  afterEach(() => folder.remove());
+
+  test('is readable by its owner alone, whatever the umask and whatever it was before', async () => {
+    const before = process.umask(0);
+    try {
+      (await Store.open(file)).close();
+      expect([modeOf(file), modeOf(join(folder.path, 'state'))]).toEqual(['600', '700']);
+      chmodSync(file, 0o644);
+      const store = await Store.open(file);
+      store.setMeta('a', 'b');
+      expect([modeOf(file), modeOf(`${file}-wal`)]).toEqual(['600', '600']);
+      store.close();
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  test('embedded, tightens the folder that it is in', async () => {
+    const stateDir = join(folder.path, 'loose');
+    mkdirSync(stateDir, { mode: 0o755 });
+    const opened = await openEmbedded({
+      stateDir,
+      speed: 1,
+      seed: 1,
+      now: Date.now,
+      report: () => {},
+    });
+    opened.close();
+    expect(modeOf(stateDir)).toBe('700');
+  });
+
+  test.each([
+    ['is no database', 'it is no database', (path: string) => writeFileSync(path, 'x'.repeat(5000))],
+    ['is a link', 'links are not followed', (path: string) => symlinkSync('/dev/null', path)],
+    ['is a folder', 'cannot be opened', (path: string) => mkdirSync(path)],
+  ])('a file that %s is refused with its name and the reason', async (_, reason, make) => {
+    mkdirSync(join(folder.path, 'state'));
+    make(file);
+    const error = await thrownBy(() => Store.open(file));
+    expect(error).toBeInstanceOf(StoreError);
+    expect(String(error)).toContain(file);
+    expect(String(error)).toContain(reason);
+  });
+
+  test('a store that a newer errand has changed is left alone', async () => {
+    const store = await Store.open(file);
+    store.database.exec('PRAGMA user_version = 99');
+    store.close();
+    expect(String(await thrownBy(() => Store.open(file)))).toContain('a newer errand has changed it');
+  });
+
+  test('a full disk is told as such, and leaves nothing of the transaction', async () => {
+    const store = await Store.open(file);
+    const { page_count: pages } = store.get('PRAGMA page_count') ?? {};
+    store.database.exec(`PRAGMA max_page_count = ${Number(pages) + 2}`);
+    const error = await thrownBy(() =>
+      store.transaction(() => {
+        for (let row = 0; row < 100; row += 1) store.setMeta(`row ${row}`, 'x'.repeat(4000));
+      }),
+    );
+    expect(error).toBeInstanceOf(StoreError);
+    expect(String(error)).toContain('the disk is full');
+    expect(store.get("SELECT count(*) AS rows FROM meta WHERE name LIKE 'row%'")?.rows).toBe(0);
+    store.database.exec('PRAGMA max_page_count = 1000000');
+    store.setMeta('after', 'well');
+    expect(store.meta('after')).toBe('well');
+    store.close();
+  });
+
+  test('a mistake in a statement is a bug and no trouble of the file', async () => {
+    const store = await Store.open(':memory:');
+    expect(await thrownBy(() => store.run('INSERT INTO nothing VALUES (1)'))).not.toBeInstanceOf(StoreError);
+    store.close();
+  });
+
+  test('keeps texts apart that SQLite alone would take for the same', async () => {
+    const store = await Store.open(':memory:');
+    const texts = ['k', 'k\u0000a', 'k\u0000b', 'k\ud800', 'k\ud801', 'k\ufffd', 'k😀'];
+    for (const [index, text] of texts.entries()) store.setMeta(text, String(index));
+    expect(texts.map((text) => store.meta(text))).toEqual(texts.map((_, index) => String(index)));
+    store.close();
+  });
+
+  test('an attempt that fails leaves nothing, and the rest of its transaction stays', async () => {
+    const store = await Store.open(':memory:');
+    store.transaction(() => {
+      store.setMeta('before', '1');
+      expect(() =>
+        store.attempt(() => {
+          store.setMeta('within', '1');
+          throw new Error('no');
+        }),
+      ).toThrow('no');
+      store.setMeta('after', '1');
+    });
+    expect(['before', 'within', 'after'].map((name) => store.meta(name))).toEqual(['1', undefined, '1']);
+    store.close();
+  });
+});
+
+describe('the clock', () => {
+  test('is the same for all who share a store, and only goes forward', async () => {
+    const folder = makeFolder();
+    const file = join(folder.path, 'sandbox.db');
+    const [one, other] = [await Store.open(file), await Store.open(file)];
+    const clocks = [new SandboxClock(one, () => 1_000), new SandboxClock(other, () => 1_000)];
+    expect(clocks[0]?.advance(500)).toBe(1_500);
+    expect(clocks[1]?.now()).toBe(1_500);
+    expect(clocks[1]?.advance(-10_000)).toBe(1_500);
+    one.close();
+    other.close();
+    folder.remove();
+  });
+
+  test.each([8.64e15, Number.MAX_SAFE_INTEGER, 1e300])(
+    'moved by %f ms stays where ISO 8601 can write it',
+    async (ms) => {
+      const store = await Store.open(':memory:');
+      const clock = new SandboxClock(store, Date.now);
+      expect(new Date(clock.advance(ms)).toISOString()).toMatch(/^\d{4}-/);
+      expect(new Date(clock.advance(ms)).toISOString()).toMatch(/^\d{4}-/);
+      store.close();
+    },
+  );
+});
+
+describe('ids', () => {
+  const five = async (seed: number | undefined): Promise<string[]> => {
+    const store = await Store.open(':memory:');
+    const identity = new Identity(store, seed);
+    const ids = Array.from({ length: 5 }, () => identity.uuid('order'));
+    store.close();
+    return ids;
+  };
+
+  test('follow from the seed, and are never given twice', async () => {
+    expect(await five(3)).toEqual(await five(3));
+    expect(await five(3)).not.toEqual(await five(4));
+    expect(new Set(await five(3)).size).toBe(5);
+  });
+
+  test('cannot be guessed where no seed was given', async () => {
+    expect(await five(undefined)).not.toEqual(await five(undefined));
+  });
+
+  test('of a store keep to the seed that it began with', async () => {
+    const store = await Store.open(':memory:');
+    expect([new Identity(store, 5).seed, new Identity(store, 6).seed]).toEqual(['5', '5']);
+    store.close();
+  });
+});
