@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openSandbox } from '../../src/sandbox/open.ts';
+import { address } from '../service/service.ts';
+import { expectBalancedBooks } from './books.ts';
+
+const slugs = [
+  'test-success',
+  'test-out-of-stock',
+  'test-price-exceeded',
+  'test-cancelled-by-retailer',
+  'test-slow',
+  'test-never',
+];
+const modes = ['wallet', 'card', 'connect'];
+
+const step = fc.oneof(
+  fc.record({
+    do: fc.constant('order' as const),
+    slug: fc.constantFrom(...slugs),
+    mode: fc.constantFrom(...modes),
+    ceiling: fc.integer({ min: 0, max: 40_000 }),
+  }),
+  fc.record({ do: fc.constant('cancel' as const), which: fc.nat(20) }),
+  fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 20_000 }) }),
+);
+
+/** A sandbox whose clock stands still but for `pass`. */
+async function place() {
+  let now = Date.parse('2026-03-01T12:00:00Z');
+  const bugs: unknown[] = [];
+  const opened = await openSandbox({
+    file: ':memory:',
+    baseUrl: 'http://127.0.0.1:4848',
+    seed: 1,
+    now: () => now,
+    report: (error) => bugs.push(error),
+  });
+  let key = '';
+  const send = async (method: string, target: string, body?: unknown) => {
+    const answer = await opened.handle({
+      method,
+      target,
+      headers: key === '' ? {} : { authorization: `Bearer ${key}` },
+      body: new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
+      remoteAddress: '',
+    });
+    return { status: answer.status, body: answer.body === null ? null : JSON.parse(String(answer.body)) };
+  };
+  key = (await send('POST', '/sandbox/keys')).body.api_key;
+  const order = (slug: string, mode: string, ceiling: number) =>
+    send('POST', '/orders', {
+      products: [{ url: `http://127.0.0.1:4848/shop/${slug}` }],
+      shipping_address: address,
+      max_price: ceiling,
+      payment: { mode },
+    });
+  return { ...opened, bugs, send, order, pass: (ms: number) => (now += ms) };
+}
+
+/** What each order came to cost the wallet, cents, by what became of it. */
+const costs = async (mode: string, slug: string, ceiling = 5_000): Promise<number> => {
+  const { order, send, pass, close } = await place();
+  expect((await order(slug, mode, ceiling)).status).toBe(201);
+  pass(120_000);
+  const { balance, spendable_balance } = (await send('GET', '/wallet/me')).body;
+  expect(spendable_balance).toBe(balance);
+  close();
+  return 100_000 - balance;
+};
+
+test.each([
+  ['wallet', 'test-success', 1_999 + 100],
+  ['wallet', 'test-out-of-stock', 0],
+  ['wallet', 'test-cancelled-by-retailer', 100],
+  ['card', 'test-success', 0],
+  ['card', 'test-cancelled-by-retailer', 0],
+  ['connect', 'test-success', 100],
+])('paid by %s, %s costs the wallet %i cents', async (mode, slug, cents) => {
+  expect(await costs(mode, slug)).toBe(cents);
+});
+
+test('a card order pays its fee on the card, whatever the wallet holds', async () => {
+  const { order, send, pass, close } = await place();
+  const { body } = await order('test-success', 'card', 1_000_000);
+  pass(60_000);
+  const { payment } = (await send('GET', `/orders/${body.id}`)).body;
+  expect(payment).toMatchObject({ state: 'captured', fee_cents: 100, captured_cents: 1_999 + 100 });
+  close();
+});
+
+test('whatever is ordered, cancelled and waited for, the books balance and nothing is overspent', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const { service, send, order, pass, bugs, close } = await place();
+      const ids: string[] = [];
+      for (const taken of steps) {
+        if (taken.do === 'wait') pass(taken.ms);
+        else if (taken.do === 'cancel') {
+          const id = ids[taken.which % Math.max(1, ids.length)];
+          if (id !== undefined)
+            expect([204, 400]).toContain((await send('POST', `/orders/${id}/cancel`)).status);
+        } else {
+          const { status, body } = await order(taken.slug, taken.mode, taken.ceiling);
+          expect([201, 402]).toContain(status);
+          if (status === 201) ids.push(body.id);
+        }
+        expectBalancedBooks(service.store);
+      }
+      pass(600_000);
+      await send('GET', '/wallet/me');
+      expectBalancedBooks(service.store);
+      const open = service.store.all(
+        "SELECT status FROM orders WHERE reserved > 0 AND status <> 'in_progress'",
+      );
+      expect(open).toEqual([]);
+      expect(bugs).toEqual([]);
+      close();
+    }),
+    { numRuns: 40 },
+  );
+});

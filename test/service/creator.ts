@@ -1,0 +1,29 @@
+/** A process that places orders on a store until it is killed: one line with its id for each that was answered. */
+import { openSandbox } from '../../src/sandbox/open.ts';
+import { address } from './service.ts';
+
+const [file = '', key = '', now = ''] = process.argv.slice(2);
+const { handle } = await openSandbox({
+  file,
+  baseUrl: 'http://127.0.0.1:4848',
+  now: () => Number(now),
+  report: (error) => process.stdout.write(`bug ${error}\n`),
+});
+const body = new TextEncoder().encode(
+  JSON.stringify({
+    products: [{ url: 'http://127.0.0.1:4848/shop/test-slow' }],
+    shipping_address: address,
+    max_price: 0,
+    metadata: { from: String(process.pid) },
+  }),
+);
+for (;;) {
+  const answer = await handle({
+    method: 'POST',
+    target: '/orders',
+    headers: { authorization: `Bearer ${key}` },
+    body,
+    remoteAddress: '',
+  });
+  process.stdout.write(`${answer.status} ${JSON.parse(String(answer.body)).id}\n`);
+}

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSandbox } from '../../src/sandbox/open.ts';
+import { largestBody } from '../../src/sandbox/read-request.ts';
+import { orderBody, TestService } from './service.ts';
+import { exchange } from './socket.ts';
+
+describe('over HTTP', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await TestService.start();
+  });
+  afterEach(async () => {
+    await service.stop();
+    expect(service.bugs).toEqual([]);
+  });
+
+  const raw = (head: string, body = '') => exchange(service.baseUrl, `${head}\r\n\r\n${body}`);
+
+  test('HEAD answers as GET does, without the body', async () => {
+    const { length } = (await service.send('GET', '/wallet/me')).text;
+    const answer = await service.send('HEAD', '/wallet/me');
+    expect(answer).toMatchObject({ status: 200, text: '' });
+    expect(Number(answer.headers.get('content-length'))).toBe(length);
+    expect(await service.send('HEAD', '/orders/export')).toMatchObject({ status: 200, text: '' });
+  });
+
+  test.each(['OPTIONS', 'PATCH', 'PUT'])('%s is told what the path takes', async (method) => {
+    const { status, headers, body } = await service.send(method, '/orders');
+    expect({ status, allow: headers.get('allow'), code: body.code }).toEqual({
+      status: 405,
+      allow: 'GET, POST',
+      code: 'bad_request',
+    });
+  });
+
+  test('an absolute target, as a proxy sends it, is understood', async () => {
+    const { baseUrl, key } = service;
+    const answer = await raw(
+      `GET ${baseUrl}/wallet/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  test.each([
+    ['what is no HTTP', 'HELLO', 400],
+    ['headers of 40 kB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(40_000)}`, 431],
+  ])('%s is refused with the documented body', async (_, head, status) => {
+    const answer = await raw(head);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ code: 'bad_request' });
+    expect((await service.order('test-success')).status).toBe(201);
+  });
+
+  test('callers who hang up in the middle of a body or of an answer are no bug', async () => {
+    await exchange(
+      service.baseUrl,
+      'POST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"products"',
+      50,
+    );
+    for (let order = 0; order < 5; order += 1) await service.order('test-never', { max_price: 1 });
+    const controller = new AbortController();
+    const answer = await fetch(`${service.baseUrl}/orders/export`, {
+      headers: { authorization: `Bearer ${service.key}` },
+      signal: controller.signal,
+    });
+    controller.abort();
+    await answer.text().catch(() => {});
+    expect((await service.send('GET', '/orders')).body.total).toBe(5);
+  });
+
+  test('many requests use one connection', async () => {
+    const head = `GET /orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n`;
+    const answers = await exchange(service.baseUrl, `${head}\r\n${head}\r\n${head}Connection: close\r\n\r\n`);
+    expect(answers.match(/HTTP\/1.1 200 OK/g)).toHaveLength(3);
+  });
+
+  test('a key reaches the service under any case of the scheme; nothing after it is taken', async () => {
+    const status = async (authorization: string) =>
+      (await service.send('GET', '/wallet/me', undefined, null, { authorization })).status;
+    expect(await status(`bearer ${service.key}`)).toBe(200);
+    expect(await status(`Bearer ${service.key} more`)).toBe(401);
+    expect(await status(`Basic ${Buffer.from(`${service.key}:`).toString('base64')}`)).toBe(401);
+  });
+
+  test('the legacy surface takes the key as user name, and only with a blank password', async () => {
+    const code = async (credentials: string) => {
+      const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+      const target = `/v1/orders/${crypto.randomUUID()}/retry`;
+      return (await service.send('POST', target, undefined, null, { authorization })).body.code;
+    };
+    expect(await code(`${service.key}:secret`)).toBe('invalid_token');
+    expect(await code(`${service.key}::`)).toBe('invalid_token');
+    expect(await code(`${service.key}:`)).not.toBe('invalid_token');
+  });
+
+  test('what is past the first question mark belongs to the query', async () => {
+    const { body } = await service.order('test-never', { metadata: { note: 'why?' }, max_price: 1 });
+    const found = await service.send('GET', '/orders?metadata_key=note&metadata_value=why?');
+    expect(found.body.orders.map(({ id }: { id: string }) => id)).toEqual([body.id]);
+  });
+
+  test('unknown query parameters are passed over', async () => {
+    expect((await service.send('GET', '/orders?colour=red&__proto__=1')).status).toBe(200);
+  });
+
+  test('the pages that a minted key and the shop lead to are there', async () => {
+    const { body } = await service.send('POST', '/sandbox/keys', undefined, null);
+    for (const url of [body.quickstart_url, `${service.baseUrl}/shop`, service.product('test-success')]) {
+      const page = await fetch(url);
+      expect(page.status, url).toBe(200);
+      expect(page.headers.get('content-type')).toContain('text/html');
+    }
+  });
+});
+
+test('a body that is too large is refused alike over HTTP and in the process', async () => {
+  const opened = await openSandbox({
+    file: ':memory:',
+    baseUrl: 'http://127.0.0.1:4848',
+    now: Date.now,
+    report: () => {},
+  });
+  const service = await TestService.start();
+  const order = { ...orderBody('https://a.example'), po_number: 'x'.repeat(largestBody) };
+  const embedded = await opened.handle({
+    method: 'POST',
+    target: '/orders',
+    headers: {},
+    body: new TextEncoder().encode(JSON.stringify(order)),
+    remoteAddress: '',
+  });
+  const served = await service.send('POST', '/orders', order);
+  expect([embedded.status, served.status]).toEqual([413, 413]);
+  expect(JSON.parse(String(embedded.body))).toEqual(served.body);
+  opened.close();
+  await service.stop();
+});

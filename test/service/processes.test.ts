@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openSandbox } from '../../src/sandbox/open.ts';
+import { Store } from '../../src/sandbox/store.ts';
+import { expectBalancedBooks } from '../sandbox/books.ts';
+import { makeFolder } from '../sandbox/folder.ts';
+import { TestService } from './service.ts';
+
+let folder: ReturnType<typeof makeFolder>;
+let file: string;
+beforeEach(() => {
+  folder = makeFolder();
+  file = join(folder.path, 'sandbox.db');
+});
+afterEach(() => folder.remove());
+
+test('two services on one store answer as one', async () => {
+  const now = Date.parse('2026-03-01T12:00:00Z');
+  const [one, other] = [await TestService.start({ file, now }), await TestService.start({ file, now })];
+  const { key } = one;
+  const made = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      (index % 2 === 0 ? one : other).order(
+        'test-success',
+        { max_price: 2_400, idempotency_key: `key-${index >> 1}` },
+        key,
+      ),
+    ),
+  );
+  expect(made.filter(({ status }) => status === 201)).toHaveLength(20);
+  expect(made.filter(({ status }) => status === 409)).toHaveLength(20);
+  for (const service of [one, other]) {
+    service.pass(60_000);
+    expect((await service.send('GET', '/orders?tracking_status=delivered', undefined, key)).body.total).toBe(
+      20,
+    );
+    expect((await service.send('GET', '/wallet/me', undefined, key)).body.balance).toBe(
+      100_000 - 20 * (1_999 + 100),
+    );
+  }
+  await Promise.all([one.stop(), other.stop()]);
+  expect([...one.bugs, ...other.bugs]).toEqual([]);
+  const store = await Store.open(file);
+  expectBalancedBooks(store);
+  store.close();
+});
+
+test('what is due is brought about once, by whichever of several comes first', async () => {
+  let now = Date.parse('2026-03-01T12:00:00Z');
+  const bugs: unknown[] = [];
+  const open = () =>
+    openSandbox({
+      file,
+      baseUrl: 'http://127.0.0.1:4848',
+      now: () => now,
+      report: (error) => bugs.push(error),
+    });
+  const sandboxes = [await open(), await open(), await open()];
+  const ask = async (index: number, method: string, target: string, key = '', body?: unknown) => {
+    const answer = await sandboxes[index % 3]?.handle({
+      method,
+      target,
+      headers: key === '' ? {} : { authorization: `Bearer ${key}` },
+      body: new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
+      remoteAddress: '',
+    });
+    return JSON.parse(String(answer?.body));
+  };
+  const { api_key: key, example_order: example } = await ask(0, 'POST', '/sandbox/keys');
+  for (let order = 0; order < 15; order += 1) await ask(order, 'POST', '/orders', key, example);
+  for (let second = 0; second < 12; second += 1) {
+    now += 1_000;
+    await Promise.all([0, 1, 2].map((index) => ask(index, 'GET', '/orders', key)));
+  }
+  const store = sandboxes[0]?.service.store;
+  if (!store) throw new Error('no sandbox is open');
+  expectBalancedBooks(store);
+  const kinds = store.all("SELECT kind, count(*) AS rows FROM ledger WHERE kind <> 'opening' GROUP BY kind");
+  expect(kinds).toEqual([
+    { kind: 'fee', rows: 15 },
+    { kind: 'purchase', rows: 15 },
+  ]);
+  for (const sandbox of sandboxes) sandbox.close();
+  expect(bugs).toEqual([]);
+});
+
+test('processes that are killed leave every order they answered for, and no half one', {
+  timeout: 60_000,
+}, async () => {
+  const now = Date.parse('2026-03-01T12:00:00Z');
+  const service = await TestService.start({ file, now });
+  // A fee for each of many orders: more than one wallet holds is not the matter here.
+  const rich = await Store.open(file);
+  rich.run('UPDATE wallets SET balance = balance + 100000000');
+  rich.run(
+    "INSERT INTO ledger (user_id, at, kind, cents) SELECT user_id, 0, 'credit', 100000000 FROM wallets",
+  );
+  const answered: string[] = [];
+  for (const lines of [1, 7, 23]) {
+    answered.push(...(await killedAfter(lines, [file, service.key, String(now)])));
+  }
+  const ids = new Set(rich.all('SELECT id FROM orders').map(({ id }) => String(id)));
+  expect(answered.length).toBeGreaterThanOrEqual(2 * (1 + 7 + 23));
+  expect(answered.filter((line) => !line.startsWith('201 ') || !ids.has(line.slice(4)))).toEqual([]);
+  expect(rich.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' });
+  expect(rich.all('PRAGMA foreign_key_check')).toEqual([]);
+  const bare = 'SELECT count(*) AS rows FROM orders WHERE seq NOT IN (SELECT order_seq FROM order_metadata)';
+  expect(rich.get(bare)?.rows).toBe(0);
+  expectBalancedBooks(rich);
+  rich.close();
+  expect((await service.send('GET', '/orders?limit=1')).body.total).toBe(ids.size);
+  await service.stop();
+});
+
+/** Two processes that place orders at once, each killed once it was answered `count` times; what they were answered. */
+async function killedAfter(count: number, args: readonly string[]): Promise<string[]> {
+  const creator = fileURLToPath(new URL('./creator.ts', import.meta.url));
+  const one = async (): Promise<string[]> => {
+    const child = spawn(process.execPath, ['--import', 'tsx', creator, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const answered: string[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      answered.push(line);
+      if (answered.length === count) child.kill('SIGKILL');
+    }
+    return answered;
+  };
+  return (await Promise.all([one(), one()])).flat();
+}
