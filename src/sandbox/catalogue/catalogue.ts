@@ -1,71 +1,107 @@
-import type { SearchSort } from '../../contract/enums.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
+import { Refusal } from '../refusal.ts';
 import type { Sqlite } from '../sqlite.ts';
+import { readPage, readSku } from './address.ts';
 import { checkUrl } from './check.ts';
-import { build, listingOf } from './database.ts';
-import type { Listing } from './generate.ts';
-import { publicRetailer, retailers } from './retailers.ts';
-import { matchExpression } from './words.ts';
+import { openIndex } from './database.ts';
+import { productDetails } from './details.ts';
+import { imagesOf } from './images.ts';
+import { type Traits, traits } from './kinds.ts';
+import { legacyRecord } from './legacy-details.ts';
+import { type Listing, listingAt } from './listing.ts';
+import { offersOf } from './offers.ts';
+import { numberOfSku, type Place, placeOf, placeOfVariant } from './product-id.ts';
+import { type RetailerSearch, retailerPage } from './retailer-search.ts';
+import { publicRetailer, type Retailer, retailerNamed, retailerOf, retailers } from './retailers.ts';
+import { findEverywhere, findWithin, type Search } from './search.ts';
+import { atVariant } from './variants.ts';
 
 export interface OpenCatalogue {
-  /** Path, or `:memory:`. */
+  /** Path of the search index, or `:memory:`. */
   readonly file: string;
   readonly seed: number;
   /** Prefix of listing ids, without its underscore. */
   readonly prefix: string;
+  /** Base of picture addresses, without a trailing slash. */
+  readonly images?: string;
   readonly database: (file: string) => Sqlite;
 }
 
-export interface Search {
-  readonly q: string;
-  /** Bounds in cents of the listing's currency. */
-  readonly minPrice?: number;
-  readonly maxPrice?: number;
-  readonly retailer?: string;
-  readonly sort: SearchSort;
-  readonly limit: number;
+interface Product {
+  /** A retailer's identifier, or the domain of a hosted storefront. */
+  readonly retailer: string;
+  readonly productId: string;
 }
 
-const orders: Readonly<Record<SearchSort, string>> = {
-  relevance: 'l.reach DESC, rank, l.rowid',
-  price_asc: 'l.cents, l.rowid',
-  price_desc: 'l.cents DESC, l.rowid',
-  rating: 'coalesce(l.stars, 0) DESC, l.reviews DESC, l.rowid',
-};
-
-/** The invented listings of a seed, with full-text search. */
+/** The invented listings of a seed. Each follows from its number alone; only searches need the index. */
 export class Catalogue {
-  readonly #database: Sqlite;
-  readonly #prefix: string;
+  readonly #options: Required<OpenCatalogue>;
+  #index: Sqlite | undefined;
 
-  constructor(database: Sqlite, prefix: string) {
-    this.#database = database;
-    this.#prefix = prefix;
+  constructor(options: OpenCatalogue) {
+    this.#options = { images: 'https://pictures.example', ...options };
   }
 
   /** Orderable listings across retailers; where no listing has all the words, those that have any. */
   search(search: Search): { results: Shape<'Sku'>[]; excludedByPrice: number; hint: string | null } {
-    const all = this.#find(search, matchExpression(search.q, 'AND'));
-    if (all.results.length > 0 || all.excludedByPrice > 0) return { ...all, hint: null };
-    const any = this.#find(search, matchExpression(search.q, 'OR'));
+    const { numbers, ...rest } = findEverywhere(this.#opened(), search);
+    return { results: this.#listings(numbers).map((it) => this.#sku(it)), ...rest };
+  }
+
+  /** One page of a retailer's own search. @throws Refusal `unsupported_retailer`, `bad_request`. */
+  retailerSearch(search: RetailerSearch): Shape<'ProductSearchResponse'> {
+    const seller = supported(search.retailer);
+    const { retailer } = seller;
+    const find = (window: { offset: number; limit: number }) =>
+      this.#listings(findWithin(this.#opened(), { retailer, query: search.query, ...window }));
+    return retailerPage(seller, search, find, this.#options.images);
+  }
+
+  /** The details payload; undefined where the retailer has no such product. @param timestamp unix seconds. @throws Refusal. */
+  details(product: Product, timestamp: number): Shape<'ProductDetailsPayload'> | undefined {
+    const listing = this.listing(product);
+    return listing && productDetails(listing, { timestamp, images: this.#options.images });
+  }
+
+  /** The legacy product record, v1, in the same way. */
+  legacyDetails(product: Product, timestamp: number): Shape<'LegacyProductDetails'> | undefined {
+    const listing = this.listing(product);
+    return listing && legacyRecord(listing, { timestamp, images: this.#options.images });
+  }
+
+  /** The offers payload, in the same way; what retailers have none is in their traits. */
+  offers(product: Product, timestamp: number): Shape<'ProductOffersPayload'> | undefined {
+    const listing = this.listing(product);
+    if (!listing) return undefined;
+    const { retailer, productId } = { retailer: listing.seller.retailer, productId: listing.productId };
     return {
-      ...any,
-      hint: any.results.length > 0 ? 'No listing has all of the words; these have some of them.' : null,
+      status: 'completed',
+      retailer,
+      product_id: productId,
+      timestamp,
+      offers: offersOf(listing),
     };
   }
 
-  /** The listing of a product page or of a listing's own address. */
-  byUrl(url: string): Listing | undefined {
-    const sku = new RegExp(`${this.#prefix}_sku_([a-z0-9]+)`).exec(url)?.[1];
-    const row = sku === undefined ? this.#get('url = ?', withoutQuery(url)) : this.#get('sku = ?', sku);
-    return row && listingOf(row);
+  /** How the retailer's kind answers. @throws Refusal `unsupported_retailer`. */
+  traits(retailer: string): Traits {
+    return traits[supported(retailer).kind];
   }
 
-  listing(retailer: string, productId: string): Listing | undefined {
-    const row = this.#database
-      .prepare('SELECT * FROM listings WHERE retailer = ? AND product_id = ?')
-      .get(retailer, productId);
-    return row && listingOf({ ...row });
+  /** A retailer's product, opened at the variant whose id it is. @throws Refusal `unsupported_retailer`. */
+  listing({ retailer, productId }: Product): Listing | undefined {
+    return this.#productOf(supported(retailer), productId);
+  }
+
+  /** The listing of a product page, of a listing id, or of a URL that ends with one. */
+  byUrl(url: string): Listing | undefined {
+    const sku = readSku(url, this.#options.prefix);
+    if (sku !== undefined) return this.#at({ number: numberOfSku(sku) ?? 0, variant: 0 });
+    const page = readPage(url);
+    const listing = page && this.#productOf(page.retailer, page.productId);
+    const variant = page?.variantId ? placeOfVariant(page.variantId) : undefined;
+    const isOfThis = variant !== undefined && variant.number === listing?.number;
+    return listing && isOfThis ? (atVariant(listing, variant.variant) ?? listing) : listing;
   }
 
   retailerIds(): string[] {
@@ -90,46 +126,45 @@ export class Catalogue {
   }
 
   check(url: string, country: string, shopUrl: string): Shape<'RetailerCheckResponse'> {
-    return checkUrl(url, country, shopUrl);
+    const isListing = readSku(url, this.#options.prefix) !== undefined;
+    const retailer = isListing ? this.byUrl(url)?.seller : retailerOf(url);
+    return checkUrl(url, country, retailer, shopUrl);
   }
 
   close(): void {
-    this.#database.close();
+    this.#index?.close();
+    this.#index = undefined;
   }
 
-  #find(
-    { minPrice = 0, maxPrice = Number.MAX_SAFE_INTEGER, retailer, sort, limit }: Search,
-    match: string | undefined,
-  ) {
-    if (match === undefined) return { results: [], excludedByPrice: 0 };
-    const from = `FROM words w JOIN listings l ON l.rowid = w.rowid WHERE words MATCH ? AND l.reach > 0 ${retailer === undefined ? '' : 'AND l.retailer = ?'}`;
-    const given = retailer === undefined ? [match] : [match, retailer];
-    const rows = this.#database
-      .prepare(`SELECT l.* ${from} AND l.cents BETWEEN ? AND ? ORDER BY ${orders[sort]} LIMIT ?`)
-      .all(...given, minPrice, maxPrice, limit);
-    const counted = this.#database
-      .prepare(`SELECT count(*) AS outside ${from} AND l.cents NOT BETWEEN ? AND ?`)
-      .get(...given, minPrice, maxPrice);
-    return {
-      results: rows.map((row: object) => this.#sku(listingOf({ ...row }))),
-      excludedByPrice: Number({ ...counted }.outside ?? 0),
-    };
+  #opened(): Sqlite {
+    const { database, file, seed } = this.#options;
+    this.#index ??= openIndex(database, file, seed);
+    return this.#index;
   }
 
-  #get(condition: string, value: string): Readonly<Record<string, unknown>> | undefined {
-    const row: object | undefined = this.#database
-      .prepare(`SELECT * FROM listings WHERE ${condition}`)
-      .get(value);
-    return row && { ...row };
+  /** A product of a retailer by the very id that the retailer gave it. */
+  #productOf(seller: Retailer, productId: string): Listing | undefined {
+    const place = placeOf(seller.kind, productId);
+    const listing = place && this.#at(place);
+    return listing?.seller === seller && listing.productId === productId ? listing : undefined;
+  }
+
+  #at({ number, variant }: Place): Listing | undefined {
+    const listing = listingAt(this.#options.seed, number);
+    return listing && atVariant(listing, variant);
+  }
+
+  #listings(numbers: readonly number[]): Listing[] {
+    return numbers.flatMap((number) => this.#at({ number, variant: 0 }) ?? []);
   }
 
   #sku(it: Listing): Shape<'Sku'> {
     return {
-      id: `${this.#prefix}_sku_${it.sku}`,
+      id: `${this.#options.prefix}_sku_${it.sku}`,
       url: it.url,
-      retailer: it.retailer,
+      retailer: it.seller.retailer,
       title: it.title,
-      image: null,
+      image: imagesOf(it, this.#options.images)[0],
       brand: it.brand,
       price: it.cents,
       currency_code: it.currency,
@@ -141,11 +176,17 @@ export class Catalogue {
   }
 }
 
-/** Opens a catalogue, building it the first time; another process may do so at the same moment. */
-export function openCatalogue({ file, seed, prefix, database }: OpenCatalogue): Catalogue {
-  const opened = database(file);
-  build(opened, seed);
-  return new Catalogue(opened, prefix);
-}
+/** The catalogue of a seed; its index is opened by the first search, and built where the file has none yet. */
+export const openCatalogue = (options: OpenCatalogue): Catalogue => new Catalogue(options);
 
-const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '').replace(/\/+$/, '');
+function supported(retailer: string): Retailer {
+  const seller = retailerNamed(retailer);
+  if (seller) return seller;
+  throw new Refusal(
+    'unsupported_retailer',
+    `There is no retailer "${retailer}"; the list of retailers names them.`,
+    {
+      retailer,
+    },
+  );
+}

@@ -1,21 +1,30 @@
 import { destinationCountries, type UnsupportedReason } from '../../contract/enums.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import { type Retailer, retailerOf, unsupportedDomains } from './retailers.ts';
+import { domainOf, isUnsupported, type Retailer } from './retailers.ts';
 
 type Check = Shape<'RetailerCheckResponse'>;
 
-/** Would an order for this URL to this country be refused: the very code that ordering would answer with. */
-export function checkUrl(url: string, country: string, shopUrl: string): Check {
-  const domain = new URL(url).hostname;
-  const retailer = retailerOf(url);
-  const isOwnShop =
-    domain === new URL(shopUrl).hostname || /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(domain);
-  const reason = reasonAgainst(domain, retailer, country);
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Would an order for this URL to this country be refused: the very code that ordering would answer with.
+ * @param retailer that sells what the URL names, if it is one of ours.
+ * @param country two letters, any case.
+ */
+export function checkUrl(
+  url: string,
+  country: string,
+  retailer: Retailer | undefined,
+  shopUrl: string,
+): Check {
+  const domain = domainOf(url);
+  const destination = country.toUpperCase();
+  const reason = reasonAgainst(domain, retailer, destination);
   return {
     url,
     domain,
     orderable: reason === null,
-    support: supportOf(domain, retailer, isOwnShop),
+    support: supportOf(domain, retailer, shopUrl),
     retailer: retailer
       ? {
           retailer: retailer.retailer,
@@ -28,11 +37,11 @@ export function checkUrl(url: string, country: string, shopUrl: string): Check {
     checkout: retailer
       ? { guest_checkout: retailer.guestCheckout, use_your_account: retailer.kind !== 'storefront' }
       : null,
-    ships_to: [...(retailer?.countries ?? (unsupportedDomains.includes(domain) ? [] : destinationCountries))],
+    ships_to: isUnsupported(domain) ? [] : [...(retailer?.countries ?? destinationCountries)],
     evidence: { orders_placed: 0, last_order_at: null },
-    support_detail: reason === null ? null : details[reason](domain, country),
+    support_detail: reason === null ? null : details[reason](domain, destination),
     unsupported_reason: reason,
-    how_to_order: reason === null ? 'POST /orders with this URL' : null,
+    how_to_order: howToOrder(reason),
   };
 }
 
@@ -48,14 +57,21 @@ function reasonAgainst(
   retailer: Retailer | undefined,
   country: string,
 ): UnsupportedReason | null {
-  if (unsupportedDomains.includes(domain)) return 'unsupported_retailer';
+  if (isUnsupported(domain)) return 'unsupported_retailer';
   const served: readonly string[] = retailer?.countries ?? destinationCountries;
   if (!served.includes(country)) return 'unsupported_country';
   return retailer && !retailer.guestCheckout ? 'guest_checkout_not_supported' : null;
 }
 
-function supportOf(domain: string, retailer: Retailer | undefined, isOwnShop: boolean): Check['support'] {
-  if (unsupportedDomains.includes(domain)) return 'unsupported';
-  if (isOwnShop) return 'verified';
-  return retailer?.support ?? 'untested';
+function supportOf(domain: string, retailer: Retailer | undefined, shopUrl: string): Check['support'] {
+  if (isUnsupported(domain)) return 'unsupported';
+  if (retailer) return retailer.support;
+  return domain === domainOf(shopUrl) || loopback.test(domain) ? 'verified' : 'untested';
+}
+
+function howToOrder(reason: UnsupportedReason | null): string | null {
+  if (reason === null) return 'POST /orders with this URL';
+  return reason === 'guest_checkout_not_supported'
+    ? 'POST /orders with this URL and the retailer_credentials_id of your account there'
+    : null;
 }

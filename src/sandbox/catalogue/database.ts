@@ -1,109 +1,80 @@
 import { patiently } from '../patiently.ts';
 import type { Sqlite } from '../sqlite.ts';
-import { generateListings, type Listing } from './generate.ts';
-import { retailers } from './retailers.ts';
+import { said } from './goods/sort.ts';
+import { type Listing, listingAt, listingCount } from './listing.ts';
+import { hash } from './random.ts';
 
-/** Raised when the generated listings change, so that older files are built anew. */
-const version = 1;
+/** Raised when the listings change, so that older files are built anew. */
+const version = 2;
 
+/** Only what a search filters and sorts by; the listings themselves follow from their numbers. */
 const tables = `
   DROP TABLE IF EXISTS listings; DROP TABLE IF EXISTS words;
   CREATE TABLE listings (
-    rowid INTEGER PRIMARY KEY, sku TEXT NOT NULL UNIQUE, retailer TEXT NOT NULL, kind TEXT NOT NULL, product_id TEXT NOT NULL,
-    url TEXT NOT NULL UNIQUE, title TEXT NOT NULL, brand TEXT NOT NULL, category TEXT NOT NULL, cents INTEGER NOT NULL,
-    currency TEXT NOT NULL, stars REAL, reviews INTEGER, available INTEGER NOT NULL, ship_cents INTEGER NOT NULL,
-    gift_option INTEGER NOT NULL, reach INTEGER NOT NULL, variant_label TEXT, variant_values TEXT NOT NULL, UNIQUE (retailer, product_id)) STRICT;
-  CREATE VIRTUAL TABLE words USING fts5 (title, category, content = '', tokenize = 'unicode61 remove_diacritics 2');`;
+    number INTEGER PRIMARY KEY, retailer TEXT NOT NULL, cents INTEGER NOT NULL, stars REAL NOT NULL,
+    reviews INTEGER NOT NULL, reach INTEGER NOT NULL) STRICT;
+  CREATE VIRTUAL TABLE words USING fts5 (
+    title, keywords, content = '', tokenize = 'porter unicode61 remove_diacritics 2');`;
 
-/** Who can order it: 2 anyone in the US, 1 anyone elsewhere, 0 only with an account of their own. */
-function reachOf({ retailer }: Listing): number {
-  const seller = retailers.find((it) => it.retailer === retailer);
-  if (!seller?.guestCheckout) return 0;
-  return seller.countries.includes('US') ? 2 : 1;
+/**
+ * Opens the catalogue's index, building it where the file has none for this seed. Another process may do the same at
+ * the same moment. As the index can be built again at any time, one that cannot be kept is built in memory.
+ */
+export function openIndex(database: (file: string) => Sqlite, file: string, seed: number): Sqlite {
+  try {
+    return opened(database, file, seed);
+  } catch (error) {
+    if (file === ':memory:') throw error;
+    return opened(database, ':memory:', seed);
+  }
 }
 
-/** Fills the database once; its version is set in the same transaction, so that nobody sees half of it. */
-export function build(database: Sqlite, seed: number): void {
-  database.exec('PRAGMA busy_timeout = 15000');
-  patiently(() => database.exec('PRAGMA journal_mode = WAL'));
-  if (isBuilt(database)) return;
-  patiently(() => database.exec('BEGIN IMMEDIATE'));
+function opened(database: (file: string) => Sqlite, file: string, seed: number): Sqlite {
+  const index = database(file);
   try {
-    if (!isBuilt(database)) fill(database, seed);
-    database.exec('COMMIT');
+    build(index, seed);
+    return index;
   } catch (error) {
-    database.exec('ROLLBACK');
+    index.close();
     throw error;
   }
 }
 
-function isBuilt(database: Sqlite): boolean {
-  const row: object = database.prepare('PRAGMA user_version').get() ?? {};
-  return Number({ user_version: 0, ...row }.user_version) === version;
+/** The mark is set in the transaction that fills the tables, so that nobody sees half of them. */
+function build(index: Sqlite, seed: number): void {
+  index.exec('PRAGMA busy_timeout = 15000');
+  const mark = hash(`${version} ${seed}`) | 1;
+  if (markOf(index) === mark) return;
+  patiently(() => index.exec('BEGIN IMMEDIATE'));
+  if (markOf(index) !== mark) fill(index, seed, mark);
+  index.exec('COMMIT');
 }
 
-function fill(database: Sqlite, seed: number): void {
-  database.exec(tables);
-  const insert = database.prepare(
-    `INSERT INTO listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const index = database.prepare('INSERT INTO words (rowid, title, category) VALUES (?, ?, ?)');
-  let rowid = 0;
-  for (const it of generateListings(seed)) {
-    rowid += 1;
-    insert.run(
-      ...[
-        rowid,
-        it.sku,
-        it.retailer,
-        it.kind,
-        it.productId,
-        it.url,
-        it.title,
-        it.brand,
-        it.category,
-        it.cents,
-        it.currency,
-      ],
-      ...[
-        it.stars,
-        it.reviews,
-        it.available ? 1 : 0,
-        it.shipCents,
-        it.giftOption ? 1 : 0,
-        reachOf(it),
-        it.variantLabel,
-        it.variantValues.join('|'),
-      ],
-    );
-    index.run(rowid, it.title, it.category);
+function markOf(index: Sqlite): number {
+  const row: object = index.prepare('PRAGMA user_version').get() ?? {};
+  return Number({ user_version: 0, ...row }.user_version) >>> 0;
+}
+
+function fill(index: Sqlite, seed: number, mark: number): void {
+  index.exec(tables);
+  const insert = index.prepare('INSERT INTO listings VALUES (?, ?, ?, ?, ?, ?)');
+  const addWords = index.prepare('INSERT INTO words (rowid, title, keywords) VALUES (?, ?, ?)');
+  for (let number = 1; number <= listingCount; number += 1) {
+    const it = listingAt(seed, number);
+    if (!it) continue;
+    insert.run(number, it.seller.retailer, it.cents, it.stars ?? 0, it.reviews ?? 0, reachOf(it));
+    addWords.run(number, it.title, keywordsOf(it));
   }
-  database.exec(`PRAGMA user_version = ${version}`);
+  index.exec(`PRAGMA user_version = ${mark | 0}`);
 }
 
-/** A row of the table above as the listing it was. */
-export function listingOf(row: Readonly<Record<string, unknown>>): Listing {
-  const text = (name: string): string => String(row[name]);
-  const count = (name: string): number => Number(row[name]);
-  return {
-    sku: text('sku'),
-    retailer: text('retailer'),
-    kind: text('kind') as Listing['kind'],
-    productId: text('product_id'),
-    url: text('url'),
-    title: text('title'),
-    brand: text('brand'),
-    category: text('category'),
-    cents: count('cents'),
-    currency: text('currency'),
-    stars: row.stars === null ? null : count('stars'),
-    reviews: row.reviews === null ? null : count('reviews'),
-    available: row.available === 1,
-    shipCents: count('ship_cents'),
-    giftOption: row.gift_option === 1,
-    variantLabel: row.variant_label === null ? null : text('variant_label'),
-    variantValues: text('variant_values')
-      .split('|')
-      .filter((value) => value !== ''),
-  };
+/** Goods are found by their English name wherever they are sold. */
+const keywordsOf = ({ sort, item, brand }: Listing): string =>
+  `${sort.category} ${said(item.name, 'US')} ${brand}`;
+
+/** Who can order it: 2 anyone in the US, 1 anyone elsewhere, 0 only with an account there; -1 is never shown. */
+function reachOf({ seller, currency }: Listing): number {
+  if (currency !== seller.currency) return -1;
+  if (!seller.guestCheckout) return 0;
+  return seller.countries.includes('US') ? 2 : 1;
 }

@@ -19,8 +19,6 @@ export interface Traits {
   readonly async: boolean;
   /** Whether products have offers to read. */
   readonly offers: boolean;
-  /** Whether products carry `stars` and `num_reviews`. */
-  readonly rated: boolean;
 }
 
 const usual: Traits = {
@@ -31,11 +29,16 @@ const usual: Traits = {
   agentFreeShipping: 'ignored',
   async: true,
   offers: true,
-  rated: true,
 };
 
 export const traits: Readonly<Record<RetailerKind, Traits>> = {
-  general: { ...usual, pageProducts: 40, pageResults: 40, freeShipping: 'filters', agentFreeShipping: 'filters' },
+  general: {
+    ...usual,
+    pageProducts: 40,
+    pageResults: 40,
+    freeShipping: 'filters',
+    agentFreeShipping: 'filters',
+  },
   marketplace: { ...usual, pageProducts: 16, pageResults: 16 },
   electronics: {
     ...usual,
@@ -43,7 +46,7 @@ export const traits: Readonly<Record<RetailerKind, Traits>> = {
     pageResults: limits.electronicsPageResults,
     freeShipping: 'filters',
   },
-  handmade: { ...usual, async: false, rated: false },
+  handmade: { ...usual, async: false },
   storefront: {
     ...usual,
     pageProducts: limits.storeDomainResults,

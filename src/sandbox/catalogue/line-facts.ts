@@ -1,16 +1,52 @@
+import type { Shape } from '../../contract/schemas/index.ts';
 import type { LineFacts } from '../lifecycle/index.ts';
-import type { Listing } from './generate.ts';
+import type { Listing } from './listing.ts';
+import { offersOf } from './offers.ts';
+import { atVariant, variantsOf } from './variants.ts';
 
-/** What an order's life depends on of a listing. */
-export const lineFacts = (it: Listing): LineFacts => ({
-  retailer: it.retailer,
-  productId: it.productId,
-  title: it.title,
-  priceCents: it.cents,
-  currency: it.currency,
-  available: it.available,
-  giftOption: it.giftOption,
-  shippingCents: it.shipCents,
-  ...(it.variantLabel !== null && { options: { [it.variantLabel]: it.variantValues } }),
-  ...(it.kind === 'marketplace' && { reportsRejections: true }),
-});
+/** What a product line asks for of the listing that its URL names. */
+export type Asked = Partial<
+  Pick<Shape<'OrderCreate'>['products'][number], 'variant' | 'condition_in' | 'condition_not_in'>
+>;
+
+/**
+ * What an order's life depends on of a listing: price and availability are those of the variant asked for, and the
+ * price that of the cheapest offer in an accepted condition where new ones are not accepted.
+ */
+export function lineFacts(listing: Listing, asked: Asked = {}): LineFacts {
+  const chosen = choose(listing, asked.variant ?? []);
+  const offers = offersOf(chosen);
+  const accepted = offers.filter(
+    ({ condition }) =>
+      (asked.condition_in?.includes(condition) ?? true) && !asked.condition_not_in?.includes(condition),
+  );
+  const best = accepted.find(({ condition }) => condition === 'New') ?? cheapest(accepted);
+  return {
+    retailer: chosen.seller.retailer,
+    productId: chosen.productId,
+    title: chosen.title,
+    priceCents: best?.price ?? chosen.cents,
+    currency: chosen.currency,
+    available: chosen.available,
+    giftOption: chosen.giftOption,
+    shippingCents: chosen.shipCents,
+    conditions: offers.length > 0 ? [...new Set(offers.map(({ condition }) => condition))] : ['New'],
+    ...(best && { handlingDays: best.handling_days.max }),
+    ...(chosen.options.length > 0 && {
+      options: Object.fromEntries(chosen.options.map(({ label, values }) => [label, values])),
+    }),
+    ...(chosen.seller.kind === 'marketplace' && { reportsRejections: true }),
+  };
+}
+
+/** The variant that has all of the choices; a listing without such a one stays as it was, and its options refuse them. */
+function choose(listing: Listing, wanted: readonly { label: string; value: string }[]): Listing {
+  if (wanted.length === 0) return listing;
+  const index = variantsOf(listing).findIndex(({ choices }) =>
+    wanted.every(({ label, value }) => choices.some((it) => it.dimension === label && it.value === value)),
+  );
+  return atVariant(listing, index) ?? listing;
+}
+
+const cheapest = <T extends { price: number }>(offers: readonly T[]): T | undefined =>
+  offers.toSorted((one, other) => one.price - other.price)[0];

@@ -58,7 +58,7 @@ export const retailers: readonly Retailer[] = [
   named('harborgoods', 'Harbor Goods', {
     kind: 'general',
     sells: 'everything',
-    weight: 3,
+    weight: 2,
     countries: destinationCountries,
     freeFromCents: 3500,
     support: 'verified',
@@ -66,7 +66,7 @@ export const retailers: readonly Retailer[] = [
   named('stallandbarrow', 'Stall & Barrow', {
     kind: 'marketplace',
     sells: 'everything',
-    weight: 3,
+    weight: 2,
     countries: destinationCountries,
     freeFromCents: 2500,
     support: 'verified',
@@ -138,7 +138,12 @@ const byDomain = new Map(retailers.map((it) => [domainOf(`https://${it.host}`), 
 
 /** The retailer of an identifier, or of a hosted storefront's domain, however it is written. */
 export const retailerNamed = (retailer: string): Retailer | undefined =>
-  byId.get(retailer.trim().toLowerCase().replace(/^www\./, ''));
+  byId.get(
+    retailer
+      .trim()
+      .toLowerCase()
+      .replace(/^www\./, ''),
+  );
 
 /** The retailer whose page a URL is; undefined for an unknown host. */
 export const retailerOf = (url: string): Retailer | undefined => byDomain.get(domainOf(url));

@@ -15,18 +15,6 @@ export const brands: Filled<string> = [
   'Oakline',
 ];
 
-/** Shops of the handmade marketplace. */
-export const shops: Filled<string> = [
-  'Clay & Fern Studio',
-  'Atelier Petite Forêt',
-  'The Knotted Thread',
-  'Juniper Lane Crafts',
-  'Blue Door Pottery',
-  'Honeycomb ✿ Paper',
-  'Rivet and Reed',
-  'Señora Lana',
-];
-
 /** Sellers on the large marketplace. */
 export const sellers: Filled<string> = [
   'Quayside Trading',

@@ -13,7 +13,11 @@ const books: Sort = {
     item(['Field Guide to Moths', 'Nachtfalter im Gelände', 'Guida alle falene'], 1499, 3999),
     item(['Picture Book of Trains', 'Bilderbuch der Züge', 'Il libro illustrato dei treni'], 699, 1999),
     item(['Workbook of Knots', 'Übungsbuch Knoten', 'Quaderno dei nodi'], 599, 1799),
-    item(['Where the Tide Went, a Novel', 'Wohin die Flut ging, Roman', "Dov'è andata la marea, romanzo"], 599, 2499),
+    item(
+      ['Where the Tide Went, a Novel', 'Wohin die Flut ging, Roman', "Dov'è andata la marea, romanzo"],
+      599,
+      2499,
+    ),
     item(['The Patient Gardener', 'Der geduldige Gärtner', 'Il giardiniere paziente'], 999, 3499),
   ],
   traits: [

@@ -49,9 +49,8 @@ const languages: Readonly<Record<string, 0 | 1 | 2>> = { US: 0, DE: 1, IT: 2 };
 export const said = (word: Word, country: string): string =>
   typeof word === 'string' ? word : word[languages[country] ?? 0];
 
-export const item = (
-  name: Word,
-  least: number,
-  most: number,
-  handsOver?: 'download' | 'both',
-): Item => ({ name, cents: [least, most], ...(handsOver && { handsOver }) });
+export const item = (name: Word, least: number, most: number, handsOver?: 'download' | 'both'): Item => ({
+  name,
+  cents: [least, most],
+  ...(handsOver && { handsOver }),
+});

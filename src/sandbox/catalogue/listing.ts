@@ -1,0 +1,138 @@
+import { pageOf } from './address.ts';
+import { authors, brands } from './goods/brands.ts';
+import { goods } from './goods/index.ts';
+import { shopNamed, shops } from './goods/shops.ts';
+import { type Item, type Option, type Sort, said } from './goods/sort.ts';
+import { productIdOf, skuOf } from './product-id.ts';
+import { Random } from './random.ts';
+import { type Retailer, retailers } from './retailers.ts';
+
+/** One invented listing, opened at its first variant. Money in cents of `currency`. */
+export interface Listing {
+  readonly number: number;
+  /** From which everything else about it is drawn. */
+  readonly seed: number;
+  readonly sku: string;
+  readonly seller: Retailer;
+  readonly sort: Sort;
+  readonly item: Item;
+  readonly options: readonly Option[];
+  /** Index of the variant that price, availability and product id are those of. */
+  readonly variant: number;
+  readonly productId: string;
+  readonly url: string;
+  readonly title: string;
+  /** For a handmade listing its shop, for a book its author. */
+  readonly brand: string;
+  readonly cents: number;
+  readonly currency: string;
+  readonly stars: number | null;
+  readonly reviews: number | null;
+  readonly available: boolean;
+  /** Price and stock of the first variant, from which those of the others follow. */
+  readonly first: { readonly cents: number; readonly available: boolean };
+  readonly shipCents: number;
+  readonly giftOption: boolean;
+}
+
+/** Each sort of goods with its sellers, as often as their weight, and the number after its last listing. */
+const shelves: { sort: Sort; sellers: readonly Retailer[]; end: number }[] = [];
+let end = 1;
+for (const sort of goods) {
+  end += sort.listings;
+  shelves.push({
+    sort,
+    sellers: retailers.flatMap((it) => (sells(it, sort) ? Array(it.weight).fill(it) : [])),
+    end,
+  });
+}
+
+/** Listings are numbered from 1 up to this. */
+export const listingCount = end - 1;
+
+function sells({ sells }: Retailer, { category }: Sort): boolean {
+  return sells === 'everything' || sells.includes(category);
+}
+
+/** Shares of chance that make the listings differ. */
+const chances = { options: 0.5, soldOut: 0.03, gift: 0.8, foreignShop: 0.12, free: 0.25 };
+const shipPrices = [299, 399, 499, 599] as const;
+const endings = [99, 99, 95, 49, 0] as const;
+
+/** The listing of a number, always the same for the same seed; undefined outside 1 to `listingCount`. */
+export function listingAt(seed: number, number: number): Listing | undefined {
+  const shelf = number >= 1 ? shelves.find(({ end }) => number < end) : undefined;
+  if (!shelf) return undefined;
+  const random = Random.of(seed, number);
+  const seller = shelf.sellers[random.integer(0, shelf.sellers.length - 1)];
+  return seller && drawn(random, number, seller, shelf.sort);
+}
+
+function drawn(random: Random, number: number, seller: Retailer, sort: Sort): Listing {
+  const item = random.pick(sort.items);
+  const brand = brandOf(random, seller, sort);
+  const title = titleOf(random, seller, sort, item, brand);
+  const cents = priceOf(random, item);
+  const isHandmade = seller.kind === 'handmade';
+  const productId = productIdOf(seller.kind, { number, variant: 0 }, title);
+  const isAway = isHandmade && shopNamed(brand)?.isAway === true;
+  const available = !random.chance(chances.soldOut) && !isAway;
+  const hasOptions = random.chance(chances.options) && item.handsOver !== 'download';
+  return {
+    number,
+    seed: random.integer(0, 0x7fffffff),
+    sku: skuOf(number),
+    seller,
+    sort,
+    item,
+    options: hasOptions ? someOf(random, sort) : [],
+    variant: 0,
+    productId,
+    url: pageOf(seller, productId, title),
+    title,
+    brand,
+    cents,
+    // Here and there a handmade shop prices in its own currency.
+    currency:
+      isHandmade && random.chance(chances.foreignShop) ? random.pick(['EUR', 'GBP']) : seller.currency,
+    stars: isHandmade ? null : random.integer(28, 50) / 10,
+    reviews: isHandmade ? null : Math.floor(random.next() ** 3 * 9_000),
+    available,
+    first: { cents, available },
+    shipCents: shippingOf(random, seller, item, cents),
+    giftOption: random.chance(chances.gift),
+  };
+}
+
+const someOf = (random: Random, sort: Sort): Option[] =>
+  (sort.options ?? []).map(({ label, values }) => {
+    const [first = values[0], ...others] = random.some(values, 2);
+    return { label, values: [first, ...others] };
+  });
+
+function brandOf(random: Random, { kind, name }: Retailer, { category }: Sort): string {
+  if (kind === 'handmade') return random.pick(shops).name;
+  if (kind === 'storefront') return name;
+  return random.pick(category === 'Books' ? authors : brands);
+}
+
+function titleOf(random: Random, { home, kind }: Retailer, sort: Sort, item: Item, brand: string): string {
+  const name = said(item.name, home);
+  const trait = said(random.pick(sort.traits), home);
+  const size = said(random.pick(sort.sizes), home);
+  const isUnbranded = kind === 'handmade' || kind === 'storefront' || sort.category === 'Books';
+  if (isUnbranded) return `${name}, ${trait}, ${size}`;
+  return home === 'US' ? `${brand} ${trait} ${name}, ${size}` : `${brand} ${name}, ${trait}, ${size}`;
+}
+
+/** Cheap ones are the most; prices end as a shop's do. */
+function priceOf(random: Random, { cents: [least, most] }: Item): number {
+  const somewhere = least + (most - least) * random.next() ** 1.5;
+  return Math.max(least, Math.floor(somewhere / 100) * 100 + random.pick(endings));
+}
+
+function shippingOf(random: Random, { freeFromCents }: Retailer, { handsOver }: Item, cents: number): number {
+  const isFree = random.chance(chances.free) || (freeFromCents !== null && cents >= freeFromCents);
+  const price = random.pick(shipPrices);
+  return isFree || handsOver === 'download' ? 0 : price;
+}

@@ -1,0 +1,93 @@
+import type { ProductCondition } from '../../contract/enums.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import { sellers } from './goods/brands.ts';
+import type { Listing } from './listing.ts';
+import { Random } from './random.ts';
+
+type Offer = Shape<'Offer'>;
+type Terms = Pick<Offer, 'price' | 'condition' | 'seller' | 'minimum_quantity'>;
+
+/** What a condition is worth, in parts of 100 of the price of a new one. */
+const worth: Readonly<Record<ProductCondition, readonly [number, number]>> = {
+  New: [100, 120],
+  Refurbished: [72, 88],
+  UsedLikeNew: [70, 85],
+  UsedVeryGood: [60, 75],
+  UsedGood: [48, 65],
+  UsedAcceptable: [35, 50],
+};
+const chances = { new: 0.5, pair: 0.08, fulfilled: 0.6, unrated: 0.1, international: 0.1 };
+
+/** Who sells a listing and on which terms: the retailer first; on the large marketplace others too, in several conditions. */
+export function offersOf(listing: Listing): Offer[] {
+  const isMarketplace = listing.seller.kind === 'marketplace';
+  if (isMarketplace && !listing.available) return [];
+  const random = Random.of(listing.seed, 'offers');
+  const others = isMarketplace ? otherTerms(random, listing) : [];
+  return [ownTerms(listing), ...others].map((terms, place) => offerOf(random, listing, terms, place));
+}
+
+/** A handmade listing is sold by its shop, every other by the retailer itself. */
+function ownTerms({ seller, brand, cents }: Listing): Terms {
+  const isHandmade = seller.kind === 'handmade';
+  return {
+    price: cents,
+    condition: 'New',
+    seller: sellerNamed(isHandmade ? brand : seller.name, !isHandmade),
+    minimum_quantity: 1,
+  };
+}
+
+function otherTerms(random: Random, { cents, sort }: Listing): Terms[] {
+  return random.some(sellers, 1).map((name) => {
+    const isNew = random.chance(chances.new);
+    const usedAs = sort.usedAs[random.integer(0, sort.usedAs.length - 1)];
+    const condition = isNew ? 'New' : (usedAs ?? 'New');
+    const [least, most] = worth[condition];
+    return {
+      price: Math.max(1, Math.round((cents * random.integer(least, most)) / 100)),
+      condition,
+      seller: sellerNamed(name, false),
+      minimum_quantity: condition === 'New' && random.chance(chances.pair) ? 2 : 1,
+    };
+  });
+}
+
+/** A seller is the same wherever it sells. */
+function sellerNamed(name: string, isRetailer: boolean): Offer['seller'] {
+  const random = Random.of('seller', name);
+  const count = random.chance(chances.unrated) ? 0 : random.integer(12, 40_000);
+  return {
+    id: `S${random.integer(1_000_000, 9_999_999)}`,
+    name,
+    num_ratings: count,
+    percent_positive: count === 0 ? null : random.integer(81, 100),
+    first_party: isRetailer,
+  };
+}
+
+function offerOf(random: Random, listing: Listing, terms: Terms, place: number): Offer {
+  const { first_party: isRetailer } = terms.seller;
+  const { kind } = listing.seller;
+  const least = kind === 'handmade' ? random.integer(2, 4) : random.integer(0, 1);
+  return {
+    offer_id: `${listing.sku}-${listing.variant}-${place}`,
+    ...terms,
+    available: listing.available,
+    marketplace_fulfilled: kind === 'marketplace' && (isRetailer || random.chance(chances.fulfilled)),
+    international: !isRetailer && kind === 'marketplace' && random.chance(chances.international),
+    handling_days: { min: least, max: least + random.integer(1, 2) },
+    shipping_options: shippingOptions(random, listing),
+  };
+}
+
+function shippingOptions(random: Random, { shipCents, item }: Listing): Offer['shipping_options'] {
+  if (item.handsOver === 'download') {
+    return [{ name: 'Download', price: 0, delivery_days: { min: 0, max: 0 } }];
+  }
+  const days = random.integer(2, 4);
+  return [
+    { name: 'Standard', price: shipCents, delivery_days: { min: days, max: days + 3 } },
+    { name: 'Express', price: shipCents + 999, delivery_days: { min: 1, max: 2 } },
+  ];
+}

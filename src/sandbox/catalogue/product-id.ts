@@ -1,0 +1,83 @@
+import type { RetailerKind } from './kinds.ts';
+
+/** A listing by its number, from 1, and a variant of it by its index. */
+export interface Place {
+  readonly number: number;
+  readonly variant: number;
+}
+
+/** A storefront's product is its handle; all its variants share it. */
+type Form = { write(code: number): string; read(id: string): number | undefined };
+
+/** Room for the variants of one listing before the next. */
+const variantsEach = 64;
+
+/** An odd factor and its inverse modulo 2^32: it spreads neighbouring numbers, and leads back. */
+const productSpread = { factor: 0x9e3779b1, inverse: 0x0e8b2f51 };
+const skuSpread = { factor: 0x85ebca6b, inverse: 0xa5cb9243 };
+
+const decimal = (first: number): Form => ({
+  write: (code) => String(first + code),
+  read: (id) => (/^\d{10,14}$/.test(id) ? Number(id) - first : undefined),
+});
+
+const letters = (start: string, length: number): Form => ({
+  write: (code) => start + code.toString(36).toUpperCase().padStart(length, '0'),
+  read: (id) =>
+    id.length === start.length + length && id.startsWith(start) && /^[0-9A-Z]+$/.test(id)
+      ? Number.parseInt(id.slice(start.length), 36)
+      : undefined,
+});
+
+/** The form that each kind of retailer gives its product ids. */
+const forms: Readonly<Record<Exclude<RetailerKind, 'storefront'>, Form>> = {
+  general: decimal(2_000_000_000),
+  marketplace: letters('B0', 8),
+  electronics: letters('J', 7),
+  handmade: decimal(1_000_000_000),
+  plain: decimal(5_000_000_000),
+};
+const variantForm = decimal(40_000_000_000_000);
+
+/** @param name of the product, the handle of a storefront is made from it. */
+export function productIdOf(kind: RetailerKind, place: Place, name: string): string {
+  return kind === 'storefront' ? `${slugOf(name)}-${place.number}` : forms[kind].write(codeOf(place));
+}
+
+/** Where a product id points, whether or not there is such a listing. */
+export function placeOf(kind: RetailerKind, id: string): Place | undefined {
+  if (kind !== 'storefront') return decoded(forms[kind].read(id));
+  const number = /-(\d{1,7})$/.exec(id)?.[1];
+  return number === undefined ? undefined : { number: Number(number), variant: 0 };
+}
+
+/** The id that a hosted storefront gives one variant of a product. */
+export const variantIdOf = (place: Place): string => variantForm.write(codeOf(place));
+export const placeOfVariant = (id: string): Place | undefined => decoded(variantForm.read(id));
+
+/** The part of a listing id after its prefix. */
+export const skuOf = (number: number): string =>
+  (Math.imul(number, skuSpread.factor) >>> 0).toString(36).padStart(7, '0');
+
+/** The number of the listing that a listing id names. */
+export function numberOfSku(sku: string): number | undefined {
+  if (!/^[0-9a-z]{7}$/.test(sku)) return undefined;
+  return Math.imul(Number.parseInt(sku, 36), skuSpread.inverse) >>> 0;
+}
+
+export const slugOf = (title: string): string =>
+  title
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+
+const codeOf = ({ number, variant }: Place): number =>
+  Math.imul(number * variantsEach + variant, productSpread.factor) >>> 0;
+
+function decoded(code: number | undefined): Place | undefined {
+  if (code === undefined || code < 0 || code > 0xffffffff) return undefined;
+  const plain = Math.imul(code, productSpread.inverse) >>> 0;
+  return { number: Math.floor(plain / variantsEach), variant: plain % variantsEach };
+}

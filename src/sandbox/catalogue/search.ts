@@ -1,0 +1,87 @@
+import type { SearchSort } from '../../contract/enums.ts';
+import type { Sqlite } from '../sqlite.ts';
+import { matchExpression } from './words.ts';
+
+export interface Search {
+  readonly q: string;
+  /** Bounds in cents of the listing's currency. */
+  readonly minPrice?: number;
+  readonly maxPrice?: number;
+  readonly retailer?: string;
+  readonly sort: SearchSort;
+  readonly limit: number;
+}
+
+interface Hits {
+  /** Numbers of listings, in order. */
+  readonly numbers: readonly number[];
+  readonly excludedByPrice: number;
+  readonly hint: string | null;
+}
+
+const orders: Readonly<Record<SearchSort, string>> = {
+  relevance: 'l.reach DESC, rank, l.number',
+  price_asc: 'l.cents, l.number',
+  price_desc: 'l.cents DESC, l.number',
+  rating: 'l.stars DESC, l.reach DESC, l.reviews DESC, l.number',
+};
+const hints = {
+  someWords: 'No listing has all of the words; these have some of them.',
+  noWords: 'The query has no word to look for.',
+};
+const from = 'FROM words JOIN listings l ON l.number = words.rowid WHERE words MATCH ?';
+
+/** Across retailers: listings that anyone can order; those of a members' retailer when it is named. */
+export function findEverywhere(index: Sqlite, search: Search): Hits {
+  const { q, retailer, minPrice = 0, maxPrice = Number.MAX_SAFE_INTEGER, sort, limit } = search;
+  const narrowed = retailer === undefined ? 'AND l.reach > 0' : 'AND l.reach >= 0 AND l.retailer = ?';
+  const { match, hint } = bestMatch(index, q, narrowed, retailer === undefined ? [] : [retailer]);
+  if (match === undefined) return { numbers: [], excludedByPrice: 0, hint };
+  const given = retailer === undefined ? [match] : [match, retailer];
+  const rows = index
+    .prepare(
+      `SELECT l.number ${from} ${narrowed} AND l.cents BETWEEN ? AND ? ORDER BY ${orders[sort]} LIMIT ?`,
+    )
+    .all(...given, minPrice, maxPrice, limit);
+  const excludedByPrice = count(index, `${narrowed} AND l.cents NOT BETWEEN ? AND ?`, [
+    ...given,
+    minPrice,
+    maxPrice,
+  ]);
+  return { numbers: numbersOf(rows), excludedByPrice, hint };
+}
+
+/** Within one retailer: the numbers from an offset on, and one more than asked for where there are more. */
+export function findWithin(
+  index: Sqlite,
+  { retailer, query, offset, limit }: { retailer: string; query: string; offset: number; limit: number },
+): readonly number[] {
+  const { match } = bestMatch(index, query, 'AND l.retailer = ?', [retailer]);
+  if (match === undefined) return [];
+  const rows = index
+    .prepare(`SELECT l.number ${from} AND l.retailer = ? ORDER BY rank, l.number LIMIT ? OFFSET ?`)
+    .all(match, retailer, limit + 1, offset);
+  return numbersOf(rows);
+}
+
+/** All of the words where some listing has them all, else any of them. */
+function bestMatch(
+  index: Sqlite,
+  query: string,
+  narrowed: string,
+  given: readonly string[],
+): { match: string | undefined; hint: string | null } {
+  const all = matchExpression(query, 'AND');
+  const any = matchExpression(query, 'OR');
+  if (all === undefined || any === undefined) return { match: undefined, hint: hints.noWords };
+  if (count(index, narrowed, [all, ...given]) > 0) return { match: all, hint: null };
+  return { match: any, hint: count(index, narrowed, [any, ...given]) > 0 ? hints.someWords : null };
+}
+
+function count(index: Sqlite, narrowed: string, given: readonly (string | number)[]): number {
+  const row: object = index.prepare(`SELECT count(*) AS hits ${from} ${narrowed}`).get(...given) ?? {};
+  return Number({ hits: 0, ...row }.hits);
+}
+
+const numbersOf = (rows: readonly object[]): number[] =>
+  rows.map((row) => Number({ number: 0, ...row }.number));
