@@ -87,6 +87,37 @@ test('what is due is brought about once, by whichever of several comes first', a
   expect(bugs).toEqual([]);
 });
 
+test('creates with one key that all passed the first look make one order', async () => {
+  const bugs: unknown[] = [];
+  const open = () =>
+    openSandbox({
+      file,
+      baseUrl: 'http://127.0.0.1:4848',
+      now: Date.now,
+      report: (error) => bugs.push(error),
+    });
+  const sandboxes = [await open(), await open()];
+  const request = (target: string, key = '', body = '') => ({
+    method: 'POST',
+    target,
+    headers: key === '' ? {} : { authorization: `Bearer ${key}` },
+    body: new TextEncoder().encode(body),
+    remoteAddress: '',
+  });
+  const minted = await sandboxes[0]?.handle(request('/sandbox/keys'));
+  const { api_key: key, example_order: example } = JSON.parse(String(minted?.body));
+  const body = JSON.stringify({ ...example, idempotency_key: 'same' });
+  // Begun in one turn of the loop, all of them look for the key before the first has written its order.
+  const answers = await Promise.all(
+    [...sandboxes, ...sandboxes, ...sandboxes].map(({ handle }) => handle(request('/orders', key, body))),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409, 409]);
+  const ids = answers.map((answer) => JSON.parse(String(answer.body)));
+  expect(new Set(ids.map(({ id, details }) => id ?? details.identifier)).size).toBe(1);
+  for (const sandbox of sandboxes) sandbox.close();
+  expect(bugs).toEqual([]);
+});
+
 test('processes that are killed leave every order they answered for, and no half one', {
   timeout: 60_000,
 }, async () => {
