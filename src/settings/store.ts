@@ -57,7 +57,7 @@ export class SettingsStore {
   }
 
   /** Adds or changes a profile. */
-  setProfile(name: string, change: (profile: Profile | undefined) => Profile): Promise<void> {
+  async setProfile(name: string, change: (profile: Profile | undefined) => Profile): Promise<void> {
     const checked = checkName('profile', name);
     return this.#update((stored) => ({
       ...stored,
@@ -65,7 +65,7 @@ export class SettingsStore {
     }));
   }
 
-  useProfile(name: string): Promise<void> {
+  async useProfile(name: string): Promise<void> {
     return this.#update((stored) => {
       if (!own(stored.profiles, name)) throw unknown('profile', name, Object.keys(stored.profiles));
       return { ...stored, current_profile: name };
@@ -73,7 +73,7 @@ export class SettingsStore {
   }
 
   /** Deletes a profile; where it is the current one, `local` takes its place. */
-  deleteProfile(name: string): Promise<void> {
+  async deleteProfile(name: string): Promise<void> {
     if (name === localProfile)
       throw new UsageError('the profile local is the embedded sandbox and cannot be deleted');
     return this.#update((stored) => {
@@ -83,7 +83,7 @@ export class SettingsStore {
     });
   }
 
-  setPreference(name: string, value: Preference | undefined): Promise<void> {
+  async setPreference(name: string, value: Preference | undefined): Promise<void> {
     return this.#update((stored) => ({
       ...stored,
       preferences:
@@ -92,7 +92,7 @@ export class SettingsStore {
   }
 
   /** Saves an address; the first one saved, or with `asDefault`, is the default. */
-  setAddress(name: string, address: StoredAddress, asDefault: boolean): Promise<void> {
+  async setAddress(name: string, address: StoredAddress, asDefault: boolean): Promise<void> {
     const checked = checkName('address', name);
     return this.#update((stored) => {
       const isFirst = Object.keys(stored.addresses).length === 0;
@@ -106,7 +106,7 @@ export class SettingsStore {
     });
   }
 
-  deleteAddress(name: string): Promise<void> {
+  async deleteAddress(name: string): Promise<void> {
     return this.#update((stored) => {
       if (!own(stored.addresses, name)) throw unknown('address', name, Object.keys(stored.addresses));
       const { default_address: preset, ...rest } = stored;

@@ -68,10 +68,11 @@ function parse(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const position = error instanceof Error ? / at position (\d+)/.exec(error.message)?.[1] : undefined;
+    const words = error instanceof Error ? error.message : String(error);
+    const position = / at position (\d+)/.exec(words)?.[1];
     const before = position === undefined ? undefined : text.slice(0, Number(position)).split('\n');
     const where = before ? ` (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})` : '';
-    throw new BrokenConfigError(file, `is not JSON${where}`);
+    throw new BrokenConfigError(file, `is not JSON${where}: ${words}`);
   }
 }
 
