@@ -9,7 +9,7 @@ import { keyMode, maskKey } from './settings/keys.ts';
 import { type Environment, resolveFolders } from './settings/paths.ts';
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
-import { embeddedUrl } from './settings/stored.ts';
+import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
 import type { Journal } from './state/journal.ts';
 
 export interface Line {
@@ -67,6 +67,8 @@ interface Making {
   readonly signal: AbortSignal;
   readonly globals: Readonly<Record<string, unknown>>;
   readonly version: string;
+  /** Whether the command writes the configuration anew where it is broken. */
+  readonly mendsConfig: boolean;
 }
 
 /** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
@@ -75,7 +77,7 @@ export async function createContext(making: Making): Promise<Context> {
   const folders = resolveFolders(environment, making.platform);
   const note = (line: string): void => writeErr(io, `${safeText(line)}\n`);
   const store = new SettingsStore(folders.config, note);
-  const settings = resolveSettings(globals, environment, store.stored, folders);
+  const settings = resolveSettings(globals, environment, storedFor(store, making.mendsConfig), folders);
   if (settings.tlsChecksOff)
     note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
@@ -127,6 +129,16 @@ export async function createContext(making: Making): Promise<Context> {
   /** The key in use; the local profile may have got one since this run began. */
   function currentKey(): string | undefined {
     return settings.apiKey?.value ?? store.profile(settings.profile.value)?.api_key;
+  }
+}
+
+/** What is stored; nothing, where it is broken and the command is about to write it anew. */
+function storedFor(store: SettingsStore, mendsConfig: boolean): Stored {
+  try {
+    return store.stored;
+  } catch (error) {
+    if (mendsConfig && error instanceof BrokenConfigError) return emptyStored;
+    throw error;
   }
 }
 

@@ -16,7 +16,7 @@ export async function main(process: NodeJS.Process): Promise<number> {
   }
   const io = processIo(process);
   const interruption = watchSignals(process);
-  ignoreClosedPipe(io);
+  const streams = watchStreams(process, io);
   let code = 0;
   try {
     const { runProgram } = await import('./program.ts');
@@ -29,7 +29,7 @@ export async function main(process: NodeJS.Process): Promise<number> {
         code = await runCommand(process, io, interruption.signal, command, input, globals);
       },
     });
-    return code;
+    return code === 0 && streams.failed() ? exitCodes.unexpected : code;
   } catch (error) {
     return await showFailure(process, io, interruption.signal, argv, error);
   } finally {
@@ -55,6 +55,7 @@ async function runCommand(
     signal,
     globals,
     version: version(),
+    mendsConfig: command.mendsConfig === true,
   });
   try {
     const { printResult } = await import('./output/render.ts');
@@ -120,13 +121,20 @@ function watchSignals(process: NodeJS.Process): { signal: AbortSignal; stop(): v
   };
 }
 
-/** A reader that goes (`| head`) is no failure: the writer of each result sees it and ends. */
-function ignoreClosedPipe(io: Io): void {
-  for (const { stream } of [io.stdout, io.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
-    });
-  }
+/**
+ * A reader that goes (`| head`) is no failure. Any other trouble with stdout is told by whoever writes a result; here it
+ * is kept from ending the process in the middle, and counts for what is written without one, such as help.
+ */
+function watchStreams(process: NodeJS.Process, io: Io): { failed(): boolean } {
+  let failed = false;
+  io.stderr.stream.on('error', () => {});
+  io.stdout.stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
+    failed = true;
+    // It may come after the last line of the program.
+    process.exitCode = exitCodes.unexpected;
+  });
+  return { failed: () => failed };
 }
 
 function version(): string {

@@ -92,6 +92,8 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   /** Exit codes that mean something special here. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly related?: readonly string[];
+  /** It writes the configuration, and may begin it anew where it is broken. */
+  readonly mendsConfig?: true;
   run(context: Context, input: Input<A, O>): Promise<Result>;
 }
 

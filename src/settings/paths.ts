@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { StorageError } from '../errors.ts';
@@ -55,7 +55,7 @@ export function makePrivateFolder(folder: string): void {
  * Tightens a file of ours to 0600. @returns whether it was looser. @throws StorageError where a link stands in its place.
  */
 export function tightenFile(file: string): boolean {
-  const stat = lstatSync(file, { throwIfNoEntry: false });
+  const stat = statOf(file);
   if (!stat) return false;
   if (stat.isSymbolicLink()) {
     throw new StorageError(`${file} is a link; errand does not follow links to its own files`, {
@@ -65,6 +65,17 @@ export function tightenFile(file: string): boolean {
   if (process.platform === 'win32' || (stat.mode & 0o077) === 0) return false;
   chmodSync(file, 0o600);
   return true;
+}
+
+function statOf(file: string): Stats | undefined {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw new StorageError(`${file} cannot be read (${reasonOf(cause)})`, {
+      cause,
+      hint: 'Name another folder with ERRAND_CONFIG_DIR or ERRAND_STATE_DIR.',
+    });
+  }
 }
 
 /** What the system says of a failed file operation, in words. */

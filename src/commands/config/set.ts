@@ -13,6 +13,7 @@ export const set = defineCommand({
     { command: 'errand config set output', note: 'back to the default' },
   ],
   related: ['config list'],
+  mendsConfig: true,
   async run(context, { name, value }) {
     specOf(name);
     const parsed = value === undefined ? undefined : parsePreference(name, value);

@@ -29,6 +29,7 @@ export const set = defineCommand({
     { command: 'errand auth token --profile served < key.txt', note: 'then its key' },
   ],
   related: ['auth token', 'profile use'],
+  mendsConfig: true,
   async run(context, { name, baseUrl, legacyBaseUrl, allowPlainHttp, use = false }) {
     const store = await context.store();
     await store.setProfile(name, (before) => {

@@ -1,0 +1,29 @@
+# A configuration that is not JSON is never taken for an empty one, and a write keeps it aside.
+$ mkdir -p "$ERRAND_CONFIG_DIR"; echo '{"profiles": ' > "$ERRAND_CONFIG_DIR/config.json"
+$ errand wallet
+? 2
+! error: the configuration …config.json is not JSON…
+
+$ errand config set output json
+! …it is kept as …config.json.broken-…
+$ ls "$ERRAND_CONFIG_DIR"
+config.json
+config.json.broken-…
+$ errand config set output
+
+# Folders that cannot be used are named.
+$ ERRAND_CONFIG_DIR=/dev/null/x errand wallet
+? 1
+! error: /dev/null/x/config.json cannot be read (a part of the path is no folder)
+$ ERRAND_STATE_DIR=/dev/null/x errand wallet
+? 1
+! error: …/dev/null/x/sandbox.db cannot be used…
+
+# A full disk under stdout is told; a reader that goes is no failure.
+$ errand retailer list > /dev/full
+? 1
+! error: …
+$ errand retailer list | head -1
+RETAILER…
+$ errand --help > /dev/full
+? 1
