@@ -1,9 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
+
+const oneField = fileURLToPath(new URL('./one-field.mjs', import.meta.url));
+const hasJq = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'jq')));
 
 /** A folder of its own with the program on the PATH and empty configuration and state. */
 export interface Place {
@@ -18,6 +21,7 @@ export function makePlace(more: Record<string, string> = {}): Place {
   const bin = join(folder, '.bin');
   mkdirSync(bin);
   symlinkSync(program, join(bin, 'errand'));
+  if (!hasJq) symlinkSync(oneField, join(bin, 'jq'));
   const environment = {
     PATH: `${bin}:${process.env.PATH ?? ''}`,
     HOME: folder,
