@@ -1,5 +1,6 @@
 import type { Shape } from '../contract/schemas/index.ts';
 import type { Row } from '../output/result.ts';
+import { canonicalJson } from '../state/canonical.ts';
 
 export interface Difference {
   readonly field: string;
@@ -65,16 +66,9 @@ function compare(field: string, asked: unknown, existing: unknown): Difference[]
     (absent.some((none) => none === asked) && absent.some((none) => none === existing))
   )
     return [];
-  return canonical(asked) === canonical(existing) ? [] : [{ field, asked: asked ?? null, existing }];
-}
-
-/** JSON with sorted keys, so that two objects compare by content. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
+  return canonicalJson(asked ?? null) === canonicalJson(existing ?? null)
+    ? []
+    : [{ field, asked: asked ?? null, existing }];
 }
 
 const asRow = (value: unknown): Row =>

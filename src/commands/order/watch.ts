@@ -118,7 +118,10 @@ function exitCodeOf(summary: WatchSummary): number {
 }
 
 function conclude(context: Context, summary: WatchSummary): number {
-  if (summary.waiting > 0) context.note(`--timeout passed; ${summary.waiting} of the orders go on`);
+  if (summary.waiting > 0)
+    context.note(
+      `--timeout passed; ${summary.waiting === 1 ? 'one order goes' : `${summary.waiting} orders go`} on`,
+    );
   return exitCodeOf(summary);
 }
 
