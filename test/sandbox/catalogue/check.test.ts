@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { checkShape } from '../../../src/contract/schemas/check.ts';
+import { retailers } from '../../../src/sandbox/catalogue/retailers.ts';
+import { catalogueOf, listingWhere, shopUrl } from './catalogues.ts';
+
+const catalogue = catalogueOf();
+const check = (url: string, country = 'US') => catalogue.check(url, country, shopUrl);
+const pageAt = (retailer: string) => listingWhere(({ seller }) => seller.retailer === retailer).url;
+
+describe('would an order be refused', () => {
+  test.each([
+    ['a general retailer', pageAt('harborgoods'), 'US', null, 'verified'],
+    ['a general retailer abroad', pageAt('harborgoods'), 'IT', null, 'verified'],
+    ['its front page', 'https://www.harborgoods.example', 'US', null, 'verified'],
+    ['a US retailer', pageAt('trailmarket'), 'US', null, 'active'],
+    ['a US retailer abroad', pageAt('trailmarket'), 'DE', 'unsupported_country', 'active'],
+    ['a German retailer', pageAt('papierlaterne'), 'DE', null, 'active'],
+    ['a German retailer from the US', pageAt('papierlaterne'), 'US', 'unsupported_country', 'active'],
+    ['an Italian retailer', pageAt('bottegadiva'), 'it', null, 'active'],
+    ["a members' retailer", pageAt('membersbarn'), 'US', 'guest_checkout_not_supported', 'active'],
+    ["a members' retailer abroad", pageAt('membersbarn'), 'DE', 'unsupported_country', 'active'],
+    ['a storefront', pageAt('softlight.example'), 'DE', null, 'observed'],
+    ['an unknown shop', 'https://anything.example/x', 'US', null, 'untested'],
+    ['an unknown shop to elsewhere', 'https://anything.example/x', 'FR', 'unsupported_country', 'untested'],
+    [
+      'a shop that is not supported',
+      'https://giftcards.example/x',
+      'US',
+      'unsupported_retailer',
+      'unsupported',
+    ],
+    ['the same with www', 'https://www.GiftCards.example', 'FR', 'unsupported_retailer', 'unsupported'],
+    ["the sandbox's own shop", `${shopUrl}/test-success`, 'US', null, 'verified'],
+    ['the same on another port', 'http://localhost:9/shop/test-success', 'DE', null, 'verified'],
+    ['the same to elsewhere', `${shopUrl}/test-success`, 'FR', 'unsupported_country', 'verified'],
+  ])('%s', (_, url, country, reason, support) => {
+    const answer = check(url, country);
+    expect(answer).toMatchObject({ url, orderable: reason === null, unsupported_reason: reason, support });
+    expect(answer.support_detail === null).toBe(reason === null);
+    expect(checkShape('RetailerCheckResponse', answer, 'answer').issues).toBeUndefined();
+  });
+
+  test('a listing id is checked as its retailer is', () => {
+    const { sku } = listingWhere(({ seller }) => seller.retailer === 'papierlaterne');
+    expect(check(`${shopUrl}/xx_sku_${sku}`, 'US')).toMatchObject({
+      unsupported_reason: 'unsupported_country',
+      retailer: { retailer: 'papierlaterne', country: 'DE' },
+    });
+    expect(check(`${shopUrl}/xx_sku_${sku}`, 'DE').orderable).toBe(true);
+  });
+
+  test('what members only can order says how', () => {
+    expect(check(pageAt('membersbarn'))).toMatchObject({
+      checkout: { guest_checkout: false, use_your_account: true },
+      how_to_order: expect.stringContaining('retailer_credentials_id'),
+    });
+  });
+
+  test('a store domain is told by its platform', () => {
+    expect(check(pageAt('softlight.example'))).toMatchObject({
+      platform: 'hosted-storefront',
+      domain: 'softlight.example',
+    });
+    expect(check(pageAt('harborgoods'))).toMatchObject({ platform: null, domain: 'harborgoods.example' });
+  });
+});
+
+describe('the list of retailers', () => {
+  const all = catalogue.retailers({ limit: 200, offset: 0 });
+
+  test('is in the shape of the contract, with every kind of support', () => {
+    const answer = { ...all, coverage: catalogue.coverage() };
+    expect(checkShape('PublicRetailerListResponse', answer, 'answer').issues).toBeUndefined();
+    expect(new Set(all.retailers.map(({ support }) => support))).toEqual(
+      new Set(['verified', 'active', 'observed']),
+    );
+    expect(all.retailers.map(({ retailer }) => retailer)).toEqual(catalogue.retailerIds());
+  });
+
+  test('has pages, and can be narrowed by a part of a name', () => {
+    const page = catalogue.retailers({ limit: 5, offset: 10 });
+    expect(page.total).toBe(14);
+    expect(page.retailers).toEqual(all.retailers.slice(10));
+    expect(catalogue.retailers({ name: 'HARBOR', limit: 5, offset: 0 })).toMatchObject({
+      total: 1,
+      retailers: [{ retailer: 'harborgoods', free_shipping_threshold_cents: 3500 }],
+    });
+    expect(catalogue.retailers({ name: 'nobody', limit: 5, offset: 0 })).toEqual({ retailers: [], total: 0 });
+  });
+
+  test('covers every kind of the specification, guests and members, US, DE and IT', () => {
+    const kinds = new Set(retailers.map(({ kind }) => kind));
+    expect(kinds.size).toBe(6);
+    expect(new Set(all.retailers.map(({ no_account_needed }) => no_account_needed)).size).toBe(2);
+    const countries = all.retailers.map(({ supported_countries }) => supported_countries.join());
+    expect(countries).toEqual(expect.arrayContaining(['US', 'DE', 'IT,DE', 'US,DE,IT']));
+  });
+});
