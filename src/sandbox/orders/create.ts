@@ -121,9 +121,9 @@ export async function surroundingsOf(service: Service, body: OrderBody): Promise
   const { config, identity } = service;
   const isTest = (url: string): boolean => slugOf(url, config.shopUrl) !== null;
   const catalogue = body.products.every(({ url }) => isTest(url)) ? undefined : await service.catalogue();
-  const factsOf = (url: string): LineFacts | null => {
-    const listing = isTest(url) ? undefined : catalogue?.byUrl(url);
-    return listing ? lineFacts(listing) : null;
+  const factsOf = (line: OrderBody['products'][number]): LineFacts | null => {
+    const listing = isTest(line.url) ? undefined : catalogue?.byUrl(line.url);
+    return listing ? lineFacts(listing, line) : null;
   };
   return {
     seed: identity.seed,
@@ -134,6 +134,6 @@ export async function surroundingsOf(service: Service, body: OrderBody): Promise
       shopUrl: config.shopUrl,
       orderFeeCents: config.orderFeeCents,
     },
-    lines: body.products.map(({ url }) => factsOf(url)),
+    lines: body.products.map(factsOf),
   };
 }
