@@ -35,6 +35,7 @@ export async function runIntent(world: World, seed: number, given?: Scenario): P
   const folder = mkdtempSync(join(tmpdir(), 'errand-fault-'));
   const proxy = new FaultProxy(world.baseUrl);
   const address = await proxy.start();
+  let current = proxy;
   const attempts: Ended[] = [];
   const lies: string[] = [];
   const environment = {
@@ -48,7 +49,6 @@ export async function runIntent(world: World, seed: number, given?: Scenario): P
   const create = createArgs(world, intent, scenario.ownKey ? `key-${seed}` : undefined);
   try {
     proxy.faults = [...scenario.faults];
-    let current = proxy;
     if (scenario.refusedFirst) await current.stop();
     for (let turn = 0; turn < mostAttempts; turn += 1) {
       const args = turn === 0 || scenario.ownKey ? create : await nextStep(environment, proxy, create);
@@ -76,14 +76,11 @@ export async function runIntent(world: World, seed: number, given?: Scenario): P
         await current.start(Number(new URL(address).port));
       }
       for (const ended of both) lies.push(...(await liesOf(world, intent, ended)));
-      if (both.some(({ code }) => code === 0)) {
-        await current.stop();
-        return { seed, intent, scenario, attempts, lies };
-      }
+      if (both.some(({ code }) => code === 0)) return { seed, intent, scenario, attempts, lies };
     }
     return { seed, intent, scenario, attempts, lies: [...lies, `not done after ${mostAttempts} attempts`] };
   } finally {
-    await proxy.stop().catch(() => {});
+    await Promise.all([proxy.stop(), current.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
 }
