@@ -1,0 +1,91 @@
+/** The columns of a bulk upload that mean something, each with the headings it is accepted under. */
+export const bulkColumns = {
+  product_url: ['url', 'product', 'link'],
+  quantity: ['qty'],
+  max_price: [],
+  name: ['full_name', 'recipient'],
+  first_name: [],
+  last_name: [],
+  address_line1: ['address1', 'address', 'street'],
+  address_line2: ['address2', 'unit'],
+  city: [],
+  state: ['province', 'region'],
+  postal_code: ['zip', 'zipcode', 'postcode'],
+  country: [],
+  phone_number: ['phone'],
+  idempotency_key: [],
+  retailer_credentials_id: ['account'],
+  po_number: ['po'],
+  is_gift: [],
+  gift_message: [],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type BulkColumn = keyof typeof bulkColumns;
+
+/** What separates several products, and their quantities, within one cell. */
+export const bulkListSeparator = '|';
+
+/** Headings are matched without regard to case, spaces, `-` or `_`. */
+export const plainHeading = (heading: string): string => heading.toLowerCase().replace(/[\s_-]+/g, '');
+
+const known = new Map<string, BulkColumn>(
+  Object.entries(bulkColumns).flatMap(([column, headings]) =>
+    // The keys of the table are its columns.
+    [column, ...headings].map((heading): [string, BulkColumn] => [
+      plainHeading(heading),
+      column as BulkColumn,
+    ]),
+  ),
+);
+
+const metadataHeading = /^\s*metadata\.(.+?)\s*$/i;
+
+/** What the cells under a heading mean. */
+export type HeadingMeaning =
+  | { readonly column: BulkColumn }
+  | { readonly metadataKey: string }
+  | { readonly passthrough: string };
+
+export function meaningOf(heading: string): HeadingMeaning {
+  const column = known.get(plainHeading(heading));
+  if (column) return { column };
+  const metadataKey = metadataHeading.exec(heading)?.[1];
+  return metadataKey === undefined ? { passthrough: heading } : { metadataKey };
+}
+
+/** The columns of one table: where each stands among its headings. */
+export interface ColumnPlan {
+  readonly headings: readonly string[];
+  readonly columns: ReadonlyMap<BulkColumn, number>;
+  readonly metadata: readonly { readonly key: string; readonly index: number }[];
+  readonly passthrough: readonly { readonly heading: string; readonly index: number }[];
+  /** Headings that mean what an earlier one means already. */
+  readonly doubled: readonly { readonly column: string; readonly headings: readonly [string, string] }[];
+}
+
+/** Reads the headings of a table once, so that reading a row looks nothing up by name. */
+export function planColumns(headings: readonly string[]): ColumnPlan {
+  const columns = new Map<BulkColumn, number>();
+  const metadata = new Map<string, number>();
+  const passthrough: { heading: string; index: number }[] = [];
+  const doubled: { column: string; headings: [string, string] }[] = [];
+  for (const [index, heading] of headings.entries()) {
+    const meaning = meaningOf(heading);
+    if ('passthrough' in meaning) {
+      passthrough.push({ heading, index });
+      continue;
+    }
+    const earlier = 'column' in meaning ? columns.get(meaning.column) : metadata.get(meaning.metadataKey);
+    const column = 'column' in meaning ? meaning.column : `metadata.${meaning.metadataKey}`;
+    if (earlier !== undefined) doubled.push({ column, headings: [headings[earlier] ?? '', heading] });
+    else if ('column' in meaning) columns.set(meaning.column, index);
+    else metadata.set(meaning.metadataKey, index);
+  }
+  return {
+    headings,
+    columns,
+    metadata: [...metadata].map(([key, index]) => ({ key, index })),
+    passthrough,
+    doubled,
+  };
+}

@@ -1,0 +1,197 @@
+import { type BulkColumn, bulkListSeparator, type ColumnPlan, planColumns } from './bulk-columns.ts';
+import { countryCodePattern, limits, usPostalCodePattern } from './limits.ts';
+import type { ShapeInput } from './schemas/index.ts';
+
+/** What is wrong with one cell, or with a cell that is not there. */
+export interface BulkIssue {
+  readonly column: string;
+  /** The cell as it was given; empty where there is none. */
+  readonly value: string;
+  /** What to do about it; follows the column's name. */
+  readonly message: string;
+}
+
+/** A row of a bulk upload, read (shapes, Bulk). Parts that could not be read are empty or null. */
+export interface BulkRow {
+  readonly issues: readonly BulkIssue[];
+  readonly productUrls: readonly string[];
+  readonly quantities: readonly number[];
+  readonly firstName: string;
+  readonly lastName: string;
+  /** Cents. */
+  readonly maxPrice: number | null;
+  readonly isGift: boolean;
+  /** The cell of a column; empty where there is none. */
+  cell(column: BulkColumn): string;
+}
+
+const integer = /^\d{1,15}$/;
+const decimal = /^[$€£]?\s*(\d{1,12})[.,](\d{1,2})$/;
+const httpUrl = /^https?:\/\//i;
+const yes = new Set(['true', 'yes', 'y', '1', 'x']);
+const no = new Set(['', 'false', 'no', 'n', '0']);
+const required = ['address_line1', 'city', 'postal_code', 'phone_number'] as const;
+
+/** Reads and checks one row; every fault of it is found, not the first. */
+export function readBulkRow(plan: ColumnPlan, cells: readonly string[]): BulkRow {
+  const cell = (column: BulkColumn): string => {
+    const index = plan.columns.get(column);
+    return index === undefined ? '' : (cells[index] ?? '').trim();
+  };
+  const issues: BulkIssue[] = [];
+  const refuse = (column: BulkColumn, message: string): void => {
+    issues.push({ column, value: cell(column), message });
+  };
+  for (const { column, headings } of plan.doubled) {
+    const message = `stands under two headings, "${headings[0]}" and "${headings[1]}"; keep one`;
+    issues.push({ column, value: headings[1], message });
+  }
+  const productUrls = readUrls(cell('product_url'), refuse);
+  const quantities = readQuantities(cell('quantity'), productUrls.length, refuse);
+  const maxPrice = readMaxPrice(cell('max_price'), refuse);
+  const [firstName, lastName] = readName(cell, refuse);
+  for (const column of required) if (cell(column) === '') refuse(column, 'is missing');
+  checkCountry(cell, refuse);
+  const isGift = readGift(cell, refuse);
+  if (cell('idempotency_key').length > limits.idempotencyKeyLength.max)
+    refuse('idempotency_key', `has more than ${limits.idempotencyKeyLength.max} characters`);
+  return { issues, productUrls, quantities, firstName, lastName, maxPrice, isGift, cell };
+}
+
+type Refuse = (column: BulkColumn, message: string) => void;
+type Cell = BulkRow['cell'];
+
+function readUrls(text: string, refuse: Refuse): string[] {
+  if (text === '') {
+    refuse('product_url', 'is missing');
+    return [];
+  }
+  const urls = text.split(bulkListSeparator).map((url) => url.trim());
+  const wrong = urls.find((url) => !httpUrl.test(url) || !URL.canParse(url));
+  if (wrong !== undefined) refuse('product_url', `"${wrong}" is not an http or https URL`);
+  return urls;
+}
+
+function readQuantities(text: string, products: number, refuse: Refuse): number[] {
+  const given = text === '' ? ['1'] : text.split(bulkListSeparator).map((part) => part.trim());
+  const quantities = given.map(Number);
+  if (given.some((part) => !integer.test(part) || Number(part) < limits.quantity.min)) {
+    refuse('quantity', `is not a whole number from ${limits.quantity.min}`);
+    return [];
+  }
+  if (quantities.length > 1 && quantities.length !== products)
+    refuse(
+      'quantity',
+      `has ${quantities.length} quantities for ${products} products; give one for each, or one`,
+    );
+  return quantities.length === 1 ? Array.from({ length: products }, () => quantities[0] ?? 1) : quantities;
+}
+
+function readMaxPrice(text: string, refuse: Refuse): number | null {
+  if (integer.test(text)) return Number(text);
+  const [, units, part = ''] = decimal.exec(text) ?? [];
+  if (text === '') refuse('max_price', 'is missing; it is the ceiling in cents');
+  else if (units !== undefined)
+    refuse(
+      'max_price',
+      `is in cents and takes no decimal point; write ${Number(units) * 100 + Number(part.padEnd(2, '0'))} for ${units}.${part.padEnd(2, '0')}`,
+    );
+  else refuse('max_price', 'is not a whole number of cents');
+  return null;
+}
+
+function readName(cell: Cell, refuse: Refuse): readonly [first: string, last: string] {
+  const [first, last, whole] = [cell('first_name'), cell('last_name'), cell('name')];
+  if (first !== '' && last !== '') return [first, last];
+  if (whole === '') {
+    if (first === '' && last === '') refuse('name', 'is missing; or give first_name and last_name');
+    else refuse(first === '' ? 'first_name' : 'last_name', 'is missing');
+    return [first, last];
+  }
+  const end = whole.lastIndexOf(' ');
+  if (end < 0) refuse('name', 'needs a first and a last name');
+  return [whole.slice(0, Math.max(0, end)).trim(), whole.slice(end + 1)];
+}
+
+const countryOf = (cell: Cell): string => cell('country') || 'US';
+
+function checkCountry(cell: Cell, refuse: Refuse): void {
+  const country = countryOf(cell);
+  if (!countryCodePattern.test(country)) refuse('country', 'is not a two-letter ISO 3166-1 code such as US');
+  const postalCode = cell('postal_code');
+  if (country.toUpperCase() === 'US' && postalCode !== '' && !usPostalCodePattern.test(postalCode))
+    refuse('postal_code', 'is not a US postal code: 5 digits, optionally a dash and 4 more');
+}
+
+function readGift(cell: Cell, refuse: Refuse): boolean {
+  const text = cell('is_gift').toLowerCase();
+  if (!yes.has(text) && !no.has(text)) refuse('is_gift', 'is neither true nor false');
+  const message = cell('gift_message');
+  if (message.length > limits.giftMessageLength.max)
+    refuse('gift_message', `has more than ${limits.giftMessageLength.max} characters`);
+  if (message !== '' && !yes.has(text)) refuse('gift_message', 'requires is_gift: true');
+  return yes.has(text);
+}
+
+/** The order that a row without issues asks for. */
+export function orderOfRow(
+  plan: ColumnPlan,
+  cells: readonly string[],
+  row: BulkRow,
+): ShapeInput<'OrderCreate'> {
+  const { cell } = row;
+  const given = (column: BulkColumn): string | null => cell(column) || null;
+  const metadata = plan.metadata
+    .map(({ key, index }): [string, string] => [key, cells[index] ?? ''])
+    .filter(([, value]) => value !== '');
+  return {
+    products: row.productUrls.map((url, index) => ({ url, quantity: row.quantities[index] ?? 1 })),
+    shipping_address: {
+      first_name: row.firstName,
+      last_name: row.lastName,
+      address_line1: cell('address_line1'),
+      ...(given('address_line2') && { address_line2: cell('address_line2') }),
+      city: cell('city'),
+      ...(given('state') && { state: cell('state') }),
+      postal_code: cell('postal_code'),
+      country: countryOf(cell).toUpperCase(),
+      phone_number: cell('phone_number'),
+    },
+    max_price: row.maxPrice ?? 0,
+    ...(given('idempotency_key') && { idempotency_key: cell('idempotency_key') }),
+    ...(given('retailer_credentials_id') && { retailer_credentials_id: cell('retailer_credentials_id') }),
+    ...(given('po_number') && { po_number: cell('po_number') }),
+    ...(row.isGift && { is_gift: true }),
+    ...(given('gift_message') && { gift_message: cell('gift_message') }),
+    ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
+  };
+}
+
+/** Who receives a row's order, and where, as a person reads it. */
+export const recipientOf = ({ firstName, lastName }: BulkRow): string => `${firstName} ${lastName}`.trim();
+export function destinationOf({ cell }: BulkRow): string {
+  const place = [cell('city'), [cell('state'), cell('postal_code')].filter(Boolean).join(' ')];
+  return [...place.filter(Boolean), countryOf(cell).toUpperCase()].join(', ');
+}
+
+/** Cells of columns that mean nothing to the service, by their headings; they are echoed. */
+export const passthroughOf = (plan: ColumnPlan, cells: readonly string[]): Record<string, string> =>
+  Object.fromEntries(plan.passthrough.map(({ heading, index }) => [heading, cells[index] ?? '']));
+
+/** Reads rows that are objects by heading, as they stand in a request; equal headings are planned once. */
+export function rowReader(): (cells: Readonly<Record<string, string>>) => {
+  plan: ColumnPlan;
+  values: string[];
+  row: BulkRow;
+} {
+  let plan = planColumns([]);
+  return (cells) => {
+    const headings = Object.keys(cells);
+    const same =
+      headings.length === plan.headings.length &&
+      headings.every((heading, index) => heading === plan.headings[index]);
+    if (!same) plan = planColumns(headings);
+    const values = Object.values(cells);
+    return { plan, values, row: readBulkRow(plan, values) };
+  };
+}
