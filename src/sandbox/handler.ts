@@ -6,6 +6,7 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import type { SandboxClock } from './clock.ts';
 import type { SandboxConfig } from './config.ts';
 import type { Identity } from './identity.ts';
+import type { Sealer } from './secrets.ts';
 import type { Store } from './store.ts';
 import type { SandboxBody, SandboxRequest } from './wire.ts';
 
@@ -17,6 +18,8 @@ export interface Service {
   readonly identity: Identity;
   /** Opened when it is first needed. */
   catalogue(): Promise<Catalogue>;
+  /** Seals secrets at rest; its key is read or made when it is first needed. */
+  sealer(): Promise<Sealer>;
   /** Is told of a bug. */
   report(error: unknown): void;
 }

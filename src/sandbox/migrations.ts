@@ -57,4 +57,27 @@ export const migrations: readonly string[] = [
   // Filters on part of an id, a name or an email walk this index alone, and read no record that they do not show.
   `DROP INDEX orders_newest;
    CREATE INDEX orders_newest ON orders (user_id, created_at, seq, id, recipient, created_by)`,
+
+  // Passwords and two-factor secrets are sealed. An order on an account holds it from queue_start to queue_end.
+  `CREATE TABLE accounts (
+     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, short_id TEXT NOT NULL UNIQUE,
+     user_id TEXT NOT NULL REFERENCES users (id), email TEXT NOT NULL, retailer TEXT, password TEXT, totp_secret TEXT,
+     retailer_config TEXT, forwarding_email TEXT NOT NULL, forwarded_at INTEGER, created_at INTEGER NOT NULL,
+     updated_at INTEGER NOT NULL) STRICT;
+   CREATE UNIQUE INDEX accounts_login ON accounts (user_id, lower(email), coalesce(retailer, ''));
+   ALTER TABLE orders ADD COLUMN account_id TEXT;
+   ALTER TABLE orders ADD COLUMN queue_start INTEGER;
+   ALTER TABLE orders ADD COLUMN queue_end INTEGER;
+   CREATE INDEX orders_account ON orders (account_id, seq) WHERE account_id IS NOT NULL`,
+
+  `CREATE TABLE batches (
+     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL REFERENCES users (id), filename TEXT,
+     row_count INTEGER NOT NULL, notify INTEGER NOT NULL, notified_at INTEGER, created_at INTEGER NOT NULL,
+     updated_at INTEGER NOT NULL) STRICT;
+   CREATE INDEX batches_newest ON batches (user_id, seq);
+   CREATE TABLE batch_rows (
+     batch_seq INTEGER NOT NULL REFERENCES batches (seq), place INTEGER NOT NULL, due INTEGER, body TEXT,
+     order_seq INTEGER REFERENCES orders (seq), order_id TEXT, error TEXT, recipient TEXT, product_urls TEXT NOT NULL,
+     passthrough TEXT NOT NULL, PRIMARY KEY (batch_seq, place)) STRICT, WITHOUT ROWID;
+   CREATE INDEX batch_rows_due ON batch_rows (due) WHERE due IS NOT NULL`,
 ];

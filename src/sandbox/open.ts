@@ -6,6 +6,7 @@ import { type SandboxConfig, sandboxConfig } from './config.ts';
 import type { Service } from './handler.ts';
 import { Identity } from './identity.ts';
 import { preparePrivateFile } from './private-file.ts';
+import type { Sealer } from './secrets.ts';
 import { Store } from './store.ts';
 import { storeTrouble } from './store-error.ts';
 import type { Handle } from './wire.ts';
@@ -42,6 +43,7 @@ export async function openSandbox({
   const identity = new Identity(store, seed);
   const closers: (() => void)[] = [];
   let opening: Promise<Catalogue> | undefined;
+  let sealer: Sealer | undefined;
   const service: Service = {
     store,
     identity,
@@ -54,6 +56,11 @@ export async function openSandbox({
         throw error;
       });
       return opening;
+    },
+    sealer: async () => {
+      const { sealerOf } = await import('./secrets.ts');
+      sealer ??= sealerOf(file);
+      return sealer;
     },
     report,
   };

@@ -104,6 +104,16 @@ export class Catalogue {
     return listing && isOfThis ? (atVariant(listing, variant.variant) ?? listing) : listing;
   }
 
+  /** The retailer of an identifier or a storefront's domain. */
+  retailer(name: string): Retailer | undefined {
+    return retailerNamed(name);
+  }
+
+  /** Who sells what a URL names. */
+  sellerOf(url: string): Retailer | undefined {
+    return readSku(url, this.#options.prefix) === undefined ? retailerOf(url) : this.byUrl(url)?.seller;
+  }
+
   retailerIds(): string[] {
     return retailers.map(({ retailer }) => retailer);
   }
@@ -126,9 +136,7 @@ export class Catalogue {
   }
 
   check(url: string, country: string, shopUrl: string): Shape<'RetailerCheckResponse'> {
-    const isListing = readSku(url, this.#options.prefix) !== undefined;
-    const retailer = isListing ? this.byUrl(url)?.seller : retailerOf(url);
-    return checkUrl(url, country, retailer, shopUrl);
+    return checkUrl(url, country, this.sellerOf(url), shopUrl);
   }
 
   close(): void {

@@ -16,6 +16,8 @@ export interface Retailer {
   readonly home: string;
   readonly countries: readonly string[];
   readonly guestCheckout: boolean;
+  /** Whether signing in asks for a second factor. */
+  readonly twoFactor: boolean;
   /** Orders from this price ship free, cents; null where none does. */
   readonly freeFromCents: number | null;
   readonly support: Shape<'PublicRetailer'>['support'];
@@ -28,6 +30,7 @@ const plain = {
   home: 'US',
   countries: ['US'],
   guestCheckout: true,
+  twoFactor: false,
   freeFromCents: null,
   support: 'active',
 } as const;
@@ -89,6 +92,7 @@ export const retailers: readonly Retailer[] = [
   named('membersbarn', "Member's Barn", {
     sells: ['Coffee', 'Household', 'Electronics'],
     guestCheckout: false,
+    twoFactor: true,
     freeFromCents: 0,
   }),
   named('papierlaterne', 'Papierlaterne', {

@@ -1,4 +1,5 @@
 import type { Handlers } from '../handler.ts';
+import { accountHandlers } from './accounts.ts';
 import { descriptionHandlers } from './description.ts';
 import { keyHandlers } from './keys.ts';
 import { moneyHandlers } from './money.ts';
@@ -7,6 +8,7 @@ import { retailerHandlers } from './retailers.ts';
 
 /** The handler of each operation of the table. */
 export const handlers: Handlers = {
+  ...accountHandlers,
   ...descriptionHandlers,
   ...keyHandlers,
   ...moneyHandlers,

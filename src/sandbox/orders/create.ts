@@ -1,20 +1,23 @@
-import { destinationCountries } from '../../contract/enums.ts';
 import type { Caller } from '../caller.ts';
-import { lineFacts } from '../catalogue/line-facts.ts';
 import type { Service } from '../handler.ts';
-import {
-  createOrder,
-  creationRefusal,
-  type LineFacts,
-  type OrderBody,
-  type Surroundings,
-  slugOf,
-} from '../lifecycle/index.ts';
+import { createOrder, creationRefusal, type OrderBody } from '../lifecycle/index.ts';
 import { Refusal } from '../refusal.ts';
 import { insufficientFunds, requireFunds, reserve, walletOf } from '../wallet.ts';
+import { accountRails, orderAccount, turnOnAccount } from './on-account.ts';
 import { loadRecordText } from './record-text.ts';
 import { insertOrder } from './records.ts';
+import { refuseAtOnce } from './refuse-at-once.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { walletTerms } from './terms.ts';
+
+/** An order that was kept: its id, its number in the store, and its record's text. */
+export interface Accepted {
+  readonly id: string;
+  readonly seq: number;
+  readonly text: string;
+}
+
+type Orderer = Pick<Caller, 'userId' | 'email'>;
 
 /**
  * Accepts an order: refused at creation for what is known at once, else kept with its whole future in one transaction,
@@ -26,55 +29,75 @@ export async function acceptOrder(
   body: OrderBody,
   now: number,
 ): Promise<string> {
-  refuseExisting(service, caller, body);
-  await refuseAtOnce(service, body);
+  const keep = await prepareOrder(service, caller, body);
+  return service.store.transaction(() => keep(now)).text;
+}
+
+/**
+ * Checks an order and reads all that its future depends on. The function given back keeps it as created at `createdAt`
+ * (ms); it is to be called within a transaction. @throws Refusal, both.
+ */
+export async function prepareOrder(
+  service: Service,
+  orderer: Orderer,
+  body: OrderBody,
+): Promise<(createdAt: number) => Accepted> {
+  const { store, identity, config } = service;
+  const { userId, email } = orderer;
+  refuseExisting(service, userId, body);
+  await refuseAtOnce(service, userId, body);
   const surroundings = await surroundingsOf(service, body);
   const recordText = await loadRecordText();
-  const { store, identity, config } = service;
-  return store.transaction(() => {
-    refuseExisting(service, caller, body);
+  const turn = await turnOnAccount(service, userId, body);
+  return (createdAt) => {
+    refuseExisting(service, userId, body);
     const { reserved, fee, paysGoods } = walletTerms(body, config.orderFeeCents);
-    const { spendable } = walletOf(store, caller.userId);
+    const { spendable } = walletOf(store, userId);
+    const rails = paysGoods ? accountRails(service, userId, surroundings.lines) : [];
     if (creationRefusal(body, config.shopUrl)?.code === 'insufficient_funds') {
       const required = Math.max(1, body.max_price + config.orderFeeCents);
-      throw insufficientFunds(Math.min(spendable, required - 1), required, []);
+      throw insufficientFunds(Math.min(spendable, required - 1), required, rails);
     }
-    requireFunds(spendable, reserved, []);
-    const orderId = identity.uuid('order');
+    requireFunds(spendable, reserved, rails);
+    const account = orderAccount(service, userId, body);
+    const id = identity.uuid('order');
     const key = body.idempotency_key ?? identity.uuid('idempotency_key');
-    const { userId, email } = caller;
+    const queue = turn(createdAt);
     const state = createOrder({
       ...surroundings,
+      ...queue.surroundings,
       order: body,
-      orderId,
-      createdAt: now,
+      orderId: id,
+      createdAt,
       userId,
       createdBy: email,
+      accountUuid: account?.id ?? null,
     });
     const text = recordText(state.record);
     reserve(store, userId, reserved);
-    insertOrder(store, {
+    const seq = insertOrder(store, {
       state,
       text,
       body,
       userId,
       email,
       key,
-      createdAt: now,
+      createdAt,
       reserved,
       fee,
       walletPaid: paysGoods,
+      queued: queue.held(state.plan),
     });
-    return text;
-  });
+    return { id, seq, text };
+  };
 }
 
 /** An order made before with this key. */
-function refuseExisting({ store }: Service, caller: Caller, body: OrderBody): void {
+function refuseExisting({ store }: Service, userId: string, body: OrderBody): void {
   if (body.idempotency_key == null) return;
   const row = store.get(
     'SELECT id FROM orders WHERE user_id = ? AND idempotency_key = ?',
-    caller.userId,
+    userId,
     body.idempotency_key,
   );
   if (!row) return;
@@ -82,58 +105,4 @@ function refuseExisting({ store }: Service, caller: Caller, body: OrderBody): vo
     resource: 'order',
     identifier: String(row.id),
   });
-}
-
-async function refuseAtOnce(service: Service, body: OrderBody): Promise<void> {
-  const { config } = service;
-  const refused = creationRefusal(body, config.shopUrl);
-  if (refused && refused.code !== 'insufficient_funds')
-    throw new Refusal(refused.code, refused.message, refused.details);
-  const country = body.shipping_address.country.toUpperCase();
-  if (!destinationCountries.some((served) => served === country)) {
-    throw new Refusal(
-      'unsupported_country',
-      `Orders are delivered to ${destinationCountries.join(', ')}, not to ${country}.`,
-      { country },
-    );
-  }
-  const account = body.retailer_credentials_id;
-  if (account != null)
-    throw new Refusal('bad_request', `There is no managed account ${account}.`, {
-      retailer_credentials_id: account,
-    });
-  const fromElsewhere = body.products.filter(({ url }) => slugOf(url, config.shopUrl) === null);
-  if (fromElsewhere.length === 0) return;
-  const catalogue = await service.catalogue();
-  for (const { url } of fromElsewhere) {
-    const { unsupported_reason: reason, support_detail: detail } = catalogue.check(
-      url,
-      country,
-      config.shopUrl,
-    );
-    if (reason)
-      throw new Refusal(reason, detail ?? `${url} cannot be ordered to ${country}.`, { url, country });
-  }
-}
-
-/** What an order's future depends on besides the order itself. */
-export async function surroundingsOf(service: Service, body: OrderBody): Promise<Surroundings> {
-  const { config, identity } = service;
-  const isTest = (url: string): boolean => slugOf(url, config.shopUrl) !== null;
-  const catalogue = body.products.every(({ url }) => isTest(url)) ? undefined : await service.catalogue();
-  const factsOf = (line: OrderBody['products'][number]): LineFacts | null => {
-    const listing = isTest(line.url) ? undefined : catalogue?.byUrl(line.url);
-    return listing ? lineFacts(listing, line) : null;
-  };
-  return {
-    seed: identity.seed,
-    speed: config.speed,
-    config: {
-      prefix: config.prefix,
-      trackingUrlBase: `${config.baseUrl}/track`,
-      shopUrl: config.shopUrl,
-      orderFeeCents: config.orderFeeCents,
-    },
-    lines: body.products.map(factsOf),
-  };
 }

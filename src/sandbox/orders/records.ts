@@ -11,6 +11,17 @@ export interface StoredOrder extends OrderState {
   /** Set aside in the wallet while the order is pending, cents. */
   readonly reserved: number;
   readonly fee: number;
+  /** The managed account that the order is placed with. */
+  readonly accountId: string | null;
+  /** Until when placing was to hold that account, ms. */
+  readonly queueEnd: number | null;
+}
+
+/** When an order holds its managed account, ms since the epoch. */
+interface Queued {
+  readonly accountId: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 interface NewRow {
@@ -25,15 +36,17 @@ interface NewRow {
   readonly reserved: number;
   readonly fee: number;
   readonly walletPaid: boolean;
+  readonly queued: Queued | null;
 }
 
-/** Keeps a new order with all that lists filter by. Within a transaction. */
-export function insertOrder(store: Store, row: NewRow): void {
+/** Keeps a new order with all that lists filter by. Within a transaction. @returns its number in the store. */
+export function insertOrder(store: Store, row: NewRow): number {
   const { record } = row.state;
   const { first_name, last_name } = record.shipping_address;
   const { lastId } = store.run(
     `INSERT INTO orders (id, user_id, idempotency_key, created_at, status, recipient, created_by, reserved, fee, wallet_paid,
-       record, listed, body, plan, next_due) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       record, listed, body, plan, next_due, account_id, queue_start, queue_end)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     record.id,
     row.userId,
     row.key,
@@ -49,6 +62,9 @@ export function insertOrder(store: Store, row: NewRow): void {
     JSON.stringify(row.body),
     JSON.stringify(row.state.plan),
     nextDue(row.state.plan),
+    row.queued?.accountId ?? null,
+    row.queued?.start ?? null,
+    row.queued?.end ?? null,
   );
   for (const [key, value] of Object.entries(record.metadata ?? {})) {
     if (typeof value === 'object') continue;
@@ -60,6 +76,7 @@ export function insertOrder(store: Store, row: NewRow): void {
     );
   }
   store.run('UPDATE users SET order_count = order_count + 1 WHERE id = ?', row.userId);
+  return lastId;
 }
 
 /** Keeps what an order has become. Within a transaction. */
@@ -118,6 +135,8 @@ export function storedOrder(row: StoredRow): StoredOrder {
     body: JSON.parse(String(row.body)) as OrderBody,
     reserved: Number(row.reserved),
     fee: Number(row.fee),
+    accountId: row.account_id === null ? null : String(row.account_id),
+    queueEnd: row.queue_end === null ? null : Number(row.queue_end),
   };
 }
 

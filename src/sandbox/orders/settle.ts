@@ -1,3 +1,4 @@
+import { closeUp } from '../accounts/queue.ts';
 import type { Service } from '../handler.ts';
 import type { Advanced, Step } from '../lifecycle/index.ts';
 import type { Store } from '../store.ts';
@@ -18,7 +19,16 @@ export async function loadSettle({ store }: Pick<Service, 'store'>): Promise<Set
     const text = recordText(reached.record);
     const reserved = moveMoney(store, order, reached.steps);
     updateOrder(store, order.seq, reached, { text, reserved });
+    freeAccount(store, order, reached.steps);
   };
+}
+
+/** An order that ends sooner than it was to lets those behind it, on its account, come forward. */
+function freeAccount(store: Store, { seq, accountId, queueEnd }: StoredOrder, steps: readonly Step[]): void {
+  const end = accountId === null ? undefined : steps.find(endsPlacing)?.at;
+  if (accountId === null || end === undefined || queueEnd === null || end >= queueEnd) return;
+  store.run('UPDATE orders SET queue_end = ? WHERE seq = ?', end, seq);
+  closeUp(store, accountId, end);
 }
 
 /** @returns what stays set aside, cents. */

@@ -1,0 +1,40 @@
+import { destinationCountries } from '../../contract/enums.ts';
+import type { Service } from '../handler.ts';
+import { creationRefusal, type OrderBody, slugOf } from '../lifecycle/index.ts';
+import { Refusal } from '../refusal.ts';
+import { orderAccount } from './on-account.ts';
+
+/** Refuses an order for what is known before it is queued, the wallet aside. @throws Refusal. */
+export async function refuseAtOnce(service: Service, userId: string, body: OrderBody): Promise<void> {
+  const { config } = service;
+  const refused = creationRefusal(body, config.shopUrl);
+  if (refused && refused.code !== 'insufficient_funds')
+    throw new Refusal(refused.code, refused.message, refused.details);
+  const country = body.shipping_address.country.toUpperCase();
+  if (!destinationCountries.some((served) => served === country)) {
+    throw new Refusal(
+      'unsupported_country',
+      `Orders are delivered to ${destinationCountries.join(', ')}, not to ${country}.`,
+      { country },
+    );
+  }
+  const account = orderAccount(service, userId, body);
+  const fromElsewhere = body.products.filter(({ url }) => slugOf(url, config.shopUrl) === null);
+  if (fromElsewhere.length === 0) return;
+  const catalogue = await service.catalogue();
+  for (const { url } of fromElsewhere) {
+    const { unsupported_reason: reason, support_detail: detail } = catalogue.check(
+      url,
+      country,
+      config.shopUrl,
+    );
+    const isMember = account !== undefined && reason === 'guest_checkout_not_supported';
+    if (reason && !isMember)
+      throw new Refusal(reason, detail ?? `${url} cannot be ordered to ${country}.`, { url, country });
+    const retailer = catalogue.sellerOf(url)?.retailer;
+    if (account?.retailer && account.retailer !== retailer) {
+      const message = `The managed account ${account.shortId} is one at ${account.retailer}, and ${url} is not sold there.`;
+      throw new Refusal('bad_request', message, { retailer_credentials_id: account.shortId, url });
+    }
+  }
+}

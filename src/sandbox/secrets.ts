@@ -1,0 +1,79 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { openTrouble } from './store-error.ts';
+
+const algorithm = 'aes-256-gcm';
+const [keyBytes, nonceBytes, tagBytes] = [32, 12, 16];
+
+/** Keeps secrets so that the store's file alone does not tell them. */
+export interface Sealer {
+  /** @param place what the secret belongs to; it opens there and nowhere else. */
+  seal(secret: string, place: string): string;
+  /** The secret; undefined where it was sealed with another key, or for another place. */
+  open(sealed: string, place: string): string | undefined;
+}
+
+/** The sealer of a store, with the key that stands beside it; made where there is none. @throws StoreError. */
+export function sealerOf(storeFile: string): Sealer {
+  const key = storeFile === ':memory:' ? randomBytes(keyBytes) : keyIn(`${storeFile}.key`);
+  return {
+    seal(secret, place) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place));
+      const sealed = [cipher.update(secret, 'utf8'), cipher.final()];
+      return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]).toString('base64');
+    },
+    open(text, place) {
+      const sealed = Buffer.from(text, 'base64');
+      const opener = createDecipheriv(algorithm, key, sealed.subarray(0, nonceBytes));
+      opener.setAAD(Buffer.from(place));
+      opener.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
+      try {
+        const parts = [opener.update(sealed.subarray(nonceBytes + tagBytes)), opener.final()];
+        return Buffer.concat(parts).toString('utf8');
+      } catch {
+        // What does not authenticate is not ours to read.
+        return undefined;
+      }
+    },
+  };
+}
+
+function keyIn(file: string): Buffer {
+  try {
+    return readKey(file) ?? makeKey(file);
+  } catch (cause) {
+    throw openTrouble(file, cause);
+  }
+}
+
+function readKey(file: string): Buffer | undefined {
+  try {
+    const key = readFileSync(file);
+    if (key.length !== keyBytes) throw new Error(`it holds no key of ${keyBytes} bytes`);
+    return key;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Whole from its first moment under its name: of several processes one makes the key and the others read it. */
+function makeKey(file: string): Buffer {
+  const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
+  const opened = openSync(draft, 'wx', 0o600);
+  try {
+    writeSync(opened, randomBytes(keyBytes));
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return readFileSync(file);
+}
