@@ -1,6 +1,7 @@
 import type { OperationName } from '../contract/operations/index.ts';
 import { readParameters } from '../contract/parameters.ts';
 import { bringUpToDate } from './advance.ts';
+import { placeRows } from './bulk/place-rows.ts';
 import { identify } from './caller.ts';
 import type { Call, HandlerAnswer, Service } from './handler.ts';
 import { handlers } from './handlers/index.ts';
@@ -12,6 +13,9 @@ import { StoreError } from './store-error.ts';
 import { noteCall } from './usage.ts';
 import type { Handle, SandboxRequest, SandboxResponse } from './wire.ts';
 import { writeAnswer } from './write-answer.ts';
+
+/** How long a request may work at rows of batches that are due before it is answered, ms. */
+const placingBudgetMs = 40;
 
 /**
  * The service as a function: a request in, an answer out, no socket. A bug is a 500 and told to the service's `report`.
@@ -81,6 +85,7 @@ async function call(
   const body = await readBody(operation.body, request);
   const issues = [...inPath.issues, ...inQuery.issues, ...body.issues];
   if (issues.length > 0) throw new Invalid(issues);
+  await placeRows(service, now, placingBudgetMs);
   await bringUpToDate(service, now);
   const values = Object.fromEntries(
     Object.entries(inPath.values).map(([key, value]) => [key, String(value)]),

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { bringUpToDate } from './advance.ts';
+import { placeRows } from './bulk/place-rows.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
 import type { Service } from './handler.ts';
 import { answerWith, createHttpServer, listen, stop } from './http-server.ts';
@@ -27,6 +28,9 @@ export interface Served {
 
 /** How often due work is brought about while nobody asks, ms. */
 const tickMs = 500;
+
+/** How long one tick places rows of batches, ms; requests are answered in between. */
+const placingBudgetMs = 400;
 
 /** Serves the sandbox over HTTP. @throws Error where the port is taken, StoreError where the data cannot be used. */
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
@@ -68,6 +72,7 @@ function tick(service: Service): () => Promise<void> {
   };
   const timer = setInterval(() => {
     round = round
+      .then(() => placeRows(service, service.clock.now(), placingBudgetMs))
       .then(() => bringUpToDate(service, service.clock.now()))
       .then(() => {
         lastTrouble = undefined;

@@ -1,5 +1,6 @@
 import type { Handlers } from '../handler.ts';
 import { accountHandlers } from './accounts.ts';
+import { bulkHandlers } from './bulk.ts';
 import { descriptionHandlers } from './description.ts';
 import { keyHandlers } from './keys.ts';
 import { moneyHandlers } from './money.ts';
@@ -9,6 +10,7 @@ import { retailerHandlers } from './retailers.ts';
 /** The handler of each operation of the table. */
 export const handlers: Handlers = {
   ...accountHandlers,
+  ...bulkHandlers,
   ...descriptionHandlers,
   ...keyHandlers,
   ...moneyHandlers,

@@ -1,3 +1,4 @@
+import { csvLine } from '../csv.ts';
 import type { OrderRecord } from '../lifecycle/index.ts';
 
 type Cell = (order: OrderRecord) => string | number | null | undefined;
@@ -30,14 +31,10 @@ const columns: Readonly<Record<string, Cell>> = {
   metadata: (order) => (order.metadata ? JSON.stringify(order.metadata) : ''),
 };
 
-const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-const line = (cells: readonly unknown[]): string =>
-  `${cells.map((cell) => quoted(String(cell ?? ''))).join(',')}\r\n`;
-
 /** Orders as CSV (RFC 4180), the header first. */
 export async function* csvOf(pages: AsyncIterable<readonly OrderRecord[]>): AsyncGenerator<string> {
-  yield line(Object.keys(columns));
+  yield csvLine(Object.keys(columns));
   for await (const orders of pages) {
-    yield orders.map((order) => line(Object.values(columns).map((cell) => cell(order)))).join('');
+    yield orders.map((order) => csvLine(Object.values(columns).map((cell) => cell(order)))).join('');
   }
 }

@@ -1,0 +1,79 @@
+import { destinationOf, orderOfRow, passthroughOf, recipientOf, rowReader } from '../../contract/bulk-row.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import type { Service } from '../handler.ts';
+import type { OrderBody } from '../lifecycle/index.ts';
+import { refuseAtOnce } from '../orders/refuse-at-once.ts';
+import { walletTerms } from '../orders/terms.ts';
+import { Refusal } from '../refusal.ts';
+
+export interface CheckedRow {
+  readonly shown: Shape<'BulkRowValidation'>;
+  /** The order that the row asks for; null where it cannot be one. */
+  readonly body: OrderBody | null;
+  /** What the order may come to cost the wallet, cents; 0 without one. */
+  readonly cents: number;
+}
+
+/** How many rows are checked before other requests get their turn. */
+const batch = 100;
+
+/** Reads every row as an order and checks it as `POST /orders` would, the wallet aside. Rows keep their order. */
+export async function checkRows(
+  service: Service,
+  userId: string,
+  rows: Shape<'BulkUploadRequest'>['rows'],
+): Promise<CheckedRow[]> {
+  const { checkShape } = await import('../../contract/schemas/check.ts');
+  const read = rowReader();
+  const checked: CheckedRow[] = [];
+  for (const [index, cells] of rows.entries()) {
+    if (index % batch === batch - 1) await new Promise((resolve) => setImmediate(resolve));
+    const { plan, values, row } = read(cells);
+    const errors = row.issues.map(({ column, value, message }) =>
+      value === '' ? `${column} ${message}` : `${column} "${value}" ${message}`,
+    );
+    let body: OrderBody | null = null;
+    if (errors.length === 0) {
+      const { value, issues } = checkShape('OrderCreate', orderOfRow(plan, values, row), 'body');
+      if (value) {
+        const refused = await refusalOf(service, userId, value);
+        if (refused) errors.push(refused);
+        else body = value;
+      } else errors.push(...issues.map(({ loc, msg }) => `${loc.slice(1).join('.')} ${msg}`));
+    }
+    checked.push({
+      shown: {
+        index,
+        ok: body !== null,
+        errors,
+        product_urls: [...row.productUrls],
+        quantities: [...row.quantities],
+        recipient: recipientOf(row) || null,
+        destination: destinationOf(row),
+        max_price: row.maxPrice,
+        retailer_credentials_id: row.cell('retailer_credentials_id') || null,
+        passthrough: passthroughOf(plan, values),
+      },
+      body,
+      cents: body ? walletTerms(body, service.config.orderFeeCents).reserved : 0,
+    });
+  }
+  return checked;
+}
+
+/** The column that a refusal at creation is about. */
+const columns: Partial<Record<Refusal['code'], string>> = {
+  unsupported_country: 'country',
+  invalid_shipping_address: 'address_line1',
+  bad_request: 'retailer_credentials_id',
+};
+
+async function refusalOf(service: Service, userId: string, body: OrderBody): Promise<string | undefined> {
+  try {
+    await refuseAtOnce(service, userId, body);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return `${columns[error.code] ?? 'product_url'}: ${error.message} (${error.code})`;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Service } from '../handler.ts';
+import type { OrderBody } from '../lifecycle/index.ts';
+import { prepareOrder } from '../orders/create.ts';
+import { Refusal } from '../refusal.ts';
+import type { Store, StoredRow } from '../store.ts';
+import { StoreError } from '../store-error.ts';
+
+const anyDue = 'SELECT 1 FROM batch_rows WHERE due <= ? LIMIT 1';
+
+/** How many rows one transaction places; between two of them other requests get their turn. */
+const group = 20;
+
+/**
+ * Places the rows of batches that are due by `now` (ms), each as an order created when the row was due, so that an
+ * order's life does not depend on who looked when. Stops after `budgetMs` of real time: the rest comes with the next call.
+ */
+export async function placeRows(service: Service, now: number, budgetMs: number): Promise<void> {
+  const { store } = service;
+  if (!store.get(anyDue, now)) return;
+  const end = performance.now() + budgetMs;
+  do {
+    const due = store.all(
+      `SELECT r.batch_seq, r.place, r.due, r.body, b.user_id, u.email FROM batch_rows r
+       JOIN batches b ON b.seq = r.batch_seq JOIN users u ON u.id = b.user_id
+       WHERE r.due <= ? ORDER BY r.due, r.place LIMIT ?`,
+      now,
+      group,
+    );
+    if (due.length === 0) return;
+    const prepared: (() => void)[] = [];
+    for (const row of due) prepared.push(await placing(service, row));
+    store.transaction(() => {
+      for (const place of prepared) place();
+      for (const batch of new Set(due.map(({ batch_seq: seq }) => Number(seq)))) finish(store, batch, now);
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+  } while (performance.now() < end);
+}
+
+/** @returns how to place the row, within a transaction; it finds a row that another process placed meanwhile. */
+async function placing(service: Service, row: StoredRow): Promise<() => void> {
+  const { store, report } = service;
+  const [batch, place, due] = [Number(row.batch_seq), Number(row.place), Number(row.due)];
+  const settle = (order: { seq: number; id: string } | undefined, error: string | null): void =>
+    void store.run(
+      'UPDATE batch_rows SET due = NULL, order_seq = ?, order_id = ?, error = ? WHERE batch_seq = ? AND place = ?',
+      order?.seq ?? null,
+      order?.id ?? null,
+      error,
+      batch,
+      place,
+    );
+  const fail = (error: unknown) => (): void => {
+    if (error instanceof StoreError) throw error;
+    if (!(error instanceof Refusal)) report(error);
+    settle(
+      undefined,
+      error instanceof Refusal
+        ? `${error.code}: ${described(error)}`
+        : 'internal_error: this row could not be placed',
+    );
+  };
+  const isOpen = (): boolean =>
+    store.get('SELECT due FROM batch_rows WHERE batch_seq = ? AND place = ?', batch, place)?.due != null;
+  const orderer = { userId: String(row.user_id), email: row.email === null ? null : String(row.email) };
+  // The column was written from a checked body.
+  const body = JSON.parse(String(row.body)) as OrderBody;
+  try {
+    const keep = await prepareOrder(service, orderer, body);
+    return () => {
+      if (!isOpen()) return;
+      try {
+        store.attempt(() => settle(keep(due), null));
+      } catch (error) {
+        fail(error)();
+      }
+    };
+  } catch (error) {
+    return () => {
+      if (isOpen()) fail(error)();
+    };
+  }
+}
+
+/** The order that is there already is named: whoever sent the row again can find it. */
+const described = ({ code, message, details }: Refusal): string =>
+  code === 'already_exists' ? `${message} It is order ${details.identifier}.` : message;
+
+/** A batch whose last row was placed is complete, and whoever asked for it is notified. */
+function finish(store: Store, batch: number, now: number): void {
+  const open = store.get('SELECT 1 FROM batch_rows WHERE batch_seq = ? AND due IS NOT NULL LIMIT 1', batch);
+  store.run(
+    'UPDATE batches SET updated_at = ?, notified_at = CASE WHEN ? AND notify = 1 THEN ? ELSE notified_at END WHERE seq = ?',
+    now,
+    open ? 0 : 1,
+    now,
+    batch,
+  );
+}

@@ -1,0 +1,120 @@
+import type { Shape } from '../../contract/schemas/index.ts';
+import type { Identity } from '../identity.ts';
+import type { Store, StoredRow } from '../store.ts';
+import type { CheckedRow } from './check-rows.ts';
+
+type Batch = Shape<'BulkBatchResponse'>;
+type Upload = Pick<Shape<'BulkUploadRequest'>, 'filename' | 'notify_on_complete'>;
+
+/** Rows are placed this long after their batch was created, and one after the other at this distance, ms. */
+const [firstRowMs, nextRowMs] = [300, 2];
+
+/** Keeps a batch; rows that are no orders have failed from the start. Within a transaction. @returns its id. */
+export function insertBatch(
+  store: Store,
+  identity: Identity,
+  {
+    userId,
+    upload,
+    rows,
+    now,
+    speed,
+  }: { userId: string; upload: Upload; rows: readonly CheckedRow[]; now: number; speed: number },
+): string {
+  const id = identity.uuid('batch');
+  const { lastId } = store.run(
+    'INSERT INTO batches (id, user_id, filename, row_count, notify, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    id,
+    userId,
+    upload.filename ?? null,
+    rows.length,
+    upload.notify_on_complete ? 1 : 0,
+    now,
+    now,
+  );
+  for (const { shown, body } of rows) {
+    const due = now + Math.round((firstRowMs + shown.index * nextRowMs) / speed);
+    store.run(
+      'INSERT INTO batch_rows (batch_seq, place, due, body, error, recipient, product_urls, passthrough) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      lastId,
+      shown.index,
+      body && due,
+      body && JSON.stringify(body),
+      body ? null : `validation_error: ${shown.errors.join('; ')}`,
+      shown.recipient,
+      JSON.stringify(shown.product_urls),
+      JSON.stringify(shown.passthrough),
+    );
+  }
+  return id;
+}
+
+const counted = `SELECT b.*, count(r.order_seq) AS placed, count(r.error) AS failed
+  FROM batches b JOIN batch_rows r ON r.batch_seq = b.seq`;
+
+/** The caller's batches, newest first, without their rows. */
+export function listBatches(
+  store: Store,
+  userId: string,
+  { limit, offset }: { limit: number; offset: number },
+): { batches: Omit<Batch, 'rows'>[]; total: number } {
+  const rows = store.all(
+    `${counted} WHERE b.seq IN (SELECT seq FROM batches WHERE user_id = ? ORDER BY seq DESC LIMIT ? OFFSET ?)
+     GROUP BY b.seq ORDER BY b.seq DESC`,
+    userId,
+    limit,
+    offset,
+  );
+  const total = store.get('SELECT count(*) AS total FROM batches WHERE user_id = ?', userId)?.total;
+  return { batches: rows.map(batchOf), total: Number(total) };
+}
+
+/** The caller's batch with its rows as they are now; undefined where there is none of that id. */
+export function findBatch(store: Store, userId: string, id: string): Batch | undefined {
+  const row = store.get(`${counted} WHERE b.id = ? AND b.user_id = ? GROUP BY b.seq`, id, userId);
+  if (!row) return undefined;
+  const rows = store.all(
+    `SELECT r.*, o.status AS order_status FROM batch_rows r LEFT JOIN orders o ON o.seq = r.order_seq
+     WHERE r.batch_seq = ? ORDER BY r.place`,
+    Number(row.seq),
+  );
+  return { ...batchOf(row), rows: rows.map(rowOf) };
+}
+
+function batchOf(row: StoredRow): Omit<Batch, 'rows'> {
+  const [rows, placed, failed] = [Number(row.row_count), Number(row.placed), Number(row.failed)];
+  const iso = (at: unknown): string => new Date(Number(at)).toISOString();
+  return {
+    id: String(row.id),
+    filename: row.filename === null ? null : String(row.filename),
+    status: statusOf(rows, placed, failed),
+    row_count: rows,
+    placed_count: placed,
+    failed_count: failed,
+    notify_on_complete: row.notify === 1,
+    notified_at: row.notified_at === null ? null : iso(row.notified_at),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** `failed` is a batch of which no row became an order. */
+function statusOf(rows: number, placed: number, failed: number): Batch['status'] {
+  if (failed === rows) return 'failed';
+  if (placed + failed === rows) return 'completed';
+  return placed > 0 ? 'processing' : 'pending';
+}
+
+function rowOf(row: StoredRow): Batch['rows'][number] {
+  const text = (value: unknown): string | null => (value === null ? null : String(value));
+  return {
+    index: Number(row.place),
+    status: row.error !== null ? 'failed' : row.order_id === null ? 'pending' : 'placed',
+    order_id: text(row.order_id),
+    order_status: text(row.order_status),
+    error: text(row.error),
+    recipient: text(row.recipient),
+    product_urls: JSON.parse(String(row.product_urls)),
+    passthrough: JSON.parse(String(row.passthrough)),
+  };
+}
