@@ -5,6 +5,7 @@ import { descriptionHandlers } from './description.ts';
 import { keyHandlers } from './keys.ts';
 import { moneyHandlers } from './money.ts';
 import { orderHandlers } from './orders.ts';
+import { productHandlers } from './products.ts';
 import { retailerHandlers } from './retailers.ts';
 
 /** The handler of each operation of the table. */
@@ -15,5 +16,6 @@ export const handlers: Handlers = {
   ...keyHandlers,
   ...moneyHandlers,
   ...orderHandlers,
+  ...productHandlers,
   ...retailerHandlers,
 };

@@ -1,0 +1,67 @@
+import type { Shape } from '../../contract/schemas/index.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Service } from '../handler.ts';
+import { Refusal } from '../refusal.ts';
+import { readingOf, type Wanted } from './freshness.ts';
+
+export interface AskedProduct extends Wanted {
+  /** A retailer's identifier, or the domain of a hosted storefront. */
+  readonly retailer: string;
+  readonly productId: string;
+}
+
+type Payload = Shape<'ProductDetailsPayload'> | Shape<'ProductOffersPayload'>;
+type Read<P extends Payload> = (
+  catalogue: Catalogue,
+  product: AskedProduct,
+  seconds: number,
+) => P | undefined;
+
+/** The details payload of a product. @throws Refusal `unsupported_retailer`, `bad_request`. */
+export const productDetails = (
+  service: Service,
+  product: AskedProduct,
+  now: number,
+): Promise<Shape<'ProductDetailsPayload'>> =>
+  payload(service, product, now, (catalogue, asked, seconds) => catalogue.details(asked, seconds));
+
+/** The offers payload of a product; a store domain has none. @throws Refusal, as for details. */
+export async function productOffers(
+  service: Service,
+  product: AskedProduct,
+  now: number,
+): Promise<Shape<'ProductOffersPayload'>> {
+  const catalogue = await service.catalogue();
+  if (!catalogue.traits(product.retailer).offers) {
+    const message = `${product.retailer} is a store domain, whose products have no offers; read the product's details.`;
+    throw new Refusal('bad_request', message, { retailer: product.retailer });
+  }
+  return payload(service, product, now, (_, asked, seconds) => catalogue.offers(asked, seconds));
+}
+
+/** The legacy record of a product, v1. @throws Refusal, as for details. */
+export const legacyProduct = (
+  service: Service,
+  product: AskedProduct,
+  now: number,
+): Promise<Shape<'LegacyProductDetails'>> =>
+  payload(service, product, now, (catalogue, asked, seconds) => catalogue.legacyDetails(asked, seconds));
+
+async function payload<P extends Payload>(
+  { store, config, catalogue: open }: Service,
+  product: AskedProduct,
+  now: number,
+  read: Read<P>,
+): Promise<P | { status: 'processing' } | { status: 'failed'; code: string; message: string }> {
+  const catalogue = await open();
+  if (product.async && !catalogue.traits(product.retailer).async) {
+    throw new Refusal('bad_request', `async is not supported for ${product.retailer}.`, {
+      retailer: product.retailer,
+    });
+  }
+  const readAt = readingOf(store, product, product, { now, speed: config.speed });
+  if (readAt === null) return { status: 'processing' };
+  const found = read(catalogue, product, Math.floor(readAt / 1000));
+  const message = `${product.retailer} has no product ${product.productId}.`;
+  return found ?? { status: 'failed', code: 'product_not_found', message };
+}
