@@ -23,6 +23,11 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/search/index.ts'),
   },
   {
+    name: 'product',
+    summary: "One retailer's products: search, details, offers",
+    load: () => import('./commands/product/index.ts'),
+  },
+  {
     name: 'retailer',
     summary: 'Supported retailers; would an order be refused, and why',
     load: () => import('./commands/retailer/index.ts'),
@@ -31,6 +36,11 @@ export const entries: readonly Entry[] = [
     name: 'order',
     summary: 'Place, read, follow, export and cancel orders',
     load: () => import('./commands/order/index.ts'),
+  },
+  {
+    name: 'account',
+    summary: 'Retailer accounts that orders are placed with',
+    load: () => import('./commands/account/index.ts'),
   },
   { name: 'track', summary: 'Follow an order publicly', load: () => import('./commands/track/index.ts') },
   { name: 'wallet', summary: 'Spendable balance and fee', load: () => import('./commands/wallet/index.ts') },

@@ -6,15 +6,26 @@ import { ErrandError, UsageError } from '../errors.ts';
  * The ids of a command: its arguments, `-` standing for stdin, one a line. Duplicates are dropped.
  * @throws UsageError naming the id that is none, or the line it stands on.
  */
-export async function readIds(context: Context, what: string, given: readonly string[]): Promise<string[]> {
+export async function readIds(
+  context: Context,
+  what: string,
+  given: readonly string[],
+  check: (what: string, id: string, where?: string) => string = checkUuid,
+): Promise<string[]> {
   const ids = new Set<string>();
   for (const id of given) {
     if (id === '-')
-      for (const line of await context.readLines())
-        ids.add(checkUuid(what, line.text, `line ${line.number}`));
-    else ids.add(checkUuid(what, id));
+      for (const line of await context.readLines()) ids.add(check(what, line.text, `line ${line.number}`));
+    else ids.add(check(what, id));
   }
   return [...ids];
+}
+
+/** An id of a form that is the service's own business. @throws UsageError for one that no id can be. */
+export function checkName(what: string, id: string, where?: string): string {
+  const trimmed = id.trim();
+  if (trimmed !== '' && !/[\s/]/.test(trimmed)) return trimmed;
+  throw new UsageError(`${what} "${trimmed}"${where ? ` (stdin, ${where})` : ''} is no id`);
 }
 
 /** A UUID in lower case. @throws UsageError. */

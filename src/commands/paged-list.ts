@@ -6,33 +6,36 @@ import type { Row } from '../output/result.ts';
 export interface PagedList {
   readonly rows: AsyncGenerator<Row>;
   /** How many came, and how many there are; known once the rows are out. */
-  readonly count: () => { shown: number; total: number | undefined };
+  readonly count: () => { shown: number; total: number | undefined; next: number | undefined };
 }
 
 /** One page of a list endpoint, or with `all` every page to the end, the next loading while this one is read. */
 export function listRows(
   client: Client,
-  name: OperationName & `${string}.list`,
+  name: OperationName & (`${string}.list` | `${string}.search`),
   query: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>,
   all: boolean,
 ): PagedList {
   let shown = 0;
   let total: number | undefined;
+  let next: number | undefined;
   async function* rows(): AsyncGenerator<Row> {
     for await (const page of pages(client, name, { query }, { all })) {
       total = page.total ?? total;
+      next = page.next;
       for (const row of page.rows) {
         shown += 1;
         yield row;
       }
     }
   }
-  return { rows: rows(), count: () => ({ shown, total }) };
+  return { rows: rows(), count: () => ({ shown, total, next }) };
 }
 
 /** "50 of 1,200 orders; --all for the rest", where there is a rest. */
 export function moreHint(list: PagedList, what: string): string[] {
-  const { shown, total } = list.count();
+  const { shown, total, next } = list.count();
+  if (next !== undefined) return [`--page ${next} for the next page, --all for every one`];
   if (total === undefined || shown === 0 || shown >= total) return [];
   return [`${shown.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} ${what}; --all for the rest`];
 }

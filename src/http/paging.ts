@@ -11,6 +11,8 @@ export interface Page {
   readonly rows: readonly Row[];
   /** How many records there are in all, where the service says so. */
   readonly total: number | undefined;
+  /** Number of the page that follows, where the list is paged by number and goes on. */
+  readonly next: number | undefined;
 }
 
 export interface PageOptions {
@@ -37,15 +39,18 @@ export async function* pages(
   const leaving = new AbortController();
   const limit = pageSize ?? numberIn(query.limit) ?? (all ? operation.query?.limit?.max : undefined);
   const first = numberIn(query.offset) ?? 0;
-  const canPage = all && operation.query?.offset !== undefined;
-  const read: Read = async (offset) => {
-    const paged = { ...query, ...(limit !== undefined && { limit }), ...(offset > 0 && { offset }) };
+  const byOffset = all && operation.query?.offset !== undefined;
+  const byNumber = all && operation.query?.page !== undefined;
+  const ask = async (paged: ParameterValues): Promise<Page> => {
     // The client checks every parameter against the table, so what the types cannot see is refused there.
     const input = { query: paged } as unknown as InputOf<CallName>;
     return pageOf(operation, (await client.call(name, input, { signal: leaving.signal })).body);
   };
+  const read: Read = (offset) =>
+    ask({ ...query, ...(limit !== undefined && { limit }), ...(offset > 0 && { offset }) });
   try {
-    yield* canPage ? everyPage(read, first, limit, name) : [await read(first)];
+    if (byNumber) yield* everyNumberedPage((page) => ask({ ...query, ...page }), name);
+    else yield* byOffset ? everyPage(read, first, limit, name) : [await read(first)];
   } finally {
     leaving.abort();
   }
@@ -76,6 +81,28 @@ async function* everyPage(
   }
 }
 
+/** A page may be short or empty while another follows: `next_page` alone says. */
+async function* everyNumberedPage(
+  read: (page: { page?: number }) => Promise<Page>,
+  name: string,
+): AsyncGenerator<Page> {
+  let last = 0;
+  let loading: Promise<Page> | undefined = read({});
+  while (loading) {
+    const page: Page = await loading;
+    const { next } = page;
+    if (next !== undefined && next <= last) {
+      throw new UnavailableError(`${name}: the service gives the same page again and again`, {
+        retryable: false,
+      });
+    }
+    last = next ?? last;
+    loading = next === undefined ? undefined : read({ page: next });
+    loading?.catch(() => {});
+    yield page;
+  }
+}
+
 /** A total counts more than a short page: the service may give fewer rows than it was asked for. */
 function isLast({ rows, total }: Page, end: number, limit: number | undefined): boolean {
   if (rows.length === 0) return true;
@@ -86,7 +113,11 @@ function isLast({ rows, total }: Page, end: number, limit: number | undefined): 
 function pageOf({ answer }: Operation, body: unknown): Page {
   const name = answer.type === 'json' ? (answer.rows ?? '') : '';
   const rows: unknown = fieldOf(body, name);
-  return { rows: Array.isArray(rows) ? rows.filter(isRow) : [], total: numberIn(fieldOf(body, 'total')) };
+  return {
+    rows: Array.isArray(rows) ? rows.filter(isRow) : [],
+    total: numberIn(fieldOf(body, 'total')),
+    next: numberIn(fieldOf(body, 'next_page')),
+  };
 }
 
 const fieldOf = (body: unknown, name: string): unknown =>

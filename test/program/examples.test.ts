@@ -40,6 +40,7 @@ describe('every example of the help', () => {
       'errand config set sandbox-speed 50',
       'errand sandbox mint --no-store -o json --query example_order > order.json',
       "errand sandbox mint --no-store -o json --query api_key | tr -d '\"' > key.txt",
+      'printf secret > password.txt',
       'errand profile set served --base-url http://127.0.0.1:4848',
       'errand order create --file order.json',
     ];
@@ -47,6 +48,13 @@ describe('every example of the help', () => {
     place.environment.URL = JSON.parse(
       (await errand(place, ['sandbox', 'products', '-o', 'json'])).stdout,
     )[0].url;
+    place.environment.ACCOUNT = (
+      await shell(place, 'errand account add --email first@example.com --password-file password.txt -o id')
+    ).stdout.trim();
+    place.environment.PRODUCT =
+      (
+        await errand(place, ['product', 'search', 'tea', '--retailer', 'harborgoods', '-o', 'id'])
+      ).stdout.split('\n')[0] ?? '';
     place.environment.ORDER = (
       await errand(place, ['order', 'list', '-o', 'id', '--limit', '1'])
     ).stdout.trim();

@@ -1,0 +1,74 @@
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { defineCommand } from '../define.ts';
+import { accountDetailColumns } from './columns.ts';
+import { accountFields, accountOptions } from './fields.ts';
+import { checkTotp, readSecrets, secretOptions } from './secrets.ts';
+
+export const add = defineCommand({
+  name: 'add',
+  summary: 'Store a retailer account, so that orders are placed with it',
+  description:
+    'Secrets come from a hidden prompt, a file or stdin: a flag would leave them in the shell history and in the list of processes.',
+  options: { ...accountOptions, ...secretOptions },
+  examples: [
+    {
+      command:
+        'errand account add --email ada@example.com --retailer membersbarn --password-file password.txt',
+      note: 'for one retailer',
+    },
+    {
+      command: 'cat password.txt | errand account add --email shop@example.com --password-file - -o id',
+      note: 'for any retailer; prints the short id',
+    },
+  ],
+  operations: ['account.create'],
+  exitCodes: { 5: 'this login is stored already' },
+  related: ['account list', 'account forwarding', 'order create'],
+  async run(context, { email, passwordFile, totpFile, ...given }) {
+    const login = email ?? (await askEmail(context));
+    const fields = await accountFields(context, given);
+    const secrets = await readSecrets(context, { passwordFile, totpFile });
+    const asked = secrets.password === undefined ? await askSecrets(context, totpFile === undefined) : {};
+    const client = await context.client();
+    const { body: account } = await client.call('account.create', {
+      body: { email: login, ...fields, ...secrets, ...asked },
+    });
+    return {
+      kind: 'record',
+      record: account,
+      columns: accountDetailColumns,
+      id: 'short_id',
+      hints: [
+        `order with it: errand order create --account ${account.short_id} …`,
+        ...(account.has_totp
+          ? []
+          : [
+              `sends it codes by email or text? errand account forwarding ${account.short_id} tells how to pass them on`,
+            ]),
+      ],
+    };
+  },
+});
+
+async function askEmail(context: Context): Promise<string> {
+  if (!context.interactive.yes)
+    throw new UsageError(`--email is missing; nobody was asked, as ${context.interactive.why}`);
+  return (await context.prompt()).askText(context, 'Email at the retailer');
+}
+
+async function askSecrets(
+  context: Context,
+  withTotp: boolean,
+): Promise<{ password: string; totp_secret?: string }> {
+  if (!context.interactive.yes) {
+    throw new UsageError(`--password-file is missing; nobody was asked, as ${context.interactive.why}`, {
+      hint: 'Name a file, or - for stdin. There is no flag for the password itself.',
+    });
+  }
+  const prompt = await context.prompt();
+  const password = await prompt.askSecret(context, 'Password');
+  if (password === '') throw new UsageError('the password is empty; nothing was stored');
+  const totp = withTotp ? await prompt.askSecret(context, 'Two-factor secret (empty: none)') : '';
+  return { password, ...(totp.trim() !== '' && { totp_secret: checkTotp(totp, 'the two-factor secret') }) };
+}

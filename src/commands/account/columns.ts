@@ -1,0 +1,17 @@
+import type { Column } from '../../output/result.ts';
+
+export const accountColumns: readonly Column[] = [
+  { name: 'short id', path: 'short_id', weight: 10 },
+  { name: 'email', path: 'email', weight: 9 },
+  { name: 'retailer', path: 'retailer', weight: 8, value: ({ retailer }) => retailer ?? 'any' },
+  { name: 'two-factor secret', path: 'has_totp', kind: 'flag', weight: 5 },
+  { name: 'forwarding', path: 'has_forwarding', kind: 'flag', weight: 6 },
+  { name: 'busy with', path: 'locked_by_job_id', kind: 'id', weight: 3 },
+  { name: 'last used', path: 'last_used_at', kind: 'time', weight: 4 },
+  { name: 'created', path: 'created_at', kind: 'time', weight: 2 },
+];
+
+export const accountDetailColumns: readonly Column[] = [
+  ...accountColumns,
+  { name: 'forwarding address', path: 'forwarding_email', weight: 7 },
+];

@@ -1,0 +1,32 @@
+import type { Context } from '../../context.ts';
+import { readDocument } from '../read-document.ts';
+
+/** What an account has besides its secrets. */
+export const accountOptions = {
+  email: { kind: 'text', description: 'login at the retailer' },
+  retailer: { kind: 'text', description: 'which retailer it signs in to; without it, any' },
+  configFile: {
+    kind: 'text',
+    placeholder: 'file|-',
+    description: "the retailer's own settings (retailer_config) as JSON or YAML",
+  },
+} as const;
+
+interface Given {
+  readonly email?: string | undefined;
+  readonly retailer?: string | undefined;
+  readonly configFile?: string | undefined;
+}
+
+/** The given fields as the service takes them. @throws UsageError. */
+export async function accountFields(
+  context: Context,
+  { email, retailer, configFile }: Given,
+): Promise<{ email?: string; retailer?: string; retailer_config?: Record<string, unknown> }> {
+  const config = configFile && (await readDocument(context, '--config-file', configFile)).value;
+  return {
+    ...(email !== undefined && { email }),
+    ...(retailer !== undefined && { retailer }),
+    ...(config && { retailer_config: { ...config } }),
+  };
+}

@@ -1,0 +1,70 @@
+import type { Context } from '../../context.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import { ErrandError } from '../../errors.ts';
+import type { Client } from '../../http/client.ts';
+import { pages } from '../../http/paging.ts';
+import { defineCommand } from '../define.ts';
+import { checkName, readIds } from '../ids.ts';
+import { accountDetailColumns } from './columns.ts';
+
+type Account = Shape<'ManagedAccount'>;
+
+/** Between two looks for the first message, ms. */
+const pollMs = 3000;
+
+export const forwarding = defineCommand({
+  name: 'forwarding',
+  summary: "Pass an account's verification codes on: where to, and whether it works",
+  arguments: [{ name: 'account', description: 'short id of the account', required: true }],
+  options: { wait: { kind: 'flag', description: 'wait for the first message (see --timeout)' } },
+  examples: [
+    { command: 'errand account forwarding $ACCOUNT', note: 'the address, and what to set up' },
+    {
+      command: 'errand account forwarding $ACCOUNT -o json --query forwarding_email',
+      note: 'the address alone',
+    },
+  ],
+  operations: ['account.list'],
+  exitCodes: { 8: 'with --wait: --timeout passed and no message had come' },
+  related: ['account add', 'account list'],
+  async run(context, { account: given, wait = false }) {
+    const [id = ''] = await readIds(context, 'account', [given], checkName);
+    const client = await context.client();
+    let account = await find(client, id);
+    if (!account.has_forwarding) for (const line of instructions(account)) context.note(line);
+    if (wait && !account.has_forwarding) account = await untilForwarded(context, client, id);
+    const hints = account.has_forwarding ? ['a message has arrived: codes are passed on'] : [];
+    return { kind: 'record', record: account, columns: accountDetailColumns, id: 'short_id', hints };
+  },
+});
+
+const instructions = ({ email, forwarding_email: address }: Account): string[] => [
+  `Forward what the retailer sends to ${email}, by email or text message, to ${address}:`,
+  '  1. in the mailbox, forward messages of the retailer to this address; a text message can be forwarded the same way',
+  '  2. give the forwarded message a fixed subject, such as "verification", with no digits in it: a number there is taken for the code',
+  '  3. let the message itself come first in the body: six digits before the code may be taken for it',
+  '  4. send one message: the first that arrives verifies the address',
+];
+
+/** The service reads accounts in lists alone. @throws ErrandError not_found. */
+async function find(client: Client, id: string): Promise<Account> {
+  for await (const { rows } of pages(client, 'account.list', {}, { all: true })) {
+    const found = rows.find(({ short_id, id: uuid }) => short_id === id || uuid === id);
+    // A row of the list is an account by the table.
+    if (found) return found as Account;
+  }
+  throw new ErrandError('not_found', `there is no account ${id}; \`errand account list\` shows them`);
+}
+
+async function untilForwarded(context: Context, client: Client, id: string): Promise<Account> {
+  const { clock, signal } = context;
+  const timeoutMs = context.waitMs();
+  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs;
+  for (;;) {
+    const account = await find(client, id);
+    if (account.has_forwarding) return account;
+    const left = deadline - clock.now();
+    if (left <= 0) throw new ErrandError('deadline', `--timeout passed; no message has come for ${id}`);
+    await clock.sleep(Math.min(pollMs, left), signal);
+  }
+}

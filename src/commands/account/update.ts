@@ -1,0 +1,51 @@
+import { UsageError } from '../../errors.ts';
+import { defineCommand } from '../define.ts';
+import { checkName, readIds } from '../ids.ts';
+import { accountDetailColumns } from './columns.ts';
+import { accountFields, accountOptions } from './fields.ts';
+import { readSecrets, secretOptions } from './secrets.ts';
+
+export const update = defineCommand({
+  name: 'update',
+  summary: 'Change a stored retailer account; only what is given changes',
+  arguments: [{ name: 'account', description: 'short id of the account', required: true }],
+  options: {
+    ...accountOptions,
+    ...secretOptions,
+    newPassword: { kind: 'flag', description: 'ask for a new password at a hidden prompt' },
+    anyRetailer: { kind: 'flag', description: 'use it for any retailer' },
+  },
+  examples: [
+    { command: 'errand account update $ACCOUNT --email new@example.com', note: 'another login' },
+    {
+      command: 'errand account update $ACCOUNT --password-file password.txt',
+      note: 'after it was changed there',
+    },
+  ],
+  operations: ['account.update'],
+  related: ['account list', 'account add'],
+  async run(context, { account, passwordFile, totpFile, newPassword, anyRetailer, ...given }) {
+    const [id = ''] = await readIds(context, 'account', [account], checkName);
+    if (anyRetailer && given.retailer !== undefined)
+      throw new UsageError('--retailer and --any-retailer exclude each other');
+    const fields = await accountFields(context, given);
+    const secrets = await readSecrets(context, { passwordFile, totpFile });
+    const asked = newPassword ? { password: await askPassword() } : {};
+    const body = { ...fields, ...secrets, ...asked, ...(anyRetailer && { retailer: null }) };
+    if (Object.keys(body).length === 0)
+      throw new UsageError('nothing to change was given; see `errand account update --help`');
+    const client = await context.client();
+    const { body: changed } = await client.call('account.update', { path: { short_id: id }, body });
+    return { kind: 'record', record: changed, columns: accountDetailColumns, id: 'short_id' };
+
+    async function askPassword(): Promise<string> {
+      if (!context.interactive.yes)
+        throw new UsageError(`--new-password asks, and nobody can be asked, as ${context.interactive.why}`, {
+          hint: 'Use --password-file with a file, or - for stdin.',
+        });
+      const password = await (await context.prompt()).askSecret(context, 'New password');
+      if (password === '') throw new UsageError('the password is empty; nothing was changed');
+      return password;
+    }
+  },
+});

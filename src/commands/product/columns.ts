@@ -1,0 +1,52 @@
+import type { Column } from '../../output/result.ts';
+
+export const resultColumns: readonly Column[] = [
+  { name: 'product id', path: 'product_id', weight: 10 },
+  { name: 'title', path: 'title', weight: 8 },
+  { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
+  { name: 'shipping', path: 'ship_price', kind: 'money', currency: 'currency_code', weight: 5 },
+  { name: 'stars', path: 'stars', weight: 4 },
+  { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3 },
+  { name: 'brand', path: 'brand', weight: 2 },
+  { name: 'available', path: 'available', kind: 'flag', weight: 6 },
+  { name: 'url', path: 'url', weight: 7 },
+];
+
+export const detailColumns: readonly Column[] = [
+  { name: 'status', path: 'status', kind: 'status', weight: 1 },
+  { name: 'product id', path: 'product_id', weight: 10 },
+  { name: 'retailer', path: 'retailer', weight: 9 },
+  { name: 'title', path: 'title', weight: 8 },
+  { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 7 },
+  { name: 'available', path: 'available', kind: 'flag', weight: 6 },
+  { name: 'brand', path: 'brand', weight: 5 },
+  { name: 'stars', path: 'stars', weight: 4 },
+  { name: 'url', path: 'url', weight: 3 },
+  { name: 'description', path: 'product_description', weight: 2 },
+  {
+    name: 'variants',
+    path: 'all_variants',
+    columns: [
+      { name: 'product id', path: 'product_id', weight: 2 },
+      { name: 'variant', path: 'variant_specifics', value: ({ variant_specifics: it }) => specifics(it) },
+    ],
+  },
+];
+
+export const offerColumns: readonly Column[] = [
+  { name: 'offer', path: 'offer_id', weight: 6 },
+  { name: 'price', path: 'price', kind: 'money', weight: 10 },
+  { name: 'condition', path: 'condition', weight: 9 },
+  { name: 'seller', path: 'seller.name', weight: 8 },
+  { name: 'positive', path: 'seller.percent_positive', weight: 4 },
+  { name: 'ratings', path: 'seller.num_ratings', kind: 'count', weight: 3 },
+  { name: 'available', path: 'available', kind: 'flag', weight: 5 },
+  { name: 'days', path: 'handling_days.max', kind: 'count', weight: 2 },
+  { name: 'least', path: 'minimum_quantity', kind: 'count', weight: 1 },
+];
+
+function specifics(value: unknown): string {
+  if (!Array.isArray(value)) return '';
+  const texts = value.map((it) => `${Object(it).dimension ?? ''}: ${Object(it).value ?? ''}`);
+  return texts.join(', ');
+}

@@ -1,0 +1,30 @@
+import { defineCommand } from '../define.ts';
+import { eachId } from '../ids.ts';
+import { detailColumns } from './columns.ts';
+import { readOptions } from './freshness-options.ts';
+import { readProduct } from './read.ts';
+
+export const get = defineCommand({
+  name: 'get',
+  aliases: ['show'],
+  summary: "Read products' details",
+  arguments: [{ name: 'ids', description: "the retailer's product ids", required: true, variadic: true }],
+  options: readOptions,
+  examples: [
+    { command: 'errand product get $PRODUCT --retailer harborgoods', note: 'as the retailer shows it' },
+    {
+      command: 'errand product get $PRODUCT --retailer harborgoods --max-age 60 --wait -o json --query price',
+      note: 'not older than a minute',
+    },
+  ],
+  operations: ['product.get'],
+  exitCodes: { 7: 'the retailer has no such product', 8: 'with --wait: --timeout passed' },
+  related: ['product search', 'product offers'],
+  async run(context, { ids, ...wanted }) {
+    const [only] = ids;
+    const read = (id: string) => readProduct(context, 'product.get', id, wanted);
+    if (only !== undefined && ids.length === 1)
+      return { kind: 'record', record: await read(only), columns: detailColumns, id: 'product_id' };
+    return { kind: 'list', columns: detailColumns, id: 'product_id', ...eachId(context, ids, read) };
+  },
+});

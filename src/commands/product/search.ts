@@ -1,0 +1,50 @@
+import { operations } from '../../contract/operations/index.ts';
+import { UsageError } from '../../errors.ts';
+import { defineCommand } from '../define.ts';
+import { optionFor } from '../from-contract.ts';
+import { listRows, moreHint } from '../paged-list.ts';
+import { resultColumns } from './columns.ts';
+
+const { query } = operations['product.search'];
+
+export const search = defineCommand({
+  name: 'search',
+  summary: "Search one retailer's products",
+  description: 'A hosted storefront is named by its domain. It has one page and takes no --free-shipping.',
+  arguments: [{ name: 'words', description: 'what to look for', required: true, variadic: true }],
+  options: {
+    retailer: optionFor(query.retailer),
+    page: optionFor(query.page),
+    freeShipping: { kind: 'flag', description: query.free_shipping.description },
+    all: { kind: 'flag', description: 'page to the end' },
+  },
+  examples: [
+    { command: 'errand product search usb cable --retailer harborgoods', note: 'the first page' },
+    {
+      command: 'errand product search tea --retailer harborgoods --all -o id | head -3',
+      note: 'product ids, page after page',
+    },
+  ],
+  operations: ['product.search'],
+  related: ['search', 'retailer list', 'product get'],
+  async run(context, { words, retailer, page, freeShipping, all = false }) {
+    if (retailer === undefined)
+      throw new UsageError('--retailer is missing; `errand retailer list -o id` prints them');
+    if (all && page !== undefined) throw new UsageError('--all and --page exclude each other');
+    const wanted = {
+      query: words.join(' '),
+      retailer,
+      ...(page !== undefined && { page }),
+      ...(freeShipping && { free_shipping: true }),
+    };
+    const paged = listRows(await context.client(), 'product.search', wanted, all);
+    return {
+      kind: 'list',
+      rows: paged.rows,
+      columns: resultColumns,
+      id: 'product_id',
+      empty: `nothing on this page of ${retailer} for "${words.join(' ')}"`,
+      hints: () => moreHint(paged, 'products'),
+    };
+  },
+});

@@ -1,0 +1,48 @@
+# A password comes from a file, a pipe or a hidden prompt; no flag takes one.
+$ printf 'hunter2-hunter2' > password.txt
+$ ACCOUNT=$(errand account add --email ada@example.com --retailer membersbarn --password-file password.txt -o id)
+$ errand account list -o csv --fields email,retailer,has_totp
+email,retailer,has_totp
+ada@example.com,membersbarn,false
+
+$ errand account add --email ada@example.com --retailer membersbarn --password-file password.txt
+? 5
+! …stored for this retailer already…
+$ errand account add --email bob@example.com < /dev/null
+? 2
+! error: --password-file is missing; nobody was asked, as stdin is not a terminal
+$ errand account add --email bob@example.com --password hunter2
+? 2
+! …unknown option '--password'…
+$ errand account add --email bob@example.com --password-file password.txt --dry-run | grep -c hunter2
+? 1
+0
+
+# The rotating code is not the secret.
+$ echo 123456 | errand account update $ACCOUNT --totp-file -
+? 2
+! error: --totp-file holds a 6-digit code: …64-character secret…
+$ printf '%064d' 7 | errand account update $ACCOUNT --totp-file - -o json --query has_totp
+true
+$ errand account update $ACCOUNT --email new@example.com -o csv --fields email,has_totp
+email,has_totp
+new@example.com,true
+
+# Orders with the account cost the wallet the fee alone.
+$ URL=$(errand search coffee --retailer membersbarn --limit 1 -o json --query '[0].url' | tr -d '"')
+$ errand order create --product $URL --max-price '$900' --ship-to home
+? 2
+! …guest_checkout_not_supported…
+$ ORDER=$(errand order create --product $URL --max-price '$900' --ship-to home --account $ACCOUNT -o id)
+$ errand order watch $ORDER --until placed -o json --query status
+"order_placed"
+$ errand wallet -o json --query balance
+99900
+
+$ errand account forwarding $ACCOUNT --wait --timeout 400ms
+? 8
+! …no digits…
+$ errand account list -o id | errand account remove -
+…
+$ errand account list
+! no account is stored; …
