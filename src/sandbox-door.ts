@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { ErrandError, StorageError, UsageError } from './errors.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
+import { type Fault, faultForm, readFault } from './sandbox/faults/spec.ts';
 import { type Served, serveSandbox as serve } from './sandbox/serve.ts';
 import { StoreError } from './sandbox/store.ts';
 
@@ -16,6 +17,8 @@ interface ServeRequest {
   readonly latencyMs?: number;
   readonly seed?: number;
   readonly mintLimitPerDay?: number;
+  /** As `--fault` writes them. */
+  readonly faults: readonly string[];
 }
 
 /** Serves the sandbox until it is closed. @throws UsageError for a port that is taken; StorageError for its data. */
@@ -34,10 +37,17 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       },
       now: Date.now,
       report: reportBug,
+      faults: request.faults.map(readFaultFlag),
     });
   } catch (error) {
     throw listenError(error, host, port) ?? storageError(error);
   }
+}
+
+function readFaultFlag(text: string): Fault {
+  const fault = readFault(text);
+  if (fault) return fault;
+  throw new UsageError(`--fault "${text}" is no fault; write ${faultForm}`);
 }
 
 /** Opens the embedded sandbox. @throws StorageError. */

@@ -3,6 +3,7 @@ import { readParameters } from '../contract/parameters.ts';
 import { bringUpToDate } from './advance.ts';
 import { placeRows } from './bulk/place-rows.ts';
 import { identify } from './caller.ts';
+import { control } from './control/trigger.ts';
 import type { Call, HandlerAnswer, Service } from './handler.ts';
 import { handlers } from './handlers/index.ts';
 import { page } from './pages/index.ts';
@@ -46,6 +47,8 @@ async function answer(service: Service, request: SandboxRequest): Promise<Sandbo
   const { pathname, search } = readTarget(request.target);
   const shown = page(service, request.method, pathname);
   if (shown) return shown;
+  const controlled = await control(service, request, pathname);
+  if (controlled) return controlled;
   const found = route(request.method, pathname);
   if ('allowed' in found) return unknownRoute(request.method, pathname, found.allowed);
   return call(service, found, request, search);

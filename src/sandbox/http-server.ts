@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { type Drawn, faultAnswer, sendHalf } from './faults/inject.ts';
+import type { Fault } from './faults/spec.ts';
 import { bodyTooLarge, largestBody } from './read-request.ts';
 import { json } from './refusal.ts';
 import { StoreError } from './store-error.ts';
@@ -19,10 +21,18 @@ export function createHttpServer(): Server {
   return server;
 }
 
-/** Answers requests with `handle`. `report` is told of what no caller caused. */
-export function answerWith(server: Server, handle: Handle, report: (error: unknown) => void): void {
+interface Answering {
+  readonly handle: Handle;
+  /** Is told of what no caller caused. */
+  readonly report: (error: unknown) => void;
+  /** Which fault falls on a request. */
+  readonly drawn: Drawn;
+}
+
+/** Answers requests with `handle`. */
+export function answerWith(server: Server, { handle, report, drawn }: Answering): void {
   server.on('request', (request, response) => {
-    respond(handle, request, response).catch((error: unknown) => {
+    respond(handle, drawn(request), request, response).catch((error: unknown) => {
       // A caller that hung up is nobody's bug, and a server that was closed answers no more.
       if (!request.destroyed && !response.destroyed && server.listening) report(error);
       response.destroy();
@@ -64,13 +74,20 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex): void {
   );
 }
 
-async function respond(handle: Handle, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(
+  handle: Handle,
+  fault: Fault | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const headOnly = request.method === 'HEAD';
   const body = await readBody(request);
   if (!body) {
     const refused = bodyTooLarge();
     return write({ ...refused, headers: { ...refused.headers, connection: 'close' } }, response, headOnly);
   }
+  if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
+  else if (fault && !fault.after) return spoil(fault, response);
   const answered = handle({
     method: headOnly ? 'GET' : (request.method ?? 'GET'),
     target: request.url ?? '/',
@@ -78,7 +95,16 @@ async function respond(handle: Handle, request: IncomingMessage, response: Serve
     body,
     remoteAddress: request.socket.remoteAddress ?? '',
   });
-  await write(await answered.catch(storeUnavailable), response, headOnly);
+  const answer = await answered.catch(storeUnavailable);
+  if (fault?.after) await spoil(fault, response, answer);
+  else await write(answer, response, headOnly);
+}
+
+/** What a fault makes of a request, with the answer where the work was done. */
+async function spoil(fault: Fault, response: ServerResponse, answer?: SandboxResponse): Promise<void> {
+  if (fault.kind === 'status') await write(faultAnswer(fault), response, false);
+  else if (fault.kind === 'truncate' && answer) await sendHalf(response, answer);
+  else response.socket?.resetAndDestroy();
 }
 
 /** The store's own trouble, without the name of a file that is no caller's business. */

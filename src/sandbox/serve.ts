@@ -2,6 +2,8 @@ import type { Server } from 'node:http';
 import { bringUpToDate } from './advance.ts';
 import { placeRows } from './bulk/place-rows.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
+import { drawFaults, refuseConnections } from './faults/inject.ts';
+import type { Fault } from './faults/spec.ts';
 import type { Service } from './handler.ts';
 import { answerWith, createHttpServer, listen, stop } from './http-server.ts';
 import { openSandbox } from './open.ts';
@@ -17,6 +19,7 @@ export interface ServeOptions {
   readonly config?: Partial<SandboxConfig>;
   readonly now: () => number;
   readonly report: (error: unknown) => void;
+  readonly faults?: readonly Fault[];
 }
 
 export interface Served {
@@ -43,7 +46,9 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
       baseUrl,
       config: { mintLimitPerDay: servedMintsPerDay, ...options.config },
     });
-    answerWith(server, handle, options.report);
+    const { faults = [], seed = 0, report } = options;
+    refuseConnections(server, faults, seed);
+    answerWith(server, { handle, report, drawn: drawFaults(faults, seed) });
     const stopTicking = tick(service);
     return {
       baseUrl,

@@ -48,6 +48,7 @@ describe('every example of the help', () => {
     place.environment.URL = JSON.parse(
       (await errand(place, ['sandbox', 'products', '-o', 'json'])).stdout,
     )[0].url;
+    place.environment.SLOW = place.environment.URL?.replace(/[^/]+$/, 'test-slow') ?? '';
     place.environment.ACCOUNT = (
       await shell(place, 'errand account add --email first@example.com --password-file password.txt -o id')
     ).stdout.trim();
@@ -62,6 +63,12 @@ describe('every example of the help', () => {
 
   afterAll(() => place.remove());
 
+  /** An order that waits for a minute before it is taken up. */
+  async function pendingOrder(): Promise<string> {
+    const line = "errand order create --product $SLOW --max-price '$50' --ship-to home -o id";
+    return (await shell(place, line)).stdout.trim();
+  }
+
   test.each(commands.map(({ path, command }) => [path, command.examples.length] as const))(
     '%s has one to four',
     (_, count) => {
@@ -74,6 +81,7 @@ describe('every example of the help', () => {
     '%s: %s',
     { timeout: 60_000 },
     async (path, line) => {
+      if (line.includes('$PENDING')) place.environment.PENDING = await pendingOrder();
       const { code, stdout, stderr } = await shell(place, line);
       expect(alsoFine[path] ?? [0], `${line}\n${stdout}${stderr}`).toContain(code);
     },

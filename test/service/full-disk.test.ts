@@ -65,7 +65,7 @@ test('embedded, a full disk is an error that names the file, and no half order s
 
 test('served, a full disk is a 503 that names no file, and the service goes on once there is room', async () => {
   const server = createHttpServer();
-  answerWith(server, opened.handle, (error) => bugs.push(error));
+  answerWith(server, { handle: opened.handle, report: (error) => bugs.push(error), drawn: () => undefined });
   await listen(server, 0, '127.0.0.1');
   const { port } = server.address() as AddressInfo;
   const send = () =>

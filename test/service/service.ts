@@ -1,4 +1,5 @@
 import type { SandboxConfig } from '../../src/sandbox/config.ts';
+import type { Fault } from '../../src/sandbox/faults/spec.ts';
 import { type Served, serveSandbox } from '../../src/sandbox/serve.ts';
 
 export interface Answer {
@@ -23,7 +24,13 @@ export class TestService {
   }
 
   static async start(
-    options: { file?: string; seed?: number; config?: Partial<SandboxConfig>; now?: number } = {},
+    options: {
+      file?: string;
+      seed?: number;
+      config?: Partial<SandboxConfig>;
+      now?: number;
+      faults?: readonly Fault[];
+    } = {},
   ): Promise<TestService> {
     const clock = { now: options.now ?? Date.parse('2026-03-01T12:00:00Z') };
     const bugs: unknown[] = [];
@@ -33,6 +40,7 @@ export class TestService {
       file: options.file ?? ':memory:',
       seed: options.seed ?? 7,
       ...(options.config && { config: options.config }),
+      ...(options.faults && { faults: options.faults }),
       now: () => clock.now,
       report: (error) => bugs.push(error),
     });

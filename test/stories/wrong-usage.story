@@ -62,3 +62,10 @@ $ errand order create --product https://shop.example/p --max-price '$5' --ship-t
 $ errand wallet --base-url not-a-url
 ? 2
 ! error: --base-url…
+
+$ errand sandbox serve --fault explode
+? 2
+! error: --fault "explode" is no fault; …
+$ errand sandbox trigger exploded
+? 2
+! error: there is no event "exploded"; …

@@ -5,9 +5,10 @@ import { products } from './products.ts';
 import { reset } from './reset.ts';
 import { serve } from './serve.ts';
 import { status } from './status.ts';
+import { trigger } from './trigger.ts';
 
 export const noun: Noun = {
   name: 'sandbox',
   summary: 'Sandbox keys, and the local sandbox as a server',
-  verbs: [mint, status, products, serve, advance, reset],
+  verbs: [mint, status, products, serve, trigger, advance, reset],
 };

@@ -28,17 +28,27 @@ export const serve = defineCommand({
       max: 2 ** 31 - 1,
       description: 'same seed, same catalogue, ids and outcomes',
     },
+    fault: {
+      kind: 'texts',
+      placeholder: 'kind[=time][:share%][@path]',
+      description:
+        'make requests fail, seeded: refuse, reset-before, reset-after, delay=2s, truncate, 503, 503-after, 429=5s …',
+    },
     mintLimit: { kind: 'integer', min: 1, description: 'keys a day for each address' },
     allowRemote: { kind: 'flag', description: 'listen on an address that other machines reach' },
   },
   examples: [
     { command: 'errand sandbox serve', note: 'on http://127.0.0.1:4848' },
     { command: 'errand sandbox serve --port 0 --memory -o json', note: 'for a test: one line with base_url' },
+    {
+      command: "errand sandbox serve --fault 'reset-after:20%@POST /orders' --fault 429=5s:10% --seed 7",
+      note: 'rehearse a bad network, the same each time',
+    },
   ],
   related: ['sandbox mint', 'profile set'],
   async run(
     context,
-    { host = '127.0.0.1', port = 4848, data, memory = false, allowRemote = false, ...more },
+    { host = '127.0.0.1', port = 4848, data, memory = false, allowRemote = false, fault = [], ...more },
   ) {
     if (memory && data !== undefined) throw new UsageError('--memory and --data exclude each other');
     if (!loopback.test(host) && !allowRemote) {
@@ -52,6 +62,7 @@ export const serve = defineCommand({
       port,
       ...(data !== undefined && { data: resolve(data) }),
       memory,
+      faults: fault,
       stateDir: context.settings.folders.state,
       ...(more.speed !== undefined && { speed: more.speed }),
       ...(more.latency !== undefined && { latencyMs: more.latency }),

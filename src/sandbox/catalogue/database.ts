@@ -1,8 +1,8 @@
 import { patiently } from '../patiently.ts';
+import { hash } from '../random.ts';
 import type { Sqlite } from '../sqlite.ts';
 import { said } from './goods/sort.ts';
 import { type Listing, listingAt, listingCount } from './listing.ts';
-import { hash } from './random.ts';
 
 /** Raised when the listings change, so that older files are built anew. */
 const version = 2;

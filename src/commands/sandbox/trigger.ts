@@ -1,0 +1,75 @@
+import { errorTypes } from '../../contract/error-codes.ts';
+import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import type { Row } from '../../output/result.ts';
+import { defineCommand } from '../define.ts';
+import { checkName, eachId, readIds } from '../ids.ts';
+
+const events = Object.keys(sandboxTriggers);
+
+export const trigger = defineCommand({
+  name: 'trigger',
+  summary: 'Make something happen in the sandbox now',
+  description: `Events:\n${Object.entries(sandboxTriggers)
+    .map(([name, { description }]) => `  ${name.padEnd(22)} ${description}`)
+    .join('\n')}`,
+  arguments: [
+    { name: 'event', description: 'what happens', required: true },
+    { name: 'ids', description: 'what it happens to; - reads ids from stdin', variadic: true },
+  ],
+  options: {
+    errorType: {
+      kind: 'choice',
+      values: Object.keys(errorTypes),
+      description: 'with failed: why (default checkout_failed)',
+    },
+  },
+  examples: [
+    { command: 'errand sandbox trigger placed $PENDING', note: 'without waiting for it' },
+    {
+      command: 'errand sandbox trigger failed $PENDING --error-type account_locked',
+      note: 'rehearse a failure',
+    },
+  ],
+  exitCodes: { 2: 'the state of its target forbids it' },
+  related: ['sandbox advance', 'sandbox products', 'order watch'],
+  async run(context, { event, ids = [], errorType }) {
+    const known = sandboxTriggers[checkEvent(event)];
+    if (errorType !== undefined && event !== 'failed')
+      throw new UsageError(`--error-type belongs to failed, not to ${event}`);
+    const targets = await readIds(context, known.target, ids, checkName);
+    if (targets.length === 0) throw new UsageError(`${event} needs the id of the ${known.target}`);
+    const client = await context.client();
+    return {
+      kind: 'list',
+      columns: [
+        { name: 'id', path: 'id', kind: 'id', weight: 2 },
+        { name: 'event', path: 'event', weight: 1 },
+        { name: 'status', path: 'status', kind: 'status', weight: 1 },
+      ],
+      ...eachId(context, targets, fire),
+    };
+
+    async function fire(id: string): Promise<Row> {
+      const body = { event, id, ...(errorType !== undefined && { error_type: errorType }) };
+      try {
+        const answer = await client.raw({ method: 'POST', path: triggerPath, body: JSON.stringify(body) });
+        return 'json' in answer ? Object(answer.json) : { id, event };
+      } catch (error) {
+        if (!(error instanceof ErrandError) || error.facts.code !== 'not_found') throw error;
+        if (context.settings.baseUrl.from === 'default') throw error;
+        throw new ErrandError('not_found', error.message, {
+          ...error.facts,
+          hint: 'Triggers exist in the sandbox alone; `errand sandbox serve` runs one.',
+        });
+      }
+    }
+  },
+});
+
+function checkEvent(event: string): SandboxTrigger {
+  const known = events.find((name) => name === event);
+  // Found among the keys of the table.
+  if (known) return known as SandboxTrigger;
+  throw new UsageError(`there is no event "${event}"; the sandbox knows ${events.join(', ')}`);
+}

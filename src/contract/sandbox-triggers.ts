@@ -1,0 +1,22 @@
+/** What a trigger needs to be told besides its name. */
+export type TriggerTarget = 'order' | 'account';
+
+/**
+ * What the sandbox can be told to make happen now, so that a script rehearses an outcome without waiting for it.
+ * No part of the service: a control of the sandbox alone.
+ */
+export const sandboxTriggers = {
+  placed: { target: 'order', description: 'the retailer takes the order' },
+  failed: { target: 'order', description: 'the order fails, with the error type given' },
+  shipped: { target: 'order', description: 'every parcel leaves' },
+  delivered: { target: 'order', description: 'every parcel arrives' },
+  undeliverable: { target: 'order', description: 'the carrier gives up' },
+  'available-for-pickup': { target: 'order', description: 'the parcel waits to be fetched' },
+  'cancelled-by-retailer': { target: 'order', description: 'the retailer cancels a placed order' },
+  'account-forwarded': { target: 'account', description: 'the first forwarded message arrives' },
+} as const satisfies Readonly<Record<string, { target: TriggerTarget; description: string }>>;
+
+export type SandboxTrigger = keyof typeof sandboxTriggers;
+
+/** Where a sandbox takes triggers: `{event, id?, error_type?, email?}`. */
+export const triggerPath = '/sandbox/trigger';

@@ -1,0 +1,97 @@
+import { type ErrorType, errorTypes } from '../../contract/error-codes.ts';
+import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
+import { findAccount } from '../accounts/records.ts';
+import { type Caller, identify } from '../caller.ts';
+import type { Service } from '../handler.ts';
+import { type ForcedKind, forceTransition } from '../lifecycle/index.ts';
+import { findOrder } from '../orders/records.ts';
+import { loadSettle } from '../orders/settle.ts';
+import { surroundingsOf } from '../orders/surroundings.ts';
+import { readJson } from '../read-json.ts';
+import { Invalid, json, Refusal } from '../refusal.ts';
+import type { SandboxRequest, SandboxResponse } from '../wire.ts';
+
+interface Trigger {
+  readonly event: SandboxTrigger;
+  readonly id: string;
+  readonly errorType: ErrorType | undefined;
+}
+
+interface Target {
+  readonly service: Service;
+  readonly caller: Caller;
+  readonly trigger: Trigger;
+  readonly now: number;
+}
+
+type Fire = (target: Target) => Promise<object> | object;
+
+/** Makes something happen now; undefined for a request that is none of this control's. @throws Refusal, Invalid. */
+export async function control(
+  service: Service,
+  request: SandboxRequest,
+  pathname: string,
+): Promise<SandboxResponse | undefined> {
+  if (request.method !== 'POST' || pathname !== triggerPath) return undefined;
+  const now = service.clock.now();
+  const caller = identify(service.store, 'bearer', request, now);
+  if (!caller) throw new Error('a bearer endpoint has a caller');
+  const trigger = readTrigger(request);
+  return json(200, {
+    event: trigger.event,
+    ...(await fires[trigger.event]({ service, caller, trigger, now })),
+  });
+}
+
+const order =
+  (kind: ForcedKind): Fire =>
+  async ({ service, caller, trigger, now }) => {
+    const { store } = service;
+    const found = findOrder(store, trigger.id, caller.userId);
+    if (!found) throw new Refusal('not_found', `There is no order ${trigger.id}.`, { resource: 'order' });
+    const surroundings = await surroundingsOf(service, found.body);
+    const settle = await loadSettle(service);
+    return store.transaction(() => {
+      const state = findOrder(store, trigger.id, caller.userId) ?? found;
+      const { errorType } = trigger;
+      const reached = forceTransition({ state, kind, now, surroundings, ...(errorType && { errorType }) });
+      if ('refused' in reached) throw new Refusal('bad_request', reached.refused, { event: trigger.event });
+      settle(state, reached);
+      return { id: trigger.id, status: reached.record.status };
+    });
+  };
+
+const fires: Readonly<Record<SandboxTrigger, Fire>> = {
+  placed: order('placed'),
+  failed: order('failed'),
+  shipped: order('shipped'),
+  delivered: order('delivered'),
+  undeliverable: order('undeliverable'),
+  'available-for-pickup': order('available_for_pickup'),
+  'cancelled-by-retailer': order('cancelled_by_retailer'),
+  'account-forwarded': ({ service: { store }, caller, trigger, now }) => {
+    const account = findAccount(store, caller.userId, trigger.id);
+    if (!account) throw new Refusal('not_found', `There is no managed account ${trigger.id}.`);
+    store.run('UPDATE accounts SET forwarded_at = ?, updated_at = ? WHERE id = ?', now, now, account.id);
+    return { id: account.shortId };
+  },
+};
+
+function readTrigger({ body }: SandboxRequest): Trigger {
+  const value: unknown = readJson(body);
+  const fields: Readonly<Record<string, unknown>> =
+    typeof value === 'object' && value !== null ? { ...value } : {};
+  const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');
+  const event = Object.keys(sandboxTriggers).find((name) => name === text('event'));
+  const errorType = Object.keys(errorTypes).find((name) => name === text('error_type'));
+  const invalid = (field: string, values: readonly string[]): Invalid =>
+    new Invalid([{ loc: ['body', field], msg: `Input should be one of ${values.join(', ')}`, type: 'enum' }]);
+  if (!event) throw invalid('event', Object.keys(sandboxTriggers));
+  if (text('error_type') !== '' && !errorType) throw invalid('error_type', Object.keys(errorTypes));
+  return {
+    // Both were found among the keys of their tables.
+    event: event as SandboxTrigger,
+    errorType: errorType as ErrorType | undefined,
+    id: text('id'),
+  };
+}
