@@ -38,6 +38,11 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/order/index.ts'),
   },
   {
+    name: 'bulk',
+    summary: 'Orders from a CSV: check, upload, follow, results',
+    load: () => import('./commands/bulk/index.ts'),
+  },
+  {
     name: 'account',
     summary: 'Retailer accounts that orders are placed with',
     load: () => import('./commands/account/index.ts'),

@@ -6,6 +6,7 @@ import { ErrandError, type ErrorFacts } from '../errors.ts';
 import type { Row } from '../output/result.ts';
 import type { Intent } from '../state/journal.ts';
 import { differences } from './compare.ts';
+import { inDoubt, isCertain, settleIntent } from './doubt.ts';
 
 type Body = Shape<'OrderCreate'>;
 type KeyedBody = Body & { readonly idempotency_key: string };
@@ -85,12 +86,12 @@ export async function send(
   const { idempotency_key: key } = body;
   try {
     const { body: order } = await client.call('order.create', { body });
-    await settle(context, key, order.id);
+    await settleIntent(context, key, order.id);
     return { order, existed: false };
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     if (error.facts.status === alreadyExists) return adoptExisting(context, client, body, error);
-    if (sending === 'again' || !isCertain(error)) throw inDoubt(context, error, key);
+    if (sending === 'again' || !isCertain(error)) throw inDoubt(context, error, key, 'order');
     const { code = error.category } = error.facts;
     (await context.journal()).refuse(key, context.settings.baseUrl.value, { code, message: error.message });
     throw new ErrandError(error.category, error.message, {
@@ -103,25 +104,6 @@ export async function send(
 
 const { status: alreadyExists } = errorCodes.already_exists;
 
-/**
- * Whether a failure of the first send proves that there is no order: it never left, or the service refused it. A 429 and
- * a 5xx prove nothing, since what stands before the service may answer them after the work was done.
- */
-function isCertain({ facts: { outcome, status = 0 } }: ErrandError): boolean {
-  if (outcome === 'not_sent') return true;
-  return outcome === 'rejected' && status < 500 && status !== errorCodes.rate_limit_exceeded.status;
-}
-
-/** Writes the outcome down. Where that fails the order exists all the same: its id is told, the record stays open. */
-async function settle(context: Context, key: string, orderId: string): Promise<void> {
-  try {
-    (await context.journal()).settle(key, context.settings.baseUrl.value, orderId);
-  } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
-    context.note(`the order ${orderId} was placed; the journal could not be told so (${error.message})`);
-  }
-}
-
 /** `already_exists`: the order that an earlier try made, if it is the one asked for. */
 async function adoptExisting(
   context: Context,
@@ -131,14 +113,14 @@ async function adoptExisting(
 ): Promise<Placed> {
   const { idempotency_key: key } = body;
   const id = asObject(refusal.facts.details).identifier;
-  if (typeof id !== 'string') throw inDoubt(context, refusal, key);
+  if (typeof id !== 'string') throw inDoubt(context, refusal, key, 'order');
   try {
     const placed = await readExisting(client, body, id, refusal.facts);
-    await settle(context, key, id);
+    await settleIntent(context, key, id);
     return placed;
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    if (error.category !== 'conflict') throw inDoubt(context, error, key);
+    if (error.category !== 'conflict') throw inDoubt(context, error, key, 'order');
     const { value: baseUrl } = context.settings.baseUrl;
     (await context.journal()).refuse(key, baseUrl, { code: 'already_exists', message: refusal.message });
     throw error;
@@ -176,32 +158,3 @@ function otherOrder(
 
 const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
-
-/** The flags without which another command would ask another service. */
-function whereFlags({ settings: { profile, baseUrl } }: Context): string {
-  const flags = [
-    profile.from === 'flag' && ` --profile ${profile.value}`,
-    baseUrl.from === 'flag' && ` --base-url ${baseUrl.value}`,
-  ];
-  return flags.filter(Boolean).join('');
-}
-
-/** The order may exist. Interruption keeps its own exit code; everything else is exit 10. */
-function inDoubt(context: Context, error: ErrandError, key: string): ErrandError {
-  const stopped = error.category === 'interrupted' || error.category === 'terminated';
-  return new ErrandError(
-    stopped ? error.category : 'in_doubt',
-    `in doubt: the order was sent and no answer came (${error.message})`,
-    {
-      ...error.facts,
-      outcome: 'unknown',
-      retryable: true,
-      idempotencyKey: key,
-      cause: error,
-      hint: 'Do not order again: resuming sends the same key, so that exactly one order comes of it.',
-      next: [
-        { command: `errand order journal resume ${key}${whereFlags(context)}`, when: 'to find out, safely' },
-      ],
-    },
-  );
-}

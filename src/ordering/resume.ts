@@ -1,7 +1,10 @@
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import type { Client } from '../http/client.ts';
+import type { Row } from '../output/result.ts';
 import type { JournalRecord } from '../state/journal.ts';
 import { type Placed, send } from './place.ts';
+import { sendBatch } from './place-batch.ts';
 
 /**
  * Settles an intent in doubt: the same body with the same key is sent again to the same service.
@@ -11,20 +14,35 @@ import { type Placed, send } from './place.ts';
 export async function resumeIntent(context: Context, record: JournalRecord): Promise<Placed> {
   const client = await context.client();
   checkService(context, record);
-  if (record.state === 'settled' && record.order_id !== null) {
-    const { body: order } = await client.call('order.get', { path: { order_id: record.order_id } });
-    return { order, existed: true };
-  }
+  if (record.state === 'settled' && record.order_id !== null)
+    return { order: await readMade(client, record.operation, record.order_id), existed: true };
   if (record.state !== 'open') {
     const why = record.message ? ` (${record.message})` : '';
     throw new ErrandError('conflict', `${record.key} is not in doubt: it was ${record.state}${why}`);
   }
+  if (record.operation === 'bulk.create') return resumeBatch(context, client, record);
   const { checkShape } = await import('../contract/schemas/check.ts');
   const checked = checkShape('OrderCreate', record.body, 'body');
   if (!checked.value)
     throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold an order`);
   (await context.journal()).claim(record);
   return send(context, client, { ...checked.value, idempotency_key: record.key }, 'again');
+}
+
+/** What a settled record has led to: an order, or a batch. */
+async function readMade(client: Client, operation: string, id: string): Promise<Row> {
+  if (operation === 'bulk.create') return (await client.call('bulk.get', { path: { batch_id: id } })).body;
+  return (await client.call('order.get', { path: { order_id: id } })).body;
+}
+
+async function resumeBatch(context: Context, client: Client, record: JournalRecord): Promise<Placed> {
+  const { checkShape } = await import('../contract/schemas/check.ts');
+  const { value } = checkShape('BulkUploadRequest', record.body, 'body');
+  if (!value) throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold a batch`);
+  (await context.journal()).claim(record);
+  const batch = { key: record.key, filename: value.filename ?? '', rows: value.rows };
+  const { id, existed } = await sendBatch(context, batch, true);
+  return { order: await readMade(client, record.operation, id), existed };
 }
 
 function checkService(context: Context, record: JournalRecord): void {

@@ -4,6 +4,7 @@ import { StorageError, UsageError } from '../errors.ts';
 import { makePrivateFolder, reasonOf, tightenFile } from './paths.ts';
 import {
   BrokenConfigError,
+  type ColumnMap,
   emptyStored,
   localProfile,
   namePattern,
@@ -104,6 +105,18 @@ export class SettingsStore {
         ...(preset !== undefined && { default_address: preset }),
       };
     });
+  }
+
+  /** A saved map of headings. @throws UsageError for an unknown one. */
+  map(name: string): ColumnMap {
+    const map = own(this.stored.maps, name);
+    if (map) return map;
+    throw unknown('map', name, Object.keys(this.stored.maps));
+  }
+
+  async setMap(name: string, map: ColumnMap): Promise<void> {
+    const checked = checkName('map', name);
+    return this.#update((stored) => ({ ...stored, maps: { ...stored.maps, [checked]: map } }));
   }
 
   async deleteAddress(name: string): Promise<void> {

@@ -12,6 +12,7 @@ export interface Profile {
 }
 
 export type Preference = string | number | boolean;
+export type ColumnMap = Readonly<Record<string, string>>;
 export type StoredAddress = Readonly<Record<string, string | null>>;
 
 /** The configuration file. */
@@ -21,6 +22,8 @@ export interface Stored {
   readonly preferences: Readonly<Record<string, Preference>>;
   readonly addresses: Readonly<Record<string, StoredAddress>>;
   readonly default_address?: string;
+  /** Headings of a kind of CSV file to the columns they stand for. */
+  readonly maps: Readonly<Record<string, ColumnMap>>;
 }
 
 export const localProfile = 'local';
@@ -31,6 +34,7 @@ export const emptyStored: Stored = {
   profiles: { [localProfile]: { base_url: embeddedUrl } },
   preferences: {},
   addresses: {},
+  maps: {},
 };
 
 /** A name of a profile or address. */
@@ -85,6 +89,10 @@ function checkStored(file: string, value: unknown): Stored {
   const addresses = Object.entries(fieldsOf(file, 'addresses', root.addresses ?? {})).map(
     ([name, address]) => [checkName(file, name), checkAddress(file, name, address)],
   );
+  const maps = Object.entries(fieldsOf(file, 'maps', root.maps ?? {})).map(([name, map]) => [
+    checkName(file, name),
+    checkMap(file, name, map),
+  ]);
   const current = optionalText(file, 'current_profile', root.current_profile) ?? localProfile;
   const defaultAddress = optionalText(file, 'default_address', root.default_address);
   return {
@@ -92,6 +100,7 @@ function checkStored(file: string, value: unknown): Stored {
     profiles: { ...emptyStored.profiles, ...Object.fromEntries(profiles) },
     preferences: checkPreferences(file, root.preferences),
     addresses: Object.fromEntries(addresses),
+    maps: Object.fromEntries(maps),
     ...(defaultAddress !== undefined && { default_address: defaultAddress }),
   };
 }
@@ -117,6 +126,13 @@ function checkAddress(file: string, name: string, value: unknown): StoredAddress
   for (const [field, text] of fields)
     if (text !== null) optionalText(file, `addresses.${name}.${field}`, text);
   return Object.fromEntries(fields.map(([field, text]) => [field, text === null ? null : String(text)]));
+}
+
+function checkMap(file: string, name: string, value: unknown): ColumnMap {
+  const fields = Object.entries(fieldsOf(file, `maps.${name}`, value));
+  return Object.fromEntries(
+    fields.map(([heading, column]) => [heading, optionalText(file, `maps.${name}.${heading}`, column) ?? '']),
+  );
 }
 
 function checkPreferences(file: string, value: unknown): Record<string, Preference> {

@@ -131,6 +131,13 @@ export class Journal {
     return record?.state === 'settled' ? (record.order_id ?? undefined) : undefined;
   }
 
+  /** The record that has led to an order or a batch. */
+  madeBy(id: string, baseUrl: string): JournalRecord | undefined {
+    return this.#all('SELECT * FROM intents WHERE order_id = ? AND base_url = ?', [id, baseUrl]).map(
+      recordOf,
+    )[0];
+  }
+
   /** Records in doubt, oldest first; with `all` the ended ones too. */
   list(all = false): JournalRecord[] {
     const rows = this.#all(

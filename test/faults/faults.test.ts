@@ -10,6 +10,7 @@ import type { Scenario } from './scenario.ts';
 import { type Service, startService } from './service.ts';
 
 const quiet: Scenario = {
+  bulk: false,
   ownKey: false,
   faults: [],
   blows: [],
@@ -49,6 +50,23 @@ const named: readonly (readonly [string, Partial<Scenario>])[] = [
     'kill -9 again and again',
     { blows: [20, 60, 100, 140, 180].map((afterMs) => ({ signal: 'SIGKILL', afterMs })) },
   ],
+  ['a CSV, two processes at once', { bulk: true, twice: true }],
+  [
+    'a CSV, kill -9 when the work is done',
+    {
+      bulk: true,
+      blows: [
+        { signal: 'SIGKILL', at: 'work-done' },
+        { signal: 'SIGKILL', at: 'work-done' },
+      ],
+    },
+  ],
+  ...(
+    ['reset-after', 'silence-after', 'half-answer', '500-after', '429-before', 'reset-before'] as const
+  ).map((fault): readonly [string, Partial<Scenario>] => [
+    `a CSV, ${fault}, five times`,
+    { bulk: true, faults: [fault, fault, fault, fault, fault] },
+  ]),
   ...networkFaults.flatMap((fault): (readonly [string, Partial<Scenario>])[] => [
     [`${fault}, once`, { faults: [fault] }],
     [`${fault}, three times, with a key of one's own`, { ownKey: true, faults: [fault, fault, fault] }],
@@ -71,7 +89,8 @@ describe('one intent, one order, whatever breaks', () => {
       ...quiet,
       ...more,
     });
-    intents.push(report.intent);
+    intents.push(...report.intents);
+    await service.untilPlaced(world.key);
     expect(report.lies).toEqual([]);
     const verdict = await checkOrders(service.baseUrl, [world.key], intents);
     expect(verdict).toMatchObject({ missing: [], doubled: [], unasked: [] });

@@ -48,10 +48,11 @@ function tally(all: readonly RunReport[]): Map<string, number> {
 
 try {
   await Promise.all(Array.from({ length: Number(values.workers) }, work));
+  await Promise.all(keys.map((key) => service.untilPlaced(key)));
   const verdict = await checkOrders(
     service.baseUrl,
     keys,
-    reports.map(({ intent }) => intent),
+    reports.flatMap(({ intents }) => intents),
   );
   const lying = reports.filter(({ lies }) => lies.length > 0);
   const codes = tally(reports);

@@ -26,6 +26,9 @@ export const networkFaults = [
 ] as const;
 export type NetworkFault = (typeof networkFaults)[number] | 'none';
 
+/** The requests that make orders. */
+const creates: ReadonlySet<string> = new Set(['/orders', '/orders/bulk']);
+
 /** Where a request is; a harness may do something to the client at that moment. */
 export type Moment = 'request-came' | 'work-done' | 'half-answered';
 
@@ -65,7 +68,7 @@ export class FaultProxy {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await whole(request);
-    const isCreate = request.method === 'POST' && request.url === '/orders';
+    const isCreate = request.method === 'POST' && creates.has(request.url ?? '');
     const fault = isCreate ? (this.faults.shift() ?? 'none') : 'none';
     if (isCreate) this.onMoment('request-came');
     if (fault.endsWith('-before')) return spoil(fault, response, undefined);

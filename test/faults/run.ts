@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { attempt, type Ended } from './attempt.ts';
@@ -14,7 +14,8 @@ export interface World {
 
 export interface RunReport {
   readonly seed: number;
-  readonly intent: string;
+  /** One for each order that was asked for. */
+  readonly intents: readonly string[];
   readonly scenario: Scenario;
   readonly attempts: readonly Ended[];
   /** What was found wrong with what the program said on the way; empty where all of it was true. */
@@ -22,6 +23,8 @@ export interface RunReport {
 }
 
 const mostAttempts = 12;
+/** Rows of a CSV, in more batches than one. */
+const rowsInFile = 3;
 
 /**
  * One intent through one scenario, pursued as a careful user would: while it is not known to be done, the same command
@@ -31,7 +34,9 @@ const mostAttempts = 12;
 export async function runIntent(world: World, seed: number, given?: Scenario): Promise<RunReport> {
   const random = new Random(seed);
   const scenario = given ?? scenarioOf(random);
-  const intent = `intent-${seed}`;
+  const intents = scenario.bulk
+    ? Array.from({ length: rowsInFile }, (_, row) => `intent-${seed}-${row}`)
+    : [`intent-${seed}`];
   const folder = mkdtempSync(join(tmpdir(), 'errand-fault-'));
   const proxy = new FaultProxy(world.baseUrl);
   const address = await proxy.start();
@@ -46,13 +51,17 @@ export async function runIntent(world: World, seed: number, given?: Scenario): P
     ERRAND_BASE_URL: address,
     ERRAND_API_KEY: world.key,
   };
-  const create = createArgs(world, intent, scenario.ownKey ? `key-${seed}` : undefined);
+  const report = { seed, intents, scenario, attempts, lies };
+  const create = scenario.bulk
+    ? uploadArgs(world, intents, join(folder, 'orders.csv'))
+    : createArgs(world, intents[0] ?? '', scenario.ownKey ? `key-${seed}` : undefined);
   try {
     proxy.faults = [...scenario.faults];
     if (scenario.refusedFirst) await current.stop();
     for (let turn = 0; turn < mostAttempts; turn += 1) {
-      const args = turn === 0 || scenario.ownKey ? create : await nextStep(environment, proxy, create);
-      if (args === 'done') return { seed, intent, scenario, attempts, lies };
+      const repeats = scenario.ownKey || scenario.bulk;
+      const args = turn === 0 || repeats ? create : await nextStep(environment, proxy, create);
+      if (args === 'done') return report;
       const common = {
         args,
         environment,
@@ -75,10 +84,10 @@ export async function runIntent(world: World, seed: number, given?: Scenario): P
         current.faults = faults;
         await current.start(Number(new URL(address).port));
       }
-      for (const ended of both) lies.push(...(await liesOf(world, intent, ended)));
-      if (both.some(({ code }) => code === 0)) return { seed, intent, scenario, attempts, lies };
+      for (const ended of both) lies.push(...(await liesOf(world, intents, ended)));
+      if (both.some(({ code }) => code === 0)) return report;
     }
-    return { seed, intent, scenario, attempts, lies: [...lies, `not done after ${mostAttempts} attempts`] };
+    return { ...report, lies: [...lies, `not done after ${mostAttempts} attempts`] };
   } finally {
     await Promise.all([proxy.stop(), current.stop()]);
     rmSync(folder, { recursive: true, force: true });
@@ -106,6 +115,16 @@ function createArgs({ shopUrl }: World, intent: string, key: string | undefined)
   ];
 }
 
+/** The upload of a CSV with one row for each intent; the same command again is safe whatever became of it. */
+function uploadArgs({ shopUrl }: World, intents: readonly string[], file: string): string[] {
+  const rows = intents.map(
+    (intent) => `${shopUrl}/test-success,1,A B,1 Main St,Austin,TX,78701,5125550100,${intent}`,
+  );
+  const headings = 'url,max_price,name,address,city,state,zip,phone,metadata.intent';
+  writeFileSync(file, [headings, ...rows, ''].join('\n'));
+  return ['bulk', 'upload', file, '--batch-size', '2', '--timeout', '1200ms', '-o', 'json', '--retries', '1'];
+}
+
 /** Without a key of one's own: what the journal says decides what to do next. */
 async function nextStep(
   environment: Record<string, string>,
@@ -130,9 +149,12 @@ async function killProxySoon(proxy: FaultProxy, ms: number): Promise<void> {
 }
 
 /** What an exit code claims, held against the service itself. */
-async function liesOf(world: World, intent: string, { code, stderr }: Ended): Promise<string[]> {
+async function liesOf(world: World, intents: readonly string[], { code, stderr }: Ended): Promise<string[]> {
   if (code !== 0 && code !== 9 && code !== 1) return [];
   if (code === 1) return [`unexpected failure: ${stderr}`];
+  const [intent = '', ...others] = intents;
+  // The rows of a batch become orders later; the checker looks at the end.
+  if (others.length > 0) return [];
   const count = await countOf(world, intent);
   if (code === 0 && count !== 1) return [`exit 0, and the service has ${count} orders`];
   // Another process or an earlier attempt may have made the order; then exit 9 is said of this attempt alone.

@@ -4,6 +4,8 @@ import type { Random } from './random.ts';
 
 /** Everything that goes wrong in one run; it follows from the seed. */
 export interface Scenario {
+  /** A CSV of orders in place of one order. */
+  readonly bulk: boolean;
   /** With a key of the user's own, or with the one that errand makes. */
   readonly ownKey: boolean;
   readonly faults: readonly NetworkFault[];
@@ -23,8 +25,10 @@ const signals = ['SIGKILL', 'SIGKILL', 'SIGINT', 'SIGTERM'] as const;
 
 export function scenarioOf(random: Random): Scenario {
   const chance = (share: number): boolean => random.next() < share;
-  const ownKey = chance(0.5);
+  const bulk = chance(0.15);
+  const ownKey = bulk || chance(0.5);
   return {
+    bulk,
     ownKey,
     faults: Array.from({ length: random.integer(0, 3) }, () => random.pick(networkFaults)),
     blows: Array.from({ length: random.integer(0, 2) }, () => (chance(0.7) ? blowOf(random) : undefined)),

@@ -10,6 +10,8 @@ export interface Service {
   readonly baseUrl: string;
   readonly shopUrl: string;
   mint(): Promise<string>;
+  /** Until every row of every batch of a key has become an order or has failed. */
+  untilPlaced(key: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -51,6 +53,16 @@ export async function startService(): Promise<Service> {
     async mint() {
       const answer = await fetch(`${baseUrl}/sandbox/keys`, { method: 'POST' });
       return ((await answer.json()) as { api_key: string }).api_key;
+    },
+    async untilPlaced(key) {
+      for (;;) {
+        const answer = await fetch(`${baseUrl}/orders/bulk?limit=200`, {
+          headers: { authorization: `Bearer ${key}` },
+        });
+        const { batches } = (await answer.json()) as { batches: { status: string }[] };
+        if (!batches.some(({ status }) => status === 'pending' || status === 'processing')) return;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
     },
     async stop() {
       const ended = new Promise((resolve) => child.once('close', resolve));

@@ -44,11 +44,21 @@ describe('every example of the help', () => {
       'errand profile set served --base-url http://127.0.0.1:4848',
       'errand order create --file order.json',
     ];
-    for (const line of setUp) expect(await shell(place, line)).toMatchObject({ code: 0 });
+    const csv = [
+      'errand bulk template > orders.csv',
+      "sed 's/max_price/Limit/; s/,name,/,Ship To,/' orders.csv > theirs.csv",
+      `sed 's#https://www.example.com/products/1#http://127.0.0.1:4848/shop/test-out-of-stock#' orders.csv > mixed.csv`,
+    ];
+    for (const line of [...setUp, ...csv]) expect(await shell(place, line)).toMatchObject({ code: 0 });
     place.environment.URL = JSON.parse(
       (await errand(place, ['sandbox', 'products', '-o', 'json'])).stdout,
     )[0].url;
     place.environment.SLOW = place.environment.URL?.replace(/[^/]+$/, 'test-slow') ?? '';
+    const batchOf = async (file: string): Promise<string> =>
+      (await shell(place, `errand bulk upload ${file} -o id`)).stdout.trim();
+    place.environment.BATCH = await batchOf('orders.csv');
+    place.environment.FAILED = await batchOf('mixed.csv');
+    await shell(place, 'errand bulk watch $FAILED');
     place.environment.ACCOUNT = (
       await shell(place, 'errand account add --email first@example.com --password-file password.txt -o id')
     ).stdout.trim();

@@ -4,14 +4,15 @@ import { placeOrder } from '../../ordering/place.ts';
 import { untilValues } from '../../ordering/watch-policy.ts';
 import { addressFields, addressOptions } from '../address-options.ts';
 import { centsOf } from '../ceiling.ts';
+import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { readDocument } from '../read-document.ts';
 import { completePayload } from './ask.ts';
 import { orderDetailColumns } from './columns.ts';
-import { confirmSpending } from './confirm.ts';
 import { keyedFulfillment, payloadFromFlags } from './payload.ts';
 import { payloadOptions } from './payload-options.ts';
 import { resolveAddress } from './ship-to.ts';
+import { spendingLines } from './spending.ts';
 import { watchResult } from './watch.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof ShapeInput<'OrderCreate'>)[];
@@ -74,7 +75,11 @@ export const create = defineCommand({
     const payload = await assemble(context, input);
     const { checkOrder } = await import('../check-order.ts');
     const body = await checkOrder(payload, input.file);
-    await confirmSpending(context, body, input.yes === true);
+    await confirmSpending(context, {
+      yes: input.yes === true,
+      question: 'Place this order with real money?',
+      lines: () => spendingLines(context, body),
+    });
     const { order, existed } = await placeOrder(context, body, { evenIfInDoubt: input.new === true });
     if (existed) context.note('this order existed already; nothing was ordered twice');
     if (input.watch) return watchResult(context, [String(order.id)], { until: input.until ?? 'delivered' });

@@ -1,0 +1,41 @@
+import type { FileRow, UploadRow } from './rows.ts';
+import { type RowKeys, stableKey } from './rows.ts';
+
+/** How many rows one request carries unless told otherwise. */
+export const usualBatchRows = 500;
+
+/** Rows that are uploaded together. */
+export interface Batch {
+  /** Follows from the rows. */
+  readonly key: string;
+  readonly rows: readonly UploadRow[];
+  /** Where each row stands in the file. */
+  readonly numbers: readonly number[];
+}
+
+/** Valid rows in batches of `size`, each row with its key. */
+export async function* batchesOf(
+  rows: AsyncIterable<readonly FileRow[]>,
+  keys: RowKeys,
+  size: number,
+): AsyncGenerator<Batch> {
+  let waiting: FileRow[] = [];
+  for await (const part of rows) {
+    for (const row of part) {
+      waiting.push(row);
+      if (waiting.length < size) continue;
+      yield batchOf(waiting, keys);
+      waiting = [];
+    }
+  }
+  if (waiting.length > 0) yield batchOf(waiting, keys);
+}
+
+function batchOf(rows: readonly FileRow[], keys: RowKeys): Batch {
+  const keyed = rows.map((row) => keys.keyed(row));
+  return {
+    key: stableKey(keyed.map((row) => JSON.stringify(row))),
+    rows: keyed,
+    numbers: rows.map(({ number }) => number),
+  };
+}

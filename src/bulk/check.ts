@@ -1,0 +1,61 @@
+import type { BulkIssue } from '../contract/bulk-row.ts';
+import { type FileRow, type RowsOptions, readRows } from './rows.ts';
+
+/** What is wrong with a cell of a file, as it is shown. */
+export interface ShownIssue extends BulkIssue {
+  readonly row: number;
+  readonly [field: string]: unknown;
+}
+
+/** What a file comes to. */
+export interface Tally {
+  rows: number;
+  invalid: number;
+  issues: number;
+  /** Sum of the ceilings of valid rows that the wallet pays, cents. */
+  ceilings: number;
+  /** Valid rows. */
+  orders: number;
+}
+
+export const emptyTally = (): Tally => ({ rows: 0, invalid: 0, issues: 0, ceilings: 0, orders: 0 });
+
+/**
+ * Checks a file without the service, every fault of every row; keeps nothing of it.
+ * @param tally counts along. @throws UsageError for the file as a whole.
+ */
+export async function* checkFile(
+  chunks: AsyncIterable<Uint8Array>,
+  options: RowsOptions,
+  tally: Tally,
+): AsyncGenerator<{ readonly valid: readonly FileRow[]; readonly issues: readonly ShownIssue[] }> {
+  const keys = new Map<string, number>();
+  for await (const rows of readRows(chunks, options)) {
+    const issues: ShownIssue[] = [];
+    const valid: FileRow[] = [];
+    for (const read of rows) {
+      const found = [...read.issues, ...sameKey(read, keys)];
+      for (const issue of found) issues.push({ row: read.number, ...issue });
+      tally.rows += 1;
+      tally.issues += found.length;
+      if (found.length > 0) tally.invalid += 1;
+      else {
+        valid.push(read);
+        tally.orders += 1;
+        if (read.row.cell('retailer_credentials_id') === '') tally.ceilings += read.row.maxPrice ?? 0;
+      }
+    }
+    yield { valid, issues };
+  }
+}
+
+function sameKey({ row, number }: FileRow, keys: Map<string, number>): BulkIssue[] {
+  const key = row.cell('idempotency_key');
+  if (key === '') return [];
+  const before = keys.get(key);
+  if (before === undefined) {
+    keys.set(key, number);
+    return [];
+  }
+  return [{ column: 'idempotency_key', value: key, message: `is that of row ${before} already` }];
+}

@@ -1,0 +1,62 @@
+import { TextDecoder } from 'node:util';
+import { UsageError } from '../errors.ts';
+
+/** What a table's text may be written in, beside what its first bytes say. */
+export const encodings = ['utf-8', 'latin1', 'utf-16le', 'utf-16be'] as const;
+export type Encoding = (typeof encodings)[number];
+
+type Chunks = AsyncIterable<Uint8Array>;
+
+const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly number[] }[] = [
+  { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
+  { encoding: 'utf-16le', bytes: [0xff, 0xfe] },
+  { encoding: 'utf-16be', bytes: [0xfe, 0xff] },
+];
+
+/**
+ * A file's bytes as UTF-8, without a byte order mark. A mark decides, whatever `encoding` says.
+ * @param name of the file, for messages. @throws UsageError for bytes that are not text in that encoding.
+ */
+export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding): AsyncGenerator<Uint8Array> {
+  let decoder: TextDecoder | undefined;
+  let found: Encoding = encoding ?? 'utf-8';
+  for await (const chunk of chunks) {
+    let bytes = chunk;
+    if (!decoder) {
+      const mark = marks.find((known) => known.bytes.every((byte, at) => chunk[at] === byte));
+      found = mark?.encoding ?? found;
+      bytes = mark ? chunk.subarray(mark.bytes.length) : chunk;
+      refuseBinary(bytes, name, found);
+      decoder = new TextDecoder(found === 'latin1' ? 'windows-1252' : found, {
+        fatal: true,
+        ignoreBOM: true,
+      });
+    }
+    const text = decode(decoder, bytes, name, found);
+    yield found === 'utf-8' ? bytes : Buffer.from(text);
+  }
+  if (decoder) decode(decoder, undefined, name, found);
+}
+
+function decode(
+  decoder: TextDecoder,
+  bytes: Uint8Array | undefined,
+  name: string,
+  encoding: Encoding,
+): string {
+  try {
+    return decoder.decode(bytes, { stream: bytes !== undefined });
+  } catch (cause) {
+    throw new UsageError(`${name} is not ${encoding} text`, {
+      cause,
+      hint: encoding === 'utf-8' ? 'A file from an older spreadsheet may need --encoding latin1.' : undefined,
+    });
+  }
+}
+
+function refuseBinary(bytes: Uint8Array, name: string, encoding: Encoding): void {
+  if (encoding.startsWith('utf-16') || !bytes.includes(0)) return;
+  throw new UsageError(`${name} holds NUL bytes: it is no CSV text`, {
+    hint: 'Text in UTF-16 without a byte order mark needs --encoding utf-16le.',
+  });
+}

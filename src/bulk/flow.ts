@@ -1,0 +1,71 @@
+/** How many pieces of work run at once; it follows how they go. */
+export class Window {
+  readonly #most: number;
+  #size = 1;
+  #bestMs = Number.POSITIVE_INFINITY;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** One more as long as answers come about as fast as the fastest; one less where they slow down. */
+  answered(ms: number): void {
+    this.#bestMs = Math.min(this.#bestMs, ms);
+    const isSlow = ms > this.#bestMs * 3 + 200;
+    this.#size = Math.min(this.#most, Math.max(1, this.#size + (isSlow ? -1 : 1)));
+  }
+}
+
+/**
+ * Works at pieces as they come, several at once, and gives each result when it is there. No more of the source is read
+ * than is worked at. After a failure no piece is begun, those under way end, and then it is thrown.
+ * @param now ms.
+ */
+export async function* inFlight<T, R>(
+  source: AsyncIterable<T>,
+  work: (piece: T) => Promise<R>,
+  { most, now }: { most: number; now: () => number },
+): AsyncGenerator<R> {
+  const window = new Window(most);
+  const pieces = source[Symbol.asyncIterator]();
+  const running = new Set<Promise<void>>();
+  const results: R[] = [];
+  let failure: { readonly error: unknown } | undefined;
+  let hasMore = true;
+  try {
+    while (hasMore || running.size > 0) {
+      while (hasMore && !failure && running.size < window.size) {
+        const { value, done } = await pieces.next();
+        if (done) hasMore = false;
+        else begin(value);
+      }
+      if (failure) hasMore = false;
+      if (running.size > 0) await Promise.race(running);
+      yield* results.splice(0);
+    }
+  } finally {
+    await Promise.all(running);
+    await pieces.return?.();
+  }
+  if (failure) throw failure.error;
+
+  function begin(piece: T): void {
+    const began = now();
+    const run = work(piece)
+      .then(
+        (result) => {
+          window.answered(now() - began);
+          results.push(result);
+        },
+        (error: unknown) => {
+          failure ??= { error };
+        },
+      )
+      .finally(() => running.delete(run));
+    running.add(run);
+  }
+}

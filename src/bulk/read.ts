@@ -1,0 +1,93 @@
+import { UsageError } from '../errors.ts';
+import { readBeginning } from './beginning.ts';
+import { asUtf8, type Encoding } from './decode.ts';
+
+export interface TableOptions {
+  /** Of the file, for messages. */
+  readonly name: string;
+  readonly encoding?: Encoding | undefined;
+  /** One character; found by itself where it is not given. */
+  readonly delimiter?: string | undefined;
+}
+
+/** A piece of a table, as many rows as came at once. */
+export interface TablePart {
+  readonly headings: readonly string[];
+  /** Number of the first row as a spreadsheet counts: the headings are row 1. */
+  readonly firstRow: number;
+  /** Rows without a value in any cell are there too, so that the numbers hold. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Longest row, bytes. */
+const longestRow = 1024 * 1024;
+
+/**
+ * Reads a CSV table in pieces, without keeping it: any of the usual delimiters, line ends, encodings and quotings.
+ * @throws UsageError naming the file and the line.
+ */
+export async function* readTable(
+  chunks: AsyncIterable<Uint8Array>,
+  { name, encoding, delimiter: wanted }: TableOptions,
+): AsyncGenerator<TablePart> {
+  const begun = await readBeginning(asUtf8(chunks, name, encoding), wanted);
+  const { parse } = await import('csv-parse');
+  const parser = parse({
+    delimiter: begun.delimiter,
+    relax_column_count: true,
+    max_record_size: longestRow,
+    record_delimiter: [],
+  });
+  let arrived: string[][] = [];
+  let failure: Error | undefined;
+  parser.on('error', (error) => {
+    failure = error;
+  });
+  parser.on('readable', () => {
+    for (let row = parser.read(); row !== null; row = parser.read()) arrived.push(row);
+  });
+  let headings: readonly string[] | undefined;
+  let firstRow = 2;
+
+  function taken(): TablePart | undefined {
+    if (failure) throw refused(failure, name, begun.skipped);
+    const rows = arrived;
+    arrived = [];
+    headings ??= rows.shift()?.map((heading) => heading.trim());
+    if (!headings || rows.length === 0) return undefined;
+    const part = { headings, firstRow, rows };
+    firstRow += rows.length;
+    return part;
+  }
+
+  try {
+    for await (const chunk of begun.chunks) {
+      await new Promise<void>((resolve) => parser.write(chunk, () => resolve()));
+      const part = taken();
+      if (part) yield part;
+    }
+    await new Promise<void>((resolve) => {
+      parser.once('error', () => resolve());
+      parser.once('end', resolve);
+      parser.end();
+    });
+    const part = taken();
+    if (part) yield part;
+    if (!headings) throw new UsageError(`${name} is empty; \`errand bulk template\` shows what it takes`);
+  } finally {
+    parser.destroy();
+  }
+}
+
+function refused(error: Error, name: string, skipped: number): UsageError {
+  const lines = 'lines' in error && typeof error.lines === 'number' ? error.lines + skipped : undefined;
+  const what = reasons.find(([code]) => 'code' in error && error.code === code)?.[1] ?? error.message;
+  return new UsageError(`${name}${lines === undefined ? '' : `, line ${lines}`}: ${what}`, { cause: error });
+}
+
+const reasons: readonly (readonly [code: string, reason: string])[] = [
+  ['CSV_QUOTE_NOT_CLOSED', 'a quoted cell is never closed'],
+  ['CSV_INVALID_CLOSING_QUOTE', 'a quote within a quoted cell must be written twice ("")'],
+  ['INVALID_OPENING_QUOTE', 'a cell with a quote in it must be quoted whole'],
+  ['CSV_MAX_RECORD_SIZE', `a row is longer than ${longestRow} bytes; is a quote missing?`],
+];

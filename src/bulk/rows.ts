@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { ColumnPlan } from '../contract/bulk-columns.ts';
+import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
+import { bodyHash } from '../state/canonical.ts';
+import { type ColumnMap, planTable } from './columns.ts';
+import { readTable, type TableOptions } from './read.ts';
+
+/** A row of a file, read. */
+export interface FileRow {
+  /** As a spreadsheet counts: the headings are row 1. */
+  readonly number: number;
+  readonly plan: ColumnPlan;
+  readonly cells: readonly string[];
+  readonly row: BulkRow;
+  readonly issues: readonly BulkIssue[];
+}
+
+export interface RowsOptions extends TableOptions {
+  readonly map: ColumnMap;
+}
+
+/** The rows of a file that are not blank, as many at a time as come at once. @throws UsageError for the file as a whole. */
+export async function* readRows(
+  chunks: AsyncIterable<Uint8Array>,
+  options: RowsOptions,
+): AsyncGenerator<FileRow[]> {
+  let plan: ColumnPlan | undefined;
+  for await (const { headings, firstRow, rows } of readTable(chunks, options)) {
+    plan ??= planTable(options.name, headings, options.map);
+    const read: FileRow[] = [];
+    for (let index = 0; index < rows.length; index += 1) {
+      const cells = rows[index] ?? [];
+      if (cells.every((cell) => cell === '')) continue;
+      const row = readBulkRow(plan, cells);
+      const issues =
+        cells.length > headings.length ? [...row.issues, ...surplus(headings, cells)] : row.issues;
+      read.push({ number: firstRow + index, plan, cells, row, issues });
+    }
+    if (read.length > 0) yield read;
+  }
+}
+
+function surplus(headings: readonly string[], cells: readonly string[]): BulkIssue[] {
+  const more = cells.slice(headings.length).filter((cell) => cell !== '');
+  if (more.length === 0) return [];
+  const message = `stands beyond the last heading; is a cell with the delimiter in it not quoted?`;
+  return [{ column: `column ${headings.length + 1}`, value: more[0] ?? '', message }];
+}
+
+/** Cells by their headings, as the service takes them; empty ones are left out. */
+export type UploadRow = Readonly<Record<string, string>>;
+
+/**
+ * Gives each row the key that makes one order of it: from the order it asks for and how many equal ones stand before
+ * it, so that the same file sent again, in another order or with rows added, places nothing twice.
+ */
+export class RowKeys {
+  readonly #run: string;
+  readonly #seen = new Map<string, number>();
+
+  /** @param run tells uploads of equal rows apart that are meant as orders of their own. */
+  constructor(run: string) {
+    this.#run = run;
+  }
+
+  /** The row as it is uploaded, its key with it; a key of the file's own stands. */
+  keyed({ plan, cells, row }: FileRow): UploadRow {
+    const named = Object.fromEntries(
+      plan.headings.flatMap((heading, index) => {
+        const cell = cells[index] ?? '';
+        return cell === '' ? [] : [[heading, cell] as const];
+      }),
+    );
+    return row.cell('idempotency_key') === ''
+      ? { ...named, idempotency_key: this.#keyOf(orderOfRow(plan, cells, row)) }
+      : named;
+  }
+
+  #keyOf(order: Readonly<Record<string, unknown>>): string {
+    const hash = bodyHash(order);
+    const before = this.#seen.get(hash) ?? 0;
+    this.#seen.set(hash, before + 1);
+    return stableKey([this.#run, hash, before]);
+  }
+}
+
+/** A key of 36 characters that follows from what it stands for. */
+export function stableKey(parts: readonly (string | number)[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
+    '-',
+  );
+}

@@ -1,0 +1,33 @@
+import type { Column } from '../../output/result.ts';
+
+export const issueColumns: readonly Column[] = [
+  { name: 'row', path: 'row', weight: 10 },
+  { name: 'column', path: 'column', weight: 9 },
+  { name: 'value', path: 'value', weight: 7 },
+  { name: 'what is wrong', path: 'message', weight: 8 },
+];
+
+export const batchColumns: readonly Column[] = [
+  { name: 'id', path: 'id', kind: 'id', weight: 10 },
+  { name: 'status', path: 'status', kind: 'status', weight: 9 },
+  { name: 'rows', path: 'row_count', kind: 'count', weight: 8 },
+  { name: 'placed', path: 'placed_count', kind: 'count', weight: 7 },
+  { name: 'failed', path: 'failed_count', kind: 'count', weight: 6 },
+  { name: 'file', path: 'filename', weight: 5 },
+  { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
+];
+
+const rowColumns: readonly Column[] = [
+  { name: 'row', path: 'index', weight: 10, value: ({ index }) => Number(index) + 1 },
+  { name: 'status', path: 'status', kind: 'status', weight: 9 },
+  { name: 'order', path: 'order_id', kind: 'id', weight: 8 },
+  { name: 'order status', path: 'order_status', kind: 'status', weight: 7 },
+  { name: 'recipient', path: 'recipient', weight: 4 },
+  { name: 'error', path: 'error', weight: 6 },
+];
+
+export const batchDetailColumns: readonly Column[] = [
+  ...batchColumns,
+  { name: 'notified', path: 'notified_at', kind: 'time', weight: 1 },
+  { name: 'rows in it', path: 'rows', columns: rowColumns },
+];

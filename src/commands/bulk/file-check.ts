@@ -1,0 +1,92 @@
+import { batchesOf, usualBatchRows } from '../../bulk/batches.ts';
+import { checkFile, emptyTally, type ShownIssue } from '../../bulk/check.ts';
+import { type FileRow, RowKeys, type RowsOptions } from '../../bulk/rows.ts';
+import type { Context } from '../../context.ts';
+import { exitCodes } from '../../errors.ts';
+import { createProgress } from '../../output/progress.ts';
+import { checkAtService } from './service-check.ts';
+import type { Source } from './source.ts';
+import { countLine, isShort, type Spend, spendLine } from './spend.ts';
+
+interface Scope {
+  /** Without the service. */
+  readonly local: boolean;
+  /** Whether the valid rows matter though there are others. */
+  readonly skipInvalid: boolean;
+}
+
+/** One check of a file: its issues as they are found, and what it comes to once they are out. */
+export class FileCheck {
+  readonly tally = emptyTally();
+  readonly spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
+  readonly #context: Context;
+  readonly #source: Source;
+  readonly #options: RowsOptions;
+  readonly #scope: Scope;
+
+  constructor(context: Context, source: Source, options: RowsOptions, scope: Scope) {
+    this.#context = context;
+    this.#source = source;
+    this.#options = options;
+    this.#scope = scope;
+  }
+
+  async *issues(): AsyncGenerator<ShownIssue> {
+    const { tally } = this;
+    const progress = createProgress(this.#context.io, {
+      label: 'checking',
+      unit: 'rows',
+      now: this.#context.clock.now,
+    });
+    try {
+      for await (const { issues } of this.#file()) {
+        progress.update(tally.rows);
+        yield* issues;
+        this.#context.signal.throwIfAborted();
+      }
+      this.spend.estimate = tally.ceilings;
+      const { local, skipInvalid } = this.#scope;
+      // A file that is refused already need not trouble the service.
+      if (local || tally.orders === 0 || (tally.invalid > 0 && !skipInvalid)) return;
+      yield* this.#atService((rows) => progress.update(rows, 'with the service'));
+    } finally {
+      progress.end();
+    }
+  }
+
+  async *#atService(tell: (rows: number) => void): AsyncGenerator<ShownIssue> {
+    const { spend, tally } = this;
+    const batches = batchesOf(this.#valid(), new RowKeys(''), usualBatchRows);
+    spend.estimate = 0;
+    let rows = 0;
+    for await (const checked of checkAtService(this.#context, this.#options.name, batches)) {
+      rows += checked.rows;
+      spend.estimate += checked.estimate;
+      spend.wallet = checked.wallet;
+      spend.byInvoice = checked.byInvoice;
+      tally.invalid += checked.invalid;
+      tally.issues += checked.issues.length;
+      tell(rows);
+      yield* checked.issues;
+    }
+  }
+
+  hints(): string[] {
+    const { tally, spend } = this;
+    const line = countLine(tally.rows - tally.invalid, tally.rows);
+    return tally.rows === 0 ? ['there is no row under the headings'] : [line, spendLine(spend)];
+  }
+
+  exitCode(): number {
+    if (this.tally.invalid > 0 || this.tally.rows === 0) return exitCodes.ended_badly;
+    return isShort(this.spend) ? exitCodes.payment : 0;
+  }
+
+  #file() {
+    return checkFile(this.#source.chunks(), this.#options, this.tally);
+  }
+
+  async *#valid(): AsyncGenerator<readonly FileRow[]> {
+    for await (const { valid } of checkFile(this.#source.chunks(), this.#options, emptyTally())) yield valid;
+  }
+}

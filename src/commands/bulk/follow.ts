@@ -1,0 +1,114 @@
+import type { Context } from '../../context.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import { ErrandError, exitCodes } from '../../errors.ts';
+import type { Row } from '../../output/result.ts';
+
+export type Batch = Shape<'BulkBatchResponse'>;
+type BatchRow = Batch['rows'][number];
+
+/** What following batches tells, as it happens. */
+export type FollowEvent =
+  | { readonly type: 'ready'; readonly batches: number }
+  | ({ readonly type: 'row'; readonly batch_id: string } & BatchRow)
+  | { readonly type: 'gap'; readonly message: string }
+  | { readonly type: 'reconnected'; readonly gap_ms: number }
+  | ({ readonly type: 'summary' } & FollowSummary);
+
+export interface FollowSummary {
+  readonly rows: number;
+  /** Rows whose order was placed. */
+  readonly placed: number;
+  /** Rows that became no order, and orders that failed or were cancelled. */
+  readonly failed: number;
+  readonly waiting: number;
+  readonly elapsed_ms: number;
+}
+
+/** Between two looks, ms; longer where nothing changes. */
+const pace = { shortestMs: 500, longestMs: 5000 };
+
+const openOrder: ReadonlySet<string | null> = new Set(['pending', 'in_progress']);
+const goodOrder = 'order_placed';
+
+type Verdict = 'placed' | 'failed' | 'waiting';
+
+function verdictOf({ status, order_status: order }: BatchRow): Verdict {
+  if (status === 'failed') return 'failed';
+  if (status === 'pending' || openOrder.has(order)) return 'waiting';
+  return order === goodOrder ? 'placed' : 'failed';
+}
+
+/** Whether a row is to be tried again: it became no order and no order of its key exists, or its order failed. */
+export const isFailed = (row: BatchRow): boolean =>
+  verdictOf(row) === 'failed' && !row.error?.startsWith('already_exists');
+
+/**
+ * Follows batches until every row has become an order that was placed, or has failed; a row for each change.
+ * @param latest keeps the batches as last read. @throws ErrandError for what polling cannot mend.
+ */
+export async function* followBatches(
+  context: Context,
+  ids: readonly string[],
+  latest: Map<string, Batch>,
+): AsyncGenerator<FollowEvent> {
+  const { clock, signal } = context;
+  const client = await context.client();
+  const started = clock.now();
+  const timeoutMs = context.waitMs();
+  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : started + timeoutMs;
+  const states = new Map<string, string>();
+  const open = new Set(ids);
+  let pauseMs = pace.shortestMs;
+  let gapSince: number | undefined;
+  yield { type: 'ready', batches: ids.length };
+  while (open.size > 0) {
+    let changes = 0;
+    try {
+      for (const id of open) {
+        const { body } = await client.call('bulk.get', { path: { batch_id: id } });
+        latest.set(id, body);
+        for (const row of body.rows) {
+          const state = `${row.status} ${row.order_status}`;
+          const name = `${id} ${row.index}`;
+          if (states.get(name) === state) continue;
+          states.set(name, state);
+          changes += 1;
+          yield { type: 'row', batch_id: id, ...row };
+        }
+        if (body.rows.every((row) => verdictOf(row) !== 'waiting')) open.delete(id);
+      }
+      if (gapSince !== undefined) yield { type: 'reconnected', gap_ms: clock.now() - gapSince };
+      gapSince = undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof ErrandError) || error.category !== 'unavailable') throw error;
+      if (gapSince === undefined) yield { type: 'gap', message: error.message };
+      gapSince ??= clock.now();
+    }
+    const left = deadline - clock.now();
+    if (open.size === 0 || left <= 0) break;
+    pauseMs = changes > 0 ? pace.shortestMs : Math.min(pace.longestMs, pauseMs * 1.5);
+    await clock.sleep(Math.min(pauseMs, left), signal);
+  }
+  yield { type: 'summary', ...tallyOf(latest), elapsed_ms: clock.now() - started };
+}
+
+/** How the rows of batches stand. */
+export function tallyOf(batches: ReadonlyMap<string, Batch>): Omit<FollowSummary, 'elapsed_ms'> {
+  const tally = { rows: 0, placed: 0, failed: 0, waiting: 0 };
+  for (const { rows } of batches.values()) {
+    for (const row of rows) {
+      tally.rows += 1;
+      tally[verdictOf(row)] += 1;
+    }
+  }
+  return tally;
+}
+
+export function exitCodeOf({ waiting, failed }: Pick<FollowSummary, 'waiting' | 'failed'>): number {
+  if (waiting > 0) return exitCodes.deadline;
+  return failed > 0 ? exitCodes.ended_badly : 0;
+}
+
+/** A batch as a list shows it: without its rows. */
+export const withoutRows = ({ rows: _, ...batch }: Batch): Row => batch;

@@ -1,0 +1,30 @@
+import { defineCommand } from '../define.ts';
+import { eachId, readIds } from '../ids.ts';
+import { batchColumns, batchDetailColumns } from './columns.ts';
+
+export const get = defineCommand({
+  name: 'get',
+  aliases: ['show'],
+  summary: 'Read batches with their rows and live order statuses',
+  arguments: [
+    { name: 'ids', description: 'ids of batches; - reads them from stdin', required: true, variadic: true },
+  ],
+  examples: [
+    { command: 'errand bulk get $BATCH', note: 'row by row' },
+    {
+      command: 'errand bulk get $BATCH -o json --query "rows[?status==\'placed\'].order_id"',
+      note: 'the orders it made',
+    },
+  ],
+  operations: ['bulk.get'],
+  related: ['bulk list', 'bulk watch', 'bulk results'],
+  async run(context, { ids }) {
+    const wanted = await readIds(context, 'bulk id', ids);
+    const client = await context.client();
+    const read = async (id: string) => (await client.call('bulk.get', { path: { batch_id: id } })).body;
+    const [only] = wanted;
+    if (only !== undefined && wanted.length === 1)
+      return { kind: 'record', record: await read(only), columns: batchDetailColumns };
+    return { kind: 'list', columns: batchColumns, empty: 'no ids given', ...eachId(context, wanted, read) };
+  },
+});

@@ -1,0 +1,129 @@
+import { writeFile } from 'node:fs/promises';
+import { type RowsOptions, readRows, stableKey, type UploadRow } from '../../bulk/rows.ts';
+import type { Context } from '../../context.ts';
+import { ErrandError, StorageError, UsageError } from '../../errors.ts';
+import { placeBatch } from '../../ordering/place-batch.ts';
+import { confirmSpending } from '../confirm-spending.ts';
+import { defineCommand } from '../define.ts';
+import { checkUuid } from '../ids.ts';
+import { type Batch, isFailed } from './follow.ts';
+import { openSource } from './source.ts';
+import { rowsText } from './spend.ts';
+import { readTableOptions, tableOptions } from './table-options.ts';
+import { followResult } from './watch.ts';
+
+export const retry = defineCommand({
+  name: 'retry',
+  summary: "Take a batch's failed rows to a new batch, or to a file",
+  description:
+    'Failed are rows that became no order and orders that failed. The rows themselves are known here for 30 days after the upload; later, or elsewhere, --file names the CSV that was uploaded. The same retry again places nothing twice.',
+  arguments: [{ name: 'id', description: 'id of the batch', required: true }],
+  options: {
+    to: {
+      kind: 'text',
+      placeholder: 'file',
+      description: 'write the failed rows there as CSV, to correct them',
+    },
+    force: { kind: 'flag', description: 'with --to: write over a file' },
+    file: { kind: 'text', placeholder: 'file', description: 'the CSV that was uploaded as this one batch' },
+    ...tableOptions,
+    yes: { kind: 'flag', description: 'spend with a live key without being asked' },
+    watch: { kind: 'flag', description: 'follow the new batch to its end' },
+  },
+  examples: [
+    {
+      command: 'errand bulk retry $FAILED --to failed.csv --force',
+      note: 'correct them, then upload the file',
+    },
+    { command: 'errand bulk retry $FAILED -o id', note: 'as they are, in a new batch' },
+  ],
+  operations: ['bulk.create', 'bulk.get'],
+  exitCodes: { 10: 'in doubt: the new batch was sent and no answer came' },
+  related: ['bulk get', 'bulk results', 'bulk upload'],
+  async run(context, { id, to, force = false, file, yes = false, watch = false, ...given }) {
+    const batchId = checkUuid('bulk id', id);
+    const client = await context.client();
+    const { body: batch } = await client.call('bulk.get', { path: { batch_id: batchId } });
+    const failed = batch.rows.filter(isFailed);
+    if (failed.length === 0) return { kind: 'none', hints: ['no row of this batch has failed'] };
+    const uploaded = file === undefined ? await journaled(context, batch) : await read(file);
+    const rows = failed.map((row) => again(batch, row, uploaded[row.index]));
+    if (to !== undefined) {
+      await writeCsv(to, rows, force);
+      return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
+    }
+    await confirmSpending(context, {
+      yes,
+      question: `Place ${rowsText(rows.length)} again with real money?`,
+      lines: async () => [`  ${rowsText(rows.length)} of batch ${batchId}`],
+    });
+    const key = stableKey(rows.map((row) => JSON.stringify(row)));
+    const placed = await placeBatch(context, { key, filename: `retry of ${batchId}`, rows });
+    if (watch) return followResult(context, [placed.id]);
+    return {
+      kind: 'list',
+      rows: [{ ...placed, rows: rows.length }],
+      columns: [
+        { name: 'id', path: 'id', kind: 'id', weight: 2 },
+        { name: 'rows', path: 'rows', kind: 'count', weight: 1 },
+        { name: 'existed', path: 'existed', kind: 'flag', weight: 1 },
+      ],
+      hints: () => [`follow: errand bulk watch ${placed.id}`],
+    };
+
+    async function read(path: string): Promise<readonly UploadRow[]> {
+      const source = await openSource(context, path);
+      const options = { name: source.name, ...(await readTableOptions(context, given)) };
+      const found = await allRows(source.chunks(), options);
+      if (found.length === batch.row_count) return found;
+      throw new UsageError(
+        `${path} has ${rowsText(found.length)} and the batch ${batch.row_count}: it is not the file that was uploaded as this batch`,
+      );
+    }
+  },
+});
+
+/** The rows of a batch that was uploaded from here. @throws ErrandError where this machine does not know them. */
+async function journaled(context: Context, { id }: Batch): Promise<readonly UploadRow[]> {
+  const journal = await context.journal();
+  const rows = journal.madeBy(id, context.settings.baseUrl.value)?.body.rows;
+  // What was uploaded from here was journaled as rows of cells.
+  if (Array.isArray(rows)) return rows as UploadRow[];
+  throw new ErrandError('not_found', `the rows of batch ${id} are not known here`, {
+    hint: 'Name the CSV that was uploaded with --file.',
+  });
+}
+
+async function allRows(chunks: AsyncIterable<Uint8Array>, options: RowsOptions): Promise<UploadRow[]> {
+  const rows: UploadRow[] = [];
+  for await (const part of readRows(chunks, options))
+    for (const { plan, cells } of part)
+      rows.push(Object.fromEntries(plan.headings.map((heading, index) => [heading, cells[index] ?? ''])));
+  return rows;
+}
+
+/**
+ * The row to send again. Where no order came of it its key is still good, and keeps a later upload of the whole file
+ * from placing it twice; where an order failed, a key that follows from batch and row makes a new one, once.
+ */
+function again(
+  { id }: Batch,
+  { index, order_id: order }: Batch['rows'][number],
+  row: UploadRow | undefined,
+): UploadRow {
+  if (!row) throw new ErrandError('unexpected', `row ${index} of batch ${id} is not among the rows uploaded`);
+  return order === null ? row : { ...row, idempotency_key: stableKey(['retry', id, index]) };
+}
+
+async function writeCsv(path: string, rows: readonly UploadRow[], force: boolean): Promise<void> {
+  const { stringify } = await import('csv-stringify/sync');
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  try {
+    await writeFile(path, stringify([...rows], { header: true, columns }), { flag: force ? 'w' : 'wx' });
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (code === 'EEXIST')
+      throw new UsageError(`${path} is there already; --force writes over it`, { cause });
+    throw new StorageError(`${path} cannot be written (${String(code)})`, { cause });
+  }
+}

@@ -1,0 +1,50 @@
+import { delimiters } from '../../bulk/beginning.ts';
+import { type ColumnMap, checkMap } from '../../bulk/columns.ts';
+import { encodings } from '../../bulk/decode.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+
+const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
+
+/** How a CSV file is to be read. */
+export const tableOptions = {
+  map: {
+    kind: 'pairs',
+    placeholder: "'Heading=column'",
+    description: 'what a heading means: max_price, metadata.team …; repeat it for more',
+  },
+  useMap: { kind: 'text', placeholder: 'name', description: 'a saved map of headings' },
+  saveMap: { kind: 'text', placeholder: 'name', description: 'save the map that was used' },
+  encoding: { kind: 'choice', values: encodings, description: 'of the file, where no mark in it tells' },
+  delimiter: {
+    kind: 'choice',
+    values: Object.keys(named) as (keyof typeof named)[],
+    description: 'between cells; found by itself',
+  },
+} as const;
+
+interface Given {
+  readonly map?: ColumnMap | undefined;
+  readonly useMap?: string | undefined;
+  readonly saveMap?: string | undefined;
+  readonly encoding?: (typeof encodings)[number] | undefined;
+  readonly delimiter?: keyof typeof named | undefined;
+}
+
+/** The options as the reader takes them; the map is saved where that was asked for. @throws UsageError. */
+export async function readTableOptions(
+  context: Context,
+  { map = {}, useMap, saveMap, encoding, delimiter }: Given,
+): Promise<{ map: ColumnMap; encoding?: (typeof encodings)[number]; delimiter?: string }> {
+  const saved = useMap === undefined ? {} : (await context.store()).map(useMap);
+  const whole = { ...saved, ...checkMap(map) };
+  if (saveMap !== undefined) {
+    if (Object.keys(whole).length === 0) throw new UsageError('--save-map has nothing to save; give --map');
+    await (await context.store()).setMap(saveMap, whole);
+  }
+  return {
+    map: whole,
+    ...(encoding !== undefined && { encoding }),
+    ...(delimiter !== undefined && { delimiter: named[delimiter] ?? delimiters[0] }),
+  };
+}

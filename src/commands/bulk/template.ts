@@ -1,0 +1,69 @@
+import { defineCommand } from '../define.ts';
+
+const lines = [
+  '# One row is one order. Lines that begin with # before the headings are left out.',
+  '# product_url   the product page; several products of one order are separated by |',
+  '# quantity      a whole number; with several products as many, separated by |, or one for all (default 1)',
+  '# max_price     the most this order may cost, in CENTS: 5000 is $50.00',
+  '# name          first and last name; or two columns, first_name and last_name',
+  '# country       two letters (default US)',
+  '# also known    address_line2, state, po_number, is_gift, gift_message, retailer_credentials_id,',
+  '#               idempotency_key, metadata.KEY; every other column comes back in the results',
+];
+
+const headings = [
+  'product_url',
+  'quantity',
+  'max_price',
+  'name',
+  'address_line1',
+  'city',
+  'state',
+  'postal_code',
+  'country',
+  'phone_number',
+  'metadata.team',
+  'my_reference',
+];
+
+export const template = defineCommand({
+  name: 'template',
+  summary: 'Print an example of the CSV that bulk takes, with comments',
+  examples: [
+    { command: 'errand bulk template > orders.csv', note: 'a file to fill in' },
+    { command: 'errand bulk template | errand bulk validate - --local', note: 'it is valid as it stands' },
+  ],
+  related: ['bulk validate', 'bulk upload'],
+  async run() {
+    const rows = [
+      [
+        'https://www.example.com/products/1',
+        '1',
+        '5000',
+        'Ada Byron',
+        '1 Main St',
+        'Austin',
+        'TX',
+        '78701',
+        'US',
+        '5125550100',
+      ],
+      [
+        'https://www.example.com/products/2|https://www.example.com/products/3',
+        '2|1',
+        '12000',
+        'Grace Hopper',
+        '5 Broad St',
+        'Austin',
+        'TX',
+        '78701',
+        'US',
+        '5125550101',
+      ],
+    ].map((cells, index) => [...cells, 'blue', `A-${index + 1}`]);
+    return {
+      kind: 'stream',
+      chunks: [`${[...lines, headings.join(','), ...rows.map((row) => row.join(','))].join('\n')}\n`],
+    };
+  },
+});

@@ -1,0 +1,85 @@
+import { type Batch, batchesOf } from '../../bulk/batches.ts';
+import { checkFile, emptyTally } from '../../bulk/check.ts';
+import { inFlight } from '../../bulk/flow.ts';
+import { type FileRow, RowKeys, type RowsOptions } from '../../bulk/rows.ts';
+import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
+import { placeBatch } from '../../ordering/place-batch.ts';
+import { createProgress } from '../../output/progress.ts';
+import type { Source } from './source.ts';
+import { rowsText } from './spend.ts';
+
+/** A batch that the service has. */
+export interface Uploaded {
+  readonly id: string;
+  readonly rows: number;
+  /** Set when an earlier upload had made it. */
+  readonly existed: boolean;
+}
+
+interface Upload {
+  /** Valid rows that the check found. */
+  readonly rows: number;
+  readonly batchSize: number;
+  readonly run: string;
+}
+
+/** How many batches are sent at once, at most. */
+const mostInFlight = 4;
+
+/**
+ * Uploads the valid rows of a file that was checked, batch after batch, each journaled before it is sent.
+ * @throws ErrandError: what stopped it; what was uploaded by then stays, and the same command goes on from there.
+ */
+export async function uploadFile(
+  context: Context,
+  source: Source,
+  options: RowsOptions,
+  { rows, batchSize, run }: Upload,
+): Promise<Uploaded[]> {
+  const batches = batchesOf(validRows(source, options), new RowKeys(run), batchSize);
+  const progress = createProgress(context.io, {
+    label: 'uploading',
+    total: rows,
+    unit: 'rows',
+    now: context.clock.now,
+  });
+  const uploaded: Uploaded[] = [];
+  let sent = 0;
+  try {
+    const placed = inFlight(batches, (batch) => upload(context, options.name, batch), {
+      most: mostInFlight,
+      now: context.clock.now,
+    });
+    for await (const batch of placed) {
+      uploaded.push(batch);
+      sent += batch.rows;
+      progress.update(sent);
+    }
+  } catch (error) {
+    if (uploaded.length > 0)
+      context.note(
+        `${rowsText(sent)} of ${rows} were uploaded before this; the same command goes on from there`,
+      );
+    throw error;
+  } finally {
+    progress.end();
+  }
+  if (sent !== rows) {
+    throw new ErrandError(
+      'conflict',
+      `${options.name} was changed while it was read: ${rowsText(rows)} were checked, ${sent} uploaded`,
+      { outcome: 'applied', hint: 'Upload it again: rows that are placed already are not placed twice.' },
+    );
+  }
+  return uploaded;
+}
+
+async function upload(context: Context, filename: string, { key, rows }: Batch): Promise<Uploaded> {
+  context.signal.throwIfAborted();
+  return { ...(await placeBatch(context, { key, filename, rows })), rows: rows.length };
+}
+
+async function* validRows(source: Source, options: RowsOptions): AsyncGenerator<readonly FileRow[]> {
+  for await (const { valid } of checkFile(source.chunks(), options, emptyTally())) yield valid;
+}

@@ -1,0 +1,142 @@
+import { usualBatchRows } from '../../bulk/batches.ts';
+import type { RowsOptions } from '../../bulk/rows.ts';
+import type { Context } from '../../context.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import type { Result } from '../../output/result.ts';
+import { confirmSpending } from '../confirm-spending.ts';
+import { defineCommand } from '../define.ts';
+import { shellWord } from '../shell-word.ts';
+import { FileCheck } from './file-check.ts';
+import { openSource, type Source } from './source.ts';
+import { countLine, isShort, rowsText, spendLine } from './spend.ts';
+import { readTableOptions, tableOptions } from './table-options.ts';
+import { type Uploaded, uploadFile } from './upload-file.ts';
+import { followResult } from './watch.ts';
+
+/** Errors shown when a file is refused; `bulk validate` lists all. */
+const shownIssues = 10;
+
+export const upload = defineCommand({
+  name: 'upload',
+  summary: 'Place the orders of a CSV, one for each row',
+  description:
+    'The file is checked first, as by bulk validate. Each row gets a key that follows from its order, so that the same file uploaded again, after a crash or by mistake, places nothing twice; --run tells uploads apart that are meant as new orders.',
+  arguments: [{ name: 'file', description: 'CSV file; - reads stdin', required: true }],
+  options: {
+    ...tableOptions,
+    batchSize: {
+      kind: 'integer',
+      min: 1,
+      max: 5000,
+      description: `rows in one request (default ${usualBatchRows})`,
+    },
+    run: {
+      kind: 'text',
+      maxLength: 100,
+      description: 'name of this upload: the same rows under another name are new orders',
+    },
+    skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
+    yes: { kind: 'flag', description: 'spend with a live key without being asked' },
+    watch: { kind: 'flag', description: 'follow the batches to their end' },
+  },
+  examples: [
+    { command: 'errand bulk upload orders.csv', note: 'checked, then placed' },
+    { command: 'errand bulk upload orders.csv --watch', note: 'and followed to the end' },
+    {
+      command: 'errand bulk upload orders.csv --run december -o id',
+      note: 'the same file once more, on purpose',
+    },
+  ],
+  operations: ['bulk.create', 'bulk.validate'],
+  exitCodes: {
+    6: 'the wallet cannot cover it; nothing was sent',
+    7: 'a row is invalid and nothing was sent; with --watch: a row failed',
+    10: 'in doubt: a batch was sent and no answer came; the same command again finds out',
+  },
+  related: ['bulk validate', 'bulk watch', 'bulk retry', 'order journal'],
+  async run(
+    context,
+    { file, batchSize = usualBatchRows, run = '', skipInvalid = false, yes = false, ...more },
+  ) {
+    const source = await openSource(context, file);
+    try {
+      const options = { name: source.name, ...(await readTableOptions(context, more)) };
+      const check = await checked(context, source, options, skipInvalid);
+      const rows = check.tally.orders;
+      const lines = [`  ${source.name}: ${rowsText(rows)}`, `  ${spendLine(check.spend)}`];
+      await confirmSpending(context, {
+        yes,
+        question: `Place ${rows === 1 ? 'this order' : `these ${rows.toLocaleString('en-US')} orders`} with real money?`,
+        lines: async () => lines,
+      });
+      if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
+      const uploaded = await uploadFile(context, source, options, { rows, batchSize, run });
+      if (more.watch)
+        return await followResult(
+          context,
+          uploaded.map(({ id }) => id),
+        );
+      return shown(uploaded);
+    } finally {
+      source.close();
+    }
+  },
+});
+
+function shown(uploaded: readonly Uploaded[]): Result {
+  const again = uploaded.filter(({ existed }) => existed).length;
+  const ids = uploaded.slice(0, 3).map(({ id }) => id);
+  return {
+    kind: 'list',
+    rows: uploaded.map((batch) => ({ ...batch })),
+    columns: [
+      { name: 'id', path: 'id', kind: 'id', weight: 10 },
+      { name: 'rows', path: 'rows', kind: 'count', weight: 9 },
+      { name: 'existed', path: 'existed', kind: 'flag', weight: 8 },
+    ],
+    hints: () => [
+      ...(again > 0
+        ? [
+            `${again === 1 ? 'one batch was' : `${again} batches were`} there already; nothing was placed twice`,
+          ]
+        : []),
+      `follow: errand bulk watch ${ids.join(' ')}${uploaded.length > ids.length ? ' …' : ''}`,
+    ],
+  };
+}
+
+/** Checks the whole file, here and at the service. @throws ErrandError where it cannot be uploaded as it is. */
+async function checked(
+  context: Context,
+  source: Source,
+  options: RowsOptions,
+  skipInvalid: boolean,
+): Promise<FileCheck> {
+  const check = new FileCheck(context, source, options, { local: context.previewsRequests, skipInvalid });
+  let told = 0;
+  for await (const { row, column, value, message } of check.issues()) {
+    told += 1;
+    if (told > shownIssues) continue;
+    const cell = column === '' ? '' : `${column}${value === '' ? '' : ` "${value}"`} `;
+    context.note(`row ${row}: ${cell}${message}`);
+  }
+  const { tally, spend } = check;
+  const valid = tally.rows - tally.invalid;
+  if (tally.rows === 0) throw new UsageError(`${source.name} has no row under its headings`);
+  if (valid === 0 || (tally.invalid > 0 && !skipInvalid)) {
+    throw new ErrandError('ended_badly', `${countLine(valid, tally.rows)}; nothing was sent`, {
+      outcome: 'not_sent',
+      details: { rows: tally.rows, invalid: tally.invalid, errors: tally.issues },
+      hint: 'Correct them, or upload the valid ones alone with --skip-invalid.',
+      next: [{ command: `errand bulk validate ${shellWord(source.path)}`, when: 'to list every error' }],
+    });
+  }
+  if (isShort(spend)) {
+    throw new ErrandError('payment', `${spendLine(spend)}; nothing was sent`, {
+      code: 'insufficient_funds',
+      outcome: 'not_sent',
+      details: { required: spend.estimate, available: spend.wallet },
+    });
+  }
+  return check;
+}

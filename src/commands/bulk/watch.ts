@@ -1,0 +1,79 @@
+import type { Context } from '../../context.ts';
+import { createProgress } from '../../output/progress.ts';
+import type { ListResult, Result, Row } from '../../output/result.ts';
+import { defineCommand } from '../define.ts';
+import { readIds } from '../ids.ts';
+import { batchColumns } from './columns.ts';
+import { type Batch, exitCodeOf, type FollowSummary, followBatches, tallyOf, withoutRows } from './follow.ts';
+import { rowsText } from './spend.ts';
+
+export const watch = defineCommand({
+  name: 'watch',
+  summary: 'Follow batches until every row is an order that was placed, or has failed',
+  arguments: [
+    { name: 'ids', description: 'ids of batches; - reads them from stdin', required: true, variadic: true },
+  ],
+  examples: [
+    { command: 'errand bulk watch $BATCH', note: 'to the end' },
+    { command: 'errand bulk watch $BATCH -o ndjson --timeout 60s', note: 'each change of a row as a record' },
+  ],
+  operations: ['bulk.get'],
+  exitCodes: { 7: 'a row failed', 8: '--timeout passed; the batches go on' },
+  related: ['bulk get', 'bulk results', 'bulk retry'],
+  async run(context, { ids }) {
+    return followResult(context, await readIds(context, 'bulk id', ids));
+  },
+});
+
+/** Follows batches and shows them as the output asks for; the exit code is 0, 7 or 8. */
+export async function followResult(context: Context, ids: readonly string[]): Promise<Result> {
+  const latest = new Map<string, Batch>();
+  if (context.output.format === 'ndjson') return eventStream(context, ids, latest);
+  let total = 0;
+  const progress = createProgress(context.io, { label: 'placing', unit: 'rows', now: context.clock.now });
+  let summary: FollowSummary = { rows: 0, placed: 0, failed: 0, waiting: 0, elapsed_ms: 0 };
+  try {
+    for await (const event of followBatches(context, ids, latest)) {
+      if (event.type === 'gap') context.note(`the service does not answer, still trying: ${event.message}`);
+      if (event.type === 'summary') summary = event;
+      if (event.type !== 'row') continue;
+      total += 1;
+      if (total % 50 !== 0) continue;
+      const { placed, failed, rows } = tallyOf(latest);
+      progress.update(placed + failed, `of ${rowsText(rows)}`);
+    }
+  } finally {
+    progress.end();
+  }
+  return {
+    kind: 'list',
+    rows: [...latest.values()].map(withoutRows),
+    columns: batchColumns,
+    hints: () => conclusions(summary, ids),
+    exitCode: () => exitCodeOf(summary),
+  };
+}
+
+function eventStream(context: Context, ids: readonly string[], latest: Map<string, Batch>): ListResult {
+  let code = 0;
+  async function* rows(): AsyncGenerator<Row> {
+    for await (const event of followBatches(context, ids, latest)) {
+      if (event.type === 'summary') code = exitCodeOf(event);
+      yield { ...event, at: new Date(context.clock.now()).toISOString() };
+    }
+  }
+  return { kind: 'list', rows: rows(), columns: [], exitCode: () => code };
+}
+
+function conclusions(
+  { rows, placed, failed, waiting, elapsed_ms: ms }: FollowSummary,
+  ids: readonly string[],
+): string[] {
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  const first = `${rowsText(placed)} of ${rows.toLocaleString('en-US')} placed in ${seconds} s`;
+  return [
+    first,
+    ...(waiting > 0 ? [`--timeout passed; ${rowsText(waiting)} go on`] : []),
+    ...(failed > 0 ? [`${rowsText(failed)} failed: errand bulk retry ${ids.join(' ')}`] : []),
+  ];
+}

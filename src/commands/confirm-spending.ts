@@ -1,0 +1,28 @@
+import type { Context } from '../context.ts';
+import { ErrandError, UsageError } from '../errors.ts';
+import { shellWord } from './shell-word.ts';
+
+interface Spending {
+  /** Whether `--yes` was given. */
+  readonly yes: boolean;
+  readonly question: string;
+  /** What is bought, for how much, and how it is paid; read only where it is shown. */
+  lines(): Promise<readonly string[]>;
+}
+
+/**
+ * Asks once before a live key spends. A test key never asks.
+ * @throws UsageError when nobody can answer and --yes is missing; ErrandError when the answer is no.
+ */
+export async function confirmSpending(context: Context, { yes, question, lines }: Spending): Promise<void> {
+  if (yes || context.isRehearsal() || context.previewsRequests) return;
+  if (!context.interactive.yes) {
+    throw new UsageError(`this key spends real money: --yes is needed, as ${context.interactive.why}`, {
+      next: [{ command: ['errand', ...context.argv.map(shellWord), '--yes'].join(' '), when: 'to spend' }],
+    });
+  }
+  for (const line of await lines()) context.note(line);
+  const prompt = await context.prompt();
+  if (await prompt.confirm(context, question)) return;
+  throw new ErrandError('interrupted', 'nothing was ordered', { outcome: 'not_sent' });
+}

@@ -1,0 +1,17 @@
+import type { Context } from '../../context.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import { formatMoney } from '../../output/money.ts';
+
+/** An order as a person judges it before spending: items, ceiling, fee, address and how it is paid. */
+export async function spendingLines(context: Context, body: Shape<'OrderCreate'>): Promise<string[]> {
+  const client = await context.client();
+  const { body: wallet } = await client.call('wallet.get', {});
+  const to = body.shipping_address;
+  const account = body.retailer_credentials_id;
+  return [
+    ...body.products.map((line) => `  ${line.quantity} x ${line.url}`),
+    `  ceiling  ${formatMoney(body.max_price)} and a fee of ${formatMoney(wallet.order_fee_cents)}`,
+    `  ship to  ${to.first_name} ${to.last_name}, ${to.address_line1}, ${to.city} ${to.postal_code} ${to.country}`,
+    `  paid by  ${account ? `your retailer account ${account}` : (body.payment?.mode ?? 'wallet')}`,
+  ];
+}

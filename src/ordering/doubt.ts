@@ -1,0 +1,61 @@
+import type { Context } from '../context.ts';
+import { errorCodes } from '../contract/error-codes.ts';
+import { ErrandError } from '../errors.ts';
+
+/**
+ * Whether a failure of the first send proves that there is no order: it never left, or the service refused it. A 429 and
+ * a 5xx prove nothing, since what stands before the service may answer them after the work was done.
+ */
+export function isCertain({ facts: { outcome, status = 0 } }: ErrandError): boolean {
+  if (outcome === 'not_sent') return true;
+  return outcome === 'rejected' && status < 500 && status !== errorCodes.rate_limit_exceeded.status;
+}
+
+/** Writes the outcome down. Where that fails what was made exists all the same: its id is told, the record stays open. */
+export async function settleIntent(context: Context, key: string, id: string): Promise<void> {
+  try {
+    (await context.journal()).settle(key, context.settings.baseUrl.value, id);
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    context.note(`${id} was made; the journal could not be told so (${error.message})`);
+  }
+}
+
+/** The flags without which another command would ask another service. */
+function whereFlags({ settings: { profile, baseUrl } }: Context): string {
+  const flags = [
+    profile.from === 'flag' && ` --profile ${profile.value}`,
+    baseUrl.from === 'flag' && ` --base-url ${baseUrl.value}`,
+  ];
+  return flags.filter(Boolean).join('');
+}
+
+/** What was asked for may exist. Interruption keeps its own exit code; everything else is exit 10. */
+export function inDoubt(
+  context: Context,
+  error: ErrandError,
+  key: string,
+  what: 'order' | 'batch',
+): ErrandError {
+  const stopped = error.category === 'interrupted' || error.category === 'terminated';
+  return new ErrandError(
+    stopped ? error.category : 'in_doubt',
+    `in doubt: the ${what} was sent and no answer came (${error.message})`,
+    {
+      ...error.facts,
+      outcome: 'unknown',
+      retryable: true,
+      idempotencyKey: key,
+      cause: error,
+      hint: hints[what],
+      next: [
+        { command: `errand order journal resume ${key}${whereFlags(context)}`, when: 'to find out, safely' },
+      ],
+    },
+  );
+}
+
+const hints = {
+  order: 'Do not order again: resuming sends the same key, so that exactly one order comes of it.',
+  batch: 'Resuming, or the same upload again, is safe: each row has a key, so that one order comes of it.',
+} as const;

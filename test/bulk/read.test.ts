@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import type { Encoding } from '../../src/bulk/decode.ts';
+import { readTable } from '../../src/bulk/read.ts';
+
+async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+interface Options {
+  encoding?: Encoding;
+  delimiter?: string;
+  size?: number;
+}
+
+async function read(input: string | Uint8Array, { size = 7, ...options }: Options = {}) {
+  const bytes = typeof input === 'string' ? Buffer.from(input) : input;
+  const rows: (readonly string[])[] = [];
+  let headings: readonly string[] = [];
+  for await (const part of readTable(chunksOf(bytes, size), { name: 'orders.csv', ...options })) {
+    expect(part.firstRow).toBe(rows.length + 2);
+    headings = part.headings;
+    rows.push(...part.rows);
+  }
+  return { headings, rows };
+}
+
+const plain = {
+  headings: ['a', 'b'],
+  rows: [
+    ['1', 'é'],
+    ['3', '4'],
+  ],
+};
+
+describe('a table is read whatever it is written with', () => {
+  test.each([
+    ['LF', 'a,b\n1,é\n3,4\n'],
+    ['CRLF', 'a,b\r\n1,é\r\n3,4\r\n'],
+    ['CR', 'a,b\r1,é\r3,4\r'],
+    ['no last line end', 'a,b\n1,é\n3,4'],
+    ['semicolons', 'a;b\n1;é\n3;4\n'],
+    ['tabs', 'a\tb\n1\té\n3\t4\n'],
+    ['pipes', 'a|b\n1|é\n3|4\n'],
+    ['a byte order mark', '\ufeffa,b\n1,é\n3,4\n'],
+    ['comments before the headings', '# one, two; three\n#\na,b\n1,é\n3,4\n'],
+    ['quoted cells', '"a","b"\n"1","é"\n"3","4"\n'],
+    ['headings with spaces around', ' a , b \n1,é\n3,4\n'],
+  ])('%s', async (_, text) => {
+    for (const size of [1, 7, 4096]) expect(await read(text, { size })).toEqual(plain);
+  });
+
+  test.each([
+    ['utf-16le with its mark', Buffer.from('\ufeffa,b\n1,é\n3,4\n', 'utf16le'), {}],
+    ['utf-16be with its mark', Buffer.from('\ufeffa,b\n1,é\n3,4\n', 'utf16le').swap16(), {}],
+    ['utf-16le that is named', Buffer.from('a,b\n1,é\n3,4\n', 'utf16le'), { encoding: 'utf-16le' }],
+    ['latin1', Buffer.from('a,b\n1,é\n3,4\n', 'latin1'), { encoding: 'latin1' }],
+  ] as const)('%s', async (_, bytes, options) => {
+    for (const size of [3, 4096]) expect(await read(bytes, { ...options, size })).toEqual(plain);
+  });
+
+  test('a quoted cell keeps delimiters, quotes and line breaks', async () => {
+    const { rows } = await read('a,b\n"x, y","he said ""no""\nand left"\n');
+    expect(rows).toEqual([['x, y', 'he said "no"\nand left']]);
+  });
+
+  test('a delimiter within quoted headings is not counted', async () => {
+    const { headings } = await read('"a,b,c";"d"\n1;2\n');
+    expect(headings).toEqual(['a,b,c', 'd']);
+  });
+
+  test('rows that are short, long or blank are there with their numbers', async () => {
+    const { rows } = await read('a,b\n1\n\n1,2,3\n');
+    expect(rows).toEqual([['1'], [''], ['1', '2', '3']]);
+  });
+
+  test('a cell that begins with # is no comment', async () => {
+    expect((await read('a,b\n#1,2\n')).rows).toEqual([['#1', '2']]);
+  });
+});
+
+describe('what is no table is refused with the file and the line', () => {
+  test.each([
+    ['', 'orders.csv is empty'],
+    ['a,b\n1,"2\n3,4\n', 'orders.csv, line 3: a quoted cell is never closed'],
+    ['# c\na,b\n1,"2"x\n', 'orders.csv, line 3: a quote within a quoted cell'],
+    ['a,b\n1,\u00002\n', 'NUL bytes'],
+  ])('%j', async (text, message) => {
+    await expect(read(text, { size: 4096 })).rejects.toThrow(message);
+  });
+
+  test('bytes that are not UTF-8, with the way out', async () => {
+    await expect(read(Buffer.from('a,b\n1,é\n', 'latin1'))).rejects.toMatchObject({
+      message: 'orders.csv is not utf-8 text',
+      facts: { hint: expect.stringContaining('--encoding latin1') },
+    });
+  });
+
+  test('a row without an end', async () => {
+    await expect(read(`a,b\n"${'x'.repeat(1_200_000)}`, { size: 65_536 })).rejects.toThrow('longer than');
+  });
+});

@@ -1,0 +1,76 @@
+# A file to fill in, valid as it stands.
+$ errand bulk template > orders.csv
+$ errand bulk validate orders.csv --local
+! 2 rows, all valid
+…
+$ errand bulk validate orders.csv
+! 2 rows, all valid
+! at most $172.00, of $1,000.00 in the wallet
+
+# Every error of every row, numbered as a spreadsheet does.
+$ printf 'Item,Limit,Ship To,address,city,zip,phone\nhttps://x.example/1,12.50,Ada,1 Main St,Austin,787,5\n' > theirs.csv
+$ errand bulk validate theirs.csv
+? 2
+! error: the headings of theirs.csv: no column for product_url, max_price, name
+…
+$ errand bulk validate theirs.csv --map Item=product_url --map Limit=max_price --map 'Ship To=name' --save-map theirs -o csv --fields row,column,value
+? 7
+row,column,value
+2,max_price,12.50
+2,name,Ada
+2,postal_code,787
+$ errand bulk validate theirs.csv --use-map theirs -o json --query 'length(@)'
+? 7
+3
+$ errand bulk upload theirs.csv --use-map theirs
+? 7
+! …nothing was sent
+…
+$ errand bulk validate orders.csv --map Nothing=colour
+? 2
+! error: --map 'Nothing=colour': there is no column colour…
+
+# One order for each row; the same file again places nothing twice, on purpose it does.
+$ BATCH=$(errand bulk upload orders.csv -o id)
+$ errand bulk upload orders.csv -o csv
+id,rows,existed
+…,2,true
+$ errand bulk watch $BATCH -o csv --fields status,placed_count,failed_count
+status,placed_count,failed_count
+completed,2,0
+$ errand order list -o id | wc -l
+2
+$ AGAIN=$(errand bulk upload orders.csv --run december --watch -o id)
+$ errand order list -o id | wc -l
+4
+$ errand bulk results $BATCH | tr -d '\r' | cut -d, -f1,2,4,8
+index,status,order_status,my_reference
+0,placed,order_placed,A-1
+1,placed,order_placed,A-2
+
+# What failed is taken to a file or to a new batch.
+$ OUT=$(errand sandbox products -o id | grep out-of-stock)
+$ printf 'product_url,max_price,name,address,city,zip,phone\n%s,5000,Ada Byron,1 Main St,Austin,78701,5\n' $OUT > mixed.csv
+$ printf 'https://x.example/1,5000,Ada Byron,2 Main St,Austin,78701,5\n' >> mixed.csv
+$ MIXED=$(errand bulk upload mixed.csv -o id)
+$ errand bulk watch $MIXED -o json --query '[0].status'
+? 7
+"completed"
+$ errand bulk retry $MIXED --to failed.csv
+! wrote 1 row to failed.csv
+$ errand bulk retry $MIXED --to failed.csv
+? 2
+! error: failed.csv is there already; --force writes over it
+$ RETRY=$(errand bulk retry $MIXED -o id)
+$ errand bulk retry $MIXED -o csv --fields rows,existed
+rows,existed
+1,true
+$ errand bulk list -o id | wc -l
+4
+
+# More than the wallet has is refused before anything is sent.
+$ sed 's/,5000,/,500000,/' orders.csv > dear.csv
+$ errand bulk upload dear.csv
+? 6
+! …short; nothing was sent…
+…
