@@ -1,5 +1,5 @@
 /** What a trigger needs to be told besides its name. */
-export type TriggerTarget = 'order' | 'account';
+export type TriggerTarget = 'order' | 'account' | 'code' | 'none';
 
 /**
  * What the sandbox can be told to make happen now, so that a script rehearses an outcome without waiting for it.
@@ -14,6 +14,9 @@ export const sandboxTriggers = {
   'available-for-pickup': { target: 'order', description: 'the parcel waits to be fetched' },
   'cancelled-by-retailer': { target: 'order', description: 'the retailer cancels a placed order' },
   'account-forwarded': { target: 'account', description: 'the first forwarded message arrives' },
+  'key-claimed': { target: 'none', description: 'a human claims the sandbox of the key in use' },
+  'device-approve': { target: 'code', description: 'a human approves the code that a device shows' },
+  'device-deny': { target: 'code', description: 'a human denies it' },
 } as const satisfies Readonly<Record<string, { target: TriggerTarget; description: string }>>;
 
 export type SandboxTrigger = keyof typeof sandboxTriggers;

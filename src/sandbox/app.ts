@@ -45,7 +45,7 @@ export function createApp(service: Service): Handle {
 async function answer(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
   if (request.body.length > largestBody) return bodyTooLarge();
   const { pathname, search } = readTarget(request.target);
-  const shown = page(service, request.method, pathname);
+  const shown = page(service, request, pathname);
   if (shown) return shown;
   const controlled = await control(service, request, pathname);
   if (controlled) return controlled;

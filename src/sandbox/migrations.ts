@@ -85,4 +85,13 @@ export const migrations: readonly string[] = [
   `CREATE TABLE product_reads (
      retailer TEXT NOT NULL, product_id TEXT NOT NULL, read_at INTEGER NOT NULL,
      PRIMARY KEY (retailer, product_id)) STRICT, WITHOUT ROWID`,
+
+  // Device sign-ins (RFC 8628). Codes that lead to a key are hashed; the user's code is short-lived and typed by hand.
+  `CREATE TABLE devices (
+     code_hash TEXT PRIMARY KEY, user_code TEXT NOT NULL UNIQUE, name TEXT, state TEXT NOT NULL, email TEXT,
+     interval_s INTEGER NOT NULL, polled_at INTEGER, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+     asked_from TEXT NOT NULL) STRICT`,
+
+  // The order request that a legacy retry made of a failed one.
+  `ALTER TABLE orders ADD COLUMN retried_as TEXT`,
 ];

@@ -38,7 +38,11 @@ export const trigger = defineCommand({
     if (errorType !== undefined && event !== 'failed')
       throw new UsageError(`--error-type belongs to failed, not to ${event}`);
     const targets = await readIds(context, known.target, ids, checkName);
-    if (targets.length === 0) throw new UsageError(`${event} needs the id of the ${known.target}`);
+    if (known.target === 'none' && targets.length > 0) throw new UsageError(`${event} takes no id`);
+    if (known.target !== 'none' && targets.length === 0)
+      throw new UsageError(
+        `${event} needs the ${known.target === 'code' ? 'code' : `id of the ${known.target}`}`,
+      );
     const client = await context.client();
     return {
       kind: 'list',
@@ -47,7 +51,7 @@ export const trigger = defineCommand({
         { name: 'event', path: 'event', weight: 1 },
         { name: 'status', path: 'status', kind: 'status', weight: 1 },
       ],
-      ...eachId(context, targets, fire),
+      ...eachId(context, known.target === 'none' ? [''] : targets, fire),
     };
 
     async function fire(id: string): Promise<Row> {

@@ -2,7 +2,9 @@ import { type ErrorType, errorTypes } from '../../contract/error-codes.ts';
 import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
 import { findAccount } from '../accounts/records.ts';
 import { type Caller, identify } from '../caller.ts';
+import { type Decision, decideDevice } from '../device/codes.ts';
 import type { Service } from '../handler.ts';
+import { claim, claimOf } from '../keys/claims.ts';
 import { type ForcedKind, forceTransition } from '../lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';
 import { loadSettle } from '../orders/settle.ts';
@@ -61,6 +63,16 @@ const order =
     });
   };
 
+/** Who acts where a script stands in for a person. */
+const rehearsingHuman = 'human@example.com';
+
+const decide =
+  (decision: Decision): Fire =>
+  ({ service: { store }, trigger, now }) => {
+    if (decideDevice(store, trigger.id, { decision, email: rehearsingHuman, now })) return { id: trigger.id };
+    throw new Refusal('not_found', `No device waits with the code ${trigger.id}.`);
+  };
+
 const fires: Readonly<Record<SandboxTrigger, Fire>> = {
   placed: order('placed'),
   failed: order('failed'),
@@ -75,6 +87,13 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
     store.run('UPDATE accounts SET forwarded_at = ?, updated_at = ? WHERE id = ?', now, now, account.id);
     return { id: account.shortId };
   },
+  'key-claimed': ({ service: { store }, caller, now }) => {
+    const done = claim(store, claimOf(store, caller.keyHash).token, rehearsingHuman, now);
+    if (done !== 'claimed') throw new Refusal('bad_request', 'This sandbox is claimed already.');
+    return { email: rehearsingHuman };
+  },
+  'device-approve': decide('approved'),
+  'device-deny': decide('denied'),
 };
 
 function readTrigger({ body }: SandboxRequest): Trigger {

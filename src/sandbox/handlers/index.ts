@@ -2,7 +2,9 @@ import type { Handlers } from '../handler.ts';
 import { accountHandlers } from './accounts.ts';
 import { bulkHandlers } from './bulk.ts';
 import { descriptionHandlers } from './description.ts';
+import { deviceHandlers } from './device.ts';
 import { keyHandlers } from './keys.ts';
+import { legacyHandlers } from './legacy.ts';
 import { moneyHandlers } from './money.ts';
 import { orderHandlers } from './orders.ts';
 import { productHandlers } from './products.ts';
@@ -13,7 +15,9 @@ export const handlers: Handlers = {
   ...accountHandlers,
   ...bulkHandlers,
   ...descriptionHandlers,
+  ...deviceHandlers,
   ...keyHandlers,
+  ...legacyHandlers,
   ...moneyHandlers,
   ...orderHandlers,
   ...productHandlers,

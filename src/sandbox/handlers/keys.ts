@@ -1,54 +1,29 @@
 import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import { hashKey } from '../caller.ts';
 import type { SandboxConfig } from '../config.ts';
 import type { Handlers } from '../handler.ts';
+import { claimOf } from '../keys/claims.ts';
+import { mintKey } from '../keys/mint.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
-import { openWallet } from '../wallet.ts';
 
 const dayMs = 24 * 3600 * 1000;
 
 export const keyHandlers: Handlers = {
-  'sandbox.mint': ({ store, identity, config }, { body, request, now }) => {
+  'sandbox.mint': (service, { body, request, now }) => {
+    const { store, config } = service;
     const { key, claimToken } = store.transaction(() => {
       refuseTooMany(store, request.remoteAddress, config.mintLimitPerDay, now);
-      const userId = identity.uuid('user');
-      const key = `${config.prefix}_test_${identity.token('key', 32)}`;
-      const claimToken = identity.token('claim', 24);
-      store.run(
-        'INSERT INTO users (id, email, created_at) VALUES (?, ?, ?)',
-        userId,
-        body.email ?? null,
-        now,
-      );
-      store.run(
-        `INSERT INTO api_keys (hash, user_id, id, name, claim_token, minted_from, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        hashKey(key),
-        userId,
-        identity.uuid('key'),
-        body.name ?? null,
-        claimToken,
-        request.remoteAddress,
-        now,
-        now,
-      );
-      openWallet(store, userId, identity.uuid('wallet'), config.startBalanceCents, now);
-      return { key, claimToken };
+      return mintKey(service, { email: body.email, name: body.name, from: request.remoteAddress, now });
     });
     return { value: mintedKey(config, key, claimToken) };
   },
 
   'sandbox.status': ({ store, config }, { caller }) => {
-    const row = store.get(
-      'SELECT claimed_at, claimed_by, claim_token FROM api_keys WHERE hash = ?',
-      caller.keyHash,
-    );
-    const claimed = row?.claimed_at !== null && row?.claimed_at !== undefined;
-    const hint = claimed
-      ? null
-      : `Sign in at ${config.baseUrl}/claim/${row?.claim_token} to claim this sandbox.`;
-    return { value: { claimed, claimed_by_email: claimed ? String(row.claimed_by) : null, hint } };
+    const { claimedBy, token } = claimOf(store, caller.keyHash);
+    const hint =
+      claimedBy === null ? `Sign in at ${config.baseUrl}/claim/${token} to claim this sandbox.` : null;
+    return { value: { claimed: claimedBy !== null, claimed_by_email: claimedBy, hint } };
   },
 };
 

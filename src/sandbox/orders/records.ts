@@ -125,6 +125,12 @@ export function findOrder(store: Store, id: string, userId: string | null): Stor
   return row && (userId === null || row.user_id === userId) ? storedOrder(row) : undefined;
 }
 
+/** The order that a retry has made of a failed one; null where there was none. */
+export function retriedAs(store: Store, id: string): string | null {
+  const made = store.get('SELECT retried_as FROM orders WHERE id = ?', id)?.retried_as;
+  return made == null ? null : String(made);
+}
+
 export function storedOrder(row: StoredRow): StoredOrder {
   // The columns were written above, from values of these types.
   return {

@@ -2,15 +2,23 @@ import { operations } from '../../contract/operations/index.ts';
 import { type SandboxConfig, shopPath } from '../config.ts';
 import type { Service } from '../handler.ts';
 import { slugOf, testProducts } from '../lifecycle/index.ts';
-import type { SandboxResponse } from '../wire.ts';
+import type { SandboxRequest, SandboxResponse } from '../wire.ts';
+import { claimPage, claimPath } from './claim.ts';
+import { devicePage, devicePath } from './device.ts';
 import { escapeHtml, htmlPage } from './html.ts';
 
 /** The page for people at a path; undefined where there is none. */
 export function page(
-  { config }: Pick<Service, 'config'>,
-  method: string,
+  service: Pick<Service, 'config' | 'store' | 'clock'>,
+  request: SandboxRequest,
   pathname: string,
 ): SandboxResponse | undefined {
+  const { config } = service;
+  const { method } = request;
+  const isForm = method === 'GET' || method === 'POST';
+  if (isForm && pathname === devicePath) return devicePage(service, request);
+  if (isForm && pathname.startsWith(claimPath))
+    return claimPage(service, request, pathname.slice(claimPath.length));
   if (method === 'GET' && pathname === '/') return welcome(config);
   if (method !== 'GET' || (pathname !== shopPath && !pathname.startsWith(`${shopPath}/`))) return undefined;
   const url = `${config.shopUrl}${pathname.slice(shopPath.length)}`;

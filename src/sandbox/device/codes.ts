@@ -1,0 +1,113 @@
+import { limits } from '../../contract/limits.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import { hashKey } from '../caller.ts';
+import type { Service } from '../handler.ts';
+import { mintKey } from '../keys/mint.ts';
+import { Refusal } from '../refusal.ts';
+import type { Store } from '../store.ts';
+
+/** How long a person has to approve, seconds. */
+const lifeSeconds = 900;
+/** What a person types: consonants that are not taken for one another. */
+const letters = 'BCDFGHJKLMNPQRSTVWXZ';
+
+/** Starts a device sign-in: a secret code for the device, and a short one for the person. */
+export function startDevice(
+  { store, identity, config }: Service,
+  { name, from, now }: { name: string | null; from: string; now: number },
+): Shape<'DeviceCode'> {
+  return store.transaction(() => {
+    const deviceCode = identity.token('device', 32);
+    const userCode = typed(identity.token('user code', 32));
+    store.run(
+      `INSERT INTO devices (code_hash, user_code, name, state, interval_s, created_at, expires_at, asked_from)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?)`,
+      hashKey(deviceCode),
+      userCode,
+      name,
+      limits.deviceIntervalSeconds,
+      now,
+      now + lifeSeconds * 1000,
+      from,
+    );
+    const uri = `${config.baseUrl}/device`;
+    return {
+      device_code: deviceCode,
+      user_code: userCode,
+      verification_uri: uri,
+      verification_uri_complete: `${uri}?user_code=${userCode}`,
+      expires_in: lifeSeconds,
+      interval: limits.deviceIntervalSeconds,
+      human_message: `Open ${uri} and enter the code ${userCode}.`,
+      next: ['Show the code to a person.', 'POST /device/token with device_code every interval seconds.'],
+    };
+  });
+}
+
+const typed = (token: string): string => {
+  const code = [...token].map((char) => letters[char.charCodeAt(0) % letters.length]).join('');
+  return `${code.slice(0, 4)}-${code.slice(4, 8)}`;
+};
+
+/**
+ * A poll of the device: the key, once, after a person has approved.
+ * @throws Refusal `authorization_pending` and `slow_down` with `interval`, `access_denied`, `expired_token`.
+ */
+export function pollDevice(service: Service, deviceCode: string, now: number): Shape<'DeviceToken'> {
+  const { store, config } = service;
+  const hash = hashKey(deviceCode);
+  const polled = store.transaction(() => {
+    const row = store.get('SELECT * FROM devices WHERE code_hash = ?', hash);
+    if (!row || row.state === 'spent' || Number(row.expires_at) <= now)
+      throw new Refusal('expired_token', 'This device code has expired, was used, or never was one.');
+    if (row.state === 'denied') throw new Refusal('access_denied', 'The sign-in was denied.');
+    if (row.state === 'pending') return { waiting: notePoll(store, hash, row, now) };
+    store.run("UPDATE devices SET state = 'spent' WHERE code_hash = ?", hash);
+    const name = row.name === null ? null : String(row.name);
+    const email = row.email === null ? null : String(row.email);
+    return { name, minted: mintKey(service, { email, name, from: String(row.asked_from), now }) };
+  });
+  // Thrown outside, so that what was noted of the poll stays.
+  if ('waiting' in polled) throw polled.waiting;
+  const { id, key } = polled.minted;
+  return {
+    id,
+    key,
+    api_key: key,
+    name: polled.name,
+    is_active: true,
+    is_test: true,
+    created_at: new Date(now).toISOString(),
+    wallet_balance_cents: config.startBalanceCents,
+  };
+}
+
+/** Polled too fast, the interval grows for good (RFC 8628, 3.5). */
+function notePoll(store: Store, hash: string, row: Readonly<Record<string, unknown>>, now: number): Refusal {
+  const before = Number(row.interval_s);
+  const isFast = row.polled_at !== null && now - Number(row.polled_at) < before * 1000;
+  const interval = isFast ? before + limits.deviceIntervalSeconds : before;
+  store.run('UPDATE devices SET polled_at = ?, interval_s = ? WHERE code_hash = ?', now, interval, hash);
+  return isFast
+    ? new Refusal('slow_down', `Polled too fast; wait ${interval} seconds.`, { interval })
+    : new Refusal('authorization_pending', 'Nobody has approved yet.', { interval });
+}
+
+export type Decision = 'approved' | 'denied';
+
+/** A person's decision on a code, typed in any case, with the dash or without. @returns false for a code that waits for none. */
+export function decideDevice(
+  store: Store,
+  typedCode: string,
+  { decision, email, now }: { decision: Decision; email: string; now: number },
+): boolean {
+  const code = typedCode.toUpperCase().replace(/[^A-Z]/g, '');
+  const { changes } = store.run(
+    "UPDATE devices SET state = ?, email = ? WHERE user_code = ? AND state = 'pending' AND expires_at > ?",
+    decision,
+    email,
+    `${code.slice(0, 4)}-${code.slice(4)}`,
+    now,
+  );
+  return changes > 0;
+}

@@ -1,0 +1,41 @@
+import { hashKey } from '../caller.ts';
+import type { Service } from '../handler.ts';
+import { openWallet } from '../wallet.ts';
+
+interface Minting {
+  readonly email?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  /** Address that asked for it. */
+  readonly from: string;
+  readonly now: number;
+}
+
+interface Minted {
+  readonly id: string;
+  readonly userId: string;
+  /** Shown once; only its hash is kept. */
+  readonly key: string;
+  readonly claimToken: string;
+}
+
+/** Makes a user of its own with a full wallet, and a key for it. Within a transaction. */
+export function mintKey({ store, identity, config }: Service, { email, name, from, now }: Minting): Minted {
+  const userId = identity.uuid('user');
+  const id = identity.uuid('key');
+  const key = `${config.prefix}_test_${identity.token('key', 32)}`;
+  const claimToken = identity.token('claim', 24);
+  store.run('INSERT INTO users (id, email, created_at) VALUES (?, ?, ?)', userId, email ?? null, now);
+  store.run(
+    `INSERT INTO api_keys (hash, user_id, id, name, claim_token, minted_from, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    hashKey(key),
+    userId,
+    id,
+    name ?? null,
+    claimToken,
+    from,
+    now,
+    now,
+  );
+  openWallet(store, userId, identity.uuid('wallet'), config.startBalanceCents, now);
+  return { id, userId, key, claimToken };
+}

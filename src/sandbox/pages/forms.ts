@@ -1,0 +1,24 @@
+import { headerOf, type SandboxRequest, type SandboxResponse } from '../wire.ts';
+import { htmlPage } from './html.ts';
+
+/** Largest form, bytes. */
+const largestForm = 16 * 1024;
+
+/**
+ * The fields of a form that one of our own pages sent; otherwise the answer that refuses it. A browser names the page
+ * that a form comes from, so another site cannot send one in a person's name.
+ */
+export function readForm(request: SandboxRequest): URLSearchParams | SandboxResponse {
+  const origin = headerOf(request, 'origin');
+  const host = headerOf(request, 'host') ?? '';
+  const isOurs = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
+  if (!isOurs) return htmlPage(403, 'Not from here', '<p>This form was sent by another site.</p>');
+  if (request.body.length > largestForm) return htmlPage(413, 'Too large', '<p>The form is too large.</p>');
+  return new URLSearchParams(Buffer.from(request.body).toString('utf8'));
+}
+
+/** An email of a form; undefined for a text that is none. */
+export function emailIn(form: URLSearchParams): string | undefined {
+  const email = (form.get('email') ?? '').trim();
+  return email.length <= 320 && /^[^\s@<>]+@[^\s@<>]+$/.test(email) ? email : undefined;
+}

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { TestService } from './service.ts';
+
+let service: TestService;
+beforeEach(async () => {
+  service = await TestService.start();
+});
+afterEach(async () => {
+  await service.stop();
+  expect(service.bugs).toEqual([]);
+});
+
+const start = async (body?: unknown) => (await service.send('POST', '/device/code', body, null)).body;
+const poll = (device_code: string) => service.send('POST', '/device/token', { device_code }, null);
+const form = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  service.send('POST', path, new URLSearchParams(fields).toString(), null, {
+    'content-type': 'application/x-www-form-urlencoded',
+    ...headers,
+  });
+
+test('POST /device/code answers both codes, where to enter one, and the interval', async () => {
+  const started = await start({ name: 'laptop' });
+  expect(started).toMatchObject({ expires_in: 900, interval: 5 });
+  expect(started.user_code).toMatch(/^[A-Z]{4}-[A-Z]{4}$/);
+  expect(started.verification_uri_complete).toContain(started.user_code);
+  expect(
+    (await service.send('GET', new URL(started.verification_uri).pathname, undefined, null)).status,
+  ).toBe(200);
+  expect((await start()).user_code).not.toBe(started.user_code);
+});
+
+test('authorization_pending until a person approves; then the key, once', async () => {
+  const { device_code: code, user_code: typed } = await start({ name: 'laptop' });
+  const waiting = await poll(code);
+  expect([waiting.status, waiting.body.code, waiting.body.details.interval]).toEqual([
+    400,
+    'authorization_pending',
+    5,
+  ]);
+  const answer = await form('/device', {
+    user_code: typed.toLowerCase().replace('-', ''),
+    decision: 'approve',
+    email: 'a@b.c',
+  });
+  expect(answer.text).toContain('Approved');
+  service.pass(5000);
+  const { status, body } = await poll(code);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    name: 'laptop',
+    is_active: true,
+    is_test: true,
+    wallet_balance_cents: 100_000,
+  });
+  expect(body.key).toBe(body.api_key);
+  expect((await service.send('GET', '/wallet/me', undefined, body.api_key)).body.balance).toBe(100_000);
+  service.pass(5000);
+  expect((await poll(code)).body.code).toBe('expired_token');
+});
+
+test('slow_down when polled too fast, with an interval that grows', async () => {
+  const { device_code: code } = await start();
+  await poll(code);
+  service.pass(4999);
+  const fast = await poll(code);
+  expect([fast.status, fast.body.code, fast.body.details.interval]).toEqual([400, 'slow_down', 10]);
+  service.pass(9000);
+  expect((await poll(code)).body.details.interval).toBe(15);
+  service.pass(15_000);
+  expect((await poll(code)).body.code).toBe('authorization_pending');
+});
+
+test('access_denied after a person denied', async () => {
+  const { device_code: code, user_code: typed } = await start();
+  await form('/device', { user_code: typed, decision: 'deny' });
+  const denied = await poll(code);
+  expect([denied.status, denied.body.code]).toEqual([400, 'access_denied']);
+});
+
+test('expired_token after its time, and for a code that never was', async () => {
+  const { device_code: code, user_code: typed } = await start();
+  service.pass(900_000);
+  expect((await poll(code)).body.code).toBe('expired_token');
+  expect((await form('/device', { user_code: typed, decision: 'approve', email: 'a@b.c' })).status).toBe(400);
+  expect((await poll('nothing')).body.code).toBe('expired_token');
+});
+
+test('a device is approved and denied by a trigger too', async () => {
+  const [one, two] = [await start(), await start()];
+  const fire = (event: string, id: string) => service.send('POST', '/sandbox/trigger', { event, id });
+  expect((await fire('device-approve', one.user_code)).status).toBe(200);
+  expect((await fire('device-deny', two.user_code)).status).toBe(200);
+  expect((await poll(one.device_code)).status).toBe(200);
+  expect((await poll(two.device_code)).body.code).toBe('access_denied');
+  expect((await fire('device-approve', 'BBBB-BBBB')).status).toBe(404);
+});
+
+test('no other site approves in a person’s name, and no text of a code becomes markup', async () => {
+  const { user_code: typed, device_code: code } = await start();
+  const fields = { user_code: typed, decision: 'approve', email: 'a@b.c' };
+  expect((await form('/device', fields, { origin: 'https://evil.example' })).status).toBe(403);
+  expect((await poll(code)).body.code).toBe('authorization_pending');
+  const shown = await service.send(
+    'GET',
+    `/device?user_code=${encodeURIComponent('"><script>x')}`,
+    undefined,
+    null,
+  );
+  expect(shown.text).not.toContain('<script>');
+});
+
+const status = async () => (await service.send('GET', '/sandbox/status')).body;
+
+test('a claim_url claims the sandbox, GET /sandbox/status reports it, and the key goes on working', async () => {
+  const minted = (await service.send('POST', '/sandbox/keys', {}, null)).body;
+  service.key = minted.api_key;
+  const path = new URL(minted.claim_url).pathname;
+  expect(await status()).toMatchObject({ claimed: false, claimed_by_email: null });
+  expect((await service.send('GET', path, undefined, null)).text).toContain('Claim this sandbox');
+  expect((await form(path, { email: 'nobody' })).status).toBe(400);
+  expect((await form(path, { email: 'ada@example.com' })).text).toContain('ada@example.com');
+  expect(await status()).toMatchObject({ claimed: true, claimed_by_email: 'ada@example.com' });
+  expect((await service.order('test-success')).status).toBe(201);
+  const again = await form(path, { email: 'eve@example.com' });
+  expect(again.text).not.toContain('ada@example.com');
+  expect((await status()).claimed_by_email).toBe('ada@example.com');
+  expect((await service.send('GET', '/claim/none', undefined, null)).status).toBe(404);
+});
+
+test('a trigger claims it too', async () => {
+  expect((await service.send('POST', '/sandbox/trigger', { event: 'key-claimed' })).status).toBe(200);
+  expect((await status()).claimed).toBe(true);
+  expect((await service.send('POST', '/sandbox/trigger', { event: 'key-claimed' })).status).toBe(400);
+});
