@@ -4,7 +4,7 @@ import { type Client, createClient } from './http/client.ts';
 import { curlCommand } from './http/curl.ts';
 import type { Transport } from './http/transport.ts';
 import { RequestPreview } from './request-preview.ts';
-import { maskKey } from './settings/keys.ts';
+import { keyMode, maskKey } from './settings/keys.ts';
 import { embeddedUrl, localProfile } from './settings/stored.ts';
 
 export type Preview = 'curl' | 'request' | undefined;
@@ -24,7 +24,6 @@ export async function openClient(context: Context, preview: Preview): Promise<Op
     transport,
     baseUrl: settings.baseUrl.value,
     legacyBaseUrl: settings.legacyBaseUrl.value,
-    legacyToken: settings.legacyToken?.value,
     timeoutMs: settings.timeoutMs.value,
     retries: settings.retries.value,
     clock: context.clock,
@@ -33,7 +32,12 @@ export async function openClient(context: Context, preview: Preview): Promise<Op
     version: context.version,
   };
   const trace = settings.debug ? await debugTrace(context) : undefined;
-  const make = (apiKey: string | undefined): Client => createClient({ ...options, trace, apiKey });
+  const make = (apiKey: string | undefined): Client => {
+    // Of a rehearsal the key is the client token too.
+    const ownKey = apiKey !== undefined && keyMode(apiKey) === 'test' ? apiKey : undefined;
+    const legacyToken = settings.legacyToken?.value ?? ownKey;
+    return createClient({ ...options, trace, apiKey, legacyToken });
+  };
   const client = make(settings.apiKey?.value);
   if (preview) return { client: previewing(client, preview), ready: async () => {}, close };
   const mints =
@@ -96,8 +100,10 @@ async function localKey(context: Context, client: Client): Promise<string> {
 
 /** A client that gets its key when an operation first needs one. */
 function minting(keyless: Client, getKeyed: () => Promise<Client>): Client {
-  const clientFor = async (name: OperationName): Promise<Client> =>
-    operations[name].auth === 'bearer' ? getKeyed() : keyless;
+  const clientFor = async (name: OperationName): Promise<Client> => {
+    const { auth } = operations[name];
+    return auth === 'bearer' || auth === 'basic' ? getKeyed() : keyless;
+  };
   return {
     ...keyless,
     call: async (name, input, options) => (await clientFor(name)).call(name, input, options),

@@ -50,6 +50,11 @@ export const entries: readonly Entry[] = [
   { name: 'track', summary: 'Follow an order publicly', load: () => import('./commands/track/index.ts') },
   { name: 'wallet', summary: 'Spendable balance and fee', load: () => import('./commands/wallet/index.ts') },
   {
+    name: 'usage',
+    summary: 'Calls of the last days, with a chart of each',
+    load: () => import('./commands/usage/index.ts'),
+  },
+  {
     name: 'sandbox',
     summary: 'Sandbox keys, and the local sandbox as a server',
     load: () => import('./commands/sandbox/index.ts'),
@@ -66,6 +71,11 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/profile/index.ts'),
   },
   { name: 'config', summary: 'Preferences', load: () => import('./commands/config/index.ts') },
+  {
+    name: 'legacy',
+    summary: 'The v1 surface: product details, retry of a failed order',
+    load: () => import('./commands/legacy/index.ts'),
+  },
 ];
 
 interface Hooks {

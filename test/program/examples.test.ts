@@ -29,7 +29,7 @@ const alsoFine: Readonly<Record<string, readonly number[]>> = {
   'retailer check': [0, 7],
 };
 /** Examples that go on until they are ended; `test/service` runs them. */
-const endless = /^errand sandbox serve/;
+const endless = /^errand (sandbox serve|auth login --no-browser)/;
 
 describe('every example of the help', () => {
   let place: Place;
@@ -73,6 +73,12 @@ describe('every example of the help', () => {
 
   afterAll(() => place.remove());
 
+  async function failedOrder(): Promise<string> {
+    const id = await pendingOrder();
+    await errand(place, ['sandbox', 'trigger', 'failed', id]);
+    return id;
+  }
+
   /** An order that waits for a minute before it is taken up. */
   async function pendingOrder(): Promise<string> {
     const line = "errand order create --product $SLOW --max-price '$50' --ship-to home -o id";
@@ -91,6 +97,7 @@ describe('every example of the help', () => {
     '%s: %s',
     { timeout: 60_000 },
     async (path, line) => {
+      if (line.includes('$FAILEDORDER')) place.environment.FAILEDORDER = await failedOrder();
       if (line.includes('$PENDING')) place.environment.PENDING = await pendingOrder();
       const { code, stdout, stderr } = await shell(place, line);
       expect(alsoFine[path] ?? [0], `${line}\n${stdout}${stderr}`).toContain(code);

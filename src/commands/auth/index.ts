@@ -1,4 +1,5 @@
 import type { Noun } from '../define.ts';
+import { login } from './login.ts';
 import { logout } from './logout.ts';
 import { status } from './status.ts';
 import { token } from './token.ts';
@@ -6,5 +7,5 @@ import { token } from './token.ts';
 export const noun: Noun = {
   name: 'auth',
   summary: 'Keys: store one, see which is used, forget it',
-  verbs: [token, status, logout],
+  verbs: [login, token, status, logout],
 };

@@ -1,0 +1,63 @@
+import { operations } from '../../contract/operations/index.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import type { Column } from '../../output/result.ts';
+import { defineCommand } from '../define.ts';
+import { optionFor } from '../from-contract.ts';
+
+const { query } = operations['legacy.product'];
+
+const columns: readonly Column[] = [
+  { name: 'status', path: 'status', kind: 'status', weight: 1 },
+  { name: 'product id', path: 'product_id', weight: 9 },
+  { name: 'retailer', path: 'retailer', weight: 8 },
+  { name: 'title', path: 'title', weight: 10 },
+  { name: 'brand', path: 'brand', weight: 6 },
+  { name: 'price', path: 'price', kind: 'money', weight: 7 },
+  { name: 'orderable', path: 'buyapi_hint', kind: 'flag', weight: 5 },
+  { name: 'description', path: 'product_description', weight: 2 },
+];
+
+export const product = defineCommand({
+  name: 'product',
+  summary: "Read one product's v1 record",
+  description: 'HTTP Basic with the client token: ERRAND_LEGACY_TOKEN, or `errand auth token --legacy`.',
+  arguments: [{ name: 'id', description: "the retailer's product id", required: true }],
+  options: {
+    retailer: optionFor(query.retailer),
+    maxAge: optionFor(query.max_age),
+    newerThan: { kind: 'date', description: 'earliest retrieval time; not together with --max-age' },
+    async: { kind: 'flag', description: 'have it fetched, and answer at once with status processing' },
+  },
+  examples: [
+    { command: 'errand legacy product $PRODUCT --retailer harborgoods', note: 'the v1 record' },
+    {
+      command: 'errand legacy product $PRODUCT --retailer harborgoods -o json --query feature_bullets',
+      note: 'one field of it',
+    },
+  ],
+  operations: ['legacy.product'],
+  exitCodes: { 7: 'the retailer has no such product' },
+  related: ['product get'],
+  async run(context, { id, retailer, maxAge, newerThan, async: soon = false }) {
+    if (retailer === undefined)
+      throw new UsageError('--retailer is missing; `errand retailer list -o id` prints them');
+    if (maxAge !== undefined && newerThan !== undefined)
+      throw new UsageError('--max-age and --newer-than exclude each other');
+    const client = await context.client();
+    const { body } = await client.call('legacy.product', {
+      path: { product_id: id },
+      query: {
+        retailer,
+        ...(maxAge !== undefined && { max_age: maxAge }),
+        ...(newerThan !== undefined && { newer_than: Math.floor(Date.parse(newerThan) / 1000) }),
+        ...(soon && { async: true }),
+      },
+    });
+    if (body.status !== 'failed') return { kind: 'record', record: body, columns, id: 'product_id' };
+    throw new ErrandError('ended_badly', `${id}: ${body.message ?? 'the retailer gave no answer'}`, {
+      ...(body.code !== undefined && { code: body.code }),
+      details: body,
+      outcome: 'applied',
+    });
+  },
+});

@@ -1,0 +1,81 @@
+import { operations } from '../../contract/operations/index.ts';
+import { sparkline } from '../../output/chart.ts';
+import type { Column, Row } from '../../output/result.ts';
+import { defineCommand } from '../define.ts';
+import { optionFor } from '../from-contract.ts';
+
+const { query } = operations['usage.get'];
+
+const recentColumns: readonly Column[] = [
+  { name: 'call', path: 'endpoint', weight: 9 },
+  { name: 'when', path: 'at', kind: 'time', weight: 8 },
+  { name: 'query', path: 'query', weight: 7 },
+  { name: 'results', path: 'result_count', kind: 'count', weight: 4 },
+  { name: 'retailer', path: 'retailer', weight: 5 },
+  { name: 'product', path: 'product_id', weight: 3 },
+];
+
+const metricColumns: readonly Column[] = [
+  { name: 'metric', path: 'name', weight: 10 },
+  { name: 'calls', path: 'total', kind: 'count', weight: 9 },
+  { name: 'before', path: 'prev_total', kind: 'count', weight: 7 },
+  { name: 'change', path: 'change', weight: 6 },
+  { name: 'by day', path: 'chart', weight: 8 },
+];
+
+export const command = defineCommand({
+  name: 'usage',
+  summary: 'Calls of the last days, with a chart of each metric',
+  options: {
+    windowDays: optionFor(query.window_days),
+    recent: optionFor(query.recent),
+  },
+  examples: [
+    { command: 'errand usage', note: 'the last 30 days against those before' },
+    { command: 'errand usage --window-days 7 -o json --query metrics', note: 'numbers, for a script' },
+  ],
+  operations: ['usage.get'],
+  related: ['wallet'],
+  async run(context, { windowDays, recent }) {
+    const client = await context.client();
+    const { body } = await client.call('usage.get', {
+      query: {
+        ...(windowDays !== undefined && { window_days: windowDays }),
+        ...(recent !== undefined && { recent }),
+      },
+    });
+    const plain = context.io.stdout.isDumb === true;
+    const columns: readonly Column[] = [
+      { name: 'days', path: 'window_days', kind: 'count', weight: 5 },
+      { name: 'since', path: 'since', kind: 'time', weight: 4 },
+      {
+        name: 'metrics',
+        path: 'metrics',
+        columns: metricColumns,
+        value: ({ metrics }) => charted(metrics, plain),
+      },
+      { name: 'recent', path: 'recent', columns: recentColumns },
+    ];
+    return { kind: 'record', record: body, columns, id: 'since' };
+  },
+});
+
+function charted(metrics: unknown, plain: boolean): Row[] {
+  return Object.entries(Object(metrics)).map(([name, metric]) => {
+    const { total, prev_total, series }: Row = Object(metric);
+    const numbers = Array.isArray(series) ? series.filter((it) => typeof it === 'number') : [];
+    return {
+      name,
+      total,
+      prev_total,
+      change: changeOf(Number(total), Number(prev_total)),
+      chart: sparkline(numbers, { plain }),
+    };
+  });
+}
+
+function changeOf(total: number, before: number): string {
+  if (before === 0) return total === 0 ? '' : 'new';
+  const percent = Math.round(((total - before) / before) * 100);
+  return `${percent > 0 ? '+' : ''}${percent} %`;
+}

@@ -1,0 +1,37 @@
+# A device sign-in: the code is approved elsewhere, and the key is stored.
+$ errand auth login --timeout 300ms
+? 8
+! code …
+! …errand sandbox trigger device-approve …
+! error: --timeout passed; nobody had approved the code
+$ (errand auth login 2> login.txt; echo $? > code.txt) & for i in 1 2 3 4 5 6 7 8 9 10; do grep -q '^code' login.txt 2>/dev/null && break; sleep 0.1; done; errand sandbox trigger device-deny $(sed -n 's/^code //p' login.txt) > /dev/null; wait; cat code.txt
+3
+…
+$ errand auth login --name laptop --dry-run | grep -c laptop
+1
+
+# What was called, with a chart of each metric; the JSON is the service's own.
+$ errand search coffee > /dev/null
+$ errand search tea -o json --query 'length(@) > `0`'
+true
+$ errand usage --window-days 7 -o json --query metrics.search.total
+2
+$ errand usage | grep -c search
+3
+
+# v1: the client token of a rehearsal is its key.
+$ PRODUCT=$(errand product search lamp --retailer harborgoods -o id | head -1)
+$ errand legacy product $PRODUCT --retailer harborgoods -o json --query status
+"completed"
+$ errand legacy product none --retailer harborgoods
+? 7
+! …product_not_found…
+$ SLOW=$(errand sandbox products -o id | grep test-slow)
+$ ORDER=$(errand order create --product $SLOW --max-price '$50' --ship-to home -o id)
+$ errand legacy retry $ORDER
+? 2
+! …only a failed order can be retried…
+$ errand sandbox trigger failed $ORDER --error-type retailer_unavailable > /dev/null
+$ NEW=$(errand legacy retry $ORDER -o id)
+$ errand legacy retry $ORDER -o json --query "[0].request_id == '$NEW'"
+true
