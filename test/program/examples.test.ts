@@ -67,21 +67,21 @@ describe('every example of the help', () => {
         await errand(place, ['product', 'search', 'tea', '--retailer', 'harborgoods', '-o', 'id'])
       ).stdout.split('\n')[0] ?? '';
     place.environment.ORDER = (
-      await errand(place, ['order', 'list', '-o', 'id', '--limit', '1'])
+      await shell(place, 'errand order create --file order.json -o id')
     ).stdout.trim();
   });
 
   afterAll(() => place.remove());
 
   async function failedOrder(): Promise<string> {
-    const id = await pendingOrder();
+    const id = await pendingOrder('$1');
     await errand(place, ['sandbox', 'trigger', 'failed', id]);
     return id;
   }
 
   /** An order that waits for a minute before it is taken up. */
-  async function pendingOrder(): Promise<string> {
-    const line = "errand order create --product $SLOW --max-price '$50' --ship-to home -o id";
+  async function pendingOrder(ceiling = '$50'): Promise<string> {
+    const line = `errand order create --file order.json --product $SLOW --max-price '${ceiling}' -o id`;
     return (await shell(place, line)).stdout.trim();
   }
 
