@@ -62,7 +62,7 @@ async function openTransport({
   const { embeddedTransport } = await import('./http/embedded-transport.ts');
   const { openEmbeddedSandbox } = await import('./sandbox-door.ts');
   const sandbox = await openEmbeddedSandbox(settings.folders.state, settings.sandbox);
-  return { transport: embeddedTransport(sandbox.handle), close: async () => sandbox.close() };
+  return { transport: embeddedTransport(sandbox.handle), close: () => sandbox.close() };
 }
 
 async function debugTrace(context: Context) {

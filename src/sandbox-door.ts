@@ -17,13 +17,25 @@ interface ServeRequest {
   readonly latencyMs?: number;
   readonly seed?: number;
   readonly mintLimitPerDay?: number;
+  readonly allowExternalWebhooks: boolean;
   /** As `--fault` writes them. */
   readonly faults: readonly string[];
 }
 
 /** Serves the sandbox until it is closed. @throws UsageError for a port that is taken; StorageError for its data. */
 export async function serveSandbox(request: ServeRequest): Promise<Served> {
-  const { host, port, data, memory, stateDir, seed, speed, latencyMs, mintLimitPerDay } = request;
+  const {
+    host,
+    port,
+    data,
+    memory,
+    stateDir,
+    seed,
+    speed,
+    latencyMs,
+    mintLimitPerDay,
+    allowExternalWebhooks,
+  } = request;
   try {
     return await serve({
       host,
@@ -34,6 +46,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
         ...(speed !== undefined && { speed }),
         ...(latencyMs !== undefined && { latencyMs }),
         ...(mintLimitPerDay !== undefined && { mintLimitPerDay }),
+        allowExternalWebhooks,
       },
       now: Date.now,
       report: reportBug,
@@ -79,7 +92,7 @@ export async function advanceSandbox(stateDir: string, ms: number): Promise<numb
   try {
     return opened.service.clock.advance(ms);
   } finally {
-    opened.close();
+    await opened.close();
   }
 }
 

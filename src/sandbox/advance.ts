@@ -8,7 +8,7 @@ import { StoreError } from './store-error.ts';
 /** How many orders one transaction brings up to date; others wait for the disk no longer than that takes. */
 const batch = 200;
 
-type Due = Pick<Service, 'store' | 'report'>;
+type Due = Pick<Service, 'store' | 'identity' | 'report'>;
 
 const isDue = 'SELECT 1 FROM orders WHERE next_due <= ? LIMIT 1';
 

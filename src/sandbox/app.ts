@@ -27,7 +27,9 @@ export function createApp(service: Service): Handle {
     try {
       if (service.config.latencyMs > 0)
         await new Promise((resolve) => setTimeout(resolve, service.config.latencyMs));
-      return await answer(service, request);
+      const answered = await answer(service, request);
+      service.deliver();
+      return answered;
     } catch (error) {
       const refused = answerTo(error);
       if (refused) return refused;

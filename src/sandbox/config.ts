@@ -14,6 +14,8 @@ export interface SandboxConfig {
   readonly latencyMs: number;
   /** Keys a day for each address. */
   readonly mintLimitPerDay: number;
+  /** Whether webhooks go to addresses that are not loopback. */
+  readonly allowExternalWebhooks: boolean;
   readonly orderFeeCents: number;
   readonly startBalanceCents: number;
 }
@@ -34,6 +36,7 @@ export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}
     speed: 1,
     latencyMs: 0,
     mintLimitPerDay: 1000,
+    allowExternalWebhooks: false,
     orderFeeCents: 100,
     startBalanceCents: sandboxWalletCents,
     ...more,

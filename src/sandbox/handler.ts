@@ -20,6 +20,8 @@ export interface Service {
   catalogue(): Promise<Catalogue>;
   /** Seals secrets at rest; its key is read or made when it is first needed. */
   sealer(): Promise<Sealer>;
+  /** Sends the webhooks that are due, without waiting for them. */
+  deliver(): void;
   /** Is told of a bug. */
   report(error: unknown): void;
 }

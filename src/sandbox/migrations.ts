@@ -94,4 +94,19 @@ export const migrations: readonly string[] = [
 
   // The order request that a legacy retry made of a failed one.
   `ALTER TABLE orders ADD COLUMN retried_as TEXT`,
+
+  // Webhooks: where a user wants them, and what is to be sent. A delivery is open until it is delivered or given up.
+  `CREATE TABLE hook_addresses (
+     user_id TEXT PRIMARY KEY REFERENCES users (id), url TEXT NOT NULL, updated_at INTEGER NOT NULL) STRICT;
+   CREATE TABLE deliveries (
+     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL, order_id TEXT NOT NULL, event TEXT NOT NULL,
+     url TEXT NOT NULL, body TEXT NOT NULL, created_at INTEGER NOT NULL, next_at INTEGER, leased_until INTEGER,
+     attempts INTEGER NOT NULL DEFAULT 0, delivered_at INTEGER, given_up_at INTEGER) STRICT;
+   CREATE INDEX deliveries_due ON deliveries (next_at) WHERE next_at IS NOT NULL;
+   CREATE INDEX deliveries_open ON deliveries (order_id, url, seq) WHERE next_at IS NOT NULL;
+   CREATE INDEX deliveries_user ON deliveries (user_id, seq);
+   CREATE TABLE delivery_attempts (
+     delivery_seq INTEGER NOT NULL REFERENCES deliveries (seq), at INTEGER NOT NULL, status INTEGER, error TEXT,
+     took_ms INTEGER NOT NULL) STRICT;
+   CREATE INDEX delivery_attempts_of ON delivery_attempts (delivery_seq)`,
 ];

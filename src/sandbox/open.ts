@@ -3,6 +3,7 @@ import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { SandboxClock } from './clock.ts';
 import { type SandboxConfig, sandboxConfig } from './config.ts';
+import { Deliveries } from './deliveries/lazy.ts';
 import type { Service } from './handler.ts';
 import { Identity } from './identity.ts';
 import { preparePrivateFile } from './private-file.ts';
@@ -27,7 +28,8 @@ export interface OpenOptions {
 export interface OpenSandbox {
   readonly handle: Handle;
   readonly service: Service;
-  close(): void;
+  /** Ends; webhooks under way get a moment, the rest stay queued. */
+  close(): Promise<void>;
 }
 
 /** Opens a sandbox on a store that other processes may use at the same time. @throws StoreError. */
@@ -62,12 +64,15 @@ export async function openSandbox({
       sealer ??= sealerOf(file);
       return sealer;
     },
+    deliver: () => deliveries.kick(),
     report,
   };
+  const deliveries = new Deliveries(service);
   return {
     handle: createApp(service),
     service,
-    close() {
+    async close() {
+      await deliveries.close();
       for (const close of closers) close();
       store.close();
     },

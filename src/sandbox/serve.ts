@@ -56,7 +56,7 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
       shopUrl: service.config.shopUrl,
       async close() {
         await Promise.all([stopTicking(), stop(server)]);
-        close();
+        await close();
       },
     };
   } catch (error) {
@@ -80,6 +80,7 @@ function tick(service: Service): () => Promise<void> {
       .then(() => placeRows(service, service.clock.now(), placingBudgetMs))
       .then(() => bringUpToDate(service, service.clock.now()))
       .then(() => {
+        service.deliver();
         lastTrouble = undefined;
       })
       .catch(report);

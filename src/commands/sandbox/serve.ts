@@ -35,6 +35,10 @@ export const serve = defineCommand({
         'make requests fail, seeded: refuse, reset-before, reset-after, delay=2s, truncate, 503, 503-after, 429=5s …',
     },
     mintLimit: { kind: 'integer', min: 1, description: 'keys a day for each address' },
+    allowExternalWebhooks: {
+      kind: 'flag',
+      description: 'send webhooks to addresses that are not loopback',
+    },
     allowRemote: { kind: 'flag', description: 'listen on an address that other machines reach' },
   },
   examples: [
@@ -48,7 +52,16 @@ export const serve = defineCommand({
   related: ['sandbox mint', 'profile set'],
   async run(
     context,
-    { host = '127.0.0.1', port = 4848, data, memory = false, allowRemote = false, fault = [], ...more },
+    {
+      host = '127.0.0.1',
+      port = 4848,
+      data,
+      memory = false,
+      allowRemote = false,
+      allowExternalWebhooks = false,
+      fault = [],
+      ...more
+    },
   ) {
     if (memory && data !== undefined) throw new UsageError('--memory and --data exclude each other');
     if (!loopback.test(host) && !allowRemote) {
@@ -63,6 +76,7 @@ export const serve = defineCommand({
       ...(data !== undefined && { data: resolve(data) }),
       memory,
       faults: fault,
+      allowExternalWebhooks,
       stateDir: context.settings.folders.state,
       ...(more.speed !== undefined && { speed: more.speed }),
       ...(more.latency !== undefined && { latencyMs: more.latency }),

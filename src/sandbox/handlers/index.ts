@@ -10,6 +10,8 @@ import { orderHandlers } from './orders.ts';
 import { productHandlers } from './products.ts';
 import { retailerHandlers } from './retailers.ts';
 
+import { webhookHandlers } from './webhooks.ts';
+
 /** The handler of each operation of the table. */
 export const handlers: Handlers = {
   ...accountHandlers,
@@ -22,4 +24,5 @@ export const handlers: Handlers = {
   ...orderHandlers,
   ...productHandlers,
   ...retailerHandlers,
+  ...webhookHandlers,
 };

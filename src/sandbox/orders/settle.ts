@@ -1,4 +1,5 @@
 import { closeUp } from '../accounts/queue.ts';
+import { enqueueEvents } from '../deliveries/enqueue.ts';
 import type { Service } from '../handler.ts';
 import type { Advanced, Step } from '../lifecycle/index.ts';
 import type { Store } from '../store.ts';
@@ -13,13 +14,14 @@ export type Settle = (order: StoredOrder, reached: Advanced) => void;
  * it: what was set aside is released when placing ends; a purchase, its fee and a refund are rows of the ledger.
  * It is to be called within a transaction, and throws for an order that would break the contract.
  */
-export async function loadSettle({ store }: Pick<Service, 'store'>): Promise<Settle> {
+export async function loadSettle({ store, identity }: Pick<Service, 'store' | 'identity'>): Promise<Settle> {
   const recordText = await loadRecordText();
   return (order, reached) => {
     const text = recordText(reached.record);
     const reserved = moveMoney(store, order, reached.steps);
     updateOrder(store, order.seq, reached, { text, reserved });
     freeAccount(store, order, reached.steps);
+    enqueueEvents(store, identity, { userId: order.userId, webhooks: order.body.webhooks }, reached.steps);
   };
 }
 

@@ -1,0 +1,67 @@
+import { type WebhookEvent, webhookEventSynonyms } from '../../contract/events.ts';
+import type { Identity } from '../identity.ts';
+import type { OrderBody, OrderRecord, Step } from '../lifecycle/index.ts';
+import type { Store } from '../store.ts';
+
+/** Whose order it is, and the addresses that the order itself names for each event. */
+interface Concerned {
+  readonly userId: string;
+  readonly webhooks: OrderBody['webhooks'];
+}
+
+/** Queues the events of what an order went through, in their order. Within the transaction that keeps the change. */
+export function enqueueEvents(
+  store: Store,
+  identity: Identity,
+  { userId, webhooks }: Concerned,
+  steps: readonly Pick<Step, 'at' | 'events' | 'record'>[],
+): void {
+  if (steps.length === 0) return;
+  const registered = registeredAddress(store, userId);
+  if (registered === undefined && !webhooks) return;
+  for (const { at, events, record } of steps) {
+    for (const event of events) {
+      const urls = new Set([
+        ...(registered === undefined ? [] : [registered]),
+        ...ownAddresses(webhooks, event),
+      ]);
+      if (urls.size === 0) continue;
+      const body = bodyOf(record);
+      for (const url of urls) {
+        store.run(
+          'INSERT INTO deliveries (id, user_id, order_id, event, url, body, created_at, next_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+          identity.uuid('delivery'),
+          userId,
+          record.id,
+          event,
+          url,
+          body,
+          at,
+          at,
+        );
+      }
+    }
+  }
+}
+
+export function registeredAddress(store: Store, userId: string): string | undefined {
+  const row = store.get('SELECT url FROM hook_addresses WHERE user_id = ?', userId);
+  return row && String(row.url);
+}
+
+/** The addresses of an event and of the older names for it, each once. */
+function ownAddresses(webhooks: OrderBody['webhooks'], event: WebhookEvent): string[] {
+  if (!webhooks) return [];
+  const older = Object.entries(webhookEventSynonyms).filter(([, meant]) => meant === event);
+  const names = [event, ...older.map(([name]) => name)];
+  return names.flatMap((name) => {
+    const given = Object.hasOwn(webhooks, name) ? webhooks[name] : undefined;
+    return given == null ? [] : [given].flat();
+  });
+}
+
+/** The order's standard JSON; of a failed one with its error type (specification, Events, rule 5). */
+function bodyOf(record: OrderRecord): string {
+  const errorType = record.job_result?.error_type;
+  return JSON.stringify(errorType ? { ...record, error_type: errorType } : record);
+}
