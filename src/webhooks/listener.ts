@@ -61,7 +61,6 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
       connectionsCheckingInterval: Math.min(500, limits.headersMs),
-      keepAliveTimeout: 5_000,
       maxHeaderSize: headerBytes,
     },
     (request, response) => {
@@ -145,9 +144,8 @@ const busy = (response: ServerResponse): void => {
 };
 
 function answer(response: ServerResponse, status: number, body: Readonly<Record<string, unknown>>): void {
-  // What was not read to its end must not be read as the next request.
-  if (status !== 200) response.setHeader('connection', 'close');
-  response.writeHead(status, { 'content-type': 'application/json' });
+  // What was not read to its end must not be read as the next request, and no connection shall outlive the listener.
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify(body));
 }
 
