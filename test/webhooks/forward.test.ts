@@ -91,7 +91,7 @@ test('a password in the address goes along as Basic, and a name cannot add a hea
     target(there.url.replace('http://', 'http://me:pass@')),
     signal,
   );
-  const [{ headers } = { headers: {} }] = there.received;
+  const headers = there.received[0]?.headers ?? {};
   expect(headers.authorization).toBe(`Basic ${Buffer.from('me:pass').toString('base64')}`);
   expect(headers['x-evil']).toBeUndefined();
   expect(headers['x-webhook-event']).toBe('odd??X-Evil: 1??');
