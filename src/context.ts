@@ -11,6 +11,7 @@ import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
 import type { Journal } from './state/journal.ts';
+import type { WebhookStore } from './state/webhook-store.ts';
 
 export interface Line {
   readonly text: string;
@@ -37,7 +38,10 @@ export interface Context {
   client(): Promise<Client>;
   /** Gets the local profile its key and its example address, if it has none yet. */
   ready(): Promise<void>;
+  /** A client that an interruption does not end, for what must be put back. */
+  lastingClient(): Promise<Client>;
   journal(): Promise<Journal>;
+  webhooks(): Promise<WebhookStore>;
   store(): Promise<SettingsStore>;
   prompt(): Promise<typeof import('./prompt/index.ts')>;
   sandbox(): Promise<typeof import('./sandbox-door.ts')>;
@@ -47,6 +51,8 @@ export interface Context {
   keyMasked(): string;
   /** How long to wait for what a command awaits, ms; undefined without `--timeout`. */
   waitMs(): number | undefined;
+  /** Of this process, for a program that the user asked to run. */
+  readonly environment: Environment;
   /** A line for people, on stderr. */
   note(line: string): void;
   /** Reports a failure on stderr and goes on. */
@@ -82,12 +88,13 @@ export async function createContext(making: Making): Promise<Context> {
     note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
   const closers: (() => void | Promise<void>)[] = [];
-  const opened = once(async () => {
+  const open = async (ended: AbortSignal) => {
     const { openClient } = await import('./open-client.ts');
-    const made = await openClient(context, preview);
+    const made = await openClient({ ...context, signal: ended }, preview);
     closers.push(() => made.close());
     return made;
-  });
+  };
+  const opened = once(() => open(signal));
   const context: Context = {
     argv,
     pid: making.pid,
@@ -101,12 +108,20 @@ export async function createContext(making: Making): Promise<Context> {
     previewsRequests: preview !== undefined,
     client: async () => (await opened()).client,
     ready: async () => (await opened()).ready(),
+    lastingClient: once(async () => (await open(new AbortController().signal)).client),
     journal: once(async () => {
       const { Journal } = await import('./state/journal.ts');
       const journal = await Journal.open(folders.state, systemClock.now);
       closers.push(() => journal.close());
       return journal;
     }),
+    webhooks: once(async () => {
+      const { openWebhookStore } = await import('./state/webhook-store.ts');
+      const webhooks = await openWebhookStore(folders.state, systemClock.now);
+      closers.push(() => webhooks.close());
+      return webhooks;
+    }),
+    environment,
     store: async () => store,
     prompt: () => import('./prompt/index.ts'),
     sandbox: () => import('./sandbox-door.ts'),

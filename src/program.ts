@@ -60,6 +60,11 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/sandbox/index.ts'),
   },
   {
+    name: 'webhook',
+    summary: 'Register an address; receive, show, forward and replay events',
+    load: () => import('./commands/webhook/index.ts'),
+  },
+  {
     name: 'auth',
     summary: 'Keys: store one, see which is used, forget it',
     load: () => import('./commands/auth/index.ts'),

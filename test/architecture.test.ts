@@ -76,6 +76,10 @@ describe('who may import whom', () => {
     expect(offenders('state', ['contract', '@photostructure/sqlite', ...openToAll])).toEqual([]);
   });
 
+  test('webhooks import the contract and the state', () => {
+    expect(offenders('webhooks', ['contract', 'state', ...openToAll])).toEqual([]);
+  });
+
   test('a noun imports no other noun, and none of the libraries behind the walls', () => {
     const wrong = imports.filter(({ from, to }) => {
       const noun = /^commands\/([^/]+)\//.exec(from)?.[1];

@@ -27,9 +27,17 @@ const examples = commands
 const alsoFine: Readonly<Record<string, readonly number[]>> = {
   'order cancel': [0, 5],
   'retailer check': [0, 7],
+  'webhook listen': [8],
+  'webhook replay': [0, 9],
 };
 /** Examples that go on until they are ended; `test/service` runs them. */
 const endless = /^errand (sandbox serve|auth login --no-browser)/;
+
+/** An event for `webhook events` and `webhook replay`. */
+const hearOneEvent = `errand webhook listen -o ndjson --max 1 > heard &
+  until grep -q ready heard; do sleep 0.05; done
+  node -e "fetch(JSON.parse(require('fs').readFileSync('heard')).url, { method: 'POST', body: '{}' })"
+  wait $!`;
 
 describe('every example of the help', () => {
   let place: Place;
@@ -43,6 +51,7 @@ describe('every example of the help', () => {
       'printf secret > password.txt',
       'errand profile set served --base-url http://127.0.0.1:4848',
       'errand order create --file order.json',
+      hearOneEvent,
     ];
     const csv = [
       'errand bulk template > orders.csv',
@@ -66,6 +75,7 @@ describe('every example of the help', () => {
       (
         await errand(place, ['product', 'search', 'tea', '--retailer', 'harborgoods', '-o', 'id'])
       ).stdout.split('\n')[0] ?? '';
+    place.environment.EVENT = '1';
     place.environment.ORDER = (
       await shell(place, 'errand order create --file order.json -o id')
     ).stdout.trim();

@@ -1,0 +1,70 @@
+import { eventNames, sameEvents } from '../../webhooks/names.ts';
+import { defineCommand } from '../define.ts';
+import { checkUuid, eachId } from '../ids.ts';
+import { eventColumns, eventDetailColumns, shownEvent } from './columns.ts';
+import { readEventIds } from './event-ids.ts';
+
+const usualLimit = 50;
+
+export const events = defineCommand({
+  name: 'events',
+  aliases: ['list', 'ls', 'show'],
+  summary: 'Events that were received, newest first; with ids, all of each',
+  description: 'They are kept on this machine for 30 days.',
+  arguments: [{ name: 'ids', description: 'ids of events; - reads them from stdin', variadic: true }],
+  options: {
+    event: { kind: 'list', values: eventNames, description: `only these: ${eventNames.join(', ')}` },
+    order: { kind: 'text', placeholder: 'id', description: 'only of this order' },
+    failed: {
+      kind: 'flag',
+      description: 'only those that could not be sent on, or whose command failed or never ran',
+    },
+    limit: { kind: 'integer', min: 1, description: `how many (default ${usualLimit})` },
+    all: { kind: 'flag', description: 'to the end' },
+  },
+  examples: [
+    { command: 'errand webhook events', note: 'the newest 50' },
+    { command: 'errand webhook events --event status_updated --order $ORDER -o json', note: 'of one order' },
+    {
+      command: 'errand webhook events --failed -o id | errand webhook replay -',
+      note: 'send again what failed',
+    },
+  ],
+  related: ['webhook listen', 'webhook replay'],
+  async run(context, { ids = [], event, order, failed, limit = usualLimit, all = false }) {
+    const wanted = await readEventIds(context, ids);
+    const { events: log } = await context.webhooks();
+    const [only] = wanted;
+    if (only !== undefined && wanted.length === 1)
+      return { kind: 'record', record: { ...shownEvent(log.get(only)) }, columns: eventDetailColumns };
+    if (ids.length > 0) {
+      const read = async (id: string) => ({ ...shownEvent(log.get(Number(id))) });
+      return {
+        kind: 'list',
+        columns: eventColumns,
+        empty: 'no ids given',
+        ...eachId(context, wanted.map(String), read),
+      };
+    }
+    const found = log.list({
+      events: event && sameEvents(event),
+      orderId: order === undefined ? undefined : checkUuid('order id', order),
+      failed,
+    });
+    return {
+      kind: 'list',
+      rows: shown(),
+      columns: eventColumns,
+      empty: 'no event matches; `errand webhook listen` receives them',
+    };
+
+    function* shown() {
+      let count = 0;
+      for (const one of found) {
+        if (!all && count >= limit) return;
+        count += 1;
+        yield { ...shownEvent(one) };
+      }
+    }
+  },
+});

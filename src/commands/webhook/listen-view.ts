@@ -1,0 +1,86 @@
+import type { Context } from '../../context.ts';
+import { exitCodes } from '../../errors.ts';
+import type { Result, Row } from '../../output/result.ts';
+import { safeText } from '../../output/safe-text.ts';
+import type { ListenRecord, ListenSummary, ShownEvent } from '../../webhooks/listen.ts';
+import { eventColumns } from './columns.ts';
+
+/** What was heard, as the output asks for it; the exit code is 0, 7 or 8, and 130 where it was interrupted. */
+export function listenResult(context: Context, records: AsyncGenerator<ListenRecord>): Result {
+  let code = 0;
+  const exitCode = (): number => code;
+  const { format } = context.output;
+  if (format === 'ndjson') return { kind: 'list', rows: every(), columns: [], exitCode };
+  if (format === 'table') return { kind: 'stream', chunks: lines(), exitCode };
+  return { kind: 'list', rows: eventsOnly(), columns: eventColumns, exitCode };
+
+  async function* every(): AsyncGenerator<Row> {
+    for await (const record of records) {
+      conclude(record);
+      yield { ...record };
+    }
+    context.signal.throwIfAborted();
+  }
+
+  async function* lines(): AsyncGenerator<string> {
+    for await (const record of records) {
+      conclude(record);
+      if (record.type === 'ready') yield `listening on ${record.url}\n`;
+      if (record.type === 'event') yield `${eventLine(record)}\n`;
+      tell(context, record);
+    }
+    context.signal.throwIfAborted();
+  }
+
+  async function* eventsOnly(): AsyncGenerator<Row> {
+    for await (const record of records) {
+      conclude(record);
+      if (record.type === 'ready') context.note(`listening on ${record.url}`);
+      if (record.type === 'event') yield { ...record };
+      tell(context, record);
+    }
+    context.signal.throwIfAborted();
+  }
+
+  function conclude(record: ListenRecord): void {
+    if (record.type === 'summary') code = exitCodeOf(record);
+  }
+}
+
+function exitCodeOf({ ended, failed }: ListenSummary): number {
+  if (ended === 'timeout') return exitCodes.deadline;
+  return failed > 0 ? exitCodes.ended_badly : 0;
+}
+
+/** One event as a line: time, id, event, order, status, why it failed, and what is to be known of it. */
+function eventLine(event: ShownEvent): string {
+  const parts = [
+    event.received_at,
+    String(event.id),
+    event.event ?? '-',
+    event.order_id ?? '-',
+    event.status ?? '-',
+    event.error_type ?? '',
+    event.verified === false ? `(not verified: ${event.message})` : '',
+  ];
+  return safeText(parts.filter((part) => part !== '').join('  '));
+}
+
+/** What is no event is for people, on stderr. */
+function tell(context: Context, record: ListenRecord): void {
+  if (record.type === 'gap') context.note(`warning: ${record.message}`);
+  if (record.type === 'forward')
+    context.note(
+      record.delivered
+        ? `event ${record.id} sent on to ${record.url}`
+        : `event ${record.id} was not sent on: ${record.message}; errand webhook replay ${record.id}`,
+    );
+  if (record.type === 'exec' && record.exit_code !== 0)
+    context.note(
+      `the command for event ${record.id} failed: ${record.message ?? `exit ${record.exit_code}`}`,
+    );
+  if (record.type === 'summary') context.note(summaryLine(record));
+}
+
+const summaryLine = ({ received, stored, duplicates, forwarded, failed }: ListenSummary): string =>
+  `${received} received, ${stored} new, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${forwarded} sent on, ${failed} failed`;

@@ -1,0 +1,117 @@
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { runCommand } from '../../webhooks/exec.ts';
+import { forward } from '../../webhooks/forward.ts';
+import { type ListenOptions, listen } from '../../webhooks/listen.ts';
+import { eventNames, sameEvents } from '../../webhooks/names.ts';
+import { makeSecret, secretOf } from '../../webhooks/secret.ts';
+import { defineCommand } from '../define.ts';
+import { forwardTarget } from './forwarding.ts';
+import { listenResult } from './listen-view.ts';
+import { registerWhileListening } from './registration.ts';
+
+const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
+
+export const listenCommand = defineCommand({
+  name: 'listen',
+  summary: 'Receive events: show them, keep them, send them on',
+  description:
+    'An event is kept before it is acknowledged; one that comes twice is shown once. Events are not signed: only who knows the address can send them, and --refetch believes nothing but the service. Ctrl-C ends it.',
+  options: {
+    port: { kind: 'integer', min: 0, max: 65_535, description: 'port to listen on (default: a free one)' },
+    host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
+    allowRemote: { kind: 'flag', description: 'listen on an address that other machines reach' },
+    secretFile: {
+      kind: 'text',
+      placeholder: 'file',
+      description: 'keep the secret of the address here, so that it stays the same; made where missing',
+    },
+    register: { kind: 'flag', description: 'register the address with the service while listening' },
+    publicUrl: {
+      kind: 'text',
+      placeholder: 'url',
+      description: 'where a tunnel leads here from; the secret is added to it',
+    },
+    events: { kind: 'list', values: eventNames, description: `only these: ${eventNames.join(', ')}` },
+    refetch: {
+      kind: 'flag',
+      description: 'read the order again and show that in place of what the event says',
+    },
+    forwardTo: { kind: 'text', placeholder: 'url', description: 'send each event on, with retries' },
+    allowPrivate: { kind: 'flag', description: 'let a name in --forward-to lead to a private address' },
+    exec: {
+      kind: 'text',
+      placeholder: 'command',
+      description: 'run this for each event, its JSON on stdin, ERRAND_EVENT and ERRAND_ORDER_ID set',
+    },
+    max: { kind: 'integer', min: 1, placeholder: 'n', description: 'end after so many events' },
+  },
+  examples: [
+    { command: 'errand webhook listen --timeout 1s', note: 'an address of this machine, for a second' },
+    {
+      command: 'errand webhook listen --register --refetch -o ndjson --timeout 1s',
+      note: 'for a script: what the service itself says, one record a line',
+    },
+    {
+      command: 'errand webhook listen --forward-to http://localhost:3000/hooks --timeout 1s',
+      note: 'send events on to a server under development',
+    },
+    {
+      command: "errand webhook listen --events status_updated --exec 'jq -r .status' --timeout 1s",
+      note: 'a command for each event',
+    },
+  ],
+  operations: ['webhook.register', 'order.get'],
+  exitCodes: { 7: 'an event could not be sent on, or its command failed', 8: '--timeout passed' },
+  related: ['webhook events', 'webhook replay', 'webhook register'],
+  async run(context, { port = 0, host = '127.0.0.1', allowRemote = false, secretFile, register, ...more }) {
+    if (!loopback.test(host) && !allowRemote) {
+      throw new UsageError(`--host ${host} can be reached by other machines`, {
+        next: [{ command: `errand webhook listen --host ${host} --allow-remote`, when: 'if that is meant' }],
+      });
+    }
+    if (context.previewsRequests && !register)
+      throw new UsageError('nothing is sent without --register, so there is no request to show');
+    if (more.publicUrl !== undefined) forwardTarget(context, '--public-url', more.publicUrl, true);
+    const { forwardTo, exec, allowPrivate = false, refetch = false, events } = more;
+    const records = listen({
+      host,
+      port,
+      secret: secretFile === undefined ? makeSecret() : secretOf(secretFile),
+      publicUrl: more.publicUrl,
+      log: (await context.webhooks()).events,
+      profile: context.settings.profile.value,
+      baseUrl: context.settings.baseUrl.value,
+      clock: context.clock,
+      signal: context.signal,
+      max: more.max,
+      forMs: context.waitMs(),
+      wants: wanted(events),
+      register: register ? (url) => registerWhileListening(context, url) : undefined,
+      reread: refetch ? (id) => readOrder(context, id) : undefined,
+      forward: forwardTo === undefined ? undefined : sender(context, forwardTo, allowPrivate),
+      exec: exec === undefined ? undefined : runner(context, exec),
+    });
+    return listenResult(context, records);
+  },
+});
+
+function wanted(events: readonly string[] | undefined): ListenOptions['wants'] {
+  if (!events) return () => true;
+  const names = sameEvents(events);
+  return (event) => event !== null && names.includes(event);
+}
+
+async function readOrder(context: Context, id: string) {
+  const client = await context.lastingClient();
+  return (await client.call('order.get', { path: { order_id: id } }, { signal: context.signal })).body;
+}
+
+function sender(context: Context, url: string, allowPrivate: boolean): ListenOptions['forward'] {
+  const target = forwardTarget(context, '--forward-to', url, allowPrivate);
+  return (delivery, signal) => forward(delivery, target, signal);
+}
+
+function runner({ environment, clock }: Context, command: string): ListenOptions['exec'] {
+  return (delivery, signal) => runCommand({ command, environment, clock }, delivery, signal);
+}

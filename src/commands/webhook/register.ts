@@ -1,0 +1,51 @@
+import { UsageError } from '../../errors.ts';
+import { maskAddress } from '../../webhooks/secret.ts';
+import { defineCommand } from '../define.ts';
+import { registrationScope } from './registration.ts';
+
+const longestAddress = 8192;
+
+export const register = defineCommand({
+  name: 'register',
+  summary: 'Register the address that the service sends events to',
+  description:
+    'One address for each account, and one for test mode. Events are not signed: put a secret into the address, or read the order again when one comes. The secret is never shown.',
+  arguments: [{ name: 'url', description: 'http or https address; - reads it from stdin', required: true }],
+  examples: [
+    {
+      command: 'errand webhook register https://hooks.example.com/errand',
+      note: 'every event goes there',
+    },
+    {
+      command: "echo 'https://hooks.example.com/errand?token=s3cret' | errand webhook register -",
+      note: 'a secret stays out of the shell history',
+    },
+    {
+      command: 'errand webhook register https://hooks.example.com/errand --dry-run',
+      note: 'what would be sent',
+    },
+  ],
+  operations: ['webhook.register'],
+  related: ['webhook listen', 'webhook events'],
+  async run(context, { url }) {
+    const address = url === '-' ? (await context.readInput(longestAddress)).toString('utf8').trim() : url;
+    const { checkShape } = await import('../../contract/schemas/check.ts');
+    const { value: body, issues } = checkShape('WebhookRegistration', { webhook_url: address }, 'body');
+    if (!body) throw new UsageError(`the address cannot be registered: ${issues[0]?.msg ?? 'it is no URL'}`);
+    const client = await context.client();
+    const answer = await client.call('webhook.register', { body });
+    (await context.webhooks()).registrations.stand(registrationScope(context), address);
+    const shown = maskAddress(address);
+    return {
+      kind: 'record',
+      record: { ...answer.body, webhook_url: shown },
+      columns: [
+        { name: 'account', path: 'id', kind: 'id' },
+        { name: 'events go to', path: 'webhook_url' },
+      ],
+      hints: shown.includes('…')
+        ? []
+        : ['the address holds no secret: anyone who knows it can send events that look like the service’s'],
+    };
+  },
+});

@@ -1,0 +1,44 @@
+import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
+import { maskAddress } from '../../webhooks/secret.ts';
+
+/** Whose registration it is: the service keeps one for each account, and another one for test mode. */
+export const registrationScope = (context: Context): string =>
+  JSON.stringify([
+    context.settings.baseUrl.value,
+    context.settings.profile.value,
+    context.isRehearsal() ? 'test' : 'live',
+  ]);
+
+/**
+ * Registers a listener's address for as long as it listens.
+ * @returns what puts the earlier address back, as far as errand knows it: the service cannot be asked. That never throws.
+ */
+export async function registerWhileListening(context: Context, url: string): Promise<() => Promise<void>> {
+  const client = await context.lastingClient();
+  const { registrations } = await context.webhooks();
+  const scope = registrationScope(context);
+  const id = registrations.begin(scope, url);
+  try {
+    await client.call('webhook.register', { body: { webhook_url: url } }, { signal: context.signal });
+  } catch (error) {
+    registrations.end(scope, id);
+    throw error;
+  }
+  return async () => {
+    const { stands, earlier } = registrations.end(scope, id);
+    if (!stands) return context.note('another address was registered meanwhile; it stays');
+    if (earlier === undefined) return context.note(nothingBefore);
+    try {
+      await client.call('webhook.register', { body: { webhook_url: earlier } });
+      context.note(`registered ${maskAddress(earlier)} again`);
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+      await context.report(error);
+      context.note(`${maskAddress(earlier)} is not registered again; errand webhook register puts it back`);
+    }
+  };
+}
+
+const nothingBefore =
+  'no earlier address is known, and the service takes none away: events go to this listener’s address until `errand webhook register URL` names another';

@@ -1,0 +1,78 @@
+import type { Context } from '../../context.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import type { ForwardOutcome } from '../../state/events.ts';
+import { type ForwardTarget, forward } from '../../webhooks/forward.ts';
+import { maskAddress } from '../../webhooks/secret.ts';
+import { defineCommand } from '../define.ts';
+import { eachId } from '../ids.ts';
+import { readEventIds } from './event-ids.ts';
+import { forwardTarget } from './forwarding.ts';
+
+export const replay = defineCommand({
+  name: 'replay',
+  summary: 'Send events that were received once more',
+  description:
+    'Each goes out as it came, with the same name and body, to --to or to the address that events were last sent on to. Retried as `webhook listen --forward-to` does.',
+  arguments: [
+    { name: 'ids', description: 'ids of events; - reads them from stdin', required: true, variadic: true },
+  ],
+  options: {
+    to: { kind: 'text', placeholder: 'url', description: 'where to send them' },
+    allowPrivate: { kind: 'flag', description: 'let a name lead to a private address' },
+  },
+  examples: [
+    {
+      command: 'errand webhook replay $EVENT --to http://127.0.0.1:3000/hooks',
+      note: 'one event, to a server',
+    },
+    { command: 'errand webhook events --failed -o id | errand webhook replay -', note: 'all that failed' },
+  ],
+  exitCodes: { 7: 'the address refused an event', 9: 'the address cannot be reached' },
+  related: ['webhook events', 'webhook listen'],
+  async run(context, { ids, to, allowPrivate = false }) {
+    const wanted = await readEventIds(context, ids);
+    const { events: log } = await context.webhooks();
+    const url = to ?? log.lastForward();
+    if (wanted.length > 0 && url === undefined) {
+      throw new UsageError('--to is missing, and no event was sent on yet', {
+        next: [{ command: `errand webhook replay ${wanted[0]} --to URL`, when: 'to name the address' }],
+      });
+    }
+    const target = forwardTarget(context, '--to', url ?? 'http://localhost', allowPrivate);
+    return {
+      kind: 'list',
+      columns: [
+        { name: 'id', path: 'id', kind: 'id', weight: 9 },
+        { name: 'event', path: 'event', kind: 'status', weight: 8 },
+        { name: 'order', path: 'order_id', kind: 'id', weight: 7 },
+        { name: 'sent to', path: 'url', weight: 6 },
+        { name: 'answer', path: 'status', kind: 'count', weight: 8 },
+        { name: 'tries', path: 'attempts', kind: 'count', weight: 5 },
+      ],
+      empty: 'no event to send',
+      ...eachId(context, wanted.map(String), (id) => sendAgain(context, Number(id), target)),
+    };
+  },
+});
+
+async function sendAgain(context: Context, id: number, target: ForwardTarget) {
+  const { events: log } = await context.webhooks();
+  const { event, order_id, body } = log.get(id);
+  const outcome = await forward({ event, body: JSON.stringify(body) }, target, context.signal);
+  log.noteForward(id, outcome);
+  if (!outcome.delivered) throw refusal(id, outcome);
+  return { id, event, order_id, ...outcome, url: maskAddress(outcome.url) };
+}
+
+function refusal(id: number, { url, status, attempts, message }: ForwardOutcome): ErrandError {
+  const isRefused = status !== null && status < 500 && status !== 429;
+  return new ErrandError(
+    isRefused ? 'ended_badly' : 'unavailable',
+    `event ${id} was not taken by ${maskAddress(url)}: ${message}`,
+    {
+      attempts,
+      retryable: !isRefused,
+      next: [{ command: `errand webhook replay ${id}`, when: 'to send it again' }],
+    },
+  );
+}

@@ -1,0 +1,64 @@
+import { isAlive, self } from './owner.ts';
+import type { Statements } from './statements.ts';
+
+/**
+ * The webhook addresses that errand has registered, since the service has no way to ask for the one that stands.
+ * A stack for each scope (a service, a profile, test or live): listeners come and go on top of what was set to stay.
+ */
+export class Registrations {
+  readonly #sql: Statements;
+  readonly #now: () => number;
+
+  constructor(statements: Statements, now: () => number) {
+    this.#sql = statements;
+    this.#now = now;
+  }
+
+  /** An address that stays until another takes its place. */
+  stand(scope: string, url: string): void {
+    this.#sql.transaction(() => {
+      this.#sql.run('DELETE FROM registrations WHERE scope = ? AND pid IS NULL', scope);
+      this.#push(scope, url, null, null);
+    });
+  }
+
+  /** A listener's address, for as long as this process lives. @returns what to end it by. */
+  begin(scope: string, url: string): number {
+    const { pid, started } = self();
+    return this.#sql.transaction(() => this.#push(scope, url, pid, started));
+  }
+
+  /**
+   * Ends a listener's address.
+   * @returns whether the service still has it, as far as is known, and the address to put back in its place:
+   * the latest one set to stay or of a listener that lives.
+   */
+  end(scope: string, id: number): { readonly stands: boolean; readonly earlier: string | undefined } {
+    return this.#sql.transaction(() => {
+      const rows = this.#sql.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
+      const living = rows.filter(
+        ({ pid, process_started }) =>
+          pid === null || isAlive({ pid: Number(pid), started: String(process_started) }),
+      );
+      for (const row of rows.filter((row) => row.id === id || !living.includes(row)))
+        this.#sql.run('DELETE FROM registrations WHERE id = ?', Number(row.id));
+      const earlier = living.find((row) => row.id !== id)?.url;
+      return {
+        stands: living[0]?.id === id,
+        earlier: earlier === undefined ? undefined : String(earlier),
+      };
+    });
+  }
+
+  #push(scope: string, url: string, pid: number | null, started: string | null): number {
+    this.#sql.run(
+      'INSERT INTO registrations (scope, url, registered_at, pid, process_started) VALUES (?, ?, ?, ?, ?)',
+      scope,
+      url,
+      new Date(this.#now()).toISOString(),
+      pid,
+      started,
+    );
+    return Number(this.#sql.all('SELECT max(id) AS id FROM registrations WHERE scope = ?', scope)[0]?.id);
+  }
+}

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { openDatabase } from './database.ts';
+import { EventLog } from './events.ts';
+import { Registrations } from './registrations.ts';
+import { Statements } from './statements.ts';
+
+const migrations = [
+  `CREATE TABLE events (
+     id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE, event TEXT, order_id TEXT, status TEXT,
+     error_type TEXT, profile TEXT NOT NULL, base_url TEXT NOT NULL, headers TEXT NOT NULL, body TEXT NOT NULL,
+     received_at TEXT NOT NULL, last_received_at TEXT NOT NULL, deliveries INTEGER NOT NULL,
+     forward TEXT, exec TEXT, failed INTEGER NOT NULL DEFAULT 0) STRICT;
+   CREATE INDEX events_order ON events (order_id, id);
+   CREATE INDEX events_failed ON events (id) WHERE failed = 1;
+   CREATE INDEX events_received ON events (received_at);
+   CREATE TABLE registrations (
+     id INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL, url TEXT NOT NULL, registered_at TEXT NOT NULL,
+     pid INTEGER, process_started TEXT) STRICT;
+   CREATE INDEX registrations_scope ON registrations (scope, id);`,
+];
+
+/** What errand keeps of webhooks: events received, and addresses registered. */
+export interface WebhookStore {
+  readonly events: EventLog;
+  readonly registrations: Registrations;
+  close(): void;
+}
+
+/** @param now ms since the epoch. @throws StorageError where it cannot be kept; then no event may be accepted. */
+export async function openWebhookStore(folder: string, now: () => number): Promise<WebhookStore> {
+  const file = join(folder, 'webhooks.db');
+  const statements = new Statements(file, await openDatabase(file, migrations));
+  return {
+    events: new EventLog(statements, now),
+    registrations: new Registrations(statements, now),
+    close: () => statements.close(),
+  };
+}

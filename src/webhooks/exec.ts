@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Clock } from '../clock.ts';
+import { uuidPattern } from '../contract/limits.ts';
+import type { ExecOutcome } from '../state/events.ts';
+
+export interface Run {
+  /** A line for the shell, the user's own; nothing of an event ever stands in it. */
+  readonly command: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+}
+
+export interface RunInput {
+  readonly event: string | null;
+  readonly orderId: string | null;
+  /** JSON for stdin. */
+  readonly body: string;
+}
+
+/** A command that takes longer is ended, so that those behind it come to run. */
+const longestMs = 5 * 60_000;
+/** Between asking a command to end and ending it, ms. */
+const graceMs = 2_000;
+const eventName = /^[\w.-]{1,64}$/;
+
+/**
+ * Runs a command with an event on its stdin; what it prints goes to stderr. Names from outside reach its environment
+ * only where they are plain words.
+ * @throws the signal's reason where it is aborted; the command is ended then.
+ */
+export async function runCommand(run: Run, input: RunInput, signal: AbortSignal): Promise<ExecOutcome> {
+  signal.throwIfAborted();
+  const patience = AbortSignal.timeout(longestMs);
+  const ended = await endOf(start(run, input), input.body, AbortSignal.any([signal, patience]));
+  signal.throwIfAborted();
+  const message = patience.aborted ? `ended after ${longestMs / 60_000} min` : ended.message;
+  return { exit_code: ended.code, message, at: new Date(run.clock.now()).toISOString() };
+}
+
+function start({ command, environment }: Run, { event, orderId }: RunInput): ChildProcess {
+  return spawn(command, {
+    shell: true,
+    // A group of its own, so that what the command started ends with it.
+    detached: process.platform !== 'win32',
+    stdio: ['pipe', 2, 2],
+    env: {
+      ...environment,
+      ERRAND_EVENT: event !== null && eventName.test(event) ? event : '',
+      ERRAND_ORDER_ID: orderId !== null && uuidPattern.test(orderId) ? orderId : '',
+    },
+  });
+}
+
+function endOf(
+  child: ChildProcess,
+  body: string,
+  signal: AbortSignal,
+): Promise<{ readonly code: number | null; readonly message: string | null }> {
+  return new Promise((resolve) => {
+    let insistence: NodeJS.Timeout | undefined;
+    const stop = (): void => {
+      endGroup(child, 'SIGTERM');
+      insistence = setTimeout(() => endGroup(child, 'SIGKILL'), graceMs);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    const done = (code: number | null, message: string | null): void => {
+      signal.removeEventListener('abort', stop);
+      clearTimeout(insistence);
+      resolve({ code, message });
+    };
+    child.on('error', (error) => done(null, error.message));
+    child.on('exit', (code, name) => done(code, name === null ? null : `ended by ${name}`));
+    // A command need not read what it is given.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(body);
+  });
+}
+
+function endGroup(child: ChildProcess, name: NodeJS.Signals): void {
+  try {
+    if (process.platform === 'win32' || child.pid === undefined) child.kill(name);
+    else process.kill(-child.pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+}

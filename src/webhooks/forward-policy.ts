@@ -1,0 +1,35 @@
+/** How one try to send an event on ended. `retryAfter` is the header as it came. */
+export type Attempt =
+  | { readonly status: number; readonly retryAfter: string | undefined }
+  | { readonly failure: string; readonly isPermanent: boolean };
+
+const firstBackoffMs = 250;
+const longestBackoffMs = 8_000;
+const longestRetryAfterMs = 30_000;
+
+/**
+ * What follows try number `attempts` (from 1): a wait in ms before the next one, or the end. Exponential backoff with
+ * full jitter, not below `Retry-After` in seconds. 408, 429 and 5xx may pass; any other refusal stays one.
+ * Pure but for `random`, which gives a number from 0 to 1.
+ */
+export function nextAttempt(
+  attempt: Attempt,
+  attempts: number,
+  retries: number,
+  random: () => number,
+): number | 'delivered' | 'failed' {
+  if ('status' in attempt && attempt.status >= 200 && attempt.status < 300) return 'delivered';
+  if (attempts > retries || isFinal(attempt)) return 'failed';
+  const backoff = random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempts - 1));
+  return Math.round(Math.max(backoff, askedMs(attempt)));
+}
+
+const isFinal = (attempt: Attempt): boolean =>
+  'failure' in attempt
+    ? attempt.isPermanent
+    : attempt.status < 500 && attempt.status !== 429 && attempt.status !== 408;
+
+function askedMs(attempt: Attempt): number {
+  const asked = 'status' in attempt ? (attempt.retryAfter ?? '') : '';
+  return /^\d{1,6}$/.test(asked) ? Math.min(Number(asked) * 1000, longestRetryAfterMs) : 0;
+}

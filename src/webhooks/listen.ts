@@ -1,0 +1,95 @@
+import type { Clock } from '../clock.ts';
+import type { EventLog, ExecOutcome, ForwardOutcome, StoredEvent } from '../state/events.ts';
+import type { Delivery } from './forward.ts';
+import { openListener } from './listener.ts';
+import { Session } from './session.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** An event as it is shown. With rereading, `body` is what the service said, where `verified`. */
+export type ShownEvent = Omit<StoredEvent, 'forward' | 'exec' | 'deliveries' | 'last_received_at'> & {
+  readonly type: 'event';
+  readonly verified?: boolean;
+  readonly message?: string;
+};
+
+export interface ListenSummary {
+  /** Deliveries, duplicates included. */
+  readonly received: number;
+  readonly stored: number;
+  readonly duplicates: number;
+  readonly shown: number;
+  readonly forwarded: number;
+  /** Events that could not be verified or sent on, or whose command failed or never ran. */
+  readonly failed: number;
+  /** What ended it. */
+  readonly ended: 'max' | 'timeout' | 'interrupted';
+}
+
+export type ListenRecord =
+  | { readonly type: 'ready'; readonly url: string; readonly secret: string }
+  | ShownEvent
+  | ({ readonly type: 'forward'; readonly id: number } & ForwardOutcome)
+  | ({ readonly type: 'exec'; readonly id: number } & ExecOutcome)
+  | { readonly type: 'gap'; readonly message: string }
+  | ({ readonly type: 'summary' } & ListenSummary);
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly secret: string;
+  /** Where the listener is reached from outside, in place of its own address. */
+  readonly publicUrl?: string | undefined;
+  readonly log: EventLog;
+  readonly profile: string;
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Ends after so many events. */
+  readonly max?: number | undefined;
+  /** Ends after so long, ms. */
+  readonly forMs?: number | undefined;
+  /** Registers the address; what it resolves to puts the earlier one back. */
+  readonly register?: ((url: string) => Promise<() => Promise<void>>) | undefined;
+  readonly wants: (event: string | null) => boolean;
+  /** Reads an order again. @throws Error where it cannot be read. */
+  readonly reread?: ((orderId: string) => Promise<Json>) | undefined;
+  readonly forward?: ((delivery: Delivery, signal: AbortSignal) => Promise<ForwardOutcome>) | undefined;
+  readonly exec?:
+    | ((delivery: Delivery & { orderId: string | null }, signal: AbortSignal) => Promise<ExecOutcome>)
+    | undefined;
+}
+
+/**
+ * Receives webhooks until it has shown `max` of them, `forMs` have passed or the signal is aborted. Each is kept before
+ * it is acknowledged, shown in the order in which they came, then sent on and run, one at a time.
+ * Ends with a `summary`, whatever ended it. @throws UsageError for a port or host that cannot be had; what registering throws.
+ */
+export async function* listen(options: ListenOptions): AsyncGenerator<ListenRecord> {
+  const session = new Session(options);
+  const listener = await openListener({
+    host: options.host,
+    port: options.port,
+    secret: options.secret,
+    keep: (received) => session.keep(received),
+  });
+  const over = session.untilOver().then(async () => {
+    await listener.close();
+    await session.settle();
+  });
+  const url = outside(listener.url, options);
+  let restore: (() => Promise<void>) | undefined;
+  try {
+    restore = await options.register?.(url);
+    yield { type: 'ready', url, secret: options.secret };
+    yield* session.feed.records();
+  } finally {
+    session.stop('interrupted');
+    await over;
+    await restore?.();
+  }
+  yield { type: 'summary', ...session.summary() };
+}
+
+const outside = (url: string, { publicUrl, secret }: ListenOptions): string =>
+  publicUrl === undefined ? url : `${publicUrl.replace(/\/+$/, '')}/${secret}`;

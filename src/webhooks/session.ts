@@ -1,0 +1,152 @@
+import { Feed } from './feed.ts';
+import type { ListenOptions, ListenRecord, ListenSummary, ShownEvent } from './listen.ts';
+import type { Kept, Received } from './listener.ts';
+import { maskAddress } from './secret.ts';
+
+/** One run of the listener: what has come, and the two queues that show it and act on it. */
+export class Session {
+  readonly feed = new Feed<ListenRecord>();
+  readonly #options: ListenOptions;
+  readonly #ending = new AbortController();
+  readonly #counts = { received: 0, stored: 0, duplicates: 0, shown: 0, forwarded: 0, failed: 0 };
+  #wanted = 0;
+  #ended: ListenSummary['ended'] | undefined;
+  #showing: Promise<void> = Promise.resolve();
+  #acting: Promise<void> = Promise.resolve();
+
+  constructor(options: ListenOptions) {
+    this.#options = options;
+  }
+
+  /** Called for each delivery before it is answered. */
+  keep(received: Received): Kept {
+    const { log, profile, baseUrl, wants, max = Number.POSITIVE_INFINITY } = this.#options;
+    if (this.#ended !== undefined || this.#wanted >= max) return 'busy';
+    const isWanted = wants(received.event);
+    const { event, isNew } = this.#kept(() =>
+      log.keep({ ...received, profile, baseUrl }, isWanted && this.#acts),
+    );
+    this.#counts.received += 1;
+    this.#counts[isNew ? 'stored' : 'duplicates'] += 1;
+    if (isNew && isWanted) {
+      this.#wanted += 1;
+      this.#showing = this.#showing.then(() => this.#show(event.id)).catch((error) => this.#fail(error));
+      if (this.#wanted >= max) void this.#finish();
+    }
+    return isNew ? 'new' : 'duplicate';
+  }
+
+  /** Resolves when nothing more is to be received. */
+  async untilOver(): Promise<void> {
+    const { clock, signal, forMs } = this.#options;
+    const onAbort = (): void => this.stop('interrupted');
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (forMs !== undefined)
+      clock.sleep(forMs, this.#ending.signal).then(
+        () => this.stop('timeout'),
+        () => {},
+      );
+    if (!this.#ending.signal.aborted)
+      await new Promise((resolve) => this.#ending.signal.addEventListener('abort', resolve, { once: true }));
+    signal.removeEventListener('abort', onAbort);
+  }
+
+  stop(reason: ListenSummary['ended']): void {
+    this.#ended ??= reason;
+    this.#ending.abort();
+  }
+
+  /** What is being shown or acted on comes to its end; what has not begun stays owed. */
+  async settle(): Promise<void> {
+    await this.#showing;
+    await this.#acting;
+    this.feed.end();
+  }
+
+  summary(): ListenSummary {
+    return { ...this.#counts, ended: this.#ended ?? 'interrupted' };
+  }
+
+  get #acts(): boolean {
+    return this.#options.forward !== undefined || this.#options.exec !== undefined;
+  }
+
+  /** After the last event that was asked for: all that is to be done with it first. */
+  async #finish(): Promise<void> {
+    await this.#showing;
+    await this.#acting;
+    this.stop('max');
+  }
+
+  #kept<T>(keep: () => T): T {
+    try {
+      return keep();
+    } catch (error) {
+      void this.feed.put({ type: 'gap', message: messageOf(error) });
+      throw error;
+    }
+  }
+
+  async #show(id: number): Promise<void> {
+    const {
+      forward: _,
+      exec: _exec,
+      deliveries: _n,
+      last_received_at: _at,
+      ...event
+    } = this.#options.log.get(id);
+    const read = await this.#verify(event.order_id);
+    const shown = { type: 'event' as const, ...event, ...read };
+    this.#counts.shown += 1;
+    await this.feed.put(shown);
+    if (read.verified === false) this.#counts.failed += 1;
+    else this.#acting = this.#acting.then(() => this.#act(shown));
+  }
+
+  async #verify(
+    orderId: string | null,
+  ): Promise<Pick<ShownEvent, 'verified' | 'message'> & { body?: ShownEvent['body'] }> {
+    const { reread } = this.#options;
+    if (!reread) return {};
+    if (orderId === null) return { verified: false, message: 'it names no order to read again' };
+    try {
+      const order = await reread(orderId);
+      return {
+        verified: true,
+        body: order,
+        ...(typeof order.status === 'string' && { status: order.status }),
+      };
+    } catch (error) {
+      return { verified: false, message: messageOf(error) };
+    }
+  }
+
+  async #act({ id, event, order_id: orderId, body }: ShownEvent): Promise<void> {
+    const { log, forward, exec } = this.#options;
+    const delivery = { event, orderId, body: JSON.stringify(body) };
+    try {
+      const sent = await forward?.(delivery, this.#ending.signal);
+      if (sent) {
+        log.noteForward(id, sent);
+        this.#counts[sent.delivered ? 'forwarded' : 'failed'] += 1;
+        await this.feed.put({ type: 'forward', id, ...sent, url: maskAddress(sent.url) });
+      }
+      const run = await exec?.(delivery, this.#ending.signal);
+      if (!run) return;
+      log.noteExec(id, run);
+      if (run.exit_code !== 0 && sent?.delivered !== false) this.#counts.failed += 1;
+      await this.feed.put({ type: 'exec', id, ...run });
+    } catch (error) {
+      await this.#fail(error);
+    }
+  }
+
+  /** An event that the end overtakes stays owed, and is found with `webhook events --failed`. */
+  async #fail(error: unknown): Promise<void> {
+    this.#counts.failed += 1;
+    if (!this.#ending.signal.aborted) await this.feed.put({ type: 'gap', message: messageOf(error) });
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,265 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { json, peer } from '../http/peer.ts';
+import { order, orderId } from '../webhooks/order.ts';
+import { Listening } from './listening.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, shell } from './run.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
+});
+afterEach(() => place.remove());
+
+const post = async (url: unknown, body: unknown, event = 'status_updated'): Promise<number> =>
+  (
+    await fetch(String(url), {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'x-webhook-event': event },
+    })
+  ).status;
+
+/** Receives events with a listener of their own, and ends it. */
+async function receive(...bodies: Record<string, unknown>[]): Promise<void> {
+  const listening = new Listening(place, ['--max', String(bodies.length)]);
+  const { url } = await listening.record('ready');
+  for (const body of bodies) expect(await post(url, body)).toBe(200);
+  expect(await listening.ended()).toBe(0);
+}
+
+/** A service that knows the account's address and one order. */
+const service = (found = order('in_progress')) =>
+  peer((response, request) => {
+    if (request.target === '/users')
+      json({ id: 'account-1', ...JSON.parse(request.body) })(response, request, response.socket as never);
+    else json(found)(response, request, response.socket as never);
+  });
+
+describe('webhook listen', () => {
+  test('a script gets ready, each event and a summary', async () => {
+    const listening = new Listening(place, ['--max', '1']);
+    const { url, secret } = await listening.record('ready');
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}$/);
+    expect(url).toContain(String(secret));
+    expect(await post(url, order('pending'))).toBe(200);
+    expect(await listening.ended()).toBe(0);
+    expect(listening.records).toMatchObject([
+      { type: 'ready' },
+      { type: 'event', id: 1, event: 'status_updated', order_id: orderId, body: order('pending') },
+      { type: 'summary', received: 1, stored: 1, duplicates: 0, forwarded: 0, failed: 0 },
+    ]);
+  });
+
+  test('Ctrl-C ends it with the summary and 130', async () => {
+    const listening = new Listening(place, []);
+    const { url } = await listening.record('ready');
+    await post(url, order('pending'));
+    await listening.record('event');
+    listening.interrupt();
+    expect(await listening.ended()).toBe(130);
+    expect(listening.records.at(-1)).toMatchObject({ type: 'summary', received: 1, ended: 'interrupted' });
+  });
+
+  test('--timeout ends it with 8', async () => {
+    const { code, stdout } = await errand(place, ['webhook', 'listen', '--timeout', '300ms', '-o', 'ndjson']);
+    expect(code).toBe(8);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).type),
+    ).toEqual(['ready', 'summary']);
+  });
+
+  test('--register registers its address, and the one that errand registered before when it ends', async () => {
+    const there = await service();
+    place.environment.ERRAND_BASE_URL = there.url;
+    await errand(place, ['webhook', 'register', 'https://hooks.example.com/mine?token=s3cret']);
+    const listening = new Listening(place, ['--register']);
+    const { url } = await listening.record('ready');
+    listening.interrupt();
+    expect(await listening.ended()).toBe(130);
+    expect(there.received.map(({ body }) => JSON.parse(body).webhook_url)).toEqual([
+      'https://hooks.example.com/mine?token=s3cret',
+      url,
+      'https://hooks.example.com/mine?token=s3cret',
+    ]);
+    expect(listening.stderr).toContain('registered https://hooks.example.com/mine?token=… again');
+    expect(listening.stderr).not.toContain('s3cret');
+  });
+
+  test('with no earlier address known, it says how to name another', async () => {
+    const there = await service();
+    place.environment.ERRAND_BASE_URL = there.url;
+    const { code, stderr } = await errand(place, ['webhook', 'listen', '--register', '--timeout', '500ms']);
+    expect(code).toBe(8);
+    expect(stderr).toContain('errand webhook register URL');
+    expect(there.received).toHaveLength(1);
+  });
+
+  test('a registration that the service refuses ends it with its exit code', async () => {
+    const there = await peer(json({ code: 'unauthorized', message: 'no', details: {} }, 401));
+    place.environment.ERRAND_BASE_URL = there.url;
+    const { code, stdout } = await errand(place, ['webhook', 'listen', '--register']);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+  });
+
+  test('--refetch shows the order as the service has it', async () => {
+    const there = await service(order('in_progress'));
+    place.environment.ERRAND_BASE_URL = there.url;
+    const listening = new Listening(place, ['--refetch', '--max', '1']);
+    const { url } = await listening.record('ready');
+    await post(url, order('order_placed'));
+    expect(await listening.ended()).toBe(0);
+    expect(await listening.record('event')).toMatchObject({
+      verified: true,
+      status: 'in_progress',
+      body: order('in_progress'),
+    });
+    expect(there.received[0]?.target).toBe(`/orders/${orderId}`);
+  });
+
+  test('--forward-to and --exec get each event; what fails is told by the exit code', async () => {
+    const there = await peer(json({}), json({}, 404));
+    const listening = new Listening(place, [
+      ...['--forward-to', there.url, '--exec', 'cat > "$ERRAND_EVENT.json"; echo done', '--max', '2'],
+    ]);
+    const { url } = await listening.record('ready');
+    await post(url, order('pending'));
+    await post(url, order('in_progress'));
+    expect(await listening.ended()).toBe(7);
+    expect(await listening.record('exec')).toMatchObject({ exit_code: 0 });
+    expect(listening.stderr).toContain('done');
+    const kept = await shell(place, 'cat status_updated.json');
+    expect(JSON.parse(kept.stdout)).toEqual(order('in_progress'));
+    expect((await errand(place, ['webhook', 'events', '--failed', '-o', 'id'])).stdout).toBe('2\n');
+  });
+
+  test('the secret in a file keeps its address', async () => {
+    const args = ['webhook', 'listen', '--secret-file', 'secret', '--timeout', '300ms', '-o', 'ndjson'];
+    const secrets = [];
+    for (const _ of [1, 2])
+      secrets.push(JSON.parse((await errand(place, args)).stdout.split('\n')[0] ?? '').secret);
+    expect(secrets[0]).toBe(secrets[1]);
+  });
+
+  test.each([
+    [['--host', '0.0.0.0'], '--allow-remote'],
+    [['--forward-to', 'ftp://x'], '--forward-to takes'],
+    [['--public-url', 'nope'], '--public-url takes'],
+    [['--events', 'order_plced'], '--events takes one of'],
+    [['--dry-run'], '--register'],
+    [['--max', '0'], '--max takes'],
+  ])('%j is refused before anything listens', async (args, message) => {
+    const { code, stdout, stderr } = await errand(place, ['webhook', 'listen', ...args]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+
+  test('--register --dry-run shows what would be registered, and sends nothing', async () => {
+    const there = await service();
+    place.environment.ERRAND_BASE_URL = there.url;
+    const { code, stdout } = await errand(place, ['webhook', 'listen', '--register', '--dry-run']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ method: 'POST', url: `${there.url}/users` });
+    expect(there.received).toEqual([]);
+  });
+});
+
+describe('hostile events', () => {
+  test('escape sequences in a record are made visible, and JSON carries them escaped', async () => {
+    const evil = '\u001b]0;owned\u0007\u001b[2J\u202Eevil';
+    await receive({ id: orderId, status: evil, note: evil });
+    for (const args of [['events'], ['events', '1']])
+      expect((await errand(place, ['webhook', ...args])).stdout).not.toMatch(/[\u0007\u001b\u202e]/);
+    const { stdout } = await errand(place, ['webhook', 'events', '1', '-o', 'json']);
+    expect(stdout).not.toMatch(/[\u0007\u001b]/);
+    expect(JSON.parse(stdout)).toMatchObject({ status: evil });
+  });
+});
+
+describe('webhook events', () => {
+  test('a list and one of it have the same shape', async () => {
+    await receive(order('pending'), order('in_progress'));
+    const list = JSON.parse((await errand(place, ['webhook', 'events', '-o', 'json'])).stdout);
+    expect(list.map(({ id }: { id: number }) => id)).toEqual([2, 1]);
+    const one = JSON.parse((await errand(place, ['webhook', 'events', '1', '-o', 'json'])).stdout);
+    expect(one).toEqual(list[1]);
+    const two = await errand(place, ['webhook', 'events', '1', '2', '-o', 'ndjson']);
+    expect(two.stdout.trim().split('\n')).toHaveLength(2);
+  });
+
+  test('they are found by name, its synonym, and order', async () => {
+    await receive(order('pending'));
+    const count = async (...args: string[]) =>
+      (await errand(place, ['webhook', 'events', '-o', 'id', ...args])).stdout.trim();
+    expect(await count('--event', 'status_updated')).toBe('1');
+    expect(await count('--event', 'order_placed')).toBe('');
+    expect(await count('--order', orderId)).toBe('1');
+    expect(await count('--order', '22222222-2222-4222-8222-222222222222')).toBe('');
+  });
+
+  test('an id that is none, and one that is not kept', async () => {
+    expect(await errand(place, ['webhook', 'events', 'x1'])).toMatchObject({ code: 2 });
+    expect(await errand(place, ['webhook', 'events', '9'])).toMatchObject({ code: 4 });
+    expect(await errand(place, ['webhook', 'events'])).toMatchObject({ code: 0, stdout: '' });
+  });
+});
+
+describe('webhook replay', () => {
+  test('events go out as they came, to the address named and then to the same again', async () => {
+    const there = await peer(json({}));
+    await receive(order('pending'), order('in_progress'));
+    const first = await shell(
+      place,
+      `errand webhook events -o id | errand webhook replay - --to '${there.url}/?key=s3cret'`,
+    );
+    expect(first).toMatchObject({ code: 0 });
+    expect(first.stdout).not.toContain('s3cret');
+    expect(await errand(place, ['webhook', 'replay', '1'])).toMatchObject({ code: 0 });
+    expect(there.received.map(({ target, body }) => [target, JSON.parse(body).status])).toEqual([
+      ['/?key=s3cret', 'in_progress'],
+      ['/?key=s3cret', 'pending'],
+      ['/?key=s3cret', 'pending'],
+    ]);
+    expect(there.received[0]?.headers['x-webhook-event']).toBe('status_updated');
+  });
+
+  test('an address that cannot be reached ends with 9, one that refuses with 7, none at all with 2', async () => {
+    const there = await peer(json({}, 400));
+    await receive(order('pending'));
+    expect(await errand(place, ['webhook', 'replay', '1'])).toMatchObject({ code: 2 });
+    const unreachable = ['webhook', 'replay', '1', '--to', 'http://127.0.0.1:9', '--retries', '1'];
+    expect(await errand(place, unreachable)).toMatchObject({ code: 9, stdout: '' });
+    expect(await errand(place, ['webhook', 'replay', '1', '--to', there.url])).toMatchObject({ code: 7 });
+    expect(await errand(place, ['webhook', 'replay', '9', '--to', there.url])).toMatchObject({ code: 4 });
+  });
+});
+
+describe('webhook register', () => {
+  test('the address goes to the service whole and is shown without its secret', async () => {
+    const there = await service();
+    place.environment.ERRAND_BASE_URL = there.url;
+    const url = 'https://me:pass@hooks.example.com/0123456789abcdef0123?token=s3cret';
+    const done = await shell(place, `echo '${url}' | errand webhook register - -o json`);
+    expect(done).toMatchObject({ code: 0 });
+    expect(JSON.parse(done.stdout)).toEqual({
+      id: 'account-1',
+      webhook_url: 'https://…@hooks.example.com/…0123?token=…',
+    });
+    expect(JSON.parse(there.received[0]?.body ?? '')).toEqual({ webhook_url: url });
+  });
+
+  test('an address without a secret is registered with a word of caution', async () => {
+    const there = await service();
+    place.environment.ERRAND_BASE_URL = there.url;
+    const { code, stderr } = await errand(place, ['webhook', 'register', 'https://hooks.example.com/x']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('holds no secret');
+  });
+
+  test('what is no http address is refused before anything is sent', async () => {
+    expect(await errand(place, ['webhook', 'register', 'ftp://x'])).toMatchObject({ code: 2 });
+  });
+});

@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makePlace, type Place } from '../program/place.ts';
+import { order, orderId } from '../webhooks/order.ts';
+import { Terminal } from './terminal.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(() => place.remove());
+
+test('on a terminal events are lines that obey nothing of what came, until Ctrl-C', async () => {
+  const terminal = new Terminal(place, 'errand', ['webhook', 'listen'], { columns: 160 });
+  try {
+    await terminal.shows(/listening on http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\n/);
+    const url = /http:\S+/.exec(terminal.text)?.[0] ?? '';
+    const send = (status: string) =>
+      fetch(url, {
+        method: 'POST',
+        body: JSON.stringify(order(status)),
+        headers: { 'x-webhook-event': 'status_updated' },
+      });
+    await send('pending');
+    await terminal.shows(new RegExp(`1  status_updated  ${orderId}  pending`));
+    await send('\u001b]0;owned\u0007\u001b[2J\u202eevil\nnext');
+    await terminal.shows('evil⏎next');
+    expect(terminal.raw).not.toMatch(/\u001b\]0|\u001b\[2J|\u202e/);
+    terminal.type('\u0003');
+    expect(await terminal.ended()).toBe(130);
+    expect(terminal.text).toContain('2 received, 2 new, 0 duplicates');
+  } finally {
+    terminal.close();
+  }
+});
