@@ -11,6 +11,7 @@ import {
   sendPaid,
 } from './payer.ts';
 import { type Answer, orderBody, TestService } from './service.ts';
+import { exchange } from './socket.ts';
 
 const problem = (name: string): string => `https://paymentauth.org/problems/${name}`;
 
@@ -36,7 +37,7 @@ describe('payment challenges', () => {
     expect(challengesOf(answer)).toHaveLength(4);
   };
 
-  test('an unpaid order answers 402 with one challenge for each method, in a header line of its own', async () => {
+  test('an unpaid order answers 402 with one challenge for each method', async () => {
     const answer = await send();
     expect(answer.status).toBe(402);
     expect(challengesOf(answer).map(({ method }) => method)).toEqual(['sandbox', 'stripe', 'tempo', 'x402']);
@@ -47,6 +48,12 @@ describe('payment challenges', () => {
     expect(first?.digest).toBe(
       `sha-256=:${createHash('sha256').update(JSON.stringify(body)).digest('base64')}:`,
     );
+  });
+
+  test('each challenge stands in a header line of its own', async () => {
+    const request = `POST /agent/orders HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`;
+    const lines = (await exchange(service.baseUrl, request)).split('\r\n');
+    expect(lines.filter((line) => /^www-authenticate: Payment id="/i.test(line))).toHaveLength(4);
   });
 
   test('every challenge of an order asks for max_price and 100 cents, in canonical JSON', async () => {
@@ -187,6 +194,15 @@ describe('payment challenges', () => {
     expect((await send({}, credentialOf(challengeFor(late)))).status).toBe(201);
   });
 
+  test('who asks the same at the same time gets a challenge of their own', async () => {
+    const asked = await Promise.all([send(), send()]);
+    const paid = await Promise.all(
+      asked.map((challenged) => send({}, credentialOf(challengeFor(challenged)))),
+    );
+    expect(paid.map(({ status }) => status)).toEqual([201, 201]);
+    expect(paid[0]?.body.id).not.toBe(paid[1]?.body.id);
+  });
+
   test('a payment can be declined, which is refused and leaves the challenge payable', async () => {
     const challenge = challengeFor(await send());
     const declined = await send({}, credentialOf(challenge, { type: 'sandbox', authorization: 'decline' }));
@@ -210,7 +226,7 @@ describe('payment challenges', () => {
     },
   );
 
-  test('a challenge of one process of a store is known to its others, and none to another store', async () => {
+  test('a challenge that another store issued is refused', async () => {
     const other = await TestService.start();
     const paid = credentialOf(challengeFor(await send()));
     const answer = await sendPaid(other, '/agent/orders', body, paid);

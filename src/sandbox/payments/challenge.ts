@@ -1,6 +1,6 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { OperationName } from '../../contract/operations/index.ts';
-import { encodeJson } from './canonical-json.ts';
+import { decodeObject, encodeJson } from './canonical-json.ts';
 import { type PaymentMethod, paymentMethods } from './methods.ts';
 
 /** A challenge's parameters as they stand on the wire. */
@@ -44,13 +44,15 @@ export function challengeOf(bill: Bill, method: PaymentMethod, secret: Buffer, n
     }),
     expires: new Date(now + payableMs).toISOString(),
     ...(bill.digest !== null && { digest: bill.digest }),
-    opaque: opaqueOf(bill.operation),
+    // What is bought, so that the payment of one call does not pay another with the same body; and a number used once,
+    // so that two callers who ask the same at the same time are not told the same challenge.
+    opaque: encodeJson({ operation: bill.operation, nonce: randomBytes(12).toString('base64url') }),
   };
   return { id: idOf(parameters, secret), ...parameters };
 }
 
-/** What is bought, so that the payment of one call does not pay another with the same body. */
-export const opaqueOf = (operation: OperationName): string => encodeJson({ operation });
+/** What a challenge was issued for. */
+export const operationOf = ({ opaque = '' }: Challenge): unknown => decodeObject(opaque)?.operation;
 
 /** The `WWW-Authenticate` header of a challenge. No part of it holds a quote or a backslash. */
 export function headerOfChallenge({ id, realm, method, intent, request, ...optional }: Challenge): string {

@@ -1,5 +1,5 @@
 import { decodeObject } from './canonical-json.ts';
-import { type Bill, billCurrency, opaqueOf } from './challenge.ts';
+import { type Bill, billCurrency, operationOf } from './challenge.ts';
 import type { Credential } from './credential.ts';
 import { isPaymentMethod, type PaymentMethod, paymentMethods } from './methods.ts';
 import type { Problem } from './problem.ts';
@@ -13,13 +13,13 @@ export function failureOf(
   configured: readonly PaymentMethod[],
   now: number,
 ): Failure | undefined {
-  const { method, intent, request, expires = '', digest, opaque } = challenge;
+  const { method, intent, request, expires = '', digest } = challenge;
   const known = isPaymentMethod(method) && configured.includes(method) ? paymentMethods[method] : undefined;
   if (!known) return ['method-unsupported', `Payment method ${method} is not taken here.`];
   const { amount, currency } = decodeObject(request) ?? {};
   const checks: readonly (readonly [isWrong: boolean, ...Failure])[] = [
     [
-      intent !== 'charge' || opaque !== opaqueOf(bill.operation),
+      intent !== 'charge' || operationOf(challenge) !== bill.operation,
       'invalid-challenge',
       'The challenge was issued for another endpoint.',
     ],
