@@ -149,3 +149,27 @@ test('neither the key behind the challenges nor a temporary key stands in the st
   expect(service.store.meta('payment_secret')?.length).toBeGreaterThan(60);
   close();
 });
+
+test('of requests that present one credential in the same moment one is paid for, and none is a bug', async () => {
+  const { send, bugs, service, close } = await place();
+  const order = {
+    products: [{ url: 'http://127.0.0.1:4848/shop/test-success' }],
+    shipping_address: address,
+    max_price: 5_000,
+  };
+  for (const [target, body, statuses] of [
+    ['/agent/orders', order, [201, 409, 409]],
+    ['/agent/search', { q: 'coffee' }, [200, 402, 402]],
+  ] as const) {
+    const authorization = credentialOf(challengeFor(await send('POST', target, body)));
+    const answers = await Promise.all([1, 2, 3].map(() => send('POST', target, body, authorization)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual(statuses);
+  }
+  expect(service.store.all('SELECT operation, cents FROM payments ORDER BY cents')).toEqual([
+    { operation: 'agent.search', cents: 1 },
+    { operation: 'agent.order.create', cents: 5_100 },
+  ]);
+  expectBalancedBooks(service.store);
+  expect(bugs).toEqual([]);
+  close();
+});

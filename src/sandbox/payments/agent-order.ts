@@ -51,7 +51,7 @@ export async function acceptAgentOrder(service: Service, call: OrderCall): Promi
   });
 }
 
-/** A sum that no number holds exactly. @throws Invalid. */
+/** Sums stay far below what a JSON number no longer holds exactly, fee and all. @throws Invalid. */
 function refuseUnpayable({ body }: OrderCall): void {
   const most = 1e12;
   if (body.max_price <= most) return;
