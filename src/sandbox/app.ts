@@ -7,6 +7,7 @@ import { control } from './control/trigger.ts';
 import type { Call, HandlerAnswer, Service } from './handler.ts';
 import { handlers } from './handlers/index.ts';
 import { page } from './pages/index.ts';
+import { isProbe, probeRefusal } from './payments/probe.ts';
 import { bodyTooLarge, largestBody, readBody, readQuery, readTarget } from './read-request.ts';
 import { answerTo, Invalid, json, Refusal } from './refusal.ts';
 import { type Match, route } from './router.ts';
@@ -76,7 +77,7 @@ async function call(
 ): Promise<SandboxResponse> {
   const now = service.clock.now();
   const caller = identify(service.store, operation.auth, request, now);
-  if (caller?.orderId && name !== 'order.get')
+  if (caller?.orderId && name !== 'order.get' && name !== 'order.timeline')
     throw new Refusal('forbidden', 'This temporary key reads one order only.');
   const handler = handlers[name];
   if (!handler)
@@ -87,9 +88,13 @@ async function call(
   const raw = Object.fromEntries(Object.entries(path).map(([key, value]) => [key, [value]]));
   const inPath = readParameters(operation.pathParameters ?? {}, [], 'path', raw);
   const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', readQuery(search));
-  const body = await readBody(operation.body, request);
+  const body = isProbe(name, request)
+    ? { value: undefined, issues: [] }
+    : await readBody(operation.body, request);
   const issues = [...inPath.issues, ...inQuery.issues, ...body.issues];
   if (issues.length > 0) throw new Invalid(issues);
+  if (isProbe(name, request))
+    throw await probeRefusal(service, { operation: name, request, query: inQuery.values, now });
   await placeRows(service, now, placingBudgetMs);
   await bringUpToDate(service, now);
   const values = Object.fromEntries(

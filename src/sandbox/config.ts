@@ -1,4 +1,5 @@
 import { sandboxWalletCents } from '../contract/limits.ts';
+import type { PaymentMethod } from './payments/methods.ts';
 
 /** What distinguishes one sandbox from another; nothing of it stands fixed in a handler. */
 export interface SandboxConfig {
@@ -18,6 +19,8 @@ export interface SandboxConfig {
   readonly allowExternalWebhooks: boolean;
   readonly orderFeeCents: number;
   readonly startBalanceCents: number;
+  /** What a call without an account can be paid by, in the order of the challenges. */
+  readonly paymentMethods: readonly PaymentMethod[];
 }
 
 /** The shop and the service share one address; the shop is a path of it. */
@@ -39,6 +42,7 @@ export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}
     allowExternalWebhooks: false,
     orderFeeCents: 100,
     startBalanceCents: sandboxWalletCents,
+    paymentMethods: ['sandbox', 'stripe', 'tempo', 'x402'],
     ...more,
   };
 }

@@ -59,7 +59,11 @@ export type HandlerAnswer<N extends OperationName> =
       readonly count?: number;
     }
   /** JSON composed of records that were checked when they were written. */
-  | { readonly text: string; readonly count?: number }
+  | {
+      readonly text: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly count?: number;
+    }
   | { readonly csv: SandboxBody; readonly filename: string }
   | { readonly empty: true };
 

@@ -109,4 +109,12 @@ export const migrations: readonly string[] = [
      delivery_seq INTEGER NOT NULL REFERENCES deliveries (seq), at INTEGER NOT NULL, status INTEGER, error TEXT,
      took_ms INTEGER NOT NULL) STRICT;
    CREATE INDEX delivery_attempts_of ON delivery_attempts (delivery_seq)`,
+
+  // What was paid by challenge; a challenge pays once, and a key makes one order.
+  `CREATE TABLE payments (
+     challenge_id TEXT PRIMARY KEY, method TEXT NOT NULL, reference TEXT NOT NULL, operation TEXT NOT NULL,
+     cents INTEGER NOT NULL, digest TEXT, source TEXT, order_id TEXT, idempotency_key TEXT, at INTEGER NOT NULL)
+     STRICT, WITHOUT ROWID;
+   CREATE UNIQUE INDEX payments_order ON payments (order_id) WHERE order_id IS NOT NULL;
+   CREATE UNIQUE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL`,
 ];

@@ -10,17 +10,21 @@ export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
   readonly headers: Headers;
+  /** Members of the body beside the three that every refusal has. */
+  readonly extension: Readonly<Record<string, unknown>>;
 
   constructor(
     code: ErrorCode,
     message: string,
     details: Readonly<Record<string, unknown>> = {},
     headers: Headers = {},
+    extension: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
     this.code = code;
     this.details = details;
     this.headers = headers;
+    this.extension = extension;
   }
 }
 
@@ -45,6 +49,6 @@ export const json = (status: number, value: unknown, headers: Headers = {}): San
 export function answerTo(error: unknown): SandboxResponse | undefined {
   if (error instanceof Invalid) return json(422, { detail: error.issues });
   if (!(error instanceof Refusal)) return undefined;
-  const { code, message, details, headers } = error;
-  return json(errorCodes[code].status, { code, message, details }, headers);
+  const { code, message, details, headers, extension } = error;
+  return json(errorCodes[code].status, { ...extension, code, message, details }, headers);
 }

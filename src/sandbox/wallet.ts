@@ -1,8 +1,16 @@
 import { Refusal } from './refusal.ts';
 import type { Store } from './store.ts';
 
-/** Why the wallet's balance changed. */
-export type LedgerKind = 'opening' | 'purchase' | 'fee' | 'refund' | 'credit' | 'reversal';
+/** Why the wallet's balance changed; `payment` and `payout` are those of an order that is paid by challenge. */
+export type LedgerKind =
+  | 'opening'
+  | 'purchase'
+  | 'fee'
+  | 'refund'
+  | 'credit'
+  | 'reversal'
+  | 'payment'
+  | 'payout';
 
 export interface Wallet {
   readonly id: string;

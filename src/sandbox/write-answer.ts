@@ -20,8 +20,10 @@ export async function writeAnswer(
     };
     return { status: wanted.status, headers, body: answered.csv };
   }
-  if ('text' in answered)
-    return { status: wanted.status, headers: { 'content-type': 'application/json' }, body: answered.text };
+  if ('text' in answered) {
+    const headers = { 'content-type': 'application/json', ...answered.headers };
+    return { status: wanted.status, headers, body: answered.text };
+  }
   if (wanted.type === 'json') {
     const { checkShape } = await import('../contract/schemas/check.ts');
     const { issues } = checkShape(wanted.schema, answered.value, 'answer');

@@ -1,5 +1,6 @@
 import type { Handlers } from '../handler.ts';
 import { accountHandlers } from './accounts.ts';
+import { agentHandlers } from './agent.ts';
 import { bulkHandlers } from './bulk.ts';
 import { descriptionHandlers } from './description.ts';
 import { deviceHandlers } from './device.ts';
@@ -15,6 +16,7 @@ import { webhookHandlers } from './webhooks.ts';
 /** The handler of each operation of the table. */
 export const handlers: Handlers = {
   ...accountHandlers,
+  ...agentHandlers,
   ...bulkHandlers,
   ...descriptionHandlers,
   ...deviceHandlers,

@@ -1,6 +1,6 @@
-import { searchSorts } from '../../contract/enums.ts';
 import type { Handlers } from '../handler.ts';
-import { Invalid, Refusal } from '../refusal.ts';
+import { searchListings } from '../products/listings.ts';
+import { Refusal } from '../refusal.ts';
 
 export const retailerHandlers: Handlers = {
   'retailer.list': async (service, { query }) => {
@@ -22,31 +22,13 @@ export const retailerHandlers: Handlers = {
   },
 
   search: async (service, { query }) => {
-    const catalogue = await service.catalogue();
-    const { retailer } = query;
-    if (typeof retailer === 'string' && !catalogue.retailerIds().includes(retailer)) {
-      const msg = `Input should be one of ${catalogue.retailerIds().join(', ')}`;
-      throw new Invalid([{ loc: ['query', 'retailer'], msg, type: 'enum' }]);
-    }
-    const sort = searchSorts.find((known) => known === query.sort) ?? 'relevance';
-    const found = catalogue.search({
+    const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+    const wanted = {
       q: String(query.q),
-      ...(typeof query.min_price === 'number' && { minPrice: query.min_price }),
-      ...(typeof query.max_price === 'number' && { maxPrice: query.max_price }),
-      ...(typeof retailer === 'string' && { retailer }),
-      sort,
-      limit: Number(query.limit),
-    });
-    const { results, excludedByPrice, hint } = found;
-    return {
-      value: {
-        status: 'completed',
-        query: String(query.q),
-        results,
-        excluded_by_price: excludedByPrice,
-        hint,
-      },
-      count: results.length,
+      minPrice: number(query.min_price),
+      maxPrice: number(query.max_price),
     };
+    const value = await searchListings(service, wanted, query);
+    return { value, count: value.results.length };
   },
 };

@@ -41,6 +41,7 @@ export async function prepareOrder(
   service: Service,
   orderer: Orderer,
   body: OrderBody,
+  feeCents = service.config.orderFeeCents,
 ): Promise<(createdAt: number) => Accepted> {
   const { store, identity, config } = service;
   const { userId, email } = orderer;
@@ -51,11 +52,11 @@ export async function prepareOrder(
   const turn = await turnOnAccount(service, userId, body);
   return (createdAt) => {
     refuseExisting(service, userId, body);
-    const { reserved, fee, paysGoods } = walletTerms(body, config.orderFeeCents);
+    const { reserved, fee, paysGoods } = walletTerms(body, feeCents);
     const { spendable } = walletOf(store, userId);
     const rails = paysGoods ? accountRails(service, userId, surroundings.lines) : [];
     if (creationRefusal(body, config.shopUrl)?.code === 'insufficient_funds') {
-      const required = Math.max(1, body.max_price + config.orderFeeCents);
+      const required = Math.max(1, body.max_price + feeCents);
       throw insufficientFunds(Math.min(spendable, required - 1), required, rails);
     }
     requireFunds(spendable, reserved, rails);

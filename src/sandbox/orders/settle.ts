@@ -2,6 +2,7 @@ import { closeUp } from '../accounts/queue.ts';
 import { enqueueEvents } from '../deliveries/enqueue.ts';
 import type { Service } from '../handler.ts';
 import type { Advanced, Step } from '../lifecycle/index.ts';
+import { returnChange } from '../payments/change.ts';
 import type { Store } from '../store.ts';
 import { enter, reserve } from '../wallet.ts';
 import { loadRecordText } from './record-text.ts';
@@ -46,6 +47,7 @@ function moveMoney(store: Store, order: StoredOrder, steps: readonly Step[]): nu
       if (payer !== 'wallet') continue;
       enter(store, order.userId, reason, reason === 'purchase' ? -cents : cents, step.at, order.record.id);
     }
+    if (endsPlacing(step)) returnChange(store, order, step);
   }
   return reserved;
 }

@@ -31,12 +31,24 @@ export async function productOffers(
   product: AskedProduct,
   now: number,
 ): Promise<Shape<'ProductOffersPayload'>> {
+  await refuseProduct(service, product, 'offers');
+  return payload(service, product, now, (catalogue, asked, seconds) => catalogue.offers(asked, seconds));
+}
+
+/** Refuses what the product's retailer has no answer of. @throws Refusal, as for details. */
+export async function refuseProduct(
+  service: Pick<Service, 'catalogue'>,
+  { retailer, async }: AskedProduct,
+  what: 'details' | 'offers',
+): Promise<void> {
   const catalogue = await service.catalogue();
-  if (!catalogue.traits(product.retailer).offers) {
-    const message = `${product.retailer} is a store domain, whose products have no offers; read the product's details.`;
-    throw new Refusal('bad_request', message, { retailer: product.retailer });
+  const traits = catalogue.traits(retailer);
+  if (what === 'offers' && !traits.offers) {
+    const message = `${retailer} is a store domain, whose products have no offers; read the product's details.`;
+    throw new Refusal('bad_request', message, { retailer });
   }
-  return payload(service, product, now, (_, asked, seconds) => catalogue.offers(asked, seconds));
+  if (async && !traits.async)
+    throw new Refusal('bad_request', `async is not supported for ${retailer}.`, { retailer });
 }
 
 /** The legacy record of a product, v1. @throws Refusal, as for details. */
@@ -48,17 +60,14 @@ export const legacyProduct = (
   payload(service, product, now, (catalogue, asked, seconds) => catalogue.legacyDetails(asked, seconds));
 
 async function payload<P extends Payload>(
-  { store, config, catalogue: open }: Service,
+  service: Service,
   product: AskedProduct,
   now: number,
   read: Read<P>,
 ): Promise<P | { status: 'processing' } | { status: 'failed'; code: string; message: string }> {
-  const catalogue = await open();
-  if (product.async && !catalogue.traits(product.retailer).async) {
-    throw new Refusal('bad_request', `async is not supported for ${product.retailer}.`, {
-      retailer: product.retailer,
-    });
-  }
+  const { store, config } = service;
+  await refuseProduct(service, product, 'details');
+  const catalogue = await service.catalogue();
   const readAt = readingOf(store, product, product, { now, speed: config.speed });
   if (readAt === null) return { status: 'processing' };
   const found = read(catalogue, product, Math.floor(readAt / 1000));

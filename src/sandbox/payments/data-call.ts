@@ -1,0 +1,25 @@
+import type { Call, Service } from '../handler.ts';
+import { insertPayment, paymentBy } from './payments.ts';
+import { receiptHeaders } from './receipt.ts';
+import { openTill, type PaidOperation, verified } from './till.ts';
+
+/**
+ * Demands the price of a data call. The function given back takes the payment, once there is an answer for it, and
+ * gives the headers of that answer. @throws Refusal 402, both: of two calls with one credential one is answered.
+ */
+export async function demandPayment<N extends PaidOperation>(
+  service: Service,
+  operation: N,
+  { request, query, now }: Pick<Call<N>, 'request' | 'query' | 'now'>,
+): Promise<() => Record<string, string>> {
+  const { store } = service;
+  const till = await openTill(service, { operation, request, query, now }, 0);
+  const payment = verified(service, till, now);
+  return () =>
+    store.transaction(() => {
+      if (paymentBy(store, payment.challengeId))
+        throw till.refusal('invalid-challenge', 'The challenge has been paid with already.');
+      insertPayment(store, payment);
+      return receiptHeaders(payment);
+    });
+}

@@ -1,0 +1,21 @@
+import { encodeJson } from './canonical-json.ts';
+import { billCurrency } from './challenge.ts';
+import type { Payment } from './payments.ts';
+
+/** The headers of an answer that was paid. They follow from the payment, so that a lost answer can be given again. */
+export function receiptHeaders(payment: Payment): Record<string, string> {
+  const { method, reference, challengeId, cents, at } = payment;
+  const receipt = {
+    method,
+    reference,
+    status: 'success',
+    timestamp: new Date(at).toISOString(),
+    challengeId,
+    amount: String(cents),
+    currency: billCurrency,
+    simulated: true,
+    // No card processor and no ledger was asked.
+    ...(method !== 'sandbox' && { verified: ['form', 'binding'] }),
+  };
+  return { 'payment-receipt': encodeJson(receipt), 'cache-control': 'private' };
+}

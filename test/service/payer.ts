@@ -1,0 +1,49 @@
+import type { Answer, TestService } from './service.ts';
+
+type Fields = Record<string, string>;
+
+/** The challenges of an answer, one for each header line: `fetch` joins them with a comma. */
+export const challengesOf = ({ headers }: Answer): Fields[] =>
+  (headers.get('www-authenticate') ?? '')
+    .split(/, (?=Payment )/)
+    .map((line) =>
+      Object.fromEntries([...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value])),
+    );
+
+export function challengeFor(answer: Answer, method = 'sandbox'): Fields {
+  const found = challengesOf(answer).find((challenge) => challenge.method === method);
+  if (!found) throw new Error(`no challenge of ${method} in ${answer.status} ${answer.text}`);
+  return found;
+}
+
+export const decoded = (text: string | null | undefined): ReturnType<typeof JSON.parse> =>
+  JSON.parse(Buffer.from(text ?? '', 'base64url').toString('utf8'));
+
+export const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+export const approval = { type: 'sandbox', authorization: 'approve' };
+
+export const credentialOf = (challenge: unknown, payload: unknown = approval): string =>
+  `Payment ${encoded({ challenge, payload })}`;
+
+/** Sends with a credential, or with none. */
+export const sendPaid = (
+  service: TestService,
+  target: string,
+  body: unknown,
+  authorization?: string,
+): Promise<Answer> =>
+  service.send('POST', target, body, null, authorization === undefined ? {} : { authorization });
+
+/** Asks for the price and pays it, as a client of the scheme does. */
+export async function pay(
+  service: TestService,
+  target: string,
+  body: unknown,
+  method = 'sandbox',
+  payload?: unknown,
+) {
+  const asked = await sendPaid(service, target, body);
+  const authorization = credentialOf(challengeFor(asked, method), payload);
+  return { authorization, answer: await sendPaid(service, target, body, authorization) };
+}
