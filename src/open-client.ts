@@ -3,6 +3,7 @@ import { type OperationName, operations } from './contract/operations/index.ts';
 import { type Client, createClient } from './http/client.ts';
 import { curlCommand } from './http/curl.ts';
 import type { Transport } from './http/transport.ts';
+import { orderKey, withOrderKeys } from './order-keys.ts';
 import { RequestPreview } from './request-preview.ts';
 import { keyMode, maskKey } from './settings/keys.ts';
 import { embeddedUrl, localProfile } from './settings/stored.ts';
@@ -39,16 +40,22 @@ export async function openClient(context: Context, preview: Preview): Promise<Op
     return createClient({ ...options, trace, apiKey, legacyToken });
   };
   const client = make(settings.apiKey?.value);
-  if (preview) return { client: previewing(client, preview), ready: async () => {}, close };
+  const forOrder = (keyed: Client): Client =>
+    withOrderKeys(
+      keyed,
+      (id) => orderKey(context, id),
+      (key) => (preview ? previewing(make(key), preview) : make(key)),
+    );
+  if (preview) return { client: forOrder(previewing(client, preview)), ready: async () => {}, close };
   const mints =
     !settings.apiKey && settings.profile.value === localProfile && settings.baseUrl.value === embeddedUrl;
-  if (!mints) return { client, ready: async () => {}, close };
+  if (!mints) return { client: forOrder(client), ready: async () => {}, close };
   let keyed: Promise<Client> | undefined;
   const getKeyed = (): Promise<Client> => {
     keyed ??= localKey(context, client).then(make);
     return keyed;
   };
-  return { client: minting(client, getKeyed), ready: async () => void (await getKeyed()), close };
+  return { client: forOrder(minting(client, getKeyed)), ready: async () => void (await getKeyed()), close };
 }
 
 async function openTransport({

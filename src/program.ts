@@ -47,6 +47,11 @@ export const entries: readonly Entry[] = [
     summary: 'Retailer accounts that orders are placed with',
     load: () => import('./commands/account/index.ts'),
   },
+  {
+    name: 'agent',
+    summary: 'Search and order without an account, paid per call',
+    load: () => import('./commands/agent/index.ts'),
+  },
   { name: 'track', summary: 'Follow an order publicly', load: () => import('./commands/track/index.ts') },
   { name: 'wallet', summary: 'Spendable balance and fee', load: () => import('./commands/wallet/index.ts') },
   {

@@ -13,7 +13,7 @@ import { prepareRaw, type RawRequest } from './raw.ts';
 import { parseJson } from './read-body.ts';
 import { createRedactor } from './redact.ts';
 import { isHtml } from './refusal.ts';
-import { type Input, type Prepared, prepare, type Service } from './request.ts';
+import { type Input, type Prepared, prepare, type Service, unpaid } from './request.ts';
 import type { Trace } from './trace.ts';
 import { headerText, type Transport, type WireHeaders } from './transport.ts';
 
@@ -89,7 +89,7 @@ export function createClient(options: ClientOptions): Client {
     allowPlainHttp,
   };
   const send = (request: Prepared, streams: (headers: WireHeaders) => boolean, more: CallOptions = {}) =>
-    perform(line, request, credentialFor(request.auth, service), {
+    perform(line, request, credentialFor(request.auth, service, more.payment), {
       ...more,
       streams,
       follow: 'same-origin',
@@ -102,7 +102,8 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     async call<N extends CallName>(name: N, input: InputOf<N>, more?: CallOptions) {
-      const request = prepared(name, input);
+      const ready = prepared(name, input);
+      const request = ready.auth === 'payment' && more?.payment === undefined ? unpaid(ready) : ready;
       const performed = await send(request, () => false, more);
       const body = goodBody(operations[name], request, performed);
       // The table says which shape it is; of that only the essential is checked, so that the service may grow.

@@ -5,12 +5,15 @@ import type { Service } from './request.ts';
 
 /**
  * The `authorization` header of a request; undefined where the operation takes none.
+ * `payment` pays the challenge of an operation that is paid for; without it a challenge is what comes back.
  * @throws MissingKeyError where it needs one that is not there.
  */
 export function credentialFor(
   auth: Auth,
   { apiKey, legacyToken }: Pick<Service, 'apiKey' | 'legacyToken'>,
+  payment?: string | undefined,
 ): string | undefined {
+  if (auth === 'payment') return payment;
   if (auth === 'bearer') return `Bearer ${required(apiKey, 'this needs an API key, and none is set')}`;
   if (auth === 'basic') {
     const token = required(legacyToken, 'this needs the client token of the legacy service, and none is set');

@@ -1,8 +1,37 @@
 import { ErrandError, type ErrorCategory, type ErrorFacts } from '../errors.ts';
+import type { PaymentChallenge } from './payment-challenge.ts';
+import type { WireHeaders } from './transport.ts';
 
 /** The service answered and refused, or failed: its code, status and details are in the facts. */
 export class ServiceError extends ErrandError {
-  override readonly name = 'ServiceError';
+  override readonly name: string = 'ServiceError';
+  readonly #headers: WireHeaders;
+
+  constructor(category: ErrorCategory, message: string, facts: ErrorFacts, headers: WireHeaders = {}) {
+    super(category, message, facts);
+    this.#headers = headers;
+  }
+
+  /** Of the answer. They may hold secrets, so they are no part of what is shown of an error. */
+  get headers(): WireHeaders {
+    return this.#headers;
+  }
+}
+
+/** 402 with challenges: what would pay for the request. */
+export class PaymentRequiredError extends ServiceError {
+  override readonly name = 'PaymentRequiredError';
+  readonly challenges: readonly PaymentChallenge[];
+
+  constructor(
+    message: string,
+    facts: ErrorFacts,
+    headers: WireHeaders,
+    challenges: readonly PaymentChallenge[],
+  ) {
+    super('payment', message, facts, headers);
+    this.challenges = challenges;
+  }
 }
 
 /** The service refused the input (422): the message lists the places and what is wrong there. */

@@ -24,6 +24,8 @@ export interface Line {
 export interface CallOptions {
   /** Ends this one call, besides the client's own signal. */
   readonly signal?: AbortSignal | undefined;
+  /** The header that pays, for an operation that is paid by challenge. */
+  readonly payment?: string | undefined;
 }
 
 export interface Performed {

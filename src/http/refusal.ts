@@ -2,7 +2,8 @@ import { type ErrorCode, errorCodes, errorHint } from '../contract/error-codes.t
 import type { ErrandError, ErrorCategory, ErrorFacts } from '../errors.ts';
 import { isSameOrigin, toldUrl } from './address.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
-import { ServiceError, UnavailableError, ValidationError } from './errors.ts';
+import { PaymentRequiredError, ServiceError, UnavailableError, ValidationError } from './errors.ts';
+import { readPaymentChallenges } from './payment-challenge.ts';
 import { type Prepared, told } from './request.ts';
 import { isTemporary } from './retry.ts';
 import { type Answer, locationOf } from './send.ts';
@@ -41,7 +42,12 @@ export function refusalOf(request: Prepared, answer: Answer, facts: ErrorFacts):
   }
   const known = { ...facts, code, details, hint: code === undefined ? undefined : errorHint(code) };
   if (body.issues) return validation(body, known);
-  return new ServiceError(category, message, { ...known, retryable: isTemporary(answer.status) });
+  const { headers, status } = answer;
+  const challenges = status === 402 ? readPaymentChallenges(headers) : [];
+  if (challenges.length > 0) {
+    return new PaymentRequiredError(message, { ...known, retryable: false }, headers, challenges);
+  }
+  return new ServiceError(category, message, { ...known, retryable: isTemporary(status) }, headers);
 }
 
 function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError {

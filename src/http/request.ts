@@ -57,12 +57,15 @@ export function prepare(
       'user-agent': service.userAgent,
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
-    body: body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(body)),
+    body: body === undefined ? undefined : wireBody(body),
     auth,
     retry: retryPolicyOf(operation, body),
     movesMoney: operation.movesMoney === true,
   };
 }
+
+/** A body as the bytes that are sent: a payment may be bound to them. */
+export const wireBody = (body: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(body));
 
 /** @throws UsageError where the legacy surface is called and no address of it is known. */
 export function baseOf({ base, legacyBase }: Service, surface: Surface): URL {
@@ -78,6 +81,9 @@ export function retryPolicyOf({ retry }: Pick<Operation, 'retry'>, body: unknown
     typeof body === 'object' && body !== null && 'idempotency_key' in body ? body.idempotency_key : undefined;
   return typeof key === 'string' && key !== '' ? retry : 'never';
 }
+
+/** Nothing is bought without a payment: such a request only asks for the challenge. */
+export const unpaid = (request: Prepared): Prepared => ({ ...request, retry: 'safe', movesMoney: false });
 
 /** The request as messages name it: `POST https://host/orders`. */
 export const told = ({ method, url }: Pick<Prepared, 'method' | 'url'>): string =>

@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts';
 import { errorCodes } from '../contract/error-codes.ts';
-import { ErrandError } from '../errors.ts';
+import { ErrandError, type ErrorFacts } from '../errors.ts';
+import { PaymentRequiredError } from '../http/errors.ts';
+import type { Grant } from '../http/payment-credential.ts';
 
 /**
  * Whether a failure of the first send proves that there is no order: it never left, or the service refused it. A 429 and
@@ -11,10 +13,10 @@ export function isCertain({ facts: { outcome, status = 0 } }: ErrandError): bool
   return outcome === 'rejected' && status < 500 && status !== errorCodes.rate_limit_exceeded.status;
 }
 
-/** Writes the outcome down. Where that fails what was made exists all the same: its id is told, the record stays open. */
-export async function settleIntent(context: Context, key: string, id: string): Promise<void> {
+/** Writes the outcome down, with what a paid order came with. Where that fails what was made exists all the same: its id is told, the record stays open. */
+export async function settleIntent(context: Context, key: string, id: string, grant?: Grant): Promise<void> {
   try {
-    (await context.journal()).settle(key, context.settings.baseUrl.value, id);
+    (await context.journal()).settle(key, context.settings.baseUrl.value, id, grant);
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     context.note(`${id} was made; the journal could not be told so (${error.message})`);
@@ -38,19 +40,17 @@ export function inDoubt(
   what: 'order' | 'batch',
 ): ErrandError {
   const stopped = error.category === 'interrupted' || error.category === 'terminated';
+  const isRefusedNow = error instanceof PaymentRequiredError;
   return new ErrandError(
     stopped ? error.category : 'in_doubt',
-    `in doubt: the ${what} was sent and no answer came (${error.message})`,
+    `in doubt: the ${what} was sent${isRefusedNow ? ', and its payment is refused now' : ' and no answer came'} (${error.message})`,
     {
       ...error.facts,
       outcome: 'unknown',
       retryable: true,
       idempotencyKey: key,
       cause: error,
-      hint: hints[what],
-      next: [
-        { command: `errand order journal resume ${key}${whereFlags(context)}`, when: 'to find out, safely' },
-      ],
+      ...(isRefusedNow ? refusedPayment(key) : unanswered(context, key, what)),
     },
   );
 }
@@ -59,3 +59,18 @@ const hints = {
   order: 'Do not order again: resuming sends the same key, so that exactly one order comes of it.',
   batch: 'Resuming, or the same upload again, is safe: each row has a key, so that one order comes of it.',
 } as const;
+
+type Advice = Pick<ErrorFacts, 'hint' | 'next'>;
+
+const unanswered = (context: Context, key: string, what: keyof typeof hints): Advice => ({
+  hint: hints[what],
+  next: [
+    { command: `errand order journal resume ${key}${whereFlags(context)}`, when: 'to find out, safely' },
+  ],
+});
+
+/** A payment that got no answer, and is refused now: only who paid can tell whether it was taken the first time. */
+const refusedPayment = (key: string): Advice => ({
+  hint: 'Look whether the wallet shows this payment before you order again.',
+  next: [{ command: `errand order journal forget ${key}`, when: 'once it is certain that nothing was paid' }],
+});

@@ -13,19 +13,23 @@ const pageSize = limits.orderListLimit.max;
  */
 export class OrderPoll {
   readonly #client: Client;
+  readonly #isListed: (id: string) => Promise<boolean>;
   readonly #createdAt = new Map<string, number>();
   /** Requests made so far. */
   requests = 0;
 
-  constructor(client: Client) {
+  /** @param isListed whether an order is among those of the account; one that was paid for on its own is not. */
+  constructor(client: Client, isListed: (id: string) => Promise<boolean>) {
     this.#client = client;
+    this.#isListed = isListed;
   }
 
   /** First look: every order, in no order. Ids that the service does not know come back in `missing`. */
   async begin(ids: readonly string[]): Promise<{ orders: Row[]; missing: string[] }> {
-    const listed = ids.length > lookUpSingly ? await this.#list(new Set(ids), {}) : [];
+    const { own, others } = await this.#parted(ids);
+    const listed = own.length > lookUpSingly ? await this.#list(new Set(own), {}) : [];
     const seen = new Set(listed.map((order) => order.id));
-    const singly = await this.#each(ids.filter((id) => !seen.has(id)));
+    const singly = await this.#each([...own.filter((id) => !seen.has(id)), ...others]);
     return { orders: [...listed, ...singly.orders], missing: singly.missing };
   }
 
@@ -33,6 +37,13 @@ export class OrderPoll {
   async round(ids: ReadonlySet<string>): Promise<Row[]> {
     const [only] = ids;
     if (only !== undefined && ids.size === 1) return [await this.#read(only)];
+    const { own, others } = await this.#parted([...ids]);
+    const { orders } = await this.#each(others);
+    return own.length === 0 ? orders : [...orders, ...(await this.#listSince(new Set(own)))];
+  }
+
+  /** Orders seen before, from the time on in which the first of them was created. */
+  async #listSince(ids: ReadonlySet<string>): Promise<Row[]> {
     const times = [...ids].map((id) => this.#createdAt.get(id)).filter((time) => time !== undefined);
     const [first, last] = times.reduce(
       ([low, high], time) => [Math.min(low, time), Math.max(high, time)],
@@ -58,6 +69,13 @@ export class OrderPoll {
       for (const order of body.orders) if (wanted.has(order.id)) found.set(order.id, this.#remember(order));
       if (found.size === wanted.size || body.orders.length < pageSize) return [...found.values()];
     }
+  }
+
+  async #parted(ids: readonly string[]): Promise<{ own: string[]; others: string[] }> {
+    const own: string[] = [];
+    const others: string[] = [];
+    for (const id of ids) ((await this.#isListed(id)) ? own : others).push(id);
+    return { own, others };
   }
 
   async #each(ids: readonly string[]): Promise<{ orders: Row[]; missing: string[] }> {

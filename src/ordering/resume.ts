@@ -2,9 +2,11 @@ import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import type { Row } from '../output/result.ts';
-import type { JournalRecord } from '../state/journal.ts';
-import { type Placed, send } from './place.ts';
+import type { JournalRecord } from '../state/journal-record.ts';
 import { sendBatch } from './place-batch.ts';
+import type { Placed } from './placed.ts';
+import { paidOperation, resumePaid } from './resume-paid.ts';
+import { send } from './send.ts';
 
 /**
  * Settles an intent in doubt: the same body with the same key is sent again to the same service.
@@ -25,6 +27,7 @@ export async function resumeIntent(context: Context, record: JournalRecord): Pro
   const checked = checkShape('OrderCreate', record.body, 'body');
   if (!checked.value)
     throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold an order`);
+  if (record.operation === paidOperation) return resumePaid(context, client, record, checked.value);
   (await context.journal()).claim(record);
   return send(context, client, { ...checked.value, idempotency_key: record.key }, 'again');
 }

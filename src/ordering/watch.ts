@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import { orderKey } from '../order-keys.ts';
 import type { Row } from '../output/result.ts';
 import { OrderPoll } from './order-poll.ts';
 import { judge, nextPause, type Pace, stateOf, type Until, type Verdict } from './watch-policy.ts';
@@ -39,7 +40,10 @@ export async function* watchOrders(
 ): AsyncGenerator<WatchEvent> {
   const { clock, signal } = context;
   const started = clock.now();
-  const poll = new OrderPoll(await context.client());
+  const poll = new OrderPoll(
+    await context.client(),
+    async (id) => (await orderKey(context, id)) === undefined,
+  );
   const states = new Map<string, string>();
   const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
   const pending = new Set(ids);

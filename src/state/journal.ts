@@ -1,55 +1,11 @@
-import { join } from 'node:path';
 import { ErrandError, UsageError } from '../errors.ts';
 import { bodyHash, canonicalJson } from './canonical.ts';
-import { openDatabase, storageError } from './database.ts';
+import { openDatabase } from './database.ts';
+import { Grants, type StoredGrant } from './grants.ts';
+import { type Intent, type IntentState, type JournalRecord, recordOf } from './journal-record.ts';
+import { journalFile, journalMigrations } from './journal-tables.ts';
 import { isAlive, self } from './owner.ts';
-import type { Sqlite } from './sqlite.ts';
-
-/** What is about to be asked of the service, once. */
-export interface Intent {
-  readonly key: string;
-  readonly operation: string;
-  readonly profile: string;
-  readonly baseUrl: string;
-  readonly keyMasked: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-export type IntentState = 'open' | 'settled' | 'refused' | 'forgotten';
-
-/** A journal record, as `order journal list` shows it. Times ISO 8601. */
-export interface JournalRecord {
-  readonly key: string;
-  readonly state: IntentState;
-  readonly operation: string;
-  readonly profile: string;
-  readonly base_url: string;
-  readonly sent_with: string;
-  readonly body_hash: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly order_id: string | null;
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly pid: number;
-  readonly process_started: string;
-  readonly created_at: string;
-  readonly settled_at: string | null;
-  readonly [field: string]: unknown;
-}
-
-const migrations = [
-  `CREATE TABLE intents (
-     key TEXT NOT NULL, base_url TEXT NOT NULL, state TEXT NOT NULL, operation TEXT NOT NULL, profile TEXT NOT NULL,
-     sent_with TEXT NOT NULL, body_hash TEXT NOT NULL, body TEXT NOT NULL, order_id TEXT, code TEXT, message TEXT,
-     pid INTEGER NOT NULL, process_started TEXT NOT NULL, created_at TEXT NOT NULL, settled_at TEXT,
-     PRIMARY KEY (key, base_url)) STRICT;
-   CREATE INDEX intents_open ON intents (created_at) WHERE state = 'open';
-   CREATE INDEX intents_twin ON intents (body_hash, base_url) WHERE state = 'open';
-   CREATE INDEX intents_settled ON intents (settled_at) WHERE settled_at IS NOT NULL`,
-];
-
-/** The journal's file in the state folder. */
-export const journalFile = (folder: string): string => join(folder, 'journal.db');
+import { Statements } from './statements.ts';
 
 /** How long a settled record is kept, ms. */
 const keptMs = 30 * 24 * 3600 * 1000;
@@ -59,60 +15,86 @@ const keptMs = 30 * 24 * 3600 * 1000;
  * when `record` returns; it is owned by a live process or free to be resumed. Shared safely by several processes.
  */
 export class Journal {
-  readonly #file: string;
-  readonly #database: Sqlite;
+  readonly grants: Grants;
+  readonly #statements: Statements;
   readonly #now: () => number;
 
-  private constructor(file: string, database: Sqlite, now: () => number) {
-    this.#file = file;
-    this.#database = database;
+  private constructor(statements: Statements, now: () => number) {
+    this.grants = new Grants(statements, now);
+    this.#statements = statements;
     this.#now = now;
   }
 
   /** @throws StorageError where the journal cannot be written; then nothing may be sent. */
   static async open(folder: string, now: () => number): Promise<Journal> {
     const file = journalFile(folder);
-    return new Journal(file, await openDatabase(file, migrations), now);
+    return new Journal(new Statements(file, await openDatabase(file, journalMigrations)), now);
   }
 
   /**
    * Writes an intent down, durably, before it is sent. A key that is open already, for the same body, is taken over.
    * @returns whether an earlier process may have sent it.
-   * @throws ErrandError conflict for a key in use by a live process or for another body.
+   * @throws ErrandError conflict for a key in use by a live process, for another body, or of an order that would be paid again.
    */
   record(intent: Intent): { readonly mayBeSent: boolean } {
     const hash = bodyHash(intent.body);
-    return this.#transaction(() => {
+    return this.#statements.transaction(() => {
       const before = this.#find(intent.key, intent.baseUrl);
-      if (before?.state === 'open') this.#checkTakeOver(before, hash);
+      if (before?.state === 'open') this.#checkTakeOver(before, intent.operation, hash);
+      if (before && intent.payment) checkUnpaid(before);
       const { pid, started } = self();
-      this.#run(
-        `INSERT INTO intents (key, base_url, state, operation, profile, sent_with, body_hash, body, pid, process_started, created_at)
-         VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?)
+      this.#statements.run(
+        `INSERT INTO intents (key, base_url, state, operation, profile, sent_with, body_hash, body, payment, pid, process_started, created_at)
+         VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (key, base_url) DO UPDATE SET state = 'open', operation = excluded.operation, profile = excluded.profile,
-           sent_with = excluded.sent_with, body_hash = excluded.body_hash, body = excluded.body, pid = excluded.pid,
+           sent_with = excluded.sent_with, body_hash = excluded.body_hash, body = excluded.body, payment = excluded.payment, credential = NULL, pid = excluded.pid,
            process_started = excluded.process_started, order_id = NULL, code = NULL, message = NULL, settled_at = NULL`,
-        [
-          intent.key,
-          intent.baseUrl,
-          intent.operation,
-          intent.profile,
-          intent.keyMasked,
-          hash,
-          canonicalJson(intent.body),
-          pid,
-          started,
-          this.#time(),
-        ],
+        intent.key,
+        intent.baseUrl,
+        intent.operation,
+        intent.profile,
+        intent.keyMasked,
+        hash,
+        canonicalJson(intent.body),
+        intent.payment === undefined ? null : JSON.stringify(intent.payment),
+        pid,
+        started,
+        this.#time(),
       );
-      this.#run('DELETE FROM intents WHERE settled_at < ?', [new Date(this.#now() - keptMs).toISOString()]);
+      this.#statements.run(
+        'DELETE FROM intents WHERE settled_at < ?',
+        new Date(this.#now() - keptMs).toISOString(),
+      );
       return { mayBeSent: before?.state === 'open' || before?.state === 'forgotten' };
     });
   }
 
-  /** The service has the order. */
-  settle(key: string, baseUrl: string, orderId: string): void {
-    this.#end(key, baseUrl, 'settled', { order_id: orderId });
+  /** The service has the order; `grant` is what an order paid by challenge came with. */
+  settle(key: string, baseUrl: string, orderId: string, grant?: StoredGrant): void {
+    this.#statements.transaction(() => {
+      this.#end(key, baseUrl, 'settled', { order_id: orderId });
+      if (grant) this.grants.keep(orderId, baseUrl, grant);
+    });
+  }
+
+  /** Keeps what pays for an open intent, durably, before it is sent. */
+  keepCredential(key: string, baseUrl: string, credential: string): void {
+    this.#statements.run(
+      "UPDATE intents SET credential = ? WHERE key = ? AND base_url = ? AND state = 'open'",
+      credential,
+      key,
+      baseUrl,
+    );
+  }
+
+  /** What pays for an open intent; undefined where none was made. */
+  credentialOf(key: string, baseUrl: string): string | undefined {
+    const [row] = this.#statements.all(
+      'SELECT credential FROM intents WHERE key = ? AND base_url = ?',
+      key,
+      baseUrl,
+    );
+    return typeof row?.credential === 'string' ? row.credential : undefined;
   }
 
   /** The service surely has no order of this intent. */
@@ -125,6 +107,12 @@ export class Journal {
     this.#end(key, baseUrl, 'forgotten', {});
   }
 
+  /** The open record of a key, if there is one. */
+  findOpen(key: string, baseUrl: string): JournalRecord | undefined {
+    const record = this.#find(key, baseUrl);
+    return record?.state === 'open' ? record : undefined;
+  }
+
   /** The order that a key has led to at a service, if it is known. */
   settledOrder(key: string, baseUrl: string): string | undefined {
     const record = this.#find(key, baseUrl);
@@ -133,16 +121,15 @@ export class Journal {
 
   /** The record that has led to an order or a batch. */
   madeBy(id: string, baseUrl: string): JournalRecord | undefined {
-    return this.#all('SELECT * FROM intents WHERE order_id = ? AND base_url = ?', [id, baseUrl]).map(
-      recordOf,
-    )[0];
+    return this.#statements
+      .all('SELECT * FROM intents WHERE order_id = ? AND base_url = ?', [id, baseUrl])
+      .map(recordOf)[0];
   }
 
   /** Records in doubt, oldest first; with `all` the ended ones too. */
   list(all = false): JournalRecord[] {
-    const rows = this.#all(
+    const rows = this.#statements.all(
       `SELECT * FROM intents ${all ? '' : "WHERE state = 'open'"} ORDER BY created_at, key`,
-      [],
     );
     return rows.map(recordOf);
   }
@@ -154,10 +141,11 @@ export class Journal {
 
   /** The record of a key, or of a prefix of one that names a single record. @throws ErrandError not_found, UsageError. */
   get(key: string): JournalRecord {
-    const rows = this.#all('SELECT * FROM intents WHERE substr(key, 1, length(?)) = ? ORDER BY created_at', [
+    const rows = this.#statements.all(
+      'SELECT * FROM intents WHERE substr(key, 1, length(?)) = ? ORDER BY created_at',
       key,
       key,
-    ]);
+    );
     const records = rows.map(recordOf);
     const exact = records.filter((record) => record.key === key);
     const [record, ...more] = exact.length > 0 ? exact : records;
@@ -171,34 +159,40 @@ export class Journal {
 
   /** An open record to do the very same at the same service that no live process works on, not older than `sinceMs`. */
   findTwin(intent: Intent, sinceMs: number): JournalRecord | undefined {
-    const rows = this.#all(
-      `SELECT * FROM intents WHERE state = 'open' AND body_hash = ? AND base_url = ? AND profile = ? AND key <> ? AND created_at >= ?
-       ORDER BY created_at`,
-      [bodyHash(intent.body), intent.baseUrl, intent.profile, intent.key, new Date(sinceMs).toISOString()],
+    const rows = this.#statements.all(
+      `SELECT * FROM intents WHERE state = 'open' AND body_hash = ? AND base_url = ? AND profile = ? AND operation = ?
+       AND key <> ? AND created_at >= ? ORDER BY created_at`,
+      bodyHash(intent.body),
+      intent.baseUrl,
+      intent.profile,
+      intent.operation,
+      intent.key,
+      new Date(sinceMs).toISOString(),
     );
     return rows.map(recordOf).find((record) => !isOthers(record));
   }
 
   /** Takes an open record over, to resume it. @throws ErrandError conflict where a live process works on it. */
   claim({ key, base_url }: JournalRecord): void {
-    this.#transaction(() => {
+    this.#statements.transaction(() => {
       const record = this.#find(key, base_url);
-      if (record?.state === 'open') this.#checkTakeOver(record, record.body_hash);
+      if (record?.state === 'open') this.#checkTakeOver(record, record.operation, record.body_hash);
       const { pid, started } = self();
-      this.#run('UPDATE intents SET pid = ?, process_started = ? WHERE key = ? AND base_url = ?', [
+      this.#statements.run(
+        'UPDATE intents SET pid = ?, process_started = ? WHERE key = ? AND base_url = ?',
         pid,
         started,
         key,
         base_url,
-      ]);
+      );
     });
   }
 
   close(): void {
-    this.#database.close();
+    this.#statements.close();
   }
 
-  #checkTakeOver(record: JournalRecord, hash: string): void {
+  #checkTakeOver(record: JournalRecord, operation: string, hash: string): void {
     if (isOthers(record)) {
       throw new ErrandError('conflict', `process ${record.pid} is at work on ${record.key}`, {
         idempotencyKey: record.key,
@@ -206,7 +200,7 @@ export class Journal {
         hint: 'Wait for it to end; the journal then tells what became of the order.',
       });
     }
-    if (record.body_hash === hash) return;
+    if (record.body_hash === hash && record.operation === operation) return;
     throw new ErrandError(
       'conflict',
       `${record.key} is in doubt for another order; it cannot be used for this one`,
@@ -225,50 +219,23 @@ export class Journal {
     facts: { order_id?: string; code?: string; message?: string },
   ): void {
     const { order_id = null, code = null, message = null } = facts;
-    this.#transaction(() =>
-      this.#run(
-        'UPDATE intents SET state = ?, order_id = ?, code = ?, message = ?, settled_at = ? WHERE key = ? AND base_url = ?',
-        [state, order_id, code, message, this.#time(), key, baseUrl],
-      ),
+    this.#statements.run(
+      `UPDATE intents SET state = ?, order_id = ?, code = ?, message = ?, settled_at = ?, credential = NULL
+       WHERE key = ? AND base_url = ?`,
+      state,
+      order_id,
+      code,
+      message,
+      this.#time(),
+      key,
+      baseUrl,
     );
   }
 
   #find(key: string, baseUrl: string): JournalRecord | undefined {
-    return this.#all('SELECT * FROM intents WHERE key = ? AND base_url = ?', [key, baseUrl]).map(recordOf)[0];
-  }
-
-  #transaction<T>(work: () => T): T {
-    this.#run('BEGIN IMMEDIATE', []);
-    try {
-      const result = work();
-      this.#run('COMMIT', []);
-      return result;
-    } catch (error) {
-      // A full disk may have rolled back already; the first error is the one to tell.
-      try {
-        this.#database.exec('ROLLBACK');
-      } catch {}
-      throw error;
-    }
-  }
-
-  #run(sql: string, values: readonly (string | number | null)[]): void {
-    try {
-      this.#database.prepare(sql).run(...values);
-    } catch (cause) {
-      throw storageError(this.#file, cause);
-    }
-  }
-
-  #all(sql: string, values: readonly (string | number | null)[]): Record<string, unknown>[] {
-    try {
-      return this.#database
-        .prepare(sql)
-        .all(...values)
-        .map((row) => ({ ...(row as object) }));
-    } catch (cause) {
-      throw storageError(this.#file, cause);
-    }
+    return this.#statements
+      .all('SELECT * FROM intents WHERE key = ? AND base_url = ?', [key, baseUrl])
+      .map(recordOf)[0];
   }
 
   #time(): string {
@@ -276,12 +243,18 @@ export class Journal {
   }
 }
 
+/** An intent is paid for once: what may have been paid is resumed, and what was is done. */
+function checkUnpaid({ key, state, order_id }: JournalRecord): void {
+  if (state !== 'open' && state !== 'settled') return;
+  const why = state === 'open' ? 'is in doubt' : `has led to the order ${order_id}`;
+  throw new ErrandError('conflict', `${key} ${why}; it is not paid for again`, {
+    idempotencyKey: key,
+    outcome: 'not_sent',
+    next: [{ command: `errand order journal resume ${key}`, when: 'to find out, or to see the order' }],
+  });
+}
+
 const listStep = { command: 'errand order journal list', when: 'to see what is in doubt' };
 
 const isOthers = ({ pid, process_started }: Pick<JournalRecord, 'pid' | 'process_started'>): boolean =>
   pid !== process.pid && isAlive({ pid, started: process_started });
-
-function recordOf(row: Record<string, unknown>): JournalRecord {
-  // The table's own columns, written above; the body is JSON of ours.
-  return { ...row, body: JSON.parse(String(row.body)) } as unknown as JournalRecord;
-}

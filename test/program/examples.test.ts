@@ -76,6 +76,9 @@ describe('every example of the help', () => {
         await errand(place, ['product', 'search', 'tea', '--retailer', 'harborgoods', '-o', 'id'])
       ).stdout.split('\n')[0] ?? '';
     place.environment.EVENT = '1';
+    place.environment.PAID = (
+      await shell(place, 'errand agent order create --file order.json -o id')
+    ).stdout.trim();
     place.environment.ORDER = (
       await shell(place, 'errand order create --file order.json -o id')
     ).stdout.trim();

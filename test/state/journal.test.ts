@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Intent, Journal } from '../../src/state/journal.ts';
+import { Journal } from '../../src/state/journal.ts';
+import type { Intent } from '../../src/state/journal-record.ts';
 
 const baseUrl = 'https://service.example';
 const intent = (key: string, max_price = 5000): Intent => ({

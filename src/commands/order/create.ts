@@ -1,21 +1,11 @@
-import type { Context } from '../../context.ts';
-import type { ShapeInput } from '../../contract/schemas/index.ts';
 import { placeOrder } from '../../ordering/place.ts';
 import { untilValues } from '../../ordering/watch-policy.ts';
-import { addressFields, addressOptions } from '../address-options.ts';
-import { centsOf } from '../ceiling.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
-import { readDocument } from '../read-document.ts';
-import { completePayload } from './ask.ts';
-import { orderDetailColumns } from './columns.ts';
-import { keyedFulfillment, payloadFromFlags } from './payload.ts';
-import { payloadOptions } from './payload-options.ts';
-import { resolveAddress } from './ship-to.ts';
+import { orderDetailColumns } from '../order-columns.ts';
+import { assembleOrder, orderInputOptions } from '../order-input.ts';
+import { watchResult } from '../order-watch.ts';
 import { spendingLines } from './spending.ts';
-import { watchResult } from './watch.ts';
-
-const centFields = ['max_price'] as const satisfies readonly (keyof ShapeInput<'OrderCreate'>)[];
 
 export const create = defineCommand({
   name: 'create',
@@ -23,17 +13,7 @@ export const create = defineCommand({
   description:
     'From flags, a JSON or YAML file, stdin, or prompts. The order is written to the journal before it is sent, so that one intent ends as one order.',
   options: {
-    ...payloadOptions,
-    shipTo: {
-      kind: 'text',
-      placeholder: 'name|file|-',
-      description: 'saved address, a file with one, or - for stdin',
-    },
-    file: {
-      kind: 'text',
-      placeholder: 'file|-',
-      description: 'a whole payload as JSON or YAML; flags override it',
-    },
+    ...orderInputOptions,
     watch: { kind: 'flag', description: 'follow the order to its end' },
     until: {
       kind: 'choice',
@@ -45,7 +25,6 @@ export const create = defineCommand({
       kind: 'flag',
       description: 'a second order on purpose, though the first of the same kind is in doubt',
     },
-    ...addressOptions,
   },
   examples: [
     {
@@ -72,7 +51,7 @@ export const create = defineCommand({
   related: ['search', 'retailer check', 'order watch', 'order journal'],
   async run(context, input) {
     await context.ready();
-    const payload = await assemble(context, input);
+    const payload = await assembleOrder(context, input);
     const { checkOrder } = await import('../check-order.ts');
     const body = await checkOrder(payload, input.file);
     await confirmSpending(context, {
@@ -91,22 +70,3 @@ export const create = defineCommand({
     };
   },
 });
-
-type CreateInput = Parameters<typeof payloadFromFlags>[0] &
-  Parameters<typeof addressFields>[0] & { readonly file?: string; readonly shipTo?: string };
-
-/** File, flags, address and prompts to one payload, in that order of precedence. */
-async function assemble(context: Context, input: CreateInput): Promise<Readonly<Record<string, unknown>>> {
-  const file =
-    input.file === undefined ? {} : (await readDocument(context, '--file', input.file, centFields)).value;
-  const fields = addressFields(input);
-  const inFile = file.shipping_address;
-  const address =
-    inFile !== undefined && input.shipTo === undefined
-      ? { ...Object(inFile), ...fields }
-      : await resolveAddress(context, input.shipTo, fields);
-  if (input.maxPrice) centsOf(context, '--max-price', input.maxPrice);
-  const payload = await payloadFromFlags(input, { ...file, ...(address && { shipping_address: address }) });
-  const keyed = keyedFulfillment(payload.fulfillment);
-  return completePayload(context, { ...payload, ...(keyed && { fulfillment: keyed }) }, context.argv);
-}

@@ -1,6 +1,6 @@
 import { defineCommand } from '../define.ts';
 import { eachId, readIds } from '../ids.ts';
-import { orderColumns, orderDetailColumns } from './columns.ts';
+import { orderColumns, orderDetailColumns } from '../order-columns.ts';
 
 export const get = defineCommand({
   name: 'get',

@@ -1,11 +1,11 @@
 import type { Noun } from '../define.ts';
+import { reminding } from '../remind.ts';
 import { cancel } from './cancel.ts';
 import { create } from './create.ts';
 import { exportOrders } from './export.ts';
 import { get } from './get.ts';
 import { journal } from './journal/index.ts';
 import { list } from './list.ts';
-import { reminding } from './remind.ts';
 import { timeline } from './timeline.ts';
 import { watch } from './watch.ts';
 

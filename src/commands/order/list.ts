@@ -1,8 +1,8 @@
 import { operations } from '../../contract/operations/index.ts';
 import { defineCommand } from '../define.ts';
 import { optionFor } from '../from-contract.ts';
+import { orderColumns } from '../order-columns.ts';
 import { listRows, moreHint } from '../paged-list.ts';
-import { orderColumns } from './columns.ts';
 import { filterOptions, wireFilters } from './filters.ts';
 
 const query = operations['order.list'].query;

@@ -1,6 +1,6 @@
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
-import { milestoneColumns } from './columns.ts';
+import { milestoneColumns } from '../order-columns.ts';
 
 export const timeline = defineCommand({
   name: 'timeline',

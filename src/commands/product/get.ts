@@ -1,15 +1,15 @@
 import { defineCommand } from '../define.ts';
 import { eachId } from '../ids.ts';
-import { detailColumns } from './columns.ts';
-import { readOptions } from './freshness-options.ts';
-import { readProduct } from './read.ts';
+import { detailColumns } from '../product-columns.ts';
+import { freshnessOptions } from '../product-freshness.ts';
+import { readProduct, waitOption } from './read.ts';
 
 export const get = defineCommand({
   name: 'get',
   aliases: ['show'],
   summary: "Read products' details",
   arguments: [{ name: 'ids', description: "the retailer's product ids", required: true, variadic: true }],
-  options: readOptions,
+  options: { ...freshnessOptions, ...waitOption },
   examples: [
     { command: 'errand product get $PRODUCT --retailer harborgoods', note: 'as the retailer shows it' },
     {

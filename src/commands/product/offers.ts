@@ -1,15 +1,14 @@
-import type { Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
-import { offerColumns } from './columns.ts';
-import { readOptions } from './freshness-options.ts';
-import { readProduct } from './read.ts';
+import { offerColumns, offersOf } from '../product-columns.ts';
+import { freshnessOptions } from '../product-freshness.ts';
+import { readProduct, waitOption } from './read.ts';
 
 export const offers = defineCommand({
   name: 'offers',
   summary: "List one product's offers",
   description: 'A hosted storefront has none.',
   arguments: [{ name: 'id', description: "the retailer's product id", required: true }],
-  options: readOptions,
+  options: { ...freshnessOptions, ...waitOption },
   examples: [
     { command: 'errand product offers $PRODUCT --retailer harborgoods', note: 'who sells it, for how much' },
     {
@@ -23,15 +22,12 @@ export const offers = defineCommand({
   related: ['product get', 'order create'],
   async run(context, { id, ...wanted }) {
     const payload = await readProduct(context, 'product.offers', id, wanted);
-    const { offers: rows } = payload;
     return {
       kind: 'list',
-      rows: Array.isArray(rows) ? rows.filter(isRow) : [],
+      rows: offersOf(payload),
       columns: offerColumns,
       id: 'offer_id',
       empty: payload.status === 'processing' ? 'processing; --wait polls until it is there' : 'no offers',
     };
   },
 });
-
-const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;

@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.ts';
 import { defineCommand } from '../define.ts';
 import { optionFor } from '../from-contract.ts';
 import { listRows, moreHint } from '../paged-list.ts';
-import { resultColumns } from './columns.ts';
+import { resultColumns } from '../product-columns.ts';
 
 const { query } = operations['product.search'];
 

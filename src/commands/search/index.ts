@@ -1,21 +1,10 @@
 import { operations } from '../../contract/operations/index.ts';
-import type { Column } from '../../output/result.ts';
 import { centsOf } from '../ceiling.ts';
 import { defineCommand } from '../define.ts';
 import { optionFor } from '../from-contract.ts';
+import { listingColumns, searchHints } from '../listing-columns.ts';
 
 const query = operations.search.query;
-
-const columns: readonly Column[] = [
-  { name: 'title', path: 'title', weight: 9 },
-  { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
-  { name: 'retailer', path: 'retailer', weight: 7 },
-  { name: 'stars', path: 'stars', weight: 4 },
-  { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3 },
-  { name: 'free shipping', path: 'free_shipping', kind: 'flag', weight: 2 },
-  { name: 'available', path: 'available', kind: 'flag', weight: 1 },
-  { name: 'url', path: 'url', weight: 8 },
-];
 
 export const command = defineCommand({
   name: 'search',
@@ -50,15 +39,10 @@ export const command = defineCommand({
     return {
       kind: 'list',
       rows: body.results,
-      columns,
+      columns: listingColumns,
       id: 'url',
       empty: `nothing found for "${words.join(' ')}"`,
       hints: () => searchHints(body.excluded_by_price, body.hint),
     };
   },
 });
-
-function searchHints(excluded: number | undefined, hint: string | null | undefined): string[] {
-  const dropped = excluded ? [`${excluded} more outside the price bounds`] : [];
-  return hint ? [...dropped, hint] : dropped;
-}

@@ -26,6 +26,7 @@ export const agentOperations = {
     body: { schema: 'OrderCreate' },
     answer: { status: 201, type: 'json', schema: 'OrderResponse', essential: ['id', 'status'] },
     errors: [...challenge, ...orderCreationErrors.filter((code) => !challenge.some((paid) => paid === code))],
+    retry: 'idempotency_key',
     challengeCents: limits.agentOrderFeeCents,
   },
   'agent.search': {

@@ -1,10 +1,10 @@
 import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
 import { resumeIntent } from '../../../ordering/resume.ts';
-import type { JournalRecord } from '../../../state/journal.ts';
+import type { JournalRecord } from '../../../state/journal-record.ts';
 import { defineCommand } from '../../define.ts';
 import { eachId } from '../../ids.ts';
-import { orderColumns } from '../columns.ts';
+import { orderColumns } from '../../order-columns.ts';
 
 /** Keys in doubt at the service in use; those of other services are told of. */
 function inDoubtHere(context: Context, records: readonly JournalRecord[]): string[] {

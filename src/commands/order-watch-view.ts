@@ -1,10 +1,10 @@
-import type { Context } from '../../context.ts';
-import { errorTypeHint } from '../../contract/error-codes.ts';
-import type { WatchEvent } from '../../ordering/watch.ts';
-import { formatMoney } from '../../output/money.ts';
-import type { Row } from '../../output/result.ts';
-import { safeText } from '../../output/safe-text.ts';
-import { deliveryOf } from './columns.ts';
+import type { Context } from '../context.ts';
+import { errorTypeHint } from '../contract/error-codes.ts';
+import type { WatchEvent } from '../ordering/watch.ts';
+import { formatMoney } from '../output/money.ts';
+import type { Row } from '../output/result.ts';
+import { safeText } from '../output/safe-text.ts';
+import { deliveryOf } from './order-columns.ts';
 
 interface WatchView {
   show(event: WatchEvent, orders: ReadonlyMap<string, Row>): Promise<void>;
@@ -17,7 +17,7 @@ const header = `${'ORDER'.padEnd(36)}  ${'STATUS'.padEnd(13)}  ${'DELIVERY'.padE
 
 /** A live table on a terminal, redrawn between polls; elsewhere one line for each change on stderr. */
 export async function watchView(context: Context, ids: readonly string[]): Promise<WatchView> {
-  const { canDrawLive, createLive } = await import('../../output/live.ts');
+  const { canDrawLive, createLive } = await import('../output/live.ts');
   if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context);
   const live = await createLive(context.io);
   const started = context.clock.now();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { journalFile } from '../../state/journal.ts';
-import type { AnyCommand } from '../define.ts';
+import { journalFile } from '../state/journal-tables.ts';
+import type { AnyCommand } from './define.ts';
 
 /** An order command that, once it has run, tells of what is in doubt: one line, and only where there is something. */
 export const reminding = (command: AnyCommand): AnyCommand => ({

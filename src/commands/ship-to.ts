@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
-import type { AddressFields } from '../address-options.ts';
-import { readDocument } from '../read-document.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import type { AddressFields } from './address-options.ts';
+import { readDocument } from './read-document.ts';
 
 /**
  * The address to ship to: `--ship-to` names a saved address, a file or `-`; fields given as flags override it;

@@ -1,7 +1,7 @@
-import { fulfillmentConcerns, paymentModes } from '../../contract/enums.ts';
-import { limits } from '../../contract/limits.ts';
-import type { Money } from '../../output/money.ts';
-import type { Options } from '../define.ts';
+import { fulfillmentConcerns, paymentModes } from '../contract/enums.ts';
+import { limits } from '../contract/limits.ts';
+import type { Money } from '../output/money.ts';
+import type { Options } from './define.ts';
 
 const details = 'Details';
 

@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
-import { shellWord } from '../shell-word.ts';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { shellWord } from './shell-word.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -53,7 +53,7 @@ const asked: Readonly<Record<string, (context: Context) => Promise<unknown>>> = 
   },
   async max_price(context) {
     const prompt = await context.prompt();
-    const { parseMoney } = await import('../../output/money.ts');
+    const { parseMoney } = await import('../output/money.ts');
     const parse = (text: string): number => parseMoney(text, '--max-price').cents;
     return parse(await prompt.askText(context, 'Price ceiling, e.g. $50.00', { check: refusedBy(parse) }));
   },
@@ -64,7 +64,7 @@ const asked: Readonly<Record<string, (context: Context) => Promise<unknown>>> = 
     const another = 'another address';
     const name = names.length > 0 ? await prompt.askChoice(context, 'Ship to', [...names, another]) : another;
     if (name !== another) return store.address(name);
-    const { askAddress } = await import('../ask-address.ts');
+    const { askAddress } = await import('./ask-address.ts');
     return askAddress(context);
   },
 };

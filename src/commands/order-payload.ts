@@ -1,7 +1,7 @@
-import { fulfillmentConcerns } from '../../contract/enums.ts';
-import { webhookEvents } from '../../contract/events.ts';
-import { UsageError } from '../../errors.ts';
-import type { PayloadFlags } from './payload-options.ts';
+import { fulfillmentConcerns } from '../contract/enums.ts';
+import { webhookEvents } from '../contract/events.ts';
+import { UsageError } from '../errors.ts';
+import type { PayloadFlags } from './order-payload-options.ts';
 import { parseProduct } from './product-flag.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ async function payment(flags: PayloadFlags, file: Fields): Promise<Fields | unde
 async function parseMargin(text: string): Promise<Fields> {
   const percent = /^(\d{1,4}(?:\.\d{1,4})?)%$/.exec(text)?.[1];
   if (percent !== undefined) return { type: 'percent', value: Number(percent) };
-  const { parseMoney } = await import('../../output/money.ts');
+  const { parseMoney } = await import('../output/money.ts');
   return { type: 'flat', value: parseMoney(text, '--margin').cents };
 }
 

@@ -1,4 +1,4 @@
-import type { Column } from '../../output/result.ts';
+import type { Column, Row } from '../output/result.ts';
 
 export const resultColumns: readonly Column[] = [
   { name: 'product id', path: 'product_id', weight: 10 },
@@ -50,3 +50,8 @@ function specifics(value: unknown): string {
   const texts = value.map((it) => `${Object(it).dimension ?? ''}: ${Object(it).value ?? ''}`);
   return texts.join(', ');
 }
+
+/** The offers of a payload, where it has any. */
+export const offersOf = ({ offers }: Row): Row[] => (Array.isArray(offers) ? offers.filter(isRow) : []);
+
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;

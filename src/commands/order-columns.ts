@@ -1,4 +1,4 @@
-import type { Column, Row } from '../../output/result.ts';
+import type { Column, Row } from '../output/result.ts';
 
 /** An order's columns, for every format. */
 export const orderColumns: readonly Column[] = [

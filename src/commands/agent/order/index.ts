@@ -1,0 +1,10 @@
+import type { Noun } from '../../define.ts';
+import { reminding } from '../../remind.ts';
+import { create } from './create.ts';
+import { receipt } from './receipt.ts';
+
+export const order: Noun = {
+  name: 'order',
+  summary: 'Orders that are paid for as they are placed',
+  verbs: [reminding(create), receipt],
+};

@@ -1,0 +1,40 @@
+import { UsageError } from '../../errors.ts';
+import type { Money } from '../../output/money.ts';
+import type { PayOptions } from '../../paying/options.ts';
+import type { Options } from '../define.ts';
+
+const group = 'Payment';
+
+/** How a call is paid. */
+export const payOptions = {
+  maxPay: {
+    kind: 'money',
+    group,
+    description: 'most to pay (default: what the service publishes as the price)',
+  },
+  method: { kind: 'text', group, placeholder: 'name', maxLength: 64, description: 'pay by this method only' },
+  payCommand: {
+    kind: 'text',
+    group,
+    placeholder: 'cmd',
+    description: 'a shell command that pays: challenge as JSON on stdin, credential on stdout',
+  },
+  yes: { kind: 'flag', group, description: 'pay without being asked' },
+} as const satisfies Options;
+
+/** What exit code 6 means for every paid call. */
+export const paymentExit = 'not paid: declined, refused, or more than --max-pay';
+
+interface PayFlags {
+  readonly maxPay?: Money;
+  readonly method?: string;
+  readonly payCommand?: string;
+  readonly yes?: boolean;
+}
+
+/** The options as they are used; amounts in cents. @throws UsageError for a cap in another currency than the prices. */
+export function paymentFrom({ maxPay, method, payCommand, yes }: PayFlags): PayOptions {
+  if (maxPay?.currency !== undefined && maxPay.currency !== 'USD')
+    throw new UsageError(`--max-pay takes US dollars, not ${maxPay.currency}`);
+  return { method, payCommand, maxPayCents: maxPay?.cents, yes: yes === true };
+}

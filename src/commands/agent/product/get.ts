@@ -1,0 +1,23 @@
+import { defineCommand } from '../../define.ts';
+import { detailColumns } from '../../product-columns.ts';
+import { freshnessOptions } from '../../product-freshness.ts';
+import { paymentExit, payOptions } from '../pay-options.ts';
+import { readPaid } from './read.ts';
+
+export const get = defineCommand({
+  name: 'get',
+  aliases: ['show'],
+  summary: "Read one product's details, for a cent",
+  arguments: [{ name: 'id', description: "the retailer's product id", required: true }],
+  options: { ...freshnessOptions, ...payOptions },
+  examples: [
+    { command: 'errand agent product get $PRODUCT --retailer harborgoods', note: 'as the retailer shows it' },
+  ],
+  operations: ['agent.product.get'],
+  exitCodes: { 6: paymentExit, 7: 'the retailer has no such product' },
+  related: ['agent product search', 'product get'],
+  async run(context, { id, ...wanted }) {
+    const record = await readPaid(context, 'agent.product.get', id, wanted);
+    return { kind: 'record', record, columns: detailColumns, id: 'product_id' };
+  },
+});

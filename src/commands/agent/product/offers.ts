@@ -1,0 +1,31 @@
+import { defineCommand } from '../../define.ts';
+import { offerColumns, offersOf } from '../../product-columns.ts';
+import { freshnessOptions } from '../../product-freshness.ts';
+import { paymentExit, payOptions } from '../pay-options.ts';
+import { readPaid } from './read.ts';
+
+export const offers = defineCommand({
+  name: 'offers',
+  summary: "List one product's offers, for a cent",
+  arguments: [{ name: 'id', description: "the retailer's product id", required: true }],
+  options: { ...freshnessOptions, ...payOptions },
+  examples: [
+    {
+      command: 'errand agent product offers $PRODUCT --retailer harborgoods',
+      note: 'who sells it, for how much',
+    },
+  ],
+  operations: ['agent.product.offers'],
+  exitCodes: { 6: paymentExit, 7: 'the retailer has no such product' },
+  related: ['agent product search', 'product offers'],
+  async run(context, { id, ...wanted }) {
+    const payload = await readPaid(context, 'agent.product.offers', id, wanted);
+    return {
+      kind: 'list',
+      rows: offersOf(payload),
+      columns: offerColumns,
+      id: 'offer_id',
+      empty: payload.status === 'processing' ? 'processing; ask again in a moment' : 'no offers',
+    };
+  },
+});

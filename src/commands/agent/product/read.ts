@@ -1,0 +1,22 @@
+import type { Context } from '../../../context.ts';
+import type { Row } from '../../../output/result.ts';
+import { paidCall } from '../../../paying/paid-call.ts';
+import { noProduct } from '../../product-failure.ts';
+import { type Freshness, freshnessFields } from '../../product-freshness.ts';
+import { paymentFrom } from '../pay-options.ts';
+
+type Wanted = Freshness & Parameters<typeof paymentFrom>[0] & { readonly async?: boolean };
+
+/** A product's details or offers, paid for. @throws ErrandError ended_badly where the retailer has no answer. */
+export async function readPaid(
+  context: Context,
+  name: 'agent.product.get' | 'agent.product.offers',
+  productId: string,
+  { retailer, maxAge, newerThan, async, ...pay }: Wanted,
+): Promise<Row> {
+  const fields = freshnessFields({ retailer, maxAge, newerThan });
+  const body = { product_id: productId, ...fields, ...(async && { async }) };
+  const payload: Row = await paidCall(context, name, { body }, paymentFrom(pay));
+  if (payload.status === 'failed') throw noProduct(productId, payload);
+  return payload;
+}

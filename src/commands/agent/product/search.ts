@@ -1,0 +1,55 @@
+import { operations } from '../../../contract/operations/index.ts';
+import { UsageError } from '../../../errors.ts';
+import { paidCall } from '../../../paying/paid-call.ts';
+import { defineCommand } from '../../define.ts';
+import { optionFor } from '../../from-contract.ts';
+import { resultColumns } from '../../product-columns.ts';
+import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
+
+const { query } = operations['product.search'];
+
+export const search = defineCommand({
+  name: 'search',
+  summary: "Search one retailer's products, for a cent a page",
+  arguments: [{ name: 'words', description: 'what to look for', required: true, variadic: true }],
+  options: {
+    retailer: optionFor(query.retailer),
+    page: optionFor(query.page),
+    freeShipping: {
+      kind: 'flag',
+      description: operations['agent.product.search'].query.free_shipping.description,
+    },
+    ...payOptions,
+  },
+  examples: [
+    { command: 'errand agent product search tea --retailer harborgoods', note: 'the first page' },
+    {
+      command: 'errand agent product search tea --retailer harborgoods --page 2 -o id',
+      note: 'product ids of the second',
+    },
+  ],
+  operations: ['agent.product.search'],
+  exitCodes: { 6: paymentExit },
+  related: ['agent product get', 'product search'],
+  async run(context, { words, retailer, page, freeShipping, ...pay }) {
+    if (retailer === undefined)
+      throw new UsageError('--retailer is missing; `errand retailer list -o id` prints them');
+    const { results, next_page: next } = await paidCall(
+      context,
+      'agent.product.search',
+      {
+        query: { ...(freeShipping && { free_shipping: true }) },
+        body: { query: words.join(' '), retailer, ...(page !== undefined && { page }) },
+      },
+      paymentFrom(pay),
+    );
+    return {
+      kind: 'list',
+      rows: results,
+      columns: resultColumns,
+      id: 'product_id',
+      empty: `nothing on this page of ${retailer} for "${words.join(' ')}"`,
+      hints: () => (next == null ? [] : [`more products: --page ${next}`]),
+    };
+  },
+});

@@ -1,0 +1,50 @@
+import type { Context } from '../context.ts';
+import type { ShapeInput } from '../contract/schemas/index.ts';
+import { addressFields, addressOptions } from './address-options.ts';
+import { centsOf } from './ceiling.ts';
+import type { Options } from './define.ts';
+import { completePayload } from './order-ask.ts';
+import { keyedFulfillment, payloadFromFlags } from './order-payload.ts';
+import { payloadOptions } from './order-payload-options.ts';
+import { readDocument } from './read-document.ts';
+import { resolveAddress } from './ship-to.ts';
+
+const centFields = ['max_price'] as const satisfies readonly (keyof ShapeInput<'OrderCreate'>)[];
+
+/** What every command takes that places an order. */
+export const orderInputOptions = {
+  ...payloadOptions,
+  shipTo: {
+    kind: 'text',
+    placeholder: 'name|file|-',
+    description: 'saved address, a file with one, or - for stdin',
+  },
+  file: {
+    kind: 'text',
+    placeholder: 'file|-',
+    description: 'a whole payload as JSON or YAML; flags override it',
+  },
+  ...addressOptions,
+} as const satisfies Options;
+
+type OrderInput = Parameters<typeof payloadFromFlags>[0] &
+  Parameters<typeof addressFields>[0] & { readonly file?: string; readonly shipTo?: string };
+
+/** File, flags, address and prompts to one payload, in that order of precedence. */
+export async function assembleOrder(
+  context: Context,
+  input: OrderInput,
+): Promise<Readonly<Record<string, unknown>>> {
+  const file =
+    input.file === undefined ? {} : (await readDocument(context, '--file', input.file, centFields)).value;
+  const fields = addressFields(input);
+  const inFile = file.shipping_address;
+  const address =
+    inFile !== undefined && input.shipTo === undefined
+      ? { ...Object(inFile), ...fields }
+      : await resolveAddress(context, input.shipTo, fields);
+  if (input.maxPrice) centsOf(context, '--max-price', input.maxPrice);
+  const payload = await payloadFromFlags(input, { ...file, ...(address && { shipping_address: address }) });
+  const keyed = keyedFulfillment(payload.fulfillment);
+  return completePayload(context, { ...payload, ...(keyed && { fulfillment: keyed }) }, context.argv);
+}

@@ -1,0 +1,81 @@
+import { decodeJson, type PaymentChallenge } from './payment-challenge.ts';
+import { headerText, type WireHeaders } from './transport.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What pays a challenge: the method's own proof, and who pays where the method says so. */
+export interface PaymentProof {
+  readonly payload: unknown;
+  readonly source?: string | undefined;
+}
+
+/** What the service confirms of a payment. Its further fields are the method's own. */
+export interface Receipt {
+  readonly method: string;
+  readonly reference: string;
+  readonly status: string;
+  readonly timestamp: string;
+  readonly [field: string]: unknown;
+}
+
+/** What a paid order comes with besides its record: proof of the payment, and a key that reads the order. */
+export interface Grant {
+  readonly apiKey: string | undefined;
+  readonly receipt: Receipt | undefined;
+}
+
+/** No server takes longer headers. */
+const longestCredential = 16 * 1024;
+
+/** The `authorization` header that pays a challenge. */
+export function paymentCredential(
+  { parameters }: PaymentChallenge,
+  { payload, source }: PaymentProof,
+): string {
+  const credential = { challenge: parameters, payload, ...(source !== undefined && { source }) };
+  return `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`;
+}
+
+/**
+ * The header of a credential that somebody else made: as the header's value, as its base64url, as its JSON, or as the JSON
+ * of its `payload` (and `source`) alone. @returns what is wrong with it, where it does not pay this challenge.
+ */
+export function readCredential(
+  text: string,
+  challenge: PaymentChallenge,
+): { readonly credential: string } | { readonly problem: string } {
+  const trimmed = text.trim().replace(/^Payment\s+/i, '');
+  if (trimmed === '') return { problem: 'nothing' };
+  const fields = trimmed.startsWith('{') ? parsed(trimmed) : decodeJson(trimmed);
+  if (!fields) return { problem: 'neither JSON nor base64url of it' };
+  const { challenge: paid, payload, source } = fields;
+  if (payload === undefined) return { problem: 'a credential without a payload' };
+  if (source !== undefined && typeof source !== 'string') return { problem: 'a source that is no text' };
+  if (paid !== undefined && Object(paid).id !== challenge.id) {
+    return { problem: 'a credential for another challenge' };
+  }
+  const credential = paymentCredential(challenge, { payload, source });
+  return credential.length > longestCredential
+    ? { problem: `a credential of more than ${longestCredential} bytes` }
+    : { credential };
+}
+
+/** The receipt and the temporary key of an answer. */
+export function readGrant(headers: WireHeaders): Grant {
+  const apiKey = headerText(headers, 'x-api-key');
+  return {
+    apiKey: apiKey !== undefined && /^[\x21-\x7e]{1,500}$/.test(apiKey) ? apiKey : undefined,
+    receipt: readReceipt(headerText(headers, 'payment-receipt')),
+  };
+}
+
+function readReceipt(encoded = ''): Receipt | undefined {
+  const { method, reference, status, timestamp, ...more } = decodeJson(encoded) ?? {};
+  if (typeof method !== 'string' || typeof reference !== 'string') return undefined;
+  if (typeof status !== 'string' || typeof timestamp !== 'string') return undefined;
+  return { ...more, method, reference, status, timestamp };
+}
+
+function parsed(text: string): Fields | undefined {
+  return decodeJson(Buffer.from(text).toString('base64url'));
+}

@@ -1,0 +1,14 @@
+import type { Shape } from '../contract/schemas/index.ts';
+import type { Row } from '../output/result.ts';
+
+export type Body = Shape<'OrderCreate'>;
+export type KeyedBody = Body & { readonly idempotency_key: string };
+
+export interface Placed {
+  readonly order: Row;
+  /** Set when the order had been made by an earlier try. */
+  readonly existed: boolean;
+}
+
+/** How long an order in doubt is taken for the same errand when it is asked for again, ms. */
+export const twinMs = 24 * 3600 * 1000;

@@ -1,0 +1,71 @@
+import type { Context } from '../context.ts';
+import { ErrandError, UsageError } from '../errors.ts';
+import type { PaymentChallenge } from '../http/payment-challenge.ts';
+import type { Candidates } from './choose.ts';
+import type { PayOptions } from './options.ts';
+import { challengeCents, priceText } from './price.ts';
+
+/** The one challenge to pay: where there are several a person chooses. @throws UsageError where nobody can. */
+export async function chooseMethod(
+  context: Context,
+  [first, ...others]: Candidates,
+): Promise<PaymentChallenge> {
+  if (others.length === 0) return first;
+  const methods = [first, ...others].map(({ method }) => method);
+  if (!context.interactive.yes) {
+    throw new UsageError(
+      `the service takes payment by ${methods.join(', ')}; --method says which, as ${context.interactive.why}`,
+      { code: 'payment_method_required' },
+    );
+  }
+  const prompt = await context.prompt();
+  const chosen = await prompt.askChoice(context, 'Pay by', methods);
+  return others.find(({ method }) => method === chosen) ?? first;
+}
+
+/**
+ * Shows what is asked for, and has a person agree to it. The built-in payer has no money, so it asks nobody.
+ * @throws UsageError where nobody can answer and --yes is missing; ErrandError interrupted where the answer is no.
+ */
+export async function agree(
+  context: Context,
+  challenge: PaymentChallenge,
+  { payCommand, yes }: PayOptions,
+): Promise<void> {
+  if (payCommand === undefined)
+    return context.note(`paying ${priceText(challenge)} by ${challenge.method}; no money moves`);
+  for (const line of summary(challenge, payCommand)) context.note(line);
+  if (challengeCents(challenge) === undefined) return agreeToUnits(context, challenge);
+  if (!yes) await ask(context, `Pay ${priceText(challenge)}?`);
+}
+
+function summary(challenge: PaymentChallenge, payCommand: string): string[] {
+  const { method, realm, description, expiresAt } = challenge;
+  return [
+    `  pay      ${priceText(challenge)} to ${realm}`,
+    `  method   ${method}`,
+    `  by       ${payCommand}`,
+    ...(expiresAt === undefined ? [] : [`  until    ${new Date(expiresAt).toISOString()}`]),
+    ...(description === undefined ? [] : [`  for      ${description}`]),
+  ];
+}
+
+/** What is not in dollars is for a person to judge: no flag answers for them. */
+async function agreeToUnits(context: Context, challenge: PaymentChallenge): Promise<void> {
+  const price = priceText(challenge);
+  if (context.interactive.yes) return ask(context, `Pay ${price}, which cannot be compared with dollars?`);
+  throw new ErrandError(
+    'payment',
+    `the service asks for ${price}, which cannot be compared with dollars; a person must agree, and nobody was asked, as ${context.interactive.why}`,
+    { code: 'payment_failed', outcome: 'not_sent', retryable: false },
+  );
+}
+
+async function ask(context: Context, question: string): Promise<void> {
+  if (!context.interactive.yes) {
+    throw new UsageError(`this spends money: --yes is needed, as ${context.interactive.why}`);
+  }
+  const prompt = await context.prompt();
+  if (await prompt.confirm(context, question)) return;
+  throw new ErrandError('interrupted', 'not paid', { outcome: 'not_sent' });
+}

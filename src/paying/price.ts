@@ -1,0 +1,48 @@
+import { ErrandError } from '../errors.ts';
+import type { PaymentChallenge } from '../http/payment-challenge.ts';
+import { formatMoney } from '../output/money.ts';
+
+type Priced = Pick<PaymentChallenge, 'amount' | 'currency'>;
+
+/** What a challenge asks for in cents; undefined for what is not US dollars, which nobody here can compare. */
+export function challengeCents({ amount, currency }: Priced): number | undefined {
+  const cents = Number(amount);
+  return currency.toUpperCase() === 'USD' && Number.isSafeInteger(cents) ? cents : undefined;
+}
+
+/** The price for people: `$51.00`, or the bare amount with the name of its unit. */
+export function priceText(challenge: Priced): string {
+  const cents = challengeCents(challenge);
+  return cents === undefined ? `${challenge.amount} units of ${challenge.currency}` : formatMoney(cents);
+}
+
+/**
+ * Refuses to pay more than was agreed: the flag's amount, or else what the contract says the call costs (both cents).
+ * @throws ErrandError payment. A price that cannot be compared passes only where no flag caps it; a person must then agree.
+ */
+export function checkPrice(
+  challenge: Priced,
+  {
+    expectedCents,
+    maxPayCents,
+  }: { readonly expectedCents: number; readonly maxPayCents?: number | undefined },
+): void {
+  const cents = challengeCents(challenge);
+  const most = maxPayCents ?? expectedCents;
+  if (cents === undefined ? maxPayCents === undefined : cents <= most) return;
+  const limit = maxPayCents === undefined ? 'this costs' : '--max-pay allows';
+  throw new ErrandError(
+    'payment',
+    `the service asks for ${priceText(challenge)}, and ${limit} ${formatMoney(most)}; nothing was paid`,
+    {
+      code: 'payment_failed',
+      details: { amount: challenge.amount, currency: challenge.currency, allowed_cents: most },
+      outcome: 'not_sent',
+      retryable: false,
+      hint:
+        maxPayCents === undefined
+          ? 'The price is not the one that the service publishes. --max-pay allows another one.'
+          : 'Allow more with --max-pay, or order under a lower --max-price.',
+    },
+  );
+}

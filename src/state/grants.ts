@@ -1,0 +1,47 @@
+import type { Statements } from './statements.ts';
+
+/** What reads an order that was paid for without an account, and what proves the payment. */
+export interface StoredGrant {
+  readonly apiKey: string | undefined;
+  readonly receipt: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The keys and receipts of orders paid by challenge, beside the journal. They are kept as long as the file is. */
+export class Grants {
+  readonly #statements: Statements;
+  readonly #now: () => number;
+
+  constructor(statements: Statements, now: () => number) {
+    this.#statements = statements;
+    this.#now = now;
+  }
+
+  /** Keeps what an order came with; what is known already stays where nothing new comes. */
+  keep(orderId: string, baseUrl: string, { apiKey, receipt }: StoredGrant): void {
+    this.#statements.run(
+      `INSERT INTO grants (order_id, base_url, api_key, receipt, created_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (order_id, base_url) DO UPDATE SET api_key = coalesce(excluded.api_key, api_key),
+         receipt = coalesce(excluded.receipt, receipt)`,
+      orderId,
+      baseUrl,
+      apiKey ?? null,
+      receipt ? JSON.stringify(receipt) : null,
+      new Date(this.#now()).toISOString(),
+    );
+  }
+
+  /** What an order at a service came with, if it was paid for from here. */
+  of(orderId: string, baseUrl: string): StoredGrant | undefined {
+    const [row] = this.#statements.all(
+      'SELECT * FROM grants WHERE order_id = ? AND base_url = ?',
+      orderId,
+      baseUrl,
+    );
+    if (!row) return undefined;
+    const { api_key: apiKey, receipt } = row;
+    return {
+      apiKey: typeof apiKey === 'string' ? apiKey : undefined,
+      receipt: typeof receipt === 'string' ? JSON.parse(receipt) : undefined,
+    };
+  }
+}

@@ -1,0 +1,58 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readFault } from '../../src/sandbox/faults/spec.ts';
+import { loadSqlite } from '../../src/state/sqlite.ts';
+import { orderBody, TestService } from '../service/service.ts';
+import { makePlace } from './place.ts';
+import { errand } from './run.ts';
+
+test('whatever is lost on the way, each intent is paid once and is one order', {
+  timeout: 120_000,
+}, async () => {
+  const place = makePlace({ ERRAND_NO_INPUT: '1' });
+  const file = join(place.folder, 'sandbox.db');
+  const faults = ['reset-after:40%@POST /agent/orders', 'reset-before:20%@POST /agent/orders'].map(readFault);
+  const service = await TestService.start({
+    file,
+    seed: 11,
+    now: Date.now(),
+    faults: faults.filter((fault) => fault !== undefined),
+  });
+  onTestFinished(async () => {
+    await service.stop();
+    place.remove();
+  });
+  place.environment.ERRAND_BASE_URL = service.baseUrl;
+  const intents = 8;
+  const codes: (number | null)[] = [];
+  for (let at = 0; at < intents; at += 1) {
+    const order = { ...orderBody(service.product('test-success')), max_price: 5000 + at };
+    writeFileSync(join(place.folder, 'order.json'), JSON.stringify(order));
+    for (let code: number | null = 9; code === 9; codes.push(code)) {
+      ({ code } = await errand(place, [
+        'agent',
+        'order',
+        'create',
+        '--file',
+        'order.json',
+        '--retries',
+        '0',
+      ]));
+    }
+  }
+  expect(codes).toContain(10);
+  for (let tries = 0; tries < 20; tries += 1) {
+    if ((await errand(place, ['order', 'journal', 'resume', '--all', '--retries', '0'])).code === 0) break;
+  }
+  const records: { state: string; order_id: string }[] = JSON.parse(
+    (await errand(place, ['order', 'journal', 'list', '--all', '-o', 'json'])).stdout,
+  );
+  expect(records.map(({ state }) => state)).toEqual(Array(intents).fill('settled'));
+  expect(new Set(records.map(({ order_id }) => order_id)).size).toBe(intents);
+  const Database = await loadSqlite();
+  const books = new Database(file);
+  expect(books.prepare('SELECT count(*) AS n FROM orders').get()).toMatchObject({ n: intents });
+  expect(books.prepare('SELECT count(*) AS n FROM payments').get()).toMatchObject({ n: intents });
+  books.close();
+});

@@ -1,0 +1,295 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Till } from '../paying/till.ts';
+import { orderBody } from '../service/service.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, shell } from './run.ts';
+
+let till: Till;
+let place: Place;
+
+beforeEach(async () => {
+  till = await Till.open();
+  place = makePlace({ ERRAND_BASE_URL: till.url, ERRAND_NO_INPUT: '1' });
+  writeFileSync(join(place.folder, 'order.json'), JSON.stringify(orderBody(till.product())));
+});
+afterEach(async () => {
+  place.remove();
+  await till.close();
+});
+
+const order = (...more: string[]) =>
+  errand(place, ['agent', 'order', 'create', '--file', 'order.json', ...more]);
+const journal = async () =>
+  JSON.parse((await errand(place, ['order', 'journal', 'list', '--all', '-o', 'json'])).stdout);
+const failure = ({ stderr }: { stderr: string }) =>
+  JSON.parse(stderr.split('\n').findLast((line) => line.startsWith('{')) ?? '{}').error;
+
+/** A wallet: keeps what it was asked for, and prints what it is told to. */
+function wallet(script: string): string[] {
+  writeFileSync(join(place.folder, 'wallet.sh'), `tee -a asked.json > one.json\n${script}\n`);
+  return ['--pay-command', 'sh wallet.sh'];
+}
+const pays = `printf '{"payload":{"signature":"0x1"}}'`;
+
+describe('an order without an account', () => {
+  test('is paid for, told, and followed by its own key', async () => {
+    const { code, stdout, stderr } = await order('-o', 'json');
+    expect(code, stderr).toBe(0);
+    const { id } = JSON.parse(stdout);
+    expect(stderr).toContain('paying $51.00 by sandbox; no money moves');
+    expect(stderr).toContain('paid $51.00 by sandbox, receipt r-1');
+    expect(till.paid).toHaveLength(1);
+    till.pass(60_000);
+    const got = await errand(place, ['order', 'get', id, '-o', 'json']);
+    expect(JSON.parse(got.stdout)).toMatchObject({ id, status: 'order_placed' });
+    expect((await errand(place, ['order', 'timeline', id, '-o', 'csv'])).stdout).toContain('order_created');
+    const second = JSON.parse((await order('-o', 'json')).stdout).id;
+    till.pass(60_000);
+    const watched = await errand(place, ['order', 'watch', id, second, '--timeout', '10s', '-o', 'id']);
+    expect(watched.stdout.trim().split('\n').sort()).toEqual([id, second].sort());
+    expect((await errand(place, ['order', 'list'])).code).toBe(3);
+  });
+
+  test('leaves the key and what paid in no output, and in a file of the owner only', async () => {
+    const shown = [
+      await order('--debug'),
+      await errand(place, ['order', 'journal', 'list', '--all', '-o', 'json']),
+    ];
+    for (const { stdout, stderr } of shown) {
+      expect(stdout + stderr).not.toMatch(/Payment ey|xx_test_[A-Za-z0-9]{8}/);
+    }
+    expect(statSync(join(place.folder, '.state', 'journal.db')).mode & 0o777).toBe(0o600);
+  });
+
+  test('is shown and not sent with --dry-run', async () => {
+    const { stdout } = await order('--dry-run');
+    expect(JSON.parse(stdout)).toMatchObject({ method: 'POST', url: `${till.url}/agent/orders` });
+    expect(till.asked).toBe(0);
+  });
+
+  test('asked for twice on purpose is two orders', async () => {
+    await order();
+    await order();
+    expect(await till.orders()).toBe(2);
+  });
+
+  test('with the key of one that is there already is that one, not paid again', async () => {
+    const first = await order('--idempotency-key', 'k1', '-o', 'id');
+    const { stdout, stderr } = await order('--idempotency-key', 'k1', '-o', 'id');
+    expect(stdout).toBe(first.stdout);
+    expect(stderr).toContain('nothing was paid twice');
+    expect(till.paid).toHaveLength(1);
+  });
+});
+
+describe('when no answer comes to a payment', () => {
+  test('it is sent again by itself, with the same payment', async () => {
+    till.mood.lost.after = 1;
+    const { code, stderr } = await order();
+    expect(code, stderr).toBe(0);
+    expect(till.paid).toHaveLength(2);
+    expect(new Set(till.paid).size).toBe(1);
+    expect(await till.orders()).toBe(1);
+  });
+
+  test.each(['before', 'after'] as const)(
+    'lost %s the work: in doubt, and resumed with the same payment',
+    async (when) => {
+      till.mood.lost[when] = 1;
+      const lost = await order('--retries', '0', '-o', 'json');
+      expect(lost.code, lost.stderr).toBe(10);
+      const { idempotency_key: key, next } = failure(lost);
+      expect(next[0].command).toContain(`errand order journal resume ${key}`);
+      expect(await journal()).toMatchObject([
+        {
+          key,
+          state: 'open',
+          operation: 'agent.order.create',
+          payment: { method: 'sandbox', amount: '5100' },
+        },
+      ]);
+      const resumed = await errand(place, ['order', 'journal', 'resume', key, '-o', 'id']);
+      expect(resumed.code, resumed.stderr).toBe(0);
+      expect(till.asked).toBe(1);
+      expect(new Set(till.paid).size).toBe(1);
+      expect(await till.orders()).toBe(1);
+      expect(await journal()).toMatchObject([{ state: 'settled', order_id: resumed.stdout.trim() }]);
+      expect((await errand(place, ['order', 'get', resumed.stdout.trim()])).code).toBe(0);
+    },
+  );
+
+  test('the same order asked for again settles that one; --new pays for another', async () => {
+    till.mood.lost.after = 1;
+    await order('--retries', '0');
+    const again = await order();
+    expect(again.stderr).toContain('settling that one with its own payment');
+    expect(till.asked).toBe(1);
+    expect(await till.orders()).toBe(1);
+    till.mood.lost.after = 1;
+    await order('--retries', '0');
+    expect((await order('--new')).code).toBe(0);
+    expect(await till.orders()).toBe(3);
+  });
+
+  test('a payment that is refused when it is resumed stays in doubt: only who paid can tell', async () => {
+    till.mood.lost.after = 1;
+    await order('--retries', '0', '--idempotency-key', 'k1');
+    till.forget();
+    const resumed = await errand(place, ['order', 'journal', 'resume', 'k1', '-o', 'json']);
+    expect(resumed.code, resumed.stderr).toBe(10);
+    expect(failure(resumed).message).toContain('its payment is refused now');
+    expect(failure(resumed).next[0].command).toBe('errand order journal forget k1');
+    expect(new Set(till.paid).size).toBe(1);
+    expect((await journal())[0]).toMatchObject({ state: 'open' });
+  });
+
+  test('a read is not paid for again: its cent is in doubt', async () => {
+    till.mood.lost.after = 1;
+    const { code } = await errand(place, ['agent', 'search', 'coffee']);
+    expect(code).toBe(10);
+    expect(till.paid).toHaveLength(1);
+    const found = await errand(place, ['agent', 'search', 'coffee', '--limit', '2', '-o', 'json']);
+    expect(found.code, found.stderr).toBe(0);
+    expect(found.stderr).toContain('paid $0.01 by sandbox');
+  });
+});
+
+describe('what is not paid', () => {
+  test.each([
+    ['more than the published price', { surcharge: 1 }, [], 'asks for $51.01, and this costs $51.00'],
+    ['more than --max-pay', {}, ['--max-pay', '$50.00'], 'asks for $51.00, and --max-pay allows $50.00'],
+    ['what has expired', { expiresInMs: -1 }, [], 'has expired already'],
+    ['another request', { digestOf: () => 'sha-256=AAAA' }, [], 'for another request'],
+    [
+      'by what the built-in payer does not know',
+      { methods: ['stripe', 'x402'] },
+      [],
+      'takes payment by stripe, x402',
+    ],
+    ['by a method that is not offered', {}, ['--method', 'card'], 'pay first'],
+    ['by a wallet that is not there', {}, ['--method', 'tempo'], 'tempo needs a wallet'],
+  ])('%s', async (_, mood, flags, message) => {
+    Object.assign(till.mood, mood);
+    const ended = await order('-o', 'json', ...flags);
+    expect(ended.code, ended.stderr).toBe(6);
+    expect(failure(ended).message).toContain(message);
+    expect(till.paid).toEqual([]);
+    expect(await journal()).toEqual([]);
+  });
+
+  test('a higher price passes where --max-pay allows it', async () => {
+    till.mood.surcharge = 900;
+    expect((await order('--max-pay-cents', '6000')).code).toBe(0);
+    expect(till.paid).toHaveLength(1);
+  });
+});
+
+describe('a wallet of your own', () => {
+  test('gets the challenge on stdin and prints what pays', async () => {
+    const { code, stderr } = await order(
+      '--method',
+      'tempo',
+      '--yes',
+      ...wallet(`echo signing >&2; ${pays}`),
+    );
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('signing');
+    expect(stderr).toMatch(/pay\s+\$51\.00 to the till/);
+    const asked = JSON.parse(readFileSync(join(place.folder, 'asked.json'), 'utf8'));
+    expect(asked).toMatchObject({
+      method: 'tempo',
+      intent: 'charge',
+      request: { amount: '5100', recipient: 'till' },
+    });
+    expect(till.paid).toEqual([asked.id]);
+    expect(till.payloads).toEqual([{ signature: '0x1' }]);
+  });
+
+  test('spends only with --yes where nobody can be asked, and by a method that was named where there are several', async () => {
+    const unasked = await order('--method', 'tempo', ...wallet(pays));
+    expect(unasked.code).toBe(2);
+    expect(unasked.stderr).toContain('--yes is needed');
+    const unnamed = await order('--yes', ...wallet(pays));
+    expect(unnamed.code).toBe(2);
+    expect(unnamed.stderr).toContain('--method says which');
+    expect(till.paid).toEqual([]);
+  });
+
+  test.each([
+    ['declines', 'exit 3', 'the pay command declined (exit 3)'],
+    ['prints nothing', 'true', 'the pay command printed nothing'],
+    ['prints prose', 'echo ok paid', 'neither JSON nor base64url'],
+    ['prints without end', 'yes', 'printed more than'],
+    ['pays for another challenge', `printf '{"challenge":{"id":"x"},"payload":{}}'`, 'for another challenge'],
+  ])('that %s buys nothing', async (_, script, message) => {
+    const ended = await order('--method', 'tempo', '--yes', '-o', 'json', ...wallet(script));
+    expect(ended.code, ended.stderr).toBe(6);
+    expect(failure(ended).message).toContain(message);
+    expect(till.paid).toEqual([]);
+    expect(await journal()).toMatchObject([{ state: 'refused' }]);
+    expect((await order()).code).toBe(0);
+  });
+
+  test('is not trusted with what cannot be compared with dollars, unless a person agrees', async () => {
+    till.mood.currency = '0x20c0000000000000000000000000000000000001';
+    const flags = ['--method', 'tempo', '--yes', ...wallet(pays)];
+    const ended = await order(...flags);
+    expect(ended.code).toBe(6);
+    expect(ended.stderr).toContain('cannot be compared with dollars');
+    expect((await order(...flags, '--max-pay', '$100')).code).toBe(6);
+    expect(till.paid).toEqual([]);
+  });
+
+  test('is asked once: killed while it pays, the journal knows that nothing was sent', async () => {
+    const line = [
+      'agent',
+      'order',
+      'create',
+      '--file',
+      'order.json',
+      '--idempotency-key',
+      'k1',
+      '--method',
+      'tempo',
+      '--yes',
+    ];
+    const child = spawn(
+      join(place.folder, '.bin', 'errand'),
+      [...line, ...wallet('echo here >&2; exec sleep 5')],
+      {
+        cwd: place.folder,
+        env: place.environment,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    await new Promise<void>((resolve) => {
+      let seen = '';
+      child.stderr.on('data', (chunk: Buffer) => {
+        seen += chunk;
+        if (seen.includes('here')) resolve();
+      });
+    });
+    const meanwhile = await errand(place, [...line, ...wallet(pays)]);
+    expect(meanwhile.code, meanwhile.stderr).toBe(5);
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('exit', resolve));
+    expect(await journal()).toMatchObject([{ key: 'k1', state: 'open' }]);
+    const resumed = await errand(place, ['order', 'journal', 'resume', 'k1', '-o', 'json']);
+    expect(resumed.code, resumed.stderr).toBe(6);
+    expect(resumed.stderr).toContain('The wallet may have paid');
+    expect(await journal()).toMatchObject([{ key: 'k1', state: 'refused' }]);
+    expect(till.paid).toEqual([]);
+  });
+
+  test('that is interrupted by Ctrl-C leaves nothing in doubt', async () => {
+    const { code } = await shell(
+      place,
+      `timeout -s INT --foreground 3 errand agent order create --file order.json --method tempo --yes --pay-command 'sleep 20'; exit $?`,
+    );
+    expect([124, 130]).toContain(code);
+    expect(await journal()).toMatchObject([{ state: 'refused' }]);
+  });
+});

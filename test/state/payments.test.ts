@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Journal } from '../../src/state/journal.ts';
+import type { Intent } from '../../src/state/journal-record.ts';
+
+const baseUrl = 'https://service.example';
+const secret = 'Payment eyJhIjoxfQ';
+const intent = (key: string): Intent => ({
+  key,
+  operation: 'agent.order.create',
+  profile: 'work',
+  baseUrl,
+  keyMasked: 'payment by sandbox',
+  body: { max_price: 5000, idempotency_key: key },
+  payment: { challenge_id: 'c1', method: 'sandbox', amount: '5100', currency: 'usd', expires: null },
+});
+
+describe('payments in the journal', () => {
+  let folder: string;
+  let journal: Journal;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'errand-payments-'));
+    journal = await Journal.open(folder, () => Date.parse('2026-03-01T12:00:00Z'));
+    journal.record(intent('k1'));
+  });
+  afterEach(() => {
+    journal.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('what pays is there for who resumes, and in no record that is shown', () => {
+    journal.keepCredential('k1', baseUrl, secret);
+    expect(journal.credentialOf('k1', baseUrl)).toBe(secret);
+    expect(journal.get('k1').payment).toMatchObject({ method: 'sandbox', amount: '5100' });
+    expect(JSON.stringify(journal.list(true))).not.toContain('eyJ');
+  });
+
+  test.each([
+    ['settled', () => journal.settle('k1', baseUrl, 'o1')],
+    ['refused', () => journal.refuse('k1', baseUrl, { code: 'payment_failed', message: 'no' })],
+    ['forgotten', () => journal.forget('k1', baseUrl)],
+  ])('what paid is gone once the intent is %s', (state, end) => {
+    journal.keepCredential('k1', baseUrl, secret);
+    end();
+    expect(journal.get('k1').state).toBe(state);
+    expect(journal.credentialOf('k1', baseUrl)).toBeUndefined();
+  });
+
+  test('an intent that may have been paid, or was, is not recorded to be paid again', () => {
+    journal.keepCredential('k1', baseUrl, secret);
+    expect(() => journal.record(intent('k1'))).toThrow(/is in doubt; it is not paid for again/);
+    expect(journal.credentialOf('k1', baseUrl)).toBe(secret);
+    journal.settle('k1', baseUrl, 'o1');
+    expect(() => journal.record(intent('k1'))).toThrow(/has led to the order o1/);
+  });
+
+  test('one that bought nothing may be paid for anew', () => {
+    journal.refuse('k1', baseUrl, { code: 'payment_failed', message: 'no' });
+    expect(journal.record(intent('k1'))).toEqual({ mayBeSent: false });
+  });
+
+  test('an order of an account is no twin of one that is paid for, and cannot take its key', () => {
+    const { payment: _, ...byAccount } = { ...intent('k2'), operation: 'order.create' };
+    expect(journal.findTwin(intent('k2'), 0)).toMatchObject({ key: 'k1' });
+    expect(journal.findTwin(byAccount, 0)).toBeUndefined();
+    expect(() => journal.record({ ...byAccount, key: 'k1' })).toThrow(/is in doubt for another order/);
+  });
+
+  test('key and receipt stay with the order at its service, also when it is told of again', () => {
+    const receipt = { method: 'sandbox', reference: 'r1' };
+    journal.settle('k1', baseUrl, 'o1', { apiKey: 'xx_test_1', receipt });
+    journal.settle('k1', baseUrl, 'o1', { apiKey: undefined, receipt: undefined });
+    expect(journal.grants.of('o1', baseUrl)).toEqual({ apiKey: 'xx_test_1', receipt });
+    expect(journal.grants.of('o1', 'https://elsewhere.example')).toBeUndefined();
+  });
+});

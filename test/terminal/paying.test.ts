@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Till } from '../paying/till.ts';
+import { makePlace, type Place } from '../program/place.ts';
+import { orderBody } from '../service/service.ts';
+import { Terminal } from './terminal.ts';
+
+let till: Till;
+let place: Place;
+let terminal: Terminal;
+
+beforeEach(async () => {
+  till = await Till.open();
+  place = makePlace({ ERRAND_BASE_URL: till.url });
+  writeFileSync(join(place.folder, 'order.json'), JSON.stringify(orderBody(till.product())));
+  writeFileSync(join(place.folder, 'wallet.sh'), `echo ran >&2; printf '{"payload":{"signature":"0x1"}}'\n`);
+});
+afterEach(async () => {
+  terminal.close();
+  place.remove();
+  await till.close();
+});
+
+function order(): void {
+  const args = ['agent', 'order', 'create', '--file', 'order.json', '--pay-command', 'sh wallet.sh'];
+  terminal = new Terminal(place, 'errand', args);
+}
+
+test('a person chooses the method, sees price, payee and expiry, and agrees', async () => {
+  order();
+  await terminal.shows('Pay by');
+  terminal.type('\u001b[B\u001b[B\r');
+  await terminal.shows('Pay $51.00?');
+  expect(terminal.text).toMatch(
+    /pay\s+\$51\.00 to the till\n\s+method\s+tempo\n\s+by\s+sh wallet\.sh\n\s+until\s+20/,
+  );
+  expect(terminal.text).not.toContain('ran');
+  terminal.type('y\r');
+  expect(await terminal.ended()).toBe(0);
+  expect(terminal.text).toContain('paid $51.00 by tempo');
+  expect(till.payloads).toEqual([{ signature: '0x1' }]);
+});
+
+test('no is the answer unless yes is said: no wallet runs, nothing is paid', async () => {
+  till.mood.methods = ['tempo'];
+  order();
+  await terminal.shows('Pay $51.00?');
+  terminal.type('\r');
+  expect(await terminal.ended()).toBe(130);
+  expect(terminal.text).toContain('not paid');
+  expect(terminal.text).not.toContain('ran\n');
+  expect(till.paid).toEqual([]);
+});
