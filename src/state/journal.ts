@@ -122,7 +122,7 @@ export class Journal {
   /** The record that has led to an order or a batch. */
   madeBy(id: string, baseUrl: string): JournalRecord | undefined {
     return this.#statements
-      .all('SELECT * FROM intents WHERE order_id = ? AND base_url = ?', [id, baseUrl])
+      .all('SELECT * FROM intents WHERE order_id = ? AND base_url = ?', id, baseUrl)
       .map(recordOf)[0];
   }
 
@@ -234,7 +234,7 @@ export class Journal {
 
   #find(key: string, baseUrl: string): JournalRecord | undefined {
     return this.#statements
-      .all('SELECT * FROM intents WHERE key = ? AND base_url = ?', [key, baseUrl])
+      .all('SELECT * FROM intents WHERE key = ? AND base_url = ?', key, baseUrl)
       .map(recordOf)[0];
   }
 
