@@ -1,5 +1,5 @@
 /** What a trigger needs to be told besides its name. */
-export type TriggerTarget = 'order' | 'account' | 'code' | 'none';
+export type TriggerTarget = 'order' | 'account' | 'return' | 'code' | 'none';
 
 /**
  * What the sandbox can be told to make happen now, so that a script rehearses an outcome without waiting for it.
@@ -13,6 +13,9 @@ export const sandboxTriggers = {
   undeliverable: { target: 'order', description: 'the carrier gives up' },
   'available-for-pickup': { target: 'order', description: 'the parcel waits to be fetched' },
   'cancelled-by-retailer': { target: 'order', description: 'the retailer cancels a placed order' },
+  'return-approved': { target: 'return', description: 'the retailer approves a return, with labels' },
+  'return-denied': { target: 'return', description: 'the retailer denies a return' },
+  'return-credited': { target: 'return', description: 'the items of a return are credited to the wallet' },
   'account-forwarded': { target: 'account', description: 'the first forwarded message arrives' },
   'key-claimed': { target: 'none', description: 'a human claims the sandbox of the key in use' },
   'device-approve': { target: 'code', description: 'a human approves the code that a device shows' },

@@ -10,6 +10,8 @@ export type Verdict = 'waiting' | 'reached' | 'failed';
 const arrived: readonly unknown[] = ['delivered', 'available_for_pickup'];
 const lost: readonly unknown[] = ['undeliverable'];
 const unfinishedItems: readonly unknown[] = ['pending', 'processing', 'ordered', 'shipped'];
+/** What never comes, though its order was placed. */
+const dropped: readonly unknown[] = ['cancelled', 'failed', 'skipped'];
 const failed: readonly unknown[] = failedOrderStatuses;
 
 /**
@@ -20,11 +22,13 @@ export function judge(order: Row, until: Until): Verdict {
   if (failed.includes(order.status)) return 'failed';
   if (order.status !== 'order_placed') return 'waiting';
   if (until === 'placed') return 'reached';
+  const items = statuses(order.items);
+  if (items.length > 0 && items.every((status) => dropped.includes(status))) return 'failed';
   const parcels = statuses(order.tracking_numbers);
   if (parcels.length === 0) return 'waiting';
   if (parcels.some((status) => !arrived.includes(status) && !lost.includes(status))) return 'waiting';
   if (parcels.some((status) => lost.includes(status))) return 'failed';
-  return statuses(order.items).some((status) => unfinishedItems.includes(status)) ? 'waiting' : 'reached';
+  return items.some((status) => unfinishedItems.includes(status)) ? 'waiting' : 'reached';
 }
 
 /** What of an order is worth a line when it changes. */

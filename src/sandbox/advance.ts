@@ -1,45 +1,71 @@
 import type { Service } from './handler.ts';
 import { advance } from './lifecycle/index.ts';
 import { storedOrder } from './orders/records.ts';
-import { loadSettle, type Settle } from './orders/settle.ts';
+import { loadSettle } from './orders/settle.ts';
+import { advanceReturn } from './returns/lifecycle.ts';
+import { storedReturn } from './returns/records.ts';
+import { loadSettleReturn } from './returns/settle.ts';
 import type { StoredRow } from './store.ts';
 import { StoreError } from './store-error.ts';
 
-/** How many orders one transaction brings up to date; others wait for the disk no longer than that takes. */
+/** How many records one transaction brings up to date; others wait for the disk no longer than that takes. */
 const batch = 200;
 
 type Due = Pick<Service, 'store' | 'identity' | 'report'>;
+type AdvanceRow = (row: StoredRow, now: number) => void;
 
-const isDue = 'SELECT 1 FROM orders WHERE next_due <= ? LIMIT 1';
+/** What has a future of its own, in the order in which it is brought about: a return stands on its order. */
+const kinds: readonly { readonly table: string; load(service: Due): Promise<AdvanceRow> }[] = [
+  {
+    table: 'orders',
+    async load(service) {
+      const settle = await loadSettle(service);
+      return (row, now) => {
+        const order = storedOrder(row);
+        settle(order, advance(order, now));
+      };
+    },
+  },
+  {
+    table: 'returns',
+    async load(service) {
+      const settle = await loadSettleReturn(service);
+      return (row, now) => {
+        const found = storedReturn(row);
+        settle(found, advanceReturn(found, now));
+      };
+    },
+  },
+];
 
 /** Brings about everything that is due by `now` (ms). Costs in proportion to what is due, not to what there is. */
 export async function bringUpToDate(service: Due, now: number): Promise<void> {
-  if (!service.store.get(isDue, now)) return;
-  const settle = await loadSettle(service);
-  while (advanceSome(service, settle, now) === batch) await new Promise((resolve) => setImmediate(resolve));
+  for (const { table, load } of kinds) {
+    if (!service.store.get(`SELECT 1 FROM ${table} WHERE next_due <= ? LIMIT 1`, now)) continue;
+    const advanceRow = await load(service);
+    while (advanceSome(service, table, advanceRow, now) === batch)
+      await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
-/** @returns how many orders were brought forward, at most a batch. */
-function advanceSome(service: Due, settle: Settle, now: number): number {
+/** @returns how many records were brought forward, at most a batch. */
+function advanceSome(service: Due, table: string, advanceRow: AdvanceRow, now: number): number {
   const { store } = service;
   return store.transaction(() => {
     // Read within the transaction: another process may have been faster.
-    const due = store.all('SELECT * FROM orders WHERE next_due <= ? ORDER BY next_due LIMIT ?', now, batch);
-    for (const row of due) advanceOne(service, settle, row, now);
+    const due = store.all(`SELECT * FROM ${table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`, now, batch);
+    for (const row of due) advanceOne(service, table, () => advanceRow(row, now), Number(row.seq));
     return due.length;
   });
 }
 
-/** An order that cannot go on, by a bug, is told of and stays as it is: it must not keep all others from going on. */
-function advanceOne({ store, report }: Due, settle: Settle, row: StoredRow, now: number): void {
+/** A record that cannot go on, by a bug, is told of and stays as it is: it must not keep all others from going on. */
+function advanceOne({ store, report }: Due, table: string, go: () => void, seq: number): void {
   try {
-    store.attempt(() => {
-      const order = storedOrder(row);
-      settle(order, advance(order, now));
-    });
+    store.attempt(go);
   } catch (error) {
     if (error instanceof StoreError) throw error;
     report(error);
-    store.run('UPDATE orders SET next_due = NULL WHERE seq = ?', Number(row.seq));
+    store.run(`UPDATE ${table} SET next_due = NULL WHERE seq = ?`, seq);
   }
 }

@@ -117,4 +117,12 @@ export const migrations: readonly string[] = [
      STRICT, WITHOUT ROWID;
    CREATE UNIQUE INDEX payments_order ON payments (order_id) WHERE order_id IS NOT NULL;
    CREATE UNIQUE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL`,
+
+  // What lists of returns search; number is the retailer's own. labels is how many a return has.
+  `ALTER TABLE returns ADD COLUMN order_id TEXT NOT NULL DEFAULT '';
+   ALTER TABLE returns ADD COLUMN number TEXT NOT NULL DEFAULT '';
+   ALTER TABLE returns ADD COLUMN labels INTEGER NOT NULL DEFAULT 0;
+   DROP INDEX returns_newest;
+   CREATE INDEX returns_newest ON returns (user_id, created_at, seq, id, order_id, number);
+   CREATE INDEX returns_status ON returns (user_id, status, created_at, seq, id, order_id, number)`,
 ];

@@ -24,6 +24,8 @@ describe('what is awaited', () => {
     [order('order_placed', ['delivered', 'available_for_pickup'], ['delivered']), 'reached'],
     [order('order_placed', ['undeliverable'], ['shipped']), 'failed'],
     [order('order_placed', ['undeliverable', 'in_transit']), 'waiting'],
+    [order('order_placed', [], ['cancelled', 'skipped']), 'failed'],
+    [order('order_placed', ['delivered'], ['cancelled', 'delivered']), 'reached'],
   ])('delivery: %j is %s', (record, verdict) => {
     expect(judge(record, 'delivered')).toBe(verdict);
   });

@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listOrders } from '../../src/sandbox/orders/list.ts';
+import { listReturns } from '../../src/sandbox/returns/records.ts';
 import { Store } from '../../src/sandbox/store.ts';
 
 /** The statements that a list takes, and how SQLite goes about each. */
-async function plansOf(query: Record<string, string | boolean>): Promise<string[]> {
+async function plansOf(
+  query: Record<string, string | boolean>,
+  list: typeof listOrders | typeof listReturns = listOrders,
+): Promise<string[]> {
   const store = await Store.open(':memory:');
   const statements: { sql: string; values: (string | number | null)[] }[] = [];
   for (const method of ['all', 'get'] as const) {
@@ -15,7 +19,7 @@ async function plansOf(query: Record<string, string | boolean>): Promise<string[
       },
     });
   }
-  listOrders(store, 'user', { limit: 50, offset: 0, ...query });
+  list(store, 'user', { limit: 50, offset: 0, ...query });
   const plans = statements
     .splice(0)
     .flatMap(({ sql, values }) => store.all(`EXPLAIN QUERY PLAN ${sql}`, ...values));
@@ -64,4 +68,15 @@ describe('a list of orders', () => {
     plans = await plansOf(query);
     expect(plans.some((plan) => plan.includes(index))).toBe(true);
   });
+});
+
+describe('a list of returns', () => {
+  test.each<[Record<string, string>]>([[{}], [{ search: 'ab' }], [{ status: 'open' }]])(
+    'filtered by %j reads no record that it does not show',
+    async (query) => {
+      const searches = (await plansOf(query, listReturns)).filter((plan) => /(SEARCH|SCAN) r\b/.test(plan));
+      expect(searches.length).toBeGreaterThan(0);
+      for (const search of searches) expect(search).toMatch(/^SEARCH .* COVERING INDEX/);
+    },
+  );
 });

@@ -11,6 +11,8 @@ import { loadSettle } from '../orders/settle.ts';
 import { surroundingsOf } from '../orders/surroundings.ts';
 import { readJson } from '../read-json.ts';
 import { Invalid, json, Refusal } from '../refusal.ts';
+import { forceReturn } from '../returns/force.ts';
+import type { ForcedReturn } from '../returns/lifecycle.ts';
 import type { SandboxRequest, SandboxResponse } from '../wire.ts';
 
 interface Trigger {
@@ -63,6 +65,13 @@ const order =
     });
   };
 
+const returned =
+  (kind: ForcedReturn): Fire =>
+  async ({ service, caller: { userId }, trigger: { id }, now }) => {
+    const { status } = await forceReturn(service, { id, userId }, kind, now);
+    return { id, status };
+  };
+
 /** Who acts where a script stands in for a person. */
 const rehearsingHuman = 'human@example.com';
 
@@ -81,6 +90,9 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
   undeliverable: order('undeliverable'),
   'available-for-pickup': order('available_for_pickup'),
   'cancelled-by-retailer': order('cancelled_by_retailer'),
+  'return-approved': returned('approved'),
+  'return-denied': returned('denied'),
+  'return-credited': returned('credited'),
   'account-forwarded': ({ service: { store }, caller, trigger, now }) => {
     const account = findAccount(store, caller.userId, trigger.id);
     if (!account) throw new Refusal('not_found', `There is no managed account ${trigger.id}.`);

@@ -10,7 +10,7 @@ import { moneyHandlers } from './money.ts';
 import { orderHandlers } from './orders.ts';
 import { productHandlers } from './products.ts';
 import { retailerHandlers } from './retailers.ts';
-
+import { returnHandlers } from './returns.ts';
 import { webhookHandlers } from './webhooks.ts';
 
 /** The handler of each operation of the table. */
@@ -26,5 +26,6 @@ export const handlers: Handlers = {
   ...orderHandlers,
   ...productHandlers,
   ...retailerHandlers,
+  ...returnHandlers,
   ...webhookHandlers,
 };

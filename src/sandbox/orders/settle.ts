@@ -3,6 +3,7 @@ import { enqueueEvents } from '../deliveries/enqueue.ts';
 import type { Service } from '../handler.ts';
 import type { Advanced, Step } from '../lifecycle/index.ts';
 import { returnChange } from '../payments/change.ts';
+import { closeReturns } from '../returns/close.ts';
 import type { Store } from '../store.ts';
 import { enter, reserve } from '../wallet.ts';
 import { loadRecordText } from './record-text.ts';
@@ -18,9 +19,9 @@ export type Settle = (order: StoredOrder, reached: Advanced) => void;
 export async function loadSettle({ store, identity }: Pick<Service, 'store' | 'identity'>): Promise<Settle> {
   const recordText = await loadRecordText();
   return (order, reached) => {
-    const text = recordText(reached.record);
     const reserved = moveMoney(store, order, reached.steps);
-    updateOrder(store, order.seq, reached, { text, reserved });
+    const record = withReturnsClosed(store, order, reached);
+    updateOrder(store, order.seq, { ...reached, record }, { text: recordText(record), reserved });
     freeAccount(store, order, reached.steps);
     enqueueEvents(store, identity, { userId: order.userId, webhooks: order.body.webhooks }, reached.steps);
   };
@@ -32,6 +33,17 @@ function freeAccount(store: Store, { seq, accountId, queueEnd }: StoredOrder, st
   if (accountId === null || end === undefined || queueEnd === null || end >= queueEnd) return;
   store.run('UPDATE orders SET queue_end = ? WHERE seq = ?', end, seq);
   closeUp(store, accountId, end);
+}
+
+/** An order whose charge came back whole has nothing left to return. */
+function withReturnsClosed(
+  store: Store,
+  order: StoredOrder,
+  { record, steps }: Advanced,
+): Advanced['record'] {
+  const cancelled = steps.find(({ kind }) => kind === 'cancelled_by_retailer');
+  if (!cancelled || record.returns.length === 0) return record;
+  return { ...record, returns: closeReturns(store, order.seq, cancelled.at) };
 }
 
 /** @returns what stays set aside, cents. */

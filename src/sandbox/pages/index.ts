@@ -2,14 +2,16 @@ import { operations } from '../../contract/operations/index.ts';
 import { type SandboxConfig, shopPath } from '../config.ts';
 import type { Service } from '../handler.ts';
 import { slugOf, testProducts } from '../lifecycle/index.ts';
+import { readTarget } from '../read-request.ts';
+import { labelAnswer } from '../returns/labels.ts';
 import type { SandboxRequest, SandboxResponse } from '../wire.ts';
 import { claimPage, claimPath } from './claim.ts';
 import { devicePage, devicePath } from './device.ts';
 import { escapeHtml, htmlPage } from './html.ts';
 
-/** The page for people at a path; undefined where there is none. */
+/** The page for people at a path, or what a signed link leads to; undefined where there is none. @throws Refusal. */
 export function page(
-  service: Pick<Service, 'config' | 'store' | 'clock'>,
+  service: Pick<Service, 'config' | 'store' | 'clock' | 'identity'>,
   request: SandboxRequest,
   pathname: string,
 ): SandboxResponse | undefined {
@@ -19,8 +21,10 @@ export function page(
   if (isForm && pathname === devicePath) return devicePage(service, request);
   if (isForm && pathname.startsWith(claimPath))
     return claimPage(service, request, pathname.slice(claimPath.length));
-  if (method === 'GET' && pathname === '/') return welcome(config);
-  if (method !== 'GET' || (pathname !== shopPath && !pathname.startsWith(`${shopPath}/`))) return undefined;
+  if (method !== 'GET') return undefined;
+  if (pathname === '/') return welcome(config);
+  if (pathname !== shopPath && !pathname.startsWith(`${shopPath}/`))
+    return labelAnswer(service, pathname, readTarget(request.target).search, service.clock.now());
   const url = `${config.shopUrl}${pathname.slice(shopPath.length)}`;
   const slug = slugOf(url, config.shopUrl);
   if (slug === null) return shop(config.shopUrl);

@@ -1,0 +1,24 @@
+import type { Handlers } from '../handler.ts';
+import { Refusal } from '../refusal.ts';
+import { acceptReturn } from '../returns/create.ts';
+import { withLabels } from '../returns/labels.ts';
+import { findReturn, listReturns } from '../returns/records.ts';
+
+export const returnHandlers: Handlers = {
+  'return.create': async (service, { caller, body, now }) => ({
+    value: withLabels(service, await acceptReturn(service, caller, body, now), now),
+  }),
+
+  'return.list': (service, { caller, query, now }) => {
+    const { returns, total } = listReturns(service.store, caller.userId, query);
+    const return_requests = returns.map((found) => withLabels(service, found, now));
+    return { value: { return_requests, total }, count: returns.length };
+  },
+
+  'return.get': (service, { caller, path, now }) => {
+    const id = path.return_request_id ?? '';
+    const found = findReturn(service.store, id, caller.userId);
+    if (!found) throw new Refusal('not_found', `There is no return ${id}.`, { resource: 'return_request' });
+    return { value: withLabels(service, found, now) };
+  },
+};

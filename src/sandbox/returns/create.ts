@@ -1,0 +1,66 @@
+import type { Caller } from '../caller.ts';
+import type { Service } from '../handler.ts';
+import { loadRecordText } from '../orders/record-text.ts';
+import { findOrder, type StoredOrder, updateOrder } from '../orders/records.ts';
+import { Refusal } from '../refusal.ts';
+import { refuseReturn } from './check.ts';
+import { circumstancesOf } from './circumstances.ts';
+import { planReturn } from './lifecycle.ts';
+import { withoutStopped, withReturn } from './on-order.ts';
+import { insertReturn, returnsOf } from './records.ts';
+import type { ReturnBody, ReturnRecord, ReturnState } from './types.ts';
+
+/** Accepts a return: held against the order and its other returns, and kept, in one transaction. @throws Refusal. */
+export async function acceptReturn(
+  service: Service,
+  { userId }: Caller,
+  given: ReturnBody,
+  now: number,
+): Promise<ReturnState> {
+  const recordText = await loadRecordText();
+  const body = withLowerCaseIds(given);
+  const { store, identity } = service;
+  return store.transaction(() => {
+    const order = findOrder(store, body.order_id, userId);
+    if (!order) throw new Refusal('not_found', `There is no order ${body.order_id}.`, { resource: 'order' });
+    const earlier = returnsOf(store, order.seq).map(({ record }) => record);
+    refuseReturn(order.record, body, earlier);
+    const record = newRecord(identity.uuid('return'), body, now);
+    const facts = circumstancesOf(service, order.record, record, earlier);
+    const state = { record, plan: planReturn(body.reason, now, facts), labels: 0 };
+    insertReturn(store, { state, userId, orderSeq: order.seq, createdAt: now });
+    const shown = withReturn(order.record, record, []);
+    const isStopped = body.reason === 'forced_cancellation' && !facts.hasShipped;
+    const plan = isStopped ? withoutStopped(shown, order.plan, body.items) : order.plan;
+    keepOrder(order, { record: shown, plan });
+    return state;
+  });
+
+  function keepOrder({ seq, reserved }: StoredOrder, state: Pick<StoredOrder, 'record' | 'plan'>): void {
+    updateOrder(store, seq, state, { text: recordText(state.record), reserved });
+  }
+}
+
+function newRecord(id: string, body: ReturnBody, now: number): ReturnRecord {
+  const time = new Date(now).toISOString();
+  return {
+    id,
+    order_id: body.order_id,
+    status: 'open',
+    reason: body.reason,
+    notes: body.notes ?? null,
+    resolution_notes: null,
+    items: body.items,
+    label_urls: [],
+    merchant_return_id: null,
+    credited_amount: 0,
+    created_at: time,
+    updated_at: time,
+  };
+}
+
+const withLowerCaseIds = (body: ReturnBody): ReturnBody => ({
+  ...body,
+  order_id: body.order_id.toLowerCase(),
+  items: body.items.map((line) => ({ ...line, order_item_id: line.order_item_id.toLowerCase() })),
+});

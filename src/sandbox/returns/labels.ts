@@ -1,0 +1,91 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { limits } from '../../contract/limits.ts';
+import type { Service } from '../handler.ts';
+import { readQuery } from '../read-request.ts';
+import { Refusal } from '../refusal.ts';
+import type { SandboxResponse } from '../wire.ts';
+import { labelPdf } from './label-pdf.ts';
+import { findLabel } from './records.ts';
+import type { ReturnRecord, ReturnState } from './types.ts';
+
+type Signer = Pick<Service, 'store' | 'identity'>;
+
+const labelPath = /^\/labels\/([0-9a-f-]{36})\/([1-9]\d{0,3})\.pdf$/;
+const pathOf = (id: string, number: number): string => `/labels/${id}/${number}.pdf`;
+
+/** The return as it is shown at `now` (ms), the links of its labels made anew. */
+export function withLabels(
+  service: Signer & Pick<Service, 'config'>,
+  { record, labels }: ReturnState,
+  now: number,
+): ReturnRecord {
+  if (labels === 0) return record;
+  const expires = Math.floor(now / 1000) + limits.returnLabelSeconds;
+  const key = signingKey(service);
+  const label_urls = Array.from({ length: labels }, (_, index) => {
+    const path = pathOf(record.id, index + 1);
+    return `${service.config.baseUrl}${path}?expires=${expires}&signature=${signature(key, path, expires)}`;
+  });
+  return { ...record, label_urls };
+}
+
+/**
+ * The label behind a signed link: the link is the permission. Undefined for a path that is no label's.
+ * @throws Refusal forbidden for a link that is forged, changed or expired at `now` (ms).
+ */
+export function labelAnswer(
+  service: Signer,
+  pathname: string,
+  search: string,
+  now: number,
+): SandboxResponse | undefined {
+  const [, id = '', digits = ''] = labelPath.exec(pathname) ?? [];
+  if (id === '') return undefined;
+  const { expires: [expires = ''] = [], signature: [signed = ''] = [] } = readQuery(search);
+  if (
+    !/^\d{1,12}$/.test(expires) ||
+    !isSame(signature(signingKey(service), pathname, Number(expires)), signed)
+  )
+    throw new Refusal('forbidden', 'The signature of this link does not fit it.');
+  if (Number(expires) * 1000 <= now)
+    throw new Refusal('forbidden', 'This link has expired; read the return again for a fresh one.');
+  const record = findLabel(service.store, id, Number(digits));
+  if (!record) throw new Refusal('not_found', 'There is no such label.', { resource: 'return_label' });
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'application/pdf',
+      'content-disposition': `attachment; filename="return-${id.slice(0, 8)}-${digits}.pdf"`,
+    },
+    body: labelPdf([
+      `Return label ${digits}`,
+      record.merchant_return_id ?? '',
+      `Return ${record.id}`,
+      `Order ${record.order_id}`,
+      'A rehearsal: no carrier takes this label.',
+    ]),
+  };
+}
+
+const keyName = 'label_key';
+
+/** The store's own key, made when it is first needed. */
+function signingKey({ store, identity }: Signer): string {
+  return (
+    store.meta(keyName) ??
+    store.transaction(() => {
+      const known = store.meta(keyName);
+      const key = known ?? identity.token(keyName, 32);
+      if (known === undefined) store.setMeta(keyName, key);
+      return key;
+    })
+  );
+}
+
+const signature = (key: string, path: string, expires: number): string =>
+  createHmac('sha256', key).update(`${path}\n${expires}`).digest('hex');
+
+function isSame(expected: string, given: string): boolean {
+  const [one, other] = [Buffer.from(expected), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

@@ -1,0 +1,144 @@
+import type { ReturnReason, ReturnStatus } from '../../contract/enums.ts';
+import type { Refused } from '../lifecycle/index.ts';
+import type { AdvancedReturn, ReturnChange, ReturnPlan, ReturnState } from './types.ts';
+
+/** The compressed clock: ms after its creation at which a return reaches each stage. */
+const stageDelays = { reviewed: 1_500, decided: 3_000, settled: 6_000 } as const;
+
+/** What the retailer says to a reason. */
+type Course = 'sent back' | 'refunded at once' | 'stopped' | 'declined';
+
+const courses: Readonly<Record<ReturnReason, Course>> = {
+  damaged: 'sent back',
+  defective: 'sent back',
+  wrong_item: 'sent back',
+  not_as_described: 'sent back',
+  wrong_size: 'sent back',
+  no_longer_needed: 'sent back',
+  not_delivered: 'refunded at once',
+  empty_box: 'refunded at once',
+  forced_cancellation: 'stopped',
+  other: 'declined',
+};
+
+/** States after which nothing more happens to a return. */
+const closedStatuses: readonly ReturnStatus[] = ['denied', 'completed', 'credited'];
+export const isClosed = (status: ReturnStatus): boolean => closedStatuses.includes(status);
+
+export interface Circumstances {
+  /** What the items cost the wallet, cents; 0 where something else paid for them. */
+  readonly credit: number;
+  /** Whether any of the items has left the retailer. */
+  readonly hasShipped: boolean;
+  readonly labels: number;
+  readonly merchantReturnId: string;
+  /** Divides every delay. */
+  readonly speed: number;
+}
+
+/** Everything that will happen to a return asked for at `createdAt` (ms). Decided by its reason. */
+export function planReturn(reason: ReturnReason, createdAt: number, facts: Circumstances): ReturnPlan {
+  const at = (stage: keyof typeof stageDelays): number => createdAt + delay(stage, facts.speed);
+  const reviewed: ReturnChange = { at: at('reviewed'), status: 'in_progress' };
+  const deny = (why: string): ReturnPlan => [reviewed, denial(at('decided'), why)];
+  switch (courses[reason]) {
+    case 'sent back':
+      return [reviewed, ...approval(at('decided'), facts)];
+    case 'refunded at once':
+      return [reviewed, resolution(at('decided'), facts.credit)];
+    case 'stopped':
+      return facts.hasShipped
+        ? deny('It had left the retailer already; ask for a return once it is delivered.')
+        : [reviewed, resolution(at('decided'), facts.credit)];
+    case 'declined':
+      return deny('The reason does not entitle to a return; name one of the others if one fits.');
+  }
+}
+
+/** Brings everything due by `now` (ms) about. How often this is called in between makes no difference. */
+export function advanceReturn(state: ReturnState, now: number): AdvancedReturn {
+  const steps = state.plan.filter(({ at }) => at <= now);
+  const labels = steps.reduce((before, step) => step.labels ?? before, state.labels);
+  return {
+    record: steps.reduce(applied, state.record),
+    plan: state.plan.slice(steps.length),
+    labels,
+    steps,
+  };
+}
+
+/** What `sandbox trigger` can make of a return. */
+export type ForcedReturn = Extract<ReturnStatus, 'approved' | 'denied' | 'credited'>;
+
+/** Makes an outcome happen at `now` (ms), whatever was to come of the return. */
+export function forceReturnState(
+  state: ReturnState,
+  kind: ForcedReturn,
+  now: number,
+  facts: Circumstances,
+): AdvancedReturn | Refused {
+  const { status, reason } = advanceReturn(state, now).record;
+  const refused = (why: string): Refused => ({ refused: `The return is ${status}: ${why}.` });
+  if (isClosed(status) || status === kind) return refused('it has been decided already');
+  if (kind === 'credited' && facts.credit <= 0) return refused('the wallet has not paid for its items');
+  // Its items are held back from the carrier already.
+  const isHeld = reason === 'forced_cancellation' && !facts.hasShipped;
+  if (kind !== 'credited' && isHeld) return refused('the retailer has stopped its items already');
+  const plans: Readonly<Record<ForcedReturn, () => ReturnPlan>> = {
+    approved: () => approval(now, facts),
+    denied: () => [denial(now, 'The retailer has denied the return.')],
+    credited: () => [resolution(now, facts.credit)],
+  };
+  return resumed(state, plans[kind](), now);
+}
+
+/** Closes a return at `at` (ms) since the whole order has been refunded: a credit would pay its items twice. */
+export function closeReturn(state: ReturnState, at: number): AdvancedReturn {
+  const reached = advanceReturn(state, at);
+  const { status, credited_amount } = reached.record;
+  if (isClosed(status) && credited_amount === 0) return reached;
+  const resolution_notes = 'The retailer cancelled the order and its whole charge came back.';
+  return resumed(state, [{ at, status: 'completed', resolution_notes, credit: -credited_amount }], at);
+}
+
+const delay = (stage: keyof typeof stageDelays, speed: number): number =>
+  Math.round(stageDelays[stage] / speed);
+
+function approval(at: number, { credit, labels, merchantReturnId, speed }: Circumstances): ReturnPlan {
+  const settledAt = at + delay('settled', speed) - delay('decided', speed);
+  const resolution_notes = 'Put the items into their boxes, a label on each, and hand them to the carrier.';
+  return [
+    { at, status: 'approved', labels, merchant_return_id: merchantReturnId, resolution_notes },
+    resolution(settledAt, credit),
+  ];
+}
+
+const denial = (at: number, resolution_notes: string): ReturnChange => ({
+  at,
+  status: 'denied',
+  resolution_notes,
+});
+
+function resolution(at: number, credit: number): ReturnChange {
+  if (credit > 0) return { at, status: 'credited', credit, resolution_notes: 'Credited to the wallet.' };
+  const resolution_notes = 'The retailer refunds what paid for the items; the wallet had not.';
+  return { at, status: 'completed', resolution_notes };
+}
+
+function applied(record: ReturnState['record'], change: ReturnChange): ReturnState['record'] {
+  return {
+    ...record,
+    status: change.status,
+    resolution_notes: change.resolution_notes ?? record.resolution_notes,
+    merchant_return_id: change.merchant_return_id ?? record.merchant_return_id,
+    credited_amount: record.credited_amount + (change.credit ?? 0),
+    updated_at: new Date(change.at).toISOString(),
+  };
+}
+
+/** Goes on from what is due by `now` with another plan. */
+function resumed(state: ReturnState, plan: ReturnPlan, now: number): AdvancedReturn {
+  const due = advanceReturn(state, now);
+  const next = advanceReturn({ ...due, plan }, now);
+  return { ...next, steps: [...due.steps, ...next.steps] };
+}

@@ -1,0 +1,111 @@
+import type { ParameterValues } from '../../contract/parameters.ts';
+import type { Store, StoredRow } from '../store.ts';
+import type { ReturnPlan, ReturnRecord, ReturnState } from './types.ts';
+
+/** A return as the store keeps it. */
+export interface StoredReturn extends ReturnState {
+  readonly seq: number;
+  readonly userId: string;
+}
+
+interface NewReturn {
+  readonly state: ReturnState;
+  readonly userId: string;
+  /** The order's number in the store. */
+  readonly orderSeq: number;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+}
+
+/** Keeps a new return. Within a transaction. */
+export function insertReturn(store: Store, { state, userId, orderSeq, createdAt }: NewReturn): void {
+  const { record, plan } = state;
+  store.run(
+    `INSERT INTO returns (id, user_id, order_seq, order_id, status, record, plan, next_due, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    record.id,
+    userId,
+    orderSeq,
+    record.order_id,
+    record.status,
+    JSON.stringify(record),
+    JSON.stringify(plan),
+    plan[0]?.at ?? null,
+    createdAt,
+  );
+}
+
+/** Keeps what a return has become. Within a transaction. */
+export function updateReturn(store: Store, seq: number, { record, plan, labels }: ReturnState): void {
+  store.run(
+    'UPDATE returns SET status = ?, number = ?, labels = ?, record = ?, plan = ?, next_due = ? WHERE seq = ?',
+    record.status,
+    record.merchant_return_id?.toLowerCase() ?? '',
+    labels,
+    JSON.stringify(record),
+    JSON.stringify(plan),
+    plan[0]?.at ?? null,
+    seq,
+  );
+}
+
+/** The caller's return. */
+export function findReturn(store: Store, id: string, userId: string): StoredReturn | undefined {
+  const row = store.get('SELECT * FROM returns WHERE id = ? AND user_id = ?', id.toLowerCase(), userId);
+  return row && storedReturn(row);
+}
+
+/** Every return of an order, oldest first. */
+export const returnsOf = (store: Store, orderSeq: number): StoredReturn[] =>
+  store.all('SELECT * FROM returns WHERE order_seq = ? ORDER BY seq', orderSeq).map(storedReturn);
+
+/** What a signed link names, whoever it belongs to. */
+export function findLabel(store: Store, id: string, number: number): ReturnRecord | undefined {
+  const row = store.get('SELECT record FROM returns WHERE id = ? AND labels >= ?', id, number);
+  return row && JSON.parse(String(row.record));
+}
+
+/** A page of the caller's returns, newest first, and how many there are in all. */
+export function listReturns(
+  store: Store,
+  userId: string,
+  { status, search, limit, offset }: ParameterValues,
+): { returns: StoredReturn[]; total: number } {
+  const text = String(search ?? '').toLowerCase();
+  const conditions = [
+    { sql: 'r.user_id = ?', values: [userId] },
+    ...(status == null ? [] : [{ sql: 'r.status = ?', values: [String(status)] }]),
+    ...(text === ''
+      ? []
+      : [
+          {
+            sql: '(instr(r.id, ?) > 0 OR instr(r.order_id, ?) > 0 OR instr(r.number, ?) > 0)',
+            values: [text, text, text],
+          },
+        ]),
+  ];
+  const wanted = `FROM returns r WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
+  const values = conditions.flatMap((condition) => condition.values);
+  // The inner query walks an index alone, so that a deep page reads no record that it does not show.
+  const rows = store.all(
+    `SELECT * FROM returns WHERE seq IN
+       (SELECT seq FROM (SELECT r.seq ${wanted} ORDER BY r.created_at DESC, r.seq DESC LIMIT ? OFFSET ?))
+     ORDER BY created_at DESC, seq DESC`,
+    ...values,
+    Number(limit),
+    Number(offset),
+  );
+  const total = Number(store.get(`SELECT count(*) AS total ${wanted}`, ...values)?.total ?? 0);
+  return { returns: rows.map(storedReturn), total };
+}
+
+export function storedReturn(row: StoredRow): StoredReturn {
+  // The columns were written above, from values of these types.
+  return {
+    seq: Number(row.seq),
+    userId: String(row.user_id),
+    record: JSON.parse(String(row.record)) as ReturnRecord,
+    plan: JSON.parse(String(row.plan)) as ReturnPlan,
+    labels: Number(row.labels),
+  };
+}

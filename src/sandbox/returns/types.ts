@@ -1,0 +1,33 @@
+import type { ReturnStatus } from '../../contract/enums.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+
+export type ReturnBody = Shape<'ReturnRequestCreate'>;
+export type ReturnRecord = Shape<'ReturnRequest'>;
+
+/** One change of a return, whole but for the time, so that it can be moved in time without being rebuilt. */
+export interface ReturnChange {
+  /** ms since the epoch. */
+  readonly at: number;
+  readonly status: ReturnStatus;
+  readonly resolution_notes?: string;
+  readonly merchant_return_id?: string;
+  readonly labels?: number;
+  /** Cents into the wallet; negative where an earlier credit is taken back. */
+  readonly credit?: number;
+}
+
+/** What is still to come, soonest first. */
+export type ReturnPlan = readonly ReturnChange[];
+
+export interface ReturnState {
+  /** As it is shown, but for the links of its labels: those are made anew at each read. */
+  readonly record: ReturnRecord;
+  readonly plan: ReturnPlan;
+  /** How many labels it has. */
+  readonly labels: number;
+}
+
+export interface AdvancedReturn extends ReturnState {
+  /** The changes that took place. */
+  readonly steps: ReturnPlan;
+}
