@@ -38,6 +38,11 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/order/index.ts'),
   },
   {
+    name: 'return',
+    summary: 'Return items of placed orders; download the labels',
+    load: () => import('./commands/return/index.ts'),
+  },
+  {
     name: 'bulk',
     summary: 'Orders from a CSV: check, upload, follow, results',
     load: () => import('./commands/bulk/index.ts'),

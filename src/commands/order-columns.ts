@@ -38,6 +38,7 @@ export const orderDetailColumns: readonly Column[] = [
   { name: 'tracking', path: 'tracking_numbers', value: trackingOf },
   { name: 'expected', path: 'tracking_numbers.0.estimated_delivery_date', kind: 'date' },
   { name: 'relaxed', path: 'fulfillment.concessions', value: concessionsOf },
+  { name: 'returns', path: 'returns', value: returnsOf },
   { name: 'attempts', path: 'attempts', kind: 'count' },
   { name: 'updated', path: 'updated_at', kind: 'time' },
 ];
@@ -77,6 +78,12 @@ function itemsOf(order: Row): string {
 function trackingOf(order: Row): string {
   return list(order.tracking_numbers)
     .map((it) => `${field(it, 'carrier')} ${field(it, 'tracking_number')} (${field(it, 'status')})`)
+    .join('; ');
+}
+
+function returnsOf(order: Row): string {
+  return list(order.returns)
+    .map((it) => `${field(it, 'id')} (${field(it, 'status')})`)
     .join('; ');
 }
 

@@ -24,7 +24,7 @@ export async function settleIntent(context: Context, key: string, id: string, gr
 }
 
 /** The flags without which another command would ask another service. */
-function whereFlags({ settings: { profile, baseUrl } }: Context): string {
+export function whereFlags({ settings: { profile, baseUrl } }: Context): string {
   const flags = [
     profile.from === 'flag' && ` --profile ${profile.value}`,
     baseUrl.from === 'flag' && ` --base-url ${baseUrl.value}`,

@@ -1,4 +1,4 @@
-import { confirm as confirmPrompt, input, password, select } from '@inquirer/prompts';
+import { checkbox, confirm as confirmPrompt, input, password, select } from '@inquirer/prompts';
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { safeText } from '../output/safe-text.ts';
@@ -32,6 +32,17 @@ export function askChoice<T extends string>(
 ): Promise<T> {
   const options = choices.map((value) => ({ value, name: safeText(value) }));
   return answered(context, (on) => select<T>({ message: safeText(message), choices: options }, on));
+}
+
+/** Asks for some of several values, at least one; all are chosen until one is taken away. */
+export function askChoices<T extends string>(
+  context: Context,
+  message: string,
+  choices: readonly T[],
+): Promise<T[]> {
+  const options = choices.map((value) => ({ value, name: safeText(value), checked: true }));
+  const question = { message: safeText(message), choices: options, required: true };
+  return answered(context, (on) => checkbox<T>(question, on));
 }
 
 /** Asks yes or no; no unless yes is said. */

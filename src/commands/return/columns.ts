@@ -1,0 +1,38 @@
+import type { Column, Row } from '../../output/result.ts';
+
+/** A return's columns, for every format. Links of labels are permissions: tables tell only how many there are. */
+export const returnColumns: readonly Column[] = [
+  { name: 'id', path: 'id', kind: 'id', weight: 10 },
+  { name: 'status', path: 'status', kind: 'status', weight: 9 },
+  { name: 'reason', path: 'reason', weight: 6 },
+  { name: 'credited', path: 'credited_amount', kind: 'money', weight: 8 },
+  {
+    name: 'labels',
+    path: 'labels',
+    kind: 'count',
+    weight: 5,
+    value: ({ label_urls }) => list(label_urls).length,
+  },
+  { name: 'order', path: 'order_id', kind: 'id', weight: 7 },
+  { name: 'retailer return', path: 'merchant_return_id', weight: 2 },
+  { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
+];
+
+/** What a person wants of one return, line by line. */
+export const returnDetailColumns: readonly Column[] = [
+  ...returnColumns.slice(0, 2),
+  { name: 'outcome', path: 'resolution_notes' },
+  ...returnColumns.slice(2, 7),
+  { name: 'items', path: 'items', value: itemsOf },
+  { name: 'notes', path: 'notes' },
+  { name: 'created', path: 'created_at', kind: 'time' },
+  { name: 'updated', path: 'updated_at', kind: 'time' },
+];
+
+function itemsOf({ items }: Row): string {
+  return list(items)
+    .map((item) => `${String(Object(item).quantity)} x ${String(Object(item).order_item_id)}`)
+    .join('; ');
+}
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,104 @@
+import type { Context } from '../../context.ts';
+import { returnReasons } from '../../contract/enums.ts';
+import { checkShape } from '../../contract/schemas/check.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import { UsageError } from '../../errors.ts';
+import { defineCommand } from '../define.ts';
+import { checkUuid } from '../ids.ts';
+import { readDocument } from '../read-document.ts';
+import { completeReturn } from './ask.ts';
+import { returnDetailColumns } from './columns.ts';
+import { parseItems } from './items.ts';
+import { requestReturn } from './request.ts';
+
+type Body = Shape<'ReturnRequestCreate'>;
+
+export const create = defineCommand({
+  name: 'create',
+  summary: 'Ask to return items of a placed order',
+  description:
+    'From flags, a JSON or YAML file, stdin, or prompts. Asking twice is safe: a return of the same items that is open already is shown, not made again.',
+  options: {
+    order: { kind: 'text', placeholder: 'id', description: 'the order, which must be placed' },
+    item: {
+      kind: 'texts',
+      placeholder: 'id[=quantity]',
+      description: 'item to return, one unit unless more are said; repeats (default: all that was bought)',
+    },
+    reason: {
+      kind: 'choice',
+      values: returnReasons,
+      description: 'why; it decides what comes of the return',
+    },
+    notes: { kind: 'text', description: 'more for the retailer' },
+    file: {
+      kind: 'text',
+      placeholder: 'file|-',
+      description: 'a whole payload as JSON or YAML; flags override it',
+    },
+  },
+  examples: [
+    {
+      command: "errand return create --order $ORDER --reason damaged --notes 'torn box'",
+      note: 'all of it',
+    },
+    {
+      command: 'errand return create --order $ORDER --item $ITEM=1 --reason wrong_size --dry-run',
+      note: 'the request, not sent',
+    },
+    {
+      command: 'errand return create --file return.json -o json --query status',
+      note: 'from a file, for a script',
+    },
+  ],
+  operations: ['return.create', 'order.get'],
+  exitCodes: {
+    5: 'not allowed as the order stands, or another return of these items is open',
+    10: 'in doubt: sent, and no answer came; asking again is safe',
+  },
+  related: ['return get', 'return labels', 'order get'],
+  async run(context, input) {
+    await context.ready();
+    const body = await assemble(context, input);
+    const { record, existed } = await requestReturn(context, body);
+    if (existed) context.note('a return of these items is open already; nothing was asked for twice');
+    return {
+      kind: 'record',
+      record,
+      columns: returnDetailColumns,
+      hints: [
+        record.label_urls.length > 0
+          ? `its labels: errand return labels ${record.id}`
+          : `what comes of it: errand return get ${record.id}`,
+      ],
+    };
+  },
+});
+
+interface Input {
+  readonly order?: string;
+  readonly item?: readonly string[];
+  readonly reason?: Body['reason'];
+  readonly notes?: string;
+  readonly file?: string;
+}
+
+/** File, flags and prompts to one payload, in that order of precedence. @throws UsageError naming what is refused. */
+async function assemble(context: Context, { order, item, reason, notes, file }: Input): Promise<Body> {
+  const given = file === undefined ? {} : (await readDocument(context, '--file', file)).value;
+  const payload = await completeReturn(context, {
+    ...given,
+    ...(order !== undefined && { order_id: checkUuid('order id', order) }),
+    ...(item && { items: parseItems(item) }),
+    ...(reason && { reason }),
+    ...(notes !== undefined && { notes }),
+  });
+  const checked = checkShape('ReturnRequestCreate', payload, 'body');
+  if (checked.value) return checked.value;
+  const lines = checked.issues.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
+  const where = file === undefined ? '' : ` in ${file === '-' ? 'stdin' : file}`;
+  throw new UsageError(`the return${where} is not valid: ${lines.join('; ')}`, {
+    code: 'validation_error',
+    details: { detail: checked.issues },
+  });
+}

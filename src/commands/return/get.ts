@@ -1,0 +1,28 @@
+import { defineCommand } from '../define.ts';
+import { eachId, readIds } from '../ids.ts';
+import { returnColumns, returnDetailColumns } from './columns.ts';
+
+export const get = defineCommand({
+  name: 'get',
+  aliases: ['show'],
+  summary: 'Read returns by id; links of their labels are made anew',
+  arguments: [
+    { name: 'ids', description: 'ids of returns; - reads them from stdin', required: true, variadic: true },
+  ],
+  examples: [
+    { command: 'errand return get $RETURN', note: 'what came of it' },
+    { command: 'errand return get $RETURN -o json --query credited_amount', note: 'cents credited so far' },
+  ],
+  operations: ['return.get'],
+  related: ['return list', 'return labels'],
+  async run(context, { ids }) {
+    const wanted = await readIds(context, 'return id', ids);
+    const client = await context.client();
+    const read = async (id: string) =>
+      (await client.call('return.get', { path: { return_request_id: id } })).body;
+    const [only] = wanted;
+    if (only !== undefined && wanted.length === 1)
+      return { kind: 'record', record: await read(only), columns: returnDetailColumns };
+    return { kind: 'list', columns: returnColumns, empty: 'no ids given', ...eachId(context, wanted, read) };
+  },
+});

@@ -1,0 +1,110 @@
+import { mkdirSync } from 'node:fs';
+import { errorCodes } from '../../contract/error-codes.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import type { Client } from '../../http/client.ts';
+import type { Row } from '../../output/result.ts';
+import { defineCommand } from '../define.ts';
+import { eachId, readIds } from '../ids.ts';
+import { type LabelFile, labelFiles, refuseOverwriting } from './label-files.ts';
+import { saveFile } from './save.ts';
+
+type Return = Shape<'ReturnRequest'>;
+
+export const labels = defineCommand({
+  name: 'labels',
+  summary: 'Download every label of returns',
+  description:
+    'An expired link is refreshed and tried once more. The links are permissions, and are never printed.',
+  arguments: [
+    { name: 'ids', description: 'ids of returns; - reads them from stdin', required: true, variadic: true },
+  ],
+  options: {
+    dir: { kind: 'text', placeholder: 'folder', description: 'where to (default the current folder)' },
+    force: { kind: 'flag', description: 'write over files that are there' },
+  },
+  examples: [
+    { command: 'errand return labels $RETURN', note: 'into the current folder' },
+    { command: 'errand return labels $RETURN --dir labels -o id', note: 'prints where each one is' },
+  ],
+  operations: ['return.get'],
+  exitCodes: { 2: 'a file is there already, and --force is missing', 5: 'a return has no labels' },
+  related: ['return get', 'return list'],
+  async run(context, { ids, dir = '.', force = false }) {
+    const wanted = await readIds(context, 'return id', ids);
+    const client = await context.client();
+    const read = eachId(context, wanted, (id) => readLabelled(client, id));
+    const returns: Return[] = [];
+    for await (const found of read.rows) returns.push(found);
+    const files = labelFiles(dir, returns);
+    if (!force) refuseOverwriting(files);
+    if (files.length > 0) makeFolder(dir);
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    const saved = eachId(context, [...byPath.keys()], async (path): Promise<Row> => {
+      const file = byPath.get(path);
+      if (!file) throw new Error(`no label goes to ${path}`);
+      const bytes = await download(client, file, force);
+      return { file: path, return_request_id: file.returnId, bytes };
+    });
+    return {
+      kind: 'list',
+      rows: saved.rows,
+      columns: [
+        { name: 'file', path: 'file', weight: 3 },
+        { name: 'return', path: 'return_request_id', kind: 'id', weight: 2 },
+        { name: 'bytes', path: 'bytes', kind: 'count', weight: 1 },
+      ],
+      id: 'file',
+      empty: 'no label was downloaded',
+      exitCode: () => read.exitCode() || saved.exitCode(),
+    };
+  },
+});
+
+/** @throws ErrandError conflict for a return without labels. */
+async function readLabelled(client: Client, id: string): Promise<Return> {
+  const { body } = await client.call('return.get', { path: { return_request_id: id } });
+  if (body.label_urls.length > 0) return body;
+  throw new ErrandError('conflict', `return ${id} is ${body.status} and has no labels`, {
+    outcome: 'not_sent',
+    hint: body.resolution_notes ?? 'Labels come once it is approved.',
+  });
+}
+
+/** Downloads one label. @returns its size in bytes. */
+async function download(client: Client, file: LabelFile, force: boolean): Promise<number> {
+  const chunks = await open(client, file.url).catch(async (error: unknown) => {
+    if (!isRefused(error)) throw error;
+    const { label_urls } = await readLabelled(client, file.returnId);
+    return open(client, label_urls[file.index] ?? file.url).catch(refusedAgain);
+  });
+  return saveFile(file.path, chunks, force);
+}
+
+async function open(client: Client, url: string): Promise<AsyncIterable<Uint8Array>> {
+  const { chunks, headers } = await client.download(url);
+  const type = String(headers['content-type'] ?? '');
+  if (/^\s*text\/html\b/i.test(type))
+    throw new ErrandError('unavailable', 'a label link led to a web page, not to a label; it was not kept');
+  return chunks;
+}
+
+/** A signed link that is no longer good is forbidden, whatever body says so. */
+const isRefused = (error: unknown): error is ErrandError =>
+  error instanceof ErrandError && error.facts.status === errorCodes.forbidden.status;
+
+/** The key is not to blame for a link that is no good: that would be the wrong hint. */
+function refusedAgain(error: unknown): never {
+  if (!isRefused(error)) throw error;
+  const message = 'the link of a label is refused, though it has just been made anew';
+  throw new ErrandError('unavailable', message, { ...error.facts, hint: 'Try again later.', cause: error });
+}
+
+function makeFolder(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true });
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    throw new UsageError(`--dir: the folder ${dir} cannot be made (${String(code)})`, { cause });
+  }
+}

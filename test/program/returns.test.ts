@@ -1,0 +1,289 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { json, type Peer, peer, redirect, reset, text, truncated } from '../http/peer.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, type Finished } from './run.ts';
+
+const id = '0b9c4a52-6f0e-4a55-9d1c-2f6f3f0f7c11';
+const orderId = '1b9c4a52-6f0e-4a55-9d1c-2f6f3f0f7c11';
+const itemId = '2b9c4a52-6f0e-4a55-9d1c-2f6f3f0f7c11';
+const key = 'xx_test_0123456789abcdef0123';
+const pdf = '%PDF-1.4 label';
+
+const record = (label_urls: readonly string[] = [], more = {}) => ({
+  id,
+  order_id: orderId,
+  status: 'approved',
+  reason: 'damaged',
+  notes: null,
+  resolution_notes: null,
+  items: [{ order_item_id: itemId, quantity: 1 }],
+  label_urls,
+  merchant_return_id: 'RMA-1',
+  credited_amount: 0,
+  created_at: '2026-03-01T12:00:00.000Z',
+  updated_at: '2026-03-01T12:00:00.000Z',
+  ...more,
+});
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace({ ERRAND_API_KEY: key });
+});
+afterEach(() => place.remove());
+
+/** What stands in the place besides the program's own folders. */
+const files = (folder = ''): string[] =>
+  readdirSync(join(place.folder, folder)).filter((name) => !/^\.(bin|config|state)$/.test(name));
+
+/** A service whose return has these labels: paths of its own, or whole addresses. */
+async function serving(
+  paths: readonly string[],
+  label: Parameters<typeof peer>[0] = text(pdf),
+): Promise<Peer> {
+  const service: Peer = await peer((response, request, socket) => {
+    const isRead = request.target.startsWith('/returns/');
+    const urls = paths.map((path) => (path.startsWith('http') ? path : `${service.url}${path}`));
+    (isRead ? json(record(urls)) : label)(response, request, socket);
+  });
+  return service;
+}
+
+const labels = (service: Peer, ...more: string[]): Promise<Finished> =>
+  errand(place, ['return', 'labels', id, '--base-url', service.url, '--retries', '0', ...more]);
+
+describe('return labels', () => {
+  test('saves every label under a name of its own, and sends the links no credential', async () => {
+    const service = await serving(['/l/1.pdf?signature=s3cret', '/other/1.pdf?signature=s3cret', '/l/two']);
+    const { code, stdout, stderr } = await labels(service, '--dir', 'a/b', '-o', 'csv', '--debug');
+    expect(code).toBe(0);
+    expect(files('a/b').toSorted()).toEqual([
+      'return-0b9c4a52-1-2.pdf',
+      'return-0b9c4a52-1.pdf',
+      'return-0b9c4a52-two.pdf',
+    ]);
+    expect(readFileSync(join(place.folder, 'a/b/return-0b9c4a52-1.pdf'), 'utf8')).toBe(pdf);
+    expect(stdout.split('\n')[1]).toBe(`a/b/return-0b9c4a52-1.pdf,${id},${pdf.length}`);
+    for (const { target, headers } of service.received.slice(1)) {
+      expect(target).toContain('/');
+      expect(headers.authorization).toBeUndefined();
+    }
+    expect(service.received[0]?.headers.authorization).toBe(`Bearer ${key}`);
+    expect(stdout + stderr).not.toContain('s3cret');
+  });
+
+  test.each([
+    '/%2e%2e%2f%2e%2e%2fescaped.pdf',
+    '/..%5c..%5cescaped.pdf',
+    '/C%3A%5Cescaped.pdf',
+    '/%2fetc%2fescaped.pdf',
+    '/nul',
+    '/a%00b.pdf',
+    '/%1b%5d0;title%07.pdf',
+    '/%E2%80%AEfdp.exe',
+    '/%zz.pdf',
+    `/${'x'.repeat(300)}.pdf`,
+    '/',
+  ])('keeps %s within the folder', async (path) => {
+    const { code, stdout } = await labels(await serving([path]), '--dir', 'out', '-o', 'id');
+    expect(code).toBe(0);
+    expect(files()).toEqual(['out']);
+    const [name = '', ...more] = files('out');
+    expect(more).toEqual([]);
+    expect(name).toMatch(/^return-0b9c4a52-[\w. -]+\.[a-z]+$/);
+    expect(stdout).toBe(`${join('out', name)}\n`);
+  });
+
+  test('writes over nothing without --force, and says so before anything is downloaded', async () => {
+    const service = await serving(['/1.pdf', '/2.pdf']);
+    writeFileSync(join(place.folder, 'return-0b9c4a52-2.pdf'), 'mine');
+    const refused = await labels(service);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('return-0b9c4a52-2.pdf is there already; --force writes over it');
+    expect(service.received).toHaveLength(1);
+    expect(files()).toEqual(['return-0b9c4a52-2.pdf']);
+    expect((await labels(service, '--force')).code).toBe(0);
+    expect(readFileSync(join(place.folder, 'return-0b9c4a52-2.pdf'), 'utf8')).toBe(pdf);
+  });
+
+  test('an expired link is made anew and tried once more', async () => {
+    let reads = 0;
+    const service: Peer = await peer((response, request, socket) => {
+      if (request.target.startsWith('/returns/')) reads += 1;
+      const answer = request.target.startsWith('/returns/')
+        ? json(record([`${service.url}/1.pdf?read=${reads}`]))
+        : request.target.endsWith('read=1')
+          ? text('<Error>Expired</Error>', 403)
+          : text(pdf);
+      answer(response, request, socket);
+    });
+    expect((await labels(service)).code).toBe(0);
+    expect(reads).toBe(2);
+    expect(files()).toEqual(['return-0b9c4a52-1.pdf']);
+  });
+
+  test('a link that stays refused is told of once, with no hint at the key', async () => {
+    const service = await serving(['/1.pdf'], json({ code: 'forbidden', message: 'no', details: {} }, 403));
+    const { code, stderr } = await labels(service);
+    expect(code).toBe(9);
+    expect(stderr).toContain('refused, though it has just been made anew');
+    expect(service.received).toHaveLength(4);
+    expect(files()).toEqual([]);
+  });
+
+  test.each([
+    [
+      'a web page',
+      text('<html>sign in</html>', 200, { 'content-type': 'text/html; charset=utf-8' }),
+      'web page',
+    ],
+    ['nothing', text(''), 'empty label'],
+    ['half of a label', truncated, 'broke off'],
+  ])('keeps nothing where the link gives %s', async (_, answer, message) => {
+    const { code, stdout, stderr } = await labels(await serving(['/1.pdf'], answer));
+    expect(code).toBe(9);
+    expect(stderr).toContain(message);
+    expect(stdout).toBe('');
+    expect(files()).toEqual([]);
+  });
+
+  test('follows a link to another host, without a credential', async () => {
+    const store = await peer(text(pdf));
+    const service = await serving([`/1.pdf`], redirect(`${store.url}/1.pdf?signature=s3cret`));
+    expect((await labels(service)).code).toBe(0);
+    expect(store.received[0]?.headers.authorization).toBeUndefined();
+    expect(files()).toEqual(['return-0b9c4a52-1.pdf']);
+  });
+
+  test.each(['http://192.0.2.1/1.pdf', 'file:///etc/passwd', 'not a link'])(
+    'refuses the link %s',
+    async (link) => {
+      const service: Peer = await peer(json(record([link])));
+      const { code, stderr } = await labels(service);
+      expect(code).toBe(9);
+      expect(stderr).toContain('no https address');
+      expect(files()).toEqual([]);
+    },
+  );
+
+  test('says why a return has no labels', async () => {
+    const service = await peer(json(record([], { status: 'denied', resolution_notes: 'Too late.' })));
+    const { code, stderr } = await labels(service);
+    expect(code).toBe(5);
+    expect(stderr).toContain(`return ${id} is denied and has no labels`);
+    expect(stderr).toContain('Too late.');
+  });
+});
+
+describe('return create', () => {
+  const create = (service: Peer, ...more: string[]): Promise<Finished> =>
+    errand(place, [
+      ...['return', 'create', '--base-url', service.url, '--order', orderId, '--item', itemId],
+      ...['--reason', 'damaged', ...more],
+    ]);
+  const exists = json(
+    { code: 'already_exists', message: 'open', details: { resource: 'return_request', identifier: id } },
+    409,
+  );
+
+  test('with no answer is in doubt, and tells how to find out', async () => {
+    const service = await peer(reset);
+    const { code, stdout, stderr } = await create(service, '-o', 'json');
+    expect(code).toBe(10);
+    expect(stdout).toBe('');
+    const { error } = JSON.parse(stderr);
+    expect(error).toMatchObject({ category: 'in_doubt', outcome: 'unknown' });
+    expect(error.next[0].command).toBe(`errand return list --search ${orderId} --base-url ${service.url}`);
+    expect(error.next[1].command).toContain(
+      `errand return create --base-url ${service.url} --order ${orderId}`,
+    );
+    expect(service.received).toHaveLength(1);
+  });
+
+  test('of what is open already shows it, as success', async () => {
+    const { code, stdout, stderr } = await create(await peer(exists, json(record())), '-o', 'id');
+    expect([code, stdout]).toEqual([0, `${id}\n`]);
+    expect(stderr).toContain('open already; nothing was asked for twice');
+  });
+
+  test.each([
+    ['reason', { reason: 'defective' }, 'reason asked damaged, is defective'],
+    ['items', { items: [{ order_item_id: itemId, quantity: 2 }] }, `items asked ${itemId}=1, is ${itemId}=2`],
+  ])('of the same items with other %s is exit 5, with the difference', async (_, more, difference) => {
+    const { code, stdout, stderr } = await create(await peer(exists, json(record([], more))));
+    expect([code, stdout]).toEqual([5, '']);
+    expect(stderr).toContain(difference);
+    expect(stderr).toContain(`errand return get ${id}`);
+  });
+
+  test.each([
+    [['--item', 'x'], 'is not a UUID'],
+    [['--item', `${itemId}=0`], '--item: the quantity takes a whole number of at least 1'],
+    [['--item', itemId], 'given twice'],
+    [['--reason', 'boredom'], '--reason'],
+    [['--order', 'x'], 'is not a UUID'],
+    [['--file', 'none.json'], 'there is no such file'],
+  ])('refuses %j before anything is sent', async (more, message) => {
+    const service = await peer(json(record(), 201));
+    const { code, stderr } = await create(service, ...more);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(service.received).toEqual([]);
+  });
+
+  test('takes a whole payload from stdin, which flags override', async () => {
+    const service = await peer(json(record(), 201));
+    const payload = {
+      order_id: orderId,
+      items: [{ order_item_id: itemId, quantity: 2 }],
+      reason: 'other',
+      notes: 'n',
+    };
+    const args = ['return', 'create', '--base-url', service.url, '--file', '-', '--reason', 'damaged'];
+    const { code } = await errand(place, args, { stdin: JSON.stringify(payload) });
+    expect(code).toBe(0);
+    expect(JSON.parse(service.received[0]?.body ?? '')).toEqual({ ...payload, reason: 'damaged' });
+  });
+
+  test('refuses a payload field of no return, naming it', async () => {
+    const service = await peer(json(record(), 201));
+    const args = ['return', 'create', '--base-url', service.url, '--file', '-'];
+    const payload = {
+      order_id: orderId,
+      items: [{ order_item_id: itemId }],
+      reason: 'damaged',
+      refund: true,
+    };
+    const { code, stderr } = await errand(place, args, { stdin: JSON.stringify(payload) });
+    expect(code).toBe(2);
+    expect(stderr).toContain('the return in stdin is not valid: refund: Extra inputs are not permitted');
+  });
+
+  test('without a terminal says what is missing, and the command to run again', async () => {
+    const { code, stderr } = await errand(place, ['return', 'create', '--base-url', 'http://127.0.0.1:1']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      '--order and --reason are missing; nobody was asked, as stdin is not a terminal',
+    );
+    expect(stderr).toContain('--order ID --reason damaged');
+  });
+
+  test('--curl needs the items, since nothing is read', async () => {
+    const args = [
+      'return',
+      'create',
+      '--base-url',
+      'http://127.0.0.1:1',
+      '--order',
+      orderId,
+      '--reason',
+      'other',
+    ];
+    expect((await errand(place, [...args, '--curl'])).stderr).toContain('--item is missing');
+    const shown = await errand(place, [...args, '--item', itemId, '--curl']);
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toContain('/returns');
+    expect(shown.stdout).toContain('$ERRAND_API_KEY');
+  });
+});
