@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AnyCommand, Noun } from '../../src/commands/define.ts';
 import { entries } from '../../src/program.ts';
@@ -82,9 +84,31 @@ describe('every example of the help', () => {
     place.environment.ORDER = (
       await shell(place, 'errand order create --file order.json -o id')
     ).stdout.trim();
+    place.environment.ITEM = (await placedOrder(place.environment.ORDER)).items[0].order_item_id;
+    const [filed, returned] = [await newOrder(), await newOrder()];
+    writeFileSync(join(place.folder, 'return.json'), JSON.stringify(await placedOrder(filed)));
+    writeFileSync(join(place.folder, 'other.json'), JSON.stringify(await placedOrder(returned)));
+    place.environment.RETURN = (
+      await shell(place, 'errand return create --file other.json -o id')
+    ).stdout.trim();
+    await shell(place, 'errand sandbox trigger return-approved $RETURN');
   });
 
   afterAll(() => place.remove());
+
+  const newOrder = async (): Promise<string> =>
+    (await shell(place, 'errand order create --file order.json -o id')).stdout.trim();
+
+  /** Waits until an order is placed. @returns the payload that returns all of it. */
+  async function placedOrder(id: string) {
+    const { stdout } = await errand(place, ['order', 'watch', id, '--until', 'placed', '-o', 'json']);
+    const [order] = [JSON.parse(stdout)].flat();
+    const items = order.items.map((item: { id: string; quantity: number }) => ({
+      order_item_id: item.id,
+      quantity: item.quantity,
+    }));
+    return { order_id: id, items, reason: 'damaged' };
+  }
 
   async function failedOrder(): Promise<string> {
     const id = await pendingOrder('$1');

@@ -247,3 +247,19 @@ test('a slow receiver slows no request', async () => {
     slow.close();
   }
 });
+
+test('each change of a return is an update of the case of its order', async () => {
+  const { body: order } = await service.order('test-success');
+  service.pass(12_000);
+  await register();
+  const items = [{ order_item_id: order.items[0].id }];
+  await service.send('POST', '/returns', { order_id: order.id, items, reason: 'damaged' });
+  await live(8_000);
+  await vi.waitFor(() => expect(events().filter((event) => event === 'case_updated')).toHaveLength(3));
+  const cases = received.filter(({ event }) => event === 'case_updated');
+  expect(cases.map(({ body }) => [body.id, body.returns[0].status])).toEqual([
+    [order.id, 'in_progress'],
+    [order.id, 'approved'],
+    [order.id, 'credited'],
+  ]);
+});

@@ -1,13 +1,17 @@
 # Something came damaged: ask for a return, print its label, get the money back.
 $ SHOP=$(errand sandbox products -o json --query "[?scenario=='success'] | [0].url" | tr -d '"')
-$ ORDER=$(errand order create --product $SHOP,quantity=2 --max-price '$50.00' --ship-to home -o id)
+$ SLOW=$(errand sandbox products -o id | grep test-slow)
 
 # Before it is placed there is nothing to return.
-$ errand return create --order $ORDER --reason damaged
+$ PENDING=$(errand order create --product $SLOW --max-price '$50.00' --ship-to home -o id)
+$ errand return create --order $PENDING --reason damaged
 ? 5
 ! error: …return_not_allowed…
+$ errand order cancel $PENDING > /dev/null
 
+$ ORDER=$(errand order create --product $SHOP,quantity=2 --max-price '$50.00' --ship-to home -o id)
 $ errand order watch $ORDER --timeout 30s > /dev/null
+$ errand config set sandbox-speed 1
 $ RETURN=$(errand return create --order $ORDER --reason damaged --notes 'torn box' -o id)
 
 # Asked again, it is the same return; asked for another reason, it is refused.
@@ -39,11 +43,11 @@ status,credited_amount
 credited,3998
 $ errand wallet -o json --query balance
 99900
-$ errand order list --return-status closed -o id
 $ errand order get $ORDER -o json --query 'returns[0].credited_amount'
 3998
 
 # A part of an order, by its item.
+$ errand config set sandbox-speed 20
 $ SECOND=$(errand order create --product $SHOP,quantity=3 --max-price '$90.00' --ship-to home -o id)
 $ errand order watch $SECOND --until placed --timeout 30s > /dev/null
 $ ITEM=$(errand order get $SECOND -o json --query 'items[0].id' | tr -d '"')

@@ -27,7 +27,7 @@ export const list = defineCommand({
     },
   ],
   operations: ['return.list'],
-  related: ['return get', 'return labels', 'order list --return-status open'],
+  related: ['return get', 'return labels', 'order list'],
   async run(context, { all = false, ...filters }) {
     const paged = listRows(await context.client(), 'return.list', filters, all);
     return {

@@ -24,7 +24,7 @@ export function page(
   if (method !== 'GET') return undefined;
   if (pathname === '/') return welcome(config);
   if (pathname !== shopPath && !pathname.startsWith(`${shopPath}/`))
-    return labelAnswer(service, pathname, readTarget(request.target).search, service.clock.now());
+    return labelAnswer(service, pathname, readTarget(request.target).search);
   const url = `${config.shopUrl}${pathname.slice(shopPath.length)}`;
   const slug = slugOf(url, config.shopUrl);
   if (slug === null) return shop(config.shopUrl);

@@ -29,7 +29,7 @@ export async function acceptReturn(
     const facts = circumstancesOf(service, order.record, record, earlier);
     const state = { record, plan: planReturn(body.reason, now, facts), labels: 0 };
     insertReturn(store, { state, userId, orderSeq: order.seq, createdAt: now });
-    const shown = withReturn(order.record, record, []);
+    const shown = withReturn(order.record, record);
     const isStopped = body.reason === 'forced_cancellation' && !facts.hasShipped;
     const plan = isStopped ? withoutStopped(shown, order.plan, body.items) : order.plan;
     keepOrder(order, { record: shown, plan });

@@ -31,13 +31,12 @@ export function withLabels(
 
 /**
  * The label behind a signed link: the link is the permission. Undefined for a path that is no label's.
- * @throws Refusal forbidden for a link that is forged, changed or expired at `now` (ms).
+ * @throws Refusal forbidden for a link that is forged, changed or expired.
  */
 export function labelAnswer(
-  service: Signer,
+  service: Signer & Pick<Service, 'clock'>,
   pathname: string,
   search: string,
-  now: number,
 ): SandboxResponse | undefined {
   const [, id = '', digits = ''] = labelPath.exec(pathname) ?? [];
   if (id === '') return undefined;
@@ -47,7 +46,7 @@ export function labelAnswer(
     !isSame(signature(signingKey(service), pathname, Number(expires)), signed)
   )
     throw new Refusal('forbidden', 'The signature of this link does not fit it.');
-  if (Number(expires) * 1000 <= now)
+  if (Number(expires) * 1000 <= service.clock.now())
     throw new Refusal('forbidden', 'This link has expired; read the return again for a fresh one.');
   const record = findLabel(service.store, id, Number(digits));
   if (!record) throw new Refusal('not_found', 'There is no such label.', { resource: 'return_label' });

@@ -1,6 +1,6 @@
 import type { ReturnReason, ReturnStatus } from '../../contract/enums.ts';
 import type { Refused } from '../lifecycle/index.ts';
-import type { AdvancedReturn, ReturnChange, ReturnPlan, ReturnState } from './types.ts';
+import type { AdvancedReturn, ReturnChange, ReturnPlan, ReturnState, ReturnStep } from './types.ts';
 
 /** The compressed clock: ms after its creation at which a return reaches each stage. */
 const stageDelays = { reviewed: 1_500, decided: 3_000, settled: 6_000 } as const;
@@ -57,14 +57,14 @@ export function planReturn(reason: ReturnReason, createdAt: number, facts: Circu
 
 /** Brings everything due by `now` (ms) about. How often this is called in between makes no difference. */
 export function advanceReturn(state: ReturnState, now: number): AdvancedReturn {
-  const steps = state.plan.filter(({ at }) => at <= now);
-  const labels = steps.reduce((before, step) => step.labels ?? before, state.labels);
-  return {
-    record: steps.reduce(applied, state.record),
-    plan: state.plan.slice(steps.length),
-    labels,
-    steps,
-  };
+  const due = state.plan.filter(({ at }) => at <= now);
+  let { record, labels } = state;
+  const steps = due.map((change): ReturnStep => {
+    record = applied(record, change);
+    labels = change.labels ?? labels;
+    return { at: change.at, record, credit: change.credit ?? 0 };
+  });
+  return { record, plan: state.plan.slice(due.length), labels, steps };
 }
 
 /** What `sandbox trigger` can make of a return. */

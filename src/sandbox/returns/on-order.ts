@@ -2,7 +2,7 @@ import { returnReasons } from '../../contract/enums.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import type { OrderPlan, OrderRecord, Transition } from '../lifecycle/index.ts';
 import { boughtQuantity } from './credit.ts';
-import type { ReturnBody, ReturnPlan, ReturnRecord } from './types.ts';
+import type { ReturnBody, ReturnRecord } from './types.ts';
 
 type Summary = Shape<'ReturnSummary'>;
 
@@ -14,16 +14,16 @@ export function summaryOf(record: ReturnRecord): Summary {
   return { id, status, reason, credited_amount, created_at, updated_at };
 }
 
-/** The order's record after its return went through `steps`. */
-export function withReturn(order: OrderRecord, record: ReturnRecord, steps: ReturnPlan): OrderRecord {
-  const others = order.returns.filter(({ id }) => id !== record.id);
-  const returns = [...others, summaryOf(record)].toSorted((one, other) =>
-    one.created_at.localeCompare(other.created_at),
-  );
-  const last = steps.at(-1);
-  const time = last ? new Date(last.at).toISOString() : record.created_at;
+/** The order's record with one of its returns as it has become. */
+export function withReturn(order: OrderRecord, record: ReturnRecord): OrderRecord {
+  const summary = summaryOf(record);
+  const isKnown = order.returns.some(({ id }) => id === record.id);
+  const returns = isKnown
+    ? order.returns.map((other) => (other.id === record.id ? summary : other))
+    : [...order.returns, summary];
+  const { updated_at: time } = record;
   const updated_at = [time, order.updated_at].toSorted().at(-1) ?? time;
-  const stops = record.reason === 'forced_cancellation' && last !== undefined && isGranted(last.status);
+  const stops = record.reason === 'forced_cancellation' && isGranted(record.status);
   const stopped = stops ? wholeItems(order, record.items) : [];
   const items = order.items.map((item) =>
     stopped.includes(item.id)

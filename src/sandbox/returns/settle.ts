@@ -1,3 +1,5 @@
+import type { WebhookEvent } from '../../contract/events.ts';
+import { enqueueEvents } from '../deliveries/enqueue.ts';
 import type { Service } from '../handler.ts';
 import { loadRecordText } from '../orders/record-text.ts';
 import { findOrder, updateOrder } from '../orders/records.ts';
@@ -10,20 +12,30 @@ import type { AdvancedReturn } from './types.ts';
 export type SettleReturn = (found: StoredReturn, reached: AdvancedReturn) => void;
 
 /**
- * Loads what it takes to keep what a return went through: its credits are rows of the ledger, and its order's record
- * shows it as it is. The function given back is to be called within a transaction.
+ * Loads what it takes to keep what a return went through: its credits are rows of the ledger, its order's record shows
+ * it as it is, and each change is an event of that order's case. The function given back is to be called within a
+ * transaction.
  */
-export async function loadSettleReturn({ store }: Pick<Service, 'store'>): Promise<SettleReturn> {
+export async function loadSettleReturn({
+  store,
+  identity,
+}: Pick<Service, 'store' | 'identity'>): Promise<SettleReturn> {
   const recordText = await loadRecordText();
   return (found, reached) => {
     settleMoney(store, found, reached.steps);
     updateReturn(store, found.seq, reached);
-    const order = orderOf(store, found);
-    const record = withReturn(order.record, reached.record, reached.steps);
-    const text = recordText(record);
-    updateOrder(store, order.seq, { record, plan: order.plan }, { text, reserved: order.reserved });
+    const { seq, userId, body, plan, reserved, ...order } = orderOf(store, found);
+    let { record } = order;
+    const told = reached.steps.map((step) => {
+      record = withReturn(record, step.record);
+      return { at: step.at, events: caseEvents, record };
+    });
+    updateOrder(store, seq, { record, plan }, { text: recordText(record), reserved });
+    enqueueEvents(store, identity, { userId, webhooks: body.webhooks }, told);
   };
 }
+
+const caseEvents: readonly WebhookEvent[] = ['case_updated'];
 
 function orderOf(store: Store, { record, userId }: StoredReturn) {
   const order = findOrder(store, record.order_id, userId);

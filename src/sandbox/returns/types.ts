@@ -27,7 +27,15 @@ export interface ReturnState {
   readonly labels: number;
 }
 
+/** One change that took place: the record right after it, and the money that it moved. */
+export interface ReturnStep {
+  /** ms since the epoch. */
+  readonly at: number;
+  readonly record: ReturnRecord;
+  /** Cents into the wallet; negative where an earlier credit was taken back. */
+  readonly credit: number;
+}
+
 export interface AdvancedReturn extends ReturnState {
-  /** The changes that took place. */
-  readonly steps: ReturnPlan;
+  readonly steps: readonly ReturnStep[];
 }

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makePlace, type Place } from '../program/place.ts';
+import { errand, shell } from '../program/run.ts';
+import { Terminal } from './terminal.ts';
+
+const enter = '\r';
+const down = '\u001b[B';
+
+let place: Place;
+let terminal: Terminal | undefined;
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(() => {
+  terminal?.close();
+  place.remove();
+});
+
+test('return create lets a person pick the order, the items and the reason', async () => {
+  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
+  const products = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout.trim().split('\n');
+  const [success = '', pickup = ''] = ['test-success', 'test-pickup'].map(
+    (slug) => products.find((url) => url.endsWith(slug)) ?? '',
+  );
+  const order = async (...urls: string[]): Promise<string> => {
+    const flags = urls.map((url) => `--product ${url}`).join(' ');
+    const line = `errand order create ${flags} --max-price '$90' --ship-to home -o id`;
+    const id = (await shell(place, line)).stdout.trim();
+    await errand(place, ['order', 'watch', id, '--until', 'placed']);
+    return id;
+  };
+  const both = await order(success, pickup);
+  await order(success);
+  terminal = new Terminal(place, 'errand', ['return', 'create', '-o', 'json'], { columns: 160 });
+  await terminal.shows('Order');
+  terminal.type(down + enter);
+  await terminal.shows('Items');
+  // Both are chosen; space takes the first one away.
+  terminal.type(` ${enter}`);
+  await terminal.shows('Reason');
+  terminal.type(enter);
+  expect(await terminal.ended()).toBe(0);
+  const [made] = JSON.parse((await errand(place, ['return', 'list', '-o', 'json'])).stdout);
+  const { items } = JSON.parse((await errand(place, ['order', 'get', both, '-o', 'json'])).stdout);
+  expect(made).toMatchObject({
+    order_id: both,
+    reason: 'damaged',
+    items: [{ order_item_id: items[1].id, quantity: 1 }],
+  });
+});
+
+test('Ctrl-C at a prompt sends nothing and ends with 130', async () => {
+  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
+  const url = (await shell(place, 'errand sandbox products -o id | grep test-success')).stdout.trim();
+  const id = (
+    await errand(place, [
+      'order',
+      'create',
+      '--product',
+      url,
+      '--max-price',
+      '$50',
+      '--ship-to',
+      'home',
+      '-o',
+      'id',
+    ])
+  ).stdout.trim();
+  await errand(place, ['order', 'watch', id, '--until', 'placed']);
+  terminal = new Terminal(place, 'errand', ['return', 'create', '--order', id]);
+  await terminal.shows('Reason');
+  terminal.type('\u0003');
+  expect(await terminal.ended()).toBe(130);
+  expect((await errand(place, ['return', 'list', '-o', 'id'])).stdout).toBe('');
+});
