@@ -33,7 +33,8 @@ const reasons: Partial<Record<OrderRecord['status'], LedgerEffect['reason']>> = 
   cancelled_by_retailer: 'refund',
 };
 
-function payerOf(record: OrderRecord): LedgerEffect['payer'] {
+/** Who pays for the goods of an order. */
+export function payerOf(record: OrderRecord): LedgerEffect['payer'] {
   if (record.retailer_credentials_id !== null) return 'retailer_account';
   if (record.payment) return 'card';
   return record.connect ? 'connect' : 'wallet';

@@ -1,3 +1,4 @@
+import { payerOf } from '../lifecycle/consequences.ts';
 import type { OrderRecord } from '../lifecycle/index.ts';
 import { chargedCents } from '../lifecycle/price.ts';
 import type { ReturnRecord } from './types.ts';
@@ -19,8 +20,7 @@ export function boughtQuantity(order: OrderRecord, item: OrderRecord['items'][nu
  */
 export function creditFor(order: OrderRecord, items: Units, before: readonly Units[]): number {
   const price = order.job_result?.price_components;
-  const isWalletPaid = !order.payment && !order.connect && order.retailer_credentials_id === null;
-  if (!price || !isWalletPaid || price.subtotal <= 0) return 0;
+  if (!price || payerOf(order) !== 'wallet' || price.subtotal <= 0) return 0;
   const goodsBefore = before.reduce((sum, units) => sum + goodsOf(order, units), 0);
   const charged = (goods: number): number =>
     Math.round(chargedCents(price) * Math.min(1, goods / price.subtotal));
