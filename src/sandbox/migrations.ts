@@ -117,4 +117,9 @@ export const migrations: readonly string[] = [
      STRICT, WITHOUT ROWID;
    CREATE UNIQUE INDEX payments_order ON payments (order_id) WHERE order_id IS NOT NULL;
    CREATE UNIQUE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL`,
+
+  // The code that a person types is hashed like the device's own. Those waiting live for minutes; they begin anew.
+  `DELETE FROM devices;
+   ALTER TABLE devices RENAME COLUMN user_code TO user_code_hash;
+   CREATE INDEX devices_asked ON devices (asked_from, expires_at)`,
 ];
