@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from './clock.ts';
+import type { Surface } from './contract/operation.ts';
 import { type ErrandError, UsageError } from './errors.ts';
 import type { Client } from './http/client.ts';
 import type { Io } from './io.ts';
@@ -45,8 +46,8 @@ export interface Context {
   store(): Promise<SettingsStore>;
   prompt(): Promise<typeof import('./prompt/index.ts')>;
   sandbox(): Promise<typeof import('./sandbox-door.ts')>;
-  /** Whether orders are rehearsed: the embedded sandbox, or a test key. */
-  isRehearsal(): boolean;
+  /** Whether orders are rehearsed: the embedded sandbox, or a test key. The legacy surface has a token of its own. */
+  isRehearsal(surface?: Surface): boolean;
   /** The key in use as it may be shown. */
   keyMasked(): string;
   /** How long to wait for what a command awaits, ms; undefined without `--timeout`. */
@@ -125,7 +126,12 @@ export async function createContext(making: Making): Promise<Context> {
     store: async () => store,
     prompt: () => import('./prompt/index.ts'),
     sandbox: () => import('./sandbox-door.ts'),
-    isRehearsal: () => settings.baseUrl.value === embeddedUrl || keyMode(currentKey() ?? '') === 'test',
+    isRehearsal: (surface = 'current') => {
+      const isLegacy = surface === 'legacy';
+      const key = (isLegacy ? settings.legacyToken?.value : undefined) ?? currentKey() ?? '';
+      const { value: address } = isLegacy ? settings.legacyBaseUrl : settings.baseUrl;
+      return address === embeddedUrl || keyMode(key) === 'test';
+    },
     keyMasked: () => maskKey(currentKey() ?? ''),
     waitMs: () => (settings.timeoutMs.from === 'flag' ? settings.timeoutMs.value : undefined),
     note,

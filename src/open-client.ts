@@ -1,5 +1,6 @@
 import type { Context } from './context.ts';
 import { type OperationName, operations } from './contract/operations/index.ts';
+import { isSameOrigin } from './http/address.ts';
 import { type Client, createClient } from './http/client.ts';
 import { curlCommand } from './http/curl.ts';
 import type { Transport } from './http/transport.ts';
@@ -33,9 +34,10 @@ export async function openClient(context: Context, preview: Preview): Promise<Op
     version: context.version,
   };
   const trace = settings.debug ? await debugTrace(context) : undefined;
+  // Of a rehearsal the key is the client token too, where both surfaces are one service.
+  const isOneService = isSameOrigin(new URL(settings.legacyBaseUrl.value), new URL(settings.baseUrl.value));
   const make = (apiKey: string | undefined): Client => {
-    // Of a rehearsal the key is the client token too.
-    const ownKey = apiKey !== undefined && keyMode(apiKey) === 'test' ? apiKey : undefined;
+    const ownKey = isOneService && apiKey !== undefined && keyMode(apiKey) === 'test' ? apiKey : undefined;
     const legacyToken = settings.legacyToken?.value ?? ownKey;
     return createClient({ ...options, trace, apiKey, legacyToken });
   };
@@ -55,13 +57,33 @@ export async function openClient(context: Context, preview: Preview): Promise<Op
     keyed ??= localKey(context, client).then(make);
     return keyed;
   };
-  return { client: forOrder(minting(client, getKeyed)), ready: async () => void (await getKeyed()), close };
+  const auths = isOneService && !settings.legacyToken ? ['bearer', 'basic'] : ['bearer'];
+  const mintingClient = minting(client, getKeyed, auths);
+  return { client: forOrder(mintingClient), ready: async () => void (await getKeyed()), close };
 }
 
-async function openTransport({
-  settings,
-}: Context): Promise<{ transport: Transport; close(): Promise<void> }> {
-  if (settings.baseUrl.value !== embeddedUrl) {
+/** The service inside this process or over the network; each surface may be either. */
+async function openTransport(context: Context): Promise<OpenTransport> {
+  const { baseUrl, legacyBaseUrl } = context.settings;
+  const isEmbedded = baseUrl.value === embeddedUrl;
+  const main = await transportTo(context, isEmbedded);
+  if ((legacyBaseUrl.value === embeddedUrl) === isEmbedded) return main;
+  const other = await transportTo(context, !isEmbedded);
+  const send: Transport['send'] = (request) =>
+    ((request.url.protocol === embeddedUrl) === isEmbedded ? main : other).transport.send(request);
+  const close = async (): Promise<void> => {
+    await Promise.all([main.close(), other.close()]);
+  };
+  return { transport: { send, close }, close };
+}
+
+interface OpenTransport {
+  readonly transport: Transport;
+  close(): Promise<void>;
+}
+
+async function transportTo({ settings }: Context, isEmbedded: boolean): Promise<OpenTransport> {
+  if (!isEmbedded) {
     const { NetworkTransport } = await import('./http/network-transport.ts');
     const transport = new NetworkTransport({ proxy: settings.proxy });
     return { transport, close: () => transport.close() };
@@ -105,12 +127,10 @@ async function localKey(context: Context, client: Client): Promise<string> {
   return key;
 }
 
-/** A client that gets its key when an operation first needs one. */
-function minting(keyless: Client, getKeyed: () => Promise<Client>): Client {
-  const clientFor = async (name: OperationName): Promise<Client> => {
-    const { auth } = operations[name];
-    return auth === 'bearer' || auth === 'basic' ? getKeyed() : keyless;
-  };
+/** A client that gets its key when an operation first needs one; `auths` are those that need the key. */
+function minting(keyless: Client, getKeyed: () => Promise<Client>, auths: readonly string[]): Client {
+  const clientFor = async (name: OperationName): Promise<Client> =>
+    auths.includes(operations[name].auth) ? getKeyed() : keyless;
   return {
     ...keyless,
     call: async (name, input, options) => (await clientFor(name)).call(name, input, options),

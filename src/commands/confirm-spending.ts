@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { Surface } from '../contract/operation.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import { shellWord } from './shell-word.ts';
 
@@ -6,6 +7,8 @@ interface Spending {
   /** Whether `--yes` was given. */
   readonly yes: boolean;
   readonly question: string;
+  /** Whose key or token pays; the current one unless told otherwise. */
+  readonly surface?: Surface;
   /** What is bought, for how much, and how it is paid; read only where it is shown. */
   lines(): Promise<readonly string[]>;
 }
@@ -14,8 +17,11 @@ interface Spending {
  * Asks once before a live key spends. A test key never asks.
  * @throws UsageError when nobody can answer and --yes is missing; ErrandError when the answer is no.
  */
-export async function confirmSpending(context: Context, { yes, question, lines }: Spending): Promise<void> {
-  if (yes || context.isRehearsal() || context.previewsRequests) return;
+export async function confirmSpending(
+  context: Context,
+  { yes, question, surface, lines }: Spending,
+): Promise<void> {
+  if (yes || context.isRehearsal(surface) || context.previewsRequests) return;
   if (!context.interactive.yes) {
     throw new UsageError(`this key spends real money: --yes is needed, as ${context.interactive.why}`, {
       next: [{ command: ['errand', ...context.argv.map(shellWord), '--yes'].join(' '), when: 'to spend' }],

@@ -125,4 +125,9 @@ export const migrations: readonly string[] = [
    DROP INDEX returns_newest;
    CREATE INDEX returns_newest ON returns (user_id, created_at, seq, id, order_id, number);
    CREATE INDEX returns_status ON returns (user_id, status, created_at, seq, id, order_id, number)`,
+
+  // The code that a person types is hashed like the device's own. Those waiting live for minutes; they begin anew.
+  `DELETE FROM devices;
+   ALTER TABLE devices RENAME COLUMN user_code TO user_code_hash;
+   CREATE INDEX devices_asked ON devices (asked_from, expires_at)`,
 ];

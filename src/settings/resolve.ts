@@ -75,14 +75,20 @@ export function resolveSettings(
       } as const);
   // A stored key is for its profile's service: it is never sent anywhere else.
   const usable: Partial<Profile> = baseUrl.value === ownUrl ? kept : {};
+  const legacyBaseUrl = legacyUrl(environment, kept, baseUrl, ownUrl, allowPlainHttp);
+  const isOwnLegacy =
+    legacyBaseUrl.from === 'profile' || legacyBaseUrl.value === (kept.legacy_base_url ?? ownUrl);
   const shadowing = variable(environment, 'ERRAND_API_KEY');
   return {
     profile,
     baseUrl,
-    legacyBaseUrl: legacyUrl(environment, kept, baseUrl, allowPlainHttp),
+    legacyBaseUrl,
     apiKey: keyed(first(shadowing, fromProfile(usable.api_key, profile.value))),
     legacyToken: keyed(
-      first(variable(environment, 'ERRAND_LEGACY_TOKEN'), fromProfile(usable.legacy_token, profile.value)),
+      first(
+        variable(environment, 'ERRAND_LEGACY_TOKEN'),
+        fromProfile(isOwnLegacy ? kept.legacy_token : undefined, profile.value),
+      ),
     ),
     shadowedKey:
       shadowing && usable.api_key && usable.api_key !== shadowing.value ? usable.api_key : undefined,
@@ -155,11 +161,12 @@ function legacyUrl(
   environment: Environment,
   kept: Profile,
   baseUrl: Setting<string>,
+  ownUrl: string,
   plain: boolean,
 ): Setting<string> {
   const given = first(
     variable(environment, 'ERRAND_LEGACY_BASE_URL'),
-    baseUrl.from === 'profile' ? fromProfile(kept.legacy_base_url, baseUrl.name) : undefined,
+    baseUrl.value === ownUrl ? fromProfile(kept.legacy_base_url, baseUrl.name) : undefined,
   );
   if (!given) return { ...baseUrl, from: 'default' };
   return {

@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TestService } from './service.ts';
 
@@ -109,6 +112,66 @@ test('no other site approves in a person’s name, and no text of a code becomes
   expect(shown.text).not.toContain('<script>');
 });
 
+test('a code is approved without an email too, but not by a form that decides nothing', async () => {
+  const { user_code: typed, device_code: code } = await start();
+  expect((await form('/device', { user_code: typed })).status).toBe(400);
+  expect((await form('/device', { user_code: typed, decision: 'approve', email: 'nobody' })).status).toBe(
+    400,
+  );
+  expect((await poll(code)).body.code).toBe('authorization_pending');
+  expect((await form('/device', { user_code: typed, decision: 'approve' })).text).toContain('Approved');
+  expect((await poll(code)).status).toBe(200);
+});
+
+test('a decision stands: what was denied is not approved afterwards', async () => {
+  const { user_code: typed, device_code: code } = await start();
+  await form('/device', { user_code: typed, decision: 'deny' });
+  expect((await form('/device', { user_code: typed, decision: 'approve' })).status).toBe(400);
+  expect((await poll(code)).body.code).toBe('access_denied');
+});
+
+test('one approved code is one key, however many polls ask for it at once', async () => {
+  const { user_code: typed, device_code: code } = await start();
+  await form('/device', { user_code: typed, decision: 'approve' });
+  const answers = await Promise.all(Array.from({ length: 8 }, () => poll(code)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(400)]);
+});
+
+test('too many codes that wait at one address are refused until the first has expired', async () => {
+  for (let asked = 0; asked < 100; asked += 1) await start();
+  const refused = await service.send('POST', '/device/code', undefined, null);
+  expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
+    429,
+    'rate_limit_exceeded',
+    '900',
+  ]);
+  service.pass(900_000);
+  expect((await service.send('POST', '/device/code', undefined, null)).status).toBe(200);
+});
+
+test('neither code is in the store', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-device-'));
+  const kept = await TestService.start({ file: join(folder, 'sandbox.db') });
+  try {
+    const { device_code: code, user_code: typed } = (await kept.send('POST', '/device/code')).body;
+    const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
+    expect(files.join('')).not.toContain(code);
+    expect(files.join('')).not.toContain(typed);
+  } finally {
+    await kept.stop();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('no other site frames a page, and a page runs nothing', async () => {
+  const { headers } = await service.send('GET', '/device', undefined, null);
+  const policy = headers.get('content-security-policy');
+  for (const part of ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self'"])
+    expect(policy).toContain(part);
+  expect(policy).not.toContain('unsafe');
+  expect(headers.get('cache-control')).toBe('no-store');
+});
+
 const status = async () => (await service.send('GET', '/sandbox/status')).body;
 
 test('a claim_url claims the sandbox, GET /sandbox/status reports it, and the key goes on working', async () => {
@@ -122,8 +185,10 @@ test('a claim_url claims the sandbox, GET /sandbox/status reports it, and the ke
   expect(await status()).toMatchObject({ claimed: true, claimed_by_email: 'ada@example.com' });
   expect((await service.order('test-success')).status).toBe(201);
   const again = await form(path, { email: 'eve@example.com' });
+  expect(again.text).toContain('a…@example.com');
   expect(again.text).not.toContain('ada@example.com');
   expect((await status()).claimed_by_email).toBe('ada@example.com');
+  expect((await status()).hint).toContain('2026-03-01T12:00:00.000Z');
   expect((await service.send('GET', '/claim/none', undefined, null)).status).toBe(404);
 });
 

@@ -60,6 +60,32 @@ describe('where a setting comes from', () => {
     expect(resolve({ baseUrl: 'https://service.example/v2/' }, {}).apiKey?.value).toBe(key('stored'));
   });
 
+  describe('the legacy token goes to the legacy service of its profile alone', () => {
+    const token = key('legacy');
+    const kept = (profile: Partial<Stored['profiles'][string]>): Stored => ({
+      ...stored,
+      profiles: { work: { base_url: 'https://service.example', legacy_token: token, ...profile } },
+    });
+    const elsewhere = { ERRAND_LEGACY_BASE_URL: 'https://elsewhere.example' };
+    const own = { legacy_base_url: 'https://v1.example' };
+
+    test.each<[string, Record<string, string>, Partial<Stored['profiles'][string]>, string | undefined]>([
+      ['the base URL where it has no other', {}, {}, token],
+      ['its own', {}, own, token],
+      ['its own, said again', { ERRAND_LEGACY_BASE_URL: 'https://v1.example/' }, own, token],
+      ['not another', elsewhere, own, undefined],
+      ['not another in place of the base URL', elsewhere, {}, undefined],
+      [
+        'not the base URL of another service',
+        { ERRAND_BASE_URL: 'https://elsewhere.example' },
+        {},
+        undefined,
+      ],
+    ])('%s', (_, environment, profile, value) => {
+      expect(resolve({}, environment, kept(profile)).legacyToken?.value).toBe(value);
+    });
+  });
+
   test('a trailing slash makes no other service', () => {
     expect(resolve({ baseUrl: 'https://h.example/a/' }, {}).baseUrl.value).toBe('https://h.example/a');
   });

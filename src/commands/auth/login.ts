@@ -1,14 +1,10 @@
 import type { Context } from '../../context.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
-import type { Client } from '../../http/client.ts';
+import { UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
+import { embeddedUrl, type Profile } from '../../settings/stored.ts';
 import { defineCommand } from '../define.ts';
-
-/** The codes that mean: keep waiting. */
-const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down']);
-const usualIntervalSeconds = 5;
+import { untilApproved } from './until-approved.ts';
 
 export const login = defineCommand({
   name: 'login',
@@ -29,7 +25,7 @@ export const login = defineCommand({
   async run(context, { name, browser = true }) {
     const { value: profile } = context.settings.profile;
     const store = await context.store();
-    if (!store.profile(profile)) throw new UsageError(`there is no profile "${profile}"`);
+    refuseOtherService(context, store.profile(profile));
     const client = await context.client();
     const { body: device } = await client.call('device.code', { body: { ...(name && { name }) } });
     await tell(context, device, browser);
@@ -41,12 +37,34 @@ export const login = defineCommand({
     });
     const mode = keyMode(key);
     const stored = `signed in: stored ${maskKey(key)} for profile ${profile}${mode ? ` (${mode})` : ''}`;
-    return {
-      kind: 'none',
-      hints: mode === 'live' ? [stored, 'orders with this key spend real money'] : [stored],
-    };
+    return { kind: 'none', hints: [stored, ...warnings(context, mode)] };
   },
 });
+
+/** A key of one service in the profile of another would be sent there. @throws UsageError. */
+function refuseOtherService({ settings }: Context, kept: Profile | undefined): void {
+  const { profile, baseUrl } = settings;
+  if (!kept) throw new UsageError(`there is no profile "${profile.value}"`);
+  if (baseUrl.from === 'profile' || baseUrl.from === 'default' || baseUrl.value === kept.base_url) return;
+  throw new UsageError(
+    `${baseUrl.name} names another service than profile ${profile.value}, where the key would be stored`,
+    {
+      next: [
+        { command: `errand profile set NAME --base-url ${baseUrl.value}`, when: 'to make a profile for it' },
+        { command: 'errand auth login --profile NAME', when: 'to sign in there' },
+      ],
+    },
+  );
+}
+
+function warnings({ settings: { apiKey } }: Context, mode: 'test' | 'live' | undefined): string[] {
+  return [
+    ...(mode === 'live' ? ['orders with this key spend real money'] : []),
+    ...(apiKey?.from === 'environment'
+      ? [`warning: ${apiKey.name} is set and goes before the stored key`]
+      : []),
+  ];
+}
 
 async function tell(context: Context, device: Shape<'DeviceCode'>, browser: boolean): Promise<void> {
   const { user_code: code, verification_uri: uri, verification_uri_complete: whole } = device;
@@ -61,46 +79,4 @@ async function tell(context: Context, device: Shape<'DeviceCode'>, browser: bool
   if (!browser || !context.interactive.yes) return;
   const { openBrowser } = await import('./browser.ts');
   if (await openBrowser(whole)) context.note('opened it in the browser');
-}
-
-/** Polls at the interval it is told. @throws ErrandError authentication where it is denied or expires; deadline. */
-async function untilApproved(
-  context: Context,
-  client: Client,
-  device: Shape<'DeviceCode'>,
-): Promise<Shape<'DeviceToken'>> {
-  const { clock, signal } = context;
-  const timeoutMs = context.waitMs();
-  const expiresAt = clock.now() + device.expires_in * 1000;
-  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs;
-  let seconds = device.interval || usualIntervalSeconds;
-  for (;;) {
-    const left = deadline - clock.now();
-    if (left <= 0) throw new ErrandError('deadline', '--timeout passed; nobody had approved the code');
-    await clock.sleep(Math.min(seconds * 1000, left), signal);
-    try {
-      return (await client.call('device.token', { body: { device_code: device.device_code } })).body;
-    } catch (error) {
-      if (!(error instanceof ErrandError)) throw error;
-      const isBlip = error.category === 'unavailable' && clock.now() < expiresAt;
-      if (!isBlip && !waiting.has(error.facts.code)) throw refused(error);
-      seconds =
-        intervalIn(error) ?? (error.facts.code === 'slow_down' ? seconds + usualIntervalSeconds : seconds);
-    }
-  }
-}
-
-function intervalIn({ facts: { details } }: ErrandError): number | undefined {
-  const interval: unknown = Object(details).interval;
-  return typeof interval === 'number' && interval > 0 && interval <= 600 ? interval : undefined;
-}
-
-function refused(error: ErrandError): ErrandError {
-  const { code } = error.facts;
-  if (code !== 'access_denied' && code !== 'expired_token') return error;
-  return new ErrandError('authentication', error.message, {
-    ...error.facts,
-    cause: error,
-    next: [{ command: 'errand auth login', when: 'to begin anew' }],
-  });
 }

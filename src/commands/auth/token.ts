@@ -22,7 +22,7 @@ export const token = defineCommand({
     const store = await context.store();
     await store.setProfile(profile, (before) => {
       if (!before) throw new UsageError(`there is no profile "${profile}"`);
-      return { ...before, ...(legacy ? { legacy_token: key } : { api_key: key }) };
+      return { ...before, ...(legacy ? { ...legacyAddress(), legacy_token: key } : { api_key: key }) };
     });
     const mode = keyMode(key);
     const hints = [`stored ${maskKey(key)} for profile ${profile}${mode ? ` (${mode})` : ''}`];
@@ -30,6 +30,12 @@ export const token = defineCommand({
       kind: 'none',
       hints: mode === 'live' ? [...hints, 'orders with this key spend real money'] : hints,
     };
+
+    /** The token is for the service that the environment names, and goes nowhere else. */
+    function legacyAddress(): { legacy_base_url?: string } {
+      const { value, from } = context.settings.legacyBaseUrl;
+      return from === 'environment' ? { legacy_base_url: value } : {};
+    }
 
     async function readKey(): Promise<string> {
       if (!context.io.stdin.isTerminal) return (await context.readInput(largestKeyBytes)).toString('utf8');

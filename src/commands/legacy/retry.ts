@@ -24,6 +24,7 @@ export const retry = defineCommand({
     await confirmSpending(context, {
       yes,
       question: 'Order again with real money?',
+      surface: 'legacy',
       lines: async () => wanted.map((id) => `  ${id}`),
     });
     const client = await context.client();

@@ -11,19 +11,27 @@ const lifeSeconds = 900;
 /** What a person types: consonants that are not taken for one another. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 
-/** Starts a device sign-in: a secret code for the device, and a short one for the person. */
+/** How many codes of one address may wait at a time; more are no people's. */
+const waitingAtOnce = 100;
+
+/**
+ * Starts a device sign-in: a secret code for the device, and a short one for the person. Of both only hashes are kept.
+ * @throws Refusal rate_limit_exceeded with `Retry-After`.
+ */
 export function startDevice(
   { store, identity, config }: Service,
   { name, from, now }: { name: string | null; from: string; now: number },
 ): Shape<'DeviceCode'> {
   return store.transaction(() => {
+    store.run('DELETE FROM devices WHERE expires_at <= ?', now);
+    refuseTooMany(store, from, now);
     const deviceCode = identity.token('device', 32);
     const userCode = typed(identity.token('user code', 32));
     store.run(
-      `INSERT INTO devices (code_hash, user_code, name, state, interval_s, created_at, expires_at, asked_from)
+      `INSERT INTO devices (code_hash, user_code_hash, name, state, interval_s, created_at, expires_at, asked_from)
        VALUES (?, ?, ?, 'pending', ?, ?, ?, ?)`,
       hashKey(deviceCode),
-      userCode,
+      hashKey(userCode),
       name,
       limits.deviceIntervalSeconds,
       now,
@@ -42,6 +50,21 @@ export function startDevice(
       next: ['Show the code to a person.', 'POST /device/token with device_code every interval seconds.'],
     };
   });
+}
+
+function refuseTooMany(store: Store, address: string, now: number): void {
+  const row = store.get(
+    'SELECT count(*) AS waiting, min(expires_at) AS first FROM devices WHERE asked_from = ?',
+    address,
+  );
+  if (Number(row?.waiting) < waitingAtOnce) return;
+  const seconds = Math.max(1, Math.ceil((Number(row?.first) - now) / 1000));
+  throw new Refusal(
+    'rate_limit_exceeded',
+    `${waitingAtOnce} device codes of this address wait already.`,
+    { limit: waitingAtOnce },
+    { 'retry-after': String(seconds) },
+  );
 }
 
 const typed = (token: string): string => {
@@ -99,14 +122,14 @@ export type Decision = 'approved' | 'denied';
 export function decideDevice(
   store: Store,
   typedCode: string,
-  { decision, email, now }: { decision: Decision; email: string; now: number },
+  { decision, email, now }: { decision: Decision; email: string | null; now: number },
 ): boolean {
   const code = typedCode.toUpperCase().replace(/[^A-Z]/g, '');
   const { changes } = store.run(
-    "UPDATE devices SET state = ?, email = ? WHERE user_code = ? AND state = 'pending' AND expires_at > ?",
+    "UPDATE devices SET state = ?, email = ? WHERE user_code_hash = ? AND state = 'pending' AND expires_at > ?",
     decision,
     email,
-    `${code.slice(0, 4)}-${code.slice(4)}`,
+    hashKey(`${code.slice(0, 4)}-${code.slice(4)}`),
     now,
   );
   return changes > 0;

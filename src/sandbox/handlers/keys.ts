@@ -20,10 +20,11 @@ export const keyHandlers: Handlers = {
   },
 
   'sandbox.status': ({ store, config }, { caller }) => {
-    const { claimedBy, token } = claimOf(store, caller.keyHash);
-    const hint =
-      claimedBy === null ? `Sign in at ${config.baseUrl}/claim/${token} to claim this sandbox.` : null;
-    return { value: { claimed: claimedBy !== null, claimed_by_email: claimedBy, hint } };
+    const { claimed, token } = claimOf(store, caller.keyHash);
+    const hint = claimed
+      ? `Claimed at ${new Date(claimed.at).toISOString()}; the key goes on working.`
+      : `Sign in at ${config.baseUrl}/claim/${token} to claim this sandbox.`;
+    return { value: { claimed: claimed !== null, claimed_by_email: claimed?.by ?? null, hint } };
   },
 };
 

@@ -1,0 +1,68 @@
+import type { Context } from '../../context.ts';
+import { limits } from '../../contract/limits.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import { ErrandError } from '../../errors.ts';
+import type { Client } from '../../http/client.ts';
+
+/** The codes that mean: keep waiting (specification, Device approval polling). */
+const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down']);
+const usualIntervalSeconds = limits.deviceIntervalSeconds;
+/** What a service can ask for; anything longer is no interval. */
+const longestIntervalSeconds = 600;
+
+/**
+ * Polls at the interval it is told, until the code's own end or --timeout.
+ * @throws ErrandError authentication where it is denied or expires; deadline.
+ */
+export async function untilApproved(
+  context: Pick<Context, 'clock' | 'signal' | 'waitMs'>,
+  client: Client,
+  device: Shape<'DeviceCode'>,
+): Promise<Shape<'DeviceToken'>> {
+  const { clock, signal } = context;
+  const expiresAt = clock.now() + device.expires_in * 1000;
+  const deadline = clock.now() + (context.waitMs() ?? Number.POSITIVE_INFINITY);
+  let seconds = device.interval || usualIntervalSeconds;
+  for (;;) {
+    const end = Math.min(expiresAt, deadline);
+    if (clock.now() >= end) throw end === deadline ? late() : expired();
+    await clock.sleep(Math.min(seconds * 1000, end - clock.now()), signal);
+    try {
+      return (await client.call('device.token', { body: { device_code: device.device_code } })).body;
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+      if (!waiting.has(error.facts.code) && !isBlip(error)) throw refused(error);
+      seconds = nextInterval(seconds, error);
+    }
+  }
+}
+
+/** Trouble on the way ends nothing: the code goes on waiting. A good status with a strange body is no such trouble. */
+const isBlip = ({ category, facts: { status } }: ErrandError): boolean =>
+  (category === 'unavailable' || category === 'deadline') && (status === undefined || status >= 400);
+
+/** Seconds until the next poll: what the service tells, and more than before where that was too fast (RFC 8628, 3.5). */
+function nextInterval(seconds: number, { facts: { code, details, retryAfterMs = 0 } }: ErrandError): number {
+  const interval: unknown = Object(details).interval;
+  const isSane = typeof interval === 'number' && interval > 0 && interval <= longestIntervalSeconds;
+  const asked = isSane ? interval : Math.max(seconds, retryAfterMs / 1000);
+  return code === 'slow_down' && asked <= seconds ? seconds + usualIntervalSeconds : asked;
+}
+
+const late = (): ErrandError => new ErrandError('deadline', '--timeout passed; nobody had approved the code');
+const anew = [{ command: 'errand auth login', when: 'to begin anew' }];
+const expired = (): ErrandError =>
+  new ErrandError('authentication', 'the code has expired; nobody had approved it', {
+    code: 'expired_token',
+    next: anew,
+  });
+
+function refused(error: ErrandError): ErrandError {
+  const { code } = error.facts;
+  if (code !== 'access_denied' && code !== 'expired_token') return error;
+  return new ErrandError('authentication', error.message, {
+    ...error.facts,
+    cause: error,
+    next: anew,
+  });
+}

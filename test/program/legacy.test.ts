@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readFault } from '../../src/sandbox/faults/spec.ts';
+import { TestService } from '../service/service.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand } from './run.ts';
+
+let place: Place;
+let service: TestService;
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(async () => {
+  await service.stop();
+  place.remove();
+});
+
+/** A served sandbox with a failed order, and the environment that leads to it. */
+async function failed(...faults: string[]): Promise<string> {
+  service = await TestService.start({ faults: faults.map((text) => readFault(text) ?? expect.fail(text)) });
+  Object.assign(place.environment, { ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  const { id } = (await service.order('test-out-of-stock')).body;
+  service.pass(20_000);
+  return id;
+}
+
+const orders = async (): Promise<number> => (await service.send('GET', '/orders')).body.total;
+
+describe('legacy retry', () => {
+  test('a reset after the work leaves it in doubt: 10, sent once, with how to find out', async () => {
+    const id = await failed('reset-after@POST /v1/orders/*');
+    const { code, stdout, stderr } = await errand(place, ['legacy', 'retry', id, '-o', 'json']);
+    expect([code, stdout]).toEqual([10, '']);
+    const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+    expect(error).toMatchObject({ category: 'in_doubt', outcome: 'unknown', exit_code: 10, attempts: 1 });
+    expect(await orders()).toBe(2);
+    const [next] = error.next;
+    expect((await errand(place, [...next.command.split(' ').slice(1), '-o', 'id'])).stdout).toContain(id);
+  });
+
+  test('a connection that is refused leaves nothing in doubt', async () => {
+    const id = await failed();
+    place.environment.ERRAND_BASE_URL = 'http://127.0.0.1:9';
+    const { code } = await errand(place, ['legacy', 'retry', id, '--retries', '0']);
+    expect(code).toBe(9);
+    expect(await orders()).toBe(1);
+  });
+
+  test('a token that is no test key spends: nobody is asked, so --yes is needed and nothing is sent', async () => {
+    const id = await failed();
+    place.environment.ERRAND_LEGACY_TOKEN = 'client-token-of-the-account';
+    const refused = await errand(place, ['legacy', 'retry', id]);
+    expect([refused.code, refused.stderr.includes('--yes is needed')]).toEqual([2, true]);
+    expect((await errand(place, ['legacy', 'retry', id, '--yes'])).code).toBe(3);
+    expect(await orders()).toBe(1);
+  });
+});
+
+describe('where legacy requests go', () => {
+  test('to ERRAND_LEGACY_BASE_URL, whatever the current surface is', async () => {
+    const id = await failed();
+    const { ERRAND_BASE_URL: address = '', ERRAND_API_KEY: key = '' } = place.environment;
+    delete place.environment.ERRAND_BASE_URL;
+    delete place.environment.ERRAND_API_KEY;
+    Object.assign(place.environment, { ERRAND_LEGACY_BASE_URL: address, ERRAND_LEGACY_TOKEN: key });
+    expect((await errand(place, ['legacy', 'retry', id])).code).toBe(0);
+    expect(await orders()).toBe(2);
+  });
+
+  test('the test key of one service is no token for another', async () => {
+    const id = await failed();
+    place.environment.ERRAND_LEGACY_BASE_URL = 'http://127.0.0.1:9';
+    const { code, stderr } = await errand(place, ['legacy', 'retry', id]);
+    expect([code, stderr.includes('client token')]).toEqual([3, true]);
+  });
+});
