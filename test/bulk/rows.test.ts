@@ -47,7 +47,11 @@ test('equal rows are orders of their own; another run makes new orders; a key of
 test('a row that is found valid is an order by the contract, whatever its cells hold', () => {
   const plan = planColumns(`${headings},country,quantity,is_gift,gift_message,metadata.a,state`.split(','));
   const cell = (...usual: string[]) =>
-    fc.oneof(fc.constantFrom(...usual), fc.string(), fc.string({ unit: 'grapheme' }));
+    fc.oneof(
+      { weight: 9, arbitrary: fc.constantFrom(...usual) },
+      fc.string(),
+      fc.string({ unit: 'grapheme' }),
+    );
   const row = fc.tuple(
     cell('https://x.example/1', 'https://x.example/1|http://y.example'),
     cell('1', '0', '99999'),
