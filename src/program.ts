@@ -61,6 +61,7 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/profile/index.ts'),
   },
   { name: 'config', summary: 'Preferences', load: () => import('./commands/config/index.ts') },
+  { name: 'api', summary: 'Any request to the service', load: () => import('./commands/api/index.ts') },
 ];
 
 interface Hooks {

@@ -4,11 +4,12 @@ import { placeOrder } from '../../ordering/place.ts';
 import { untilValues } from '../../ordering/watch-policy.ts';
 import { addressFields, addressOptions } from '../address-options.ts';
 import { centsOf } from '../ceiling.ts';
+import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { readDocument } from '../read-document.ts';
 import { completePayload } from './ask.ts';
 import { orderDetailColumns } from './columns.ts';
-import { confirmSpending } from './confirm.ts';
+
 import { keyedFulfillment, payloadFromFlags } from './payload.ts';
 import { payloadOptions } from './payload-options.ts';
 import { resolveAddress } from './ship-to.ts';

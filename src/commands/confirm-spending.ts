@@ -1,8 +1,8 @@
-import type { Context } from '../../context.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
-import { formatMoney } from '../../output/money.ts';
-import { shellWord } from '../shell-word.ts';
+import type { Context } from '../context.ts';
+import type { Shape } from '../contract/schemas/index.ts';
+import { ErrandError, UsageError } from '../errors.ts';
+import { formatMoney } from '../output/money.ts';
+import { shellWord } from './shell-word.ts';
 
 /**
  * Asks once before a live key spends, showing what is bought, the ceiling, where it goes and how it is paid.
@@ -14,16 +14,30 @@ export async function confirmSpending(
   yes: boolean,
 ): Promise<void> {
   if (yes || context.isRehearsal() || context.previewsRequests) return;
+  await confirmed(context, 'Place this order with real money?', async () => {
+    const client = await context.client();
+    const { body: wallet } = await client.call('wallet.get', {});
+    return summary(body, wallet.order_fee_cents);
+  });
+}
+
+/**
+ * Asks a question on which money hangs, after the lines that say what it is about.
+ * @throws UsageError when nobody can answer; ErrandError interrupted for a no.
+ */
+export async function confirmed(
+  context: Context,
+  question: string,
+  about: () => Promise<readonly string[]>,
+): Promise<void> {
   if (!context.interactive.yes) {
     throw new UsageError(`this key spends real money: --yes is needed, as ${context.interactive.why}`, {
       next: [{ command: ['errand', ...context.argv.map(shellWord), '--yes'].join(' '), when: 'to spend' }],
     });
   }
-  const client = await context.client();
-  const { body: wallet } = await client.call('wallet.get', {});
-  for (const line of summary(body, wallet.order_fee_cents)) context.note(line);
+  for (const line of await about()) context.note(line);
   const prompt = await context.prompt();
-  if (await prompt.confirm(context, 'Place this order with real money?')) return;
+  if (await prompt.confirm(context, question)) return;
   throw new ErrandError('interrupted', 'not ordered', { outcome: 'not_sent' });
 }
 
