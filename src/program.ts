@@ -62,6 +62,11 @@ export const entries: readonly Entry[] = [
   },
   { name: 'config', summary: 'Preferences', load: () => import('./commands/config/index.ts') },
   { name: 'api', summary: 'Any request to the service', load: () => import('./commands/api/index.ts') },
+  {
+    name: 'schema',
+    summary: 'The contract, and how far the service has moved from it',
+    load: () => import('./commands/schema/index.ts'),
+  },
 ];
 
 interface Hooks {

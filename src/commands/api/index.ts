@@ -5,12 +5,12 @@ import type { RawRequest } from '../../http/raw.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { confirmed } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
+import { readTarget, type Target } from '../request-target.ts';
 import { showAnswer, showJson } from './answer.ts';
 import { tellHead } from './head.ts';
 import { readHeaders } from './headers.ts';
 import { everyRow } from './paginate.ts';
 import { readPayload, sendsSomething } from './payload.ts';
-import { readTarget, type Target } from './target.ts';
 
 export const command = defineCommand({
   name: 'api',

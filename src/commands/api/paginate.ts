@@ -5,8 +5,8 @@ import type { Client } from '../../http/client.ts';
 import { type Page, pagesFrom, pagingOf, rowsIn } from '../../http/paging.ts';
 import type { RawRequest } from '../../http/raw.ts';
 import type { Result, Row } from '../../output/result.ts';
+import type { Target } from '../request-target.ts';
 import { columnsOf } from './answer.ts';
-import type { Target } from './target.ts';
 
 /**
  * Every page of a list as one list of records, which holds no more than two pages at once. A path that the table knows

@@ -1,8 +1,8 @@
-import type { Operation, Surface } from '../../contract/operation.ts';
-import { operations } from '../../contract/operations/index.ts';
-import { UsageError } from '../../errors.ts';
-import { isSameOrigin } from '../../http/address.ts';
-import { operationOf } from '../../http/raw.ts';
+import type { Operation, Surface } from '../contract/operation.ts';
+import { operations } from '../contract/operations/index.ts';
+import { UsageError } from '../errors.ts';
+import { isSameOrigin } from '../http/address.ts';
+import { operationOf } from '../http/raw.ts';
 
 /** What the command line asks for, as far as its words say. */
 export interface Target {
@@ -47,7 +47,7 @@ export function readTarget(
   }
   const method = second === undefined ? (sends ? 'POST' : 'GET') : first.toUpperCase();
   const word = second ?? first;
-  const path = scheme.test(word) ? pathOf(word, bases) : `/${word.replace(/^\//, '')}`;
+  const path = isAddress(word) ? pathOf(word, bases) : `/${word.replace(/^\//, '')}`;
   const surface = legacyParts.has(firstPart(path)) ? 'legacy' : 'current';
   return { method, path, surface, operation: operationOf({ method, path, surface }) };
 }
@@ -56,7 +56,13 @@ function firstPart(path: string): string {
   return path.split(/[/?]/)[1] ?? '';
 }
 
-/** The path of an address under one of the base URLs: the key goes nowhere else. */
+/** Whether a word is an address and no path. */
+export const isAddress = (word: string): boolean => scheme.test(word);
+
+/**
+ * The path of an address under one of the base URLs: the key goes nowhere else.
+ * @throws UsageError for any other address.
+ */
 function pathOf(address: string, { base, legacyBase }: Bases): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   for (const text of [base, legacyBase]) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readTarget } from '../../../src/commands/api/target.ts';
-import { operations } from '../../../src/contract/operations/index.ts';
+import { readTarget } from '../../src/commands/request-target.ts';
+import { operations } from '../../src/contract/operations/index.ts';
 
 const bases = { base: 'https://service.example/api', legacyBase: 'https://legacy.example' };
 const read = (first: string, second?: string, sends = false) => readTarget([first, second], sends, bases);
