@@ -4,7 +4,7 @@ import { type ErrandError, UsageError } from './errors.ts';
 import type { Client } from './http/client.ts';
 import type { Io } from './io.ts';
 import { writeErr } from './output/notice.ts';
-import type { OutputOptions } from './output/result.ts';
+import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
 import { keyMode, maskKey } from './settings/keys.ts';
 import { type Environment, resolveFolders } from './settings/paths.ts';
@@ -76,6 +76,8 @@ interface Making {
   readonly version: string;
   /** Whether the command writes the configuration anew where it is broken. */
   readonly mendsConfig: boolean;
+  /** The command's own format, where none was asked for. */
+  readonly defaultFormat?: OutputFormat | undefined;
 }
 
 /** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
@@ -104,7 +106,7 @@ export async function createContext(making: Making): Promise<Context> {
     clock: systemClock,
     signal,
     settings,
-    output: await outputOptions(globals, settings),
+    output: await outputOptions(globals, settings, making.defaultFormat),
     interactive: interactivity(io, settings),
     previewsRequests: preview !== undefined,
     client: async () => (await opened()).client,
@@ -163,14 +165,18 @@ function storedFor(store: SettingsStore, mendsConfig: boolean): Stored {
   }
 }
 
-async function outputOptions(globals: Making['globals'], settings: Settings): Promise<OutputOptions> {
+async function outputOptions(
+  globals: Making['globals'],
+  { output, utc }: Settings,
+  defaultFormat: OutputFormat = output.value,
+): Promise<OutputOptions> {
   const query = typeof globals.query === 'string' ? globals.query : undefined;
   if (query !== undefined) await (await import('./output/render.ts')).checkQuery(query);
   return {
-    format: settings.output.value,
+    format: output.from === 'default' ? defaultFormat : output.value,
     fields: Array.isArray(globals.fields) ? globals.fields.map(String) : undefined,
     query,
-    utc: settings.utc,
+    utc,
     rawCsv: globals.rawCsv === true,
     now: systemClock.now,
   };

@@ -56,6 +56,7 @@ async function runCommand(
     globals,
     version: version(),
     mendsConfig: command.mendsConfig === true,
+    defaultFormat: command.defaultFormat,
   });
   try {
     const { printResult } = await import('./output/render.ts');

@@ -3,6 +3,7 @@ import { type OperationName, operations } from './contract/operations/index.ts';
 import { isSameOrigin } from './http/address.ts';
 import { type Client, createClient } from './http/client.ts';
 import { curlCommand } from './http/curl.ts';
+import { operationOf, type RawRequest } from './http/raw.ts';
 import type { Transport } from './http/transport.ts';
 import { orderKey, withOrderKeys } from './order-keys.ts';
 import { RequestPreview } from './request-preview.ts';
@@ -135,9 +136,12 @@ function minting(keyless: Client, getKeyed: () => Promise<Client>, auths: readon
     ...keyless,
     call: async (name, input, options) => (await clientFor(name)).call(name, input, options),
     stream: async (name, input, options) => (await clientFor(name)).stream(name, input, options),
-    raw: async (request, options) => (await getKeyed()).raw(request, options),
+    raw: async (request, options) => (needsKey(request) ? await getKeyed() : keyless).raw(request, options),
   };
 }
+
+const needsKey = (request: RawRequest): boolean =>
+  request.surface !== 'legacy' && operationOf(request)?.auth !== 'none';
 
 /** A client that shows its requests in place of sending them. With `request` reads are sent: they change nothing. */
 function previewing(client: Client, preview: 'curl' | 'request'): Client {
@@ -154,5 +158,9 @@ function previewing(client: Client, preview: 'curl' | 'request'): Client {
         : show(client.describe(name, input)),
     stream: async (name, input, options) =>
       preview === 'request' ? client.stream(name, input, options) : show(client.describe(name, input)),
+    raw: async (request, options) =>
+      preview === 'request' && /^(?:get|head)$/i.test(request.method)
+        ? client.raw(request, options)
+        : show(client.describeRaw(request)),
   };
 }

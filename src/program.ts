@@ -91,6 +91,12 @@ export const entries: readonly Entry[] = [
     summary: 'The v1 surface: product details, retry of a failed order',
     load: () => import('./commands/legacy/index.ts'),
   },
+  { name: 'api', summary: 'Any request to the service', load: () => import('./commands/api/index.ts') },
+  {
+    name: 'schema',
+    summary: 'The contract, and how far the service has moved from it',
+    load: () => import('./commands/schema/index.ts'),
+  },
 ];
 
 interface Hooks {

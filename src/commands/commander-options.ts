@@ -21,7 +21,7 @@ export function addOptions(mounted: Commander, options: Options, now: () => numb
 }
 
 function commanderOptions(key: string, option: Option, now: () => number): CommanderOption[] {
-  const flag = flagOf(key);
+  const flag = option.flag ?? flagOf(key);
   const short = option.short ? `-${option.short}, ` : '';
   if (option.kind === 'flag') return [new CommanderOption(short + flag, option.description)];
   if (option.kind === 'yes-no') {
@@ -29,6 +29,7 @@ function commanderOptions(key: string, option: Option, now: () => number): Comma
     return [new CommanderOption(short + flag, option.description), no];
   }
   const made = new CommanderOption(`${short}${flag} <${placeholder(option)}>`, describe(option));
+  if (option.flag) made.attributeName = () => key;
   made.argParser((text: string, previous: unknown) => parseOption(flag, option, text, previous, now()));
   return option.kind === 'money' ? [made, centsTwin(key, flag)] : [made];
 }

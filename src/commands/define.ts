@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { OperationName } from '../contract/operations/index.ts';
 import type { Money } from '../output/money.ts';
-import type { Result } from '../output/result.ts';
+import type { OutputFormat, Result } from '../output/result.ts';
 
 /** A positional argument. `ids` also reads `-` from stdin, one a line. */
 export interface Argument {
@@ -17,6 +17,8 @@ interface OptionBase {
   readonly group?: string;
   /** Shown in the help as `--flag <placeholder>`. */
   readonly placeholder?: string;
+  /** The flag, where it is not the key in kebab-case. */
+  readonly flag?: string;
 }
 
 /** A typed option; its flag is its key in kebab-case. Each kind is parsed and refused in `parse-option.ts`. */
@@ -89,6 +91,12 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   readonly examples: readonly Example[];
   /** The operations it calls: its endpoint in the help, and what offers `--dry-run` and `--curl`. */
   readonly operations?: readonly OperationName[];
+  /** It may call any operation: offers `--dry-run` and `--curl`. */
+  readonly anyOperation?: true;
+  /** Runs where its noun is named without a verb. */
+  readonly isDefault?: true;
+  /** The format without `-o` and without a preference; a table for most. */
+  readonly defaultFormat?: OutputFormat;
   /** Exit codes that mean something special here. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly related?: readonly string[];

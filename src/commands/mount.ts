@@ -25,7 +25,9 @@ export function mountNoun(parent: Commander, noun: Noun, run: Runner, now: () =>
 
 /** Mounts one command: arguments, options, help and action. */
 export function mountCommand(parent: Commander, command: AnyCommand, run: Runner, now: () => number): void {
-  const mounted = parent.command(command.name).aliases([...(command.aliases ?? [])]);
+  const mounted = parent
+    .command(command.name, { isDefault: command.isDefault === true })
+    .aliases([...(command.aliases ?? [])]);
   mounted.description(command.description ? `${command.summary}\n\n${command.description}` : command.summary);
   mounted.summary(command.summary);
   for (const argument of command.arguments ?? []) {
@@ -48,7 +50,9 @@ export function mountCommand(parent: Commander, command: AnyCommand, run: Runner
 }
 
 function sharedOptions(command: AnyCommand): Options {
-  const called = (command.operations ?? []).map((name) => operations[name]);
+  const called = command.anyOperation
+    ? Object.values(operations)
+    : (command.operations ?? []).map((name) => operations[name]);
   const writes = called.some((operation) => operation.method !== 'GET');
   const shared: Options = {
     ...globalOptions,

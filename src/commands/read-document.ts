@@ -1,6 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { readBytes } from './read-bytes.ts';
 
 /** Largest file or stdin that holds one record, in bytes. */
 const largest = 5 * 1024 * 1024;
@@ -23,7 +23,7 @@ export async function readDocument(
   centFields: readonly string[] = [],
 ): Promise<Document> {
   const name = path === '-' ? 'stdin' : path;
-  const bytes = path === '-' ? await context.readInput(largest) : readFile(flag, path);
+  const bytes = await readBytes(context, flag, path, { bytes: largest, holds: 'one record' });
   const text = decode(name, bytes);
   if (text.trim() === '') throw new UsageError(`${name} is empty; ${flag} takes a JSON or YAML object`);
   const value = await parse(name, text, centFields);
@@ -31,49 +31,6 @@ export async function readDocument(
     throw new UsageError(`${name} holds no object; ${flag} takes one JSON or YAML object`);
   }
   return { name, value: Object.fromEntries(Object.entries(value)) };
-}
-
-function readFile(flag: string, path: string): Buffer {
-  try {
-    const file = openSync(path, 'r');
-    try {
-      const stat = fstatSync(file);
-      if (stat.isDirectory()) throw new UsageError(`${flag}: ${path} is a folder; name a JSON or YAML file`);
-      if (stat.size > largest) throw tooLarge(path, stat.size);
-      return readAll(file, path);
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${flag}: ${path} cannot be read (${reason(error)})`, { cause: error });
-  }
-}
-
-/** Reads to the end or one byte past the limit, so that a pipe is bounded like a file. */
-function readAll(file: number, path: string): Buffer {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for (;;) {
-    const chunk = Buffer.alloc(64 * 1024);
-    const read = readSync(file, chunk);
-    if (read === 0) return Buffer.concat(chunks);
-    size += read;
-    if (size > largest) throw tooLarge(path, size);
-    chunks.push(chunk.subarray(0, read));
-  }
-}
-
-const tooLarge = (name: string, size: number): UsageError =>
-  new UsageError(
-    `${name} is too large (${Math.ceil(size / 1024 / 1024)} MB); it holds one record, at most 5 MB`,
-  );
-
-function reason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return 'there is no such file';
-  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  return error instanceof Error ? error.message : String(error);
 }
 
 function decode(name: string, bytes: Buffer): string {

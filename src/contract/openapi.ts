@@ -15,9 +15,6 @@ export function openApiDocument(addresses: {
   readonly baseUrl: string;
   readonly legacyBaseUrl: string;
 }): Json {
-  const requestNames = new Set(
-    Object.values<Operation>(operations).flatMap(({ body }) => (body ? [body.schema] : [])),
-  );
   return {
     openapi: '3.1.0',
     info: { title: 'Retail purchasing service', version },
@@ -26,10 +23,7 @@ export function openApiDocument(addresses: {
     webhooks: Object.fromEntries(Object.entries(webhookEvents).map(([name, when]) => [name, webhook(when)])),
     components: {
       schemas: Object.fromEntries(
-        Object.keys(schemas).map((name) => [
-          name,
-          jsonSchema(name as SchemaName, requestNames.has(name as SchemaName)),
-        ]),
+        Object.keys(schemas).map((name) => [name, shapeSchema(name as SchemaName)]),
       ),
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
@@ -151,8 +145,13 @@ const webhook = (when: string): Json => ({
   },
 });
 
-/** A shape as JSON Schema. Requests are closed; answers are open, since the service may grow. */
-function jsonSchema(name: SchemaName, isRequest: boolean): Json {
+const requestNames = new Set<string>(
+  Object.values<Operation>(operations).flatMap(({ body }) => (body ? [body.schema] : [])),
+);
+
+/** A shape as JSON Schema. Requests are closed; answers are open, since the service may grow. Pure. */
+export function shapeSchema(name: SchemaName): Json {
+  const isRequest = requestNames.has(name);
   const { $schema: _, ...made } = z.toJSONSchema(schemas[name], {
     io: isRequest ? 'input' : 'output',
     unrepresentable: 'any',

@@ -24,33 +24,69 @@ export interface PageOptions {
 
 type Read = (offset: number) => Promise<Page>;
 
+/** A list as whoever pages it needs to know it. */
+interface PagedSource {
+  /** As messages name it. */
+  readonly title: string;
+  /** What the pages are asked for by: how many rows to skip, the number that `next_page` gives, or nothing. */
+  readonly by: 'offset' | 'page' | 'none';
+  /** The most rows that it gives at once, where that is known. */
+  readonly largest?: number | undefined;
+  /** Field with the records; without it the only list in the answer, or the answer itself. */
+  readonly rows?: string | undefined;
+  ask(paged: ParameterValues, signal: AbortSignal): Promise<unknown>;
+}
+
 /**
- * The pages of a list. The next one loads while the reader works on this one, at most one ahead; a reader that stops
- * ends the loading. Rows that a page repeats because records came in between are left out.
+ * The pages of a list of the table.
  * @throws ErrandError, also for a service that gives the same page for ever.
  */
 export async function* pages(
   client: Pick<Client, 'call'>,
   name: CallName,
   { query = {} }: { readonly query?: ParameterValues | undefined },
-  { all, pageSize }: PageOptions,
+  options: PageOptions,
 ): AsyncGenerator<Page> {
   const operation: Operation = operations[name];
-  const leaving = new AbortController();
-  const limit = pageSize ?? numberIn(query.limit) ?? (all ? operation.query?.limit?.max : undefined);
-  const first = numberIn(query.offset) ?? 0;
-  const byOffset = all && operation.query?.offset !== undefined;
-  const byNumber = all && operation.query?.page !== undefined;
-  const ask = async (paged: ParameterValues): Promise<Page> => {
+  const ask = async (paged: ParameterValues, signal: AbortSignal): Promise<unknown> => {
     // The client checks every parameter against the table, so what the types cannot see is refused there.
-    const input = { query: paged } as unknown as InputOf<CallName>;
-    return pageOf(operation, (await client.call(name, input, { signal: leaving.signal })).body);
+    const input = { query: { ...query, ...paged } } as unknown as InputOf<CallName>;
+    return (await client.call(name, input, { signal })).body;
   };
+  const start = { limit: numberIn(query.limit), offset: numberIn(query.offset) };
+  yield* pagesFrom({ title: name, ...pagingOf(operation), ask }, start, options);
+}
+
+/** How the table says that an operation is paged. */
+export const pagingOf = ({ query, answer }: Operation): Omit<PagedSource, 'title' | 'ask'> => ({
+  by: query?.offset !== undefined ? 'offset' : query?.page !== undefined ? 'page' : 'none',
+  largest: query?.limit?.max,
+  rows: answer.type === 'json' ? answer.rows : undefined,
+});
+
+/**
+ * The pages of any list. The next one loads while the reader works on this one, at most one ahead; a reader that stops
+ * ends the loading. Rows that a page repeats because records came in between are left out.
+ * @throws ErrandError, also for a service that gives the same page for ever.
+ */
+export async function* pagesFrom(
+  { title, by, largest, rows, ask }: PagedSource,
+  {
+    limit: asked,
+    offset: first = 0,
+  }: { readonly limit?: number | undefined; readonly offset?: number | undefined },
+  { all, pageSize }: PageOptions,
+): AsyncGenerator<Page> {
+  const leaving = new AbortController();
+  const limit = pageSize ?? asked ?? (all ? largest : undefined);
+  const page = async (paged: ParameterValues): Promise<Page> =>
+    pageOf(await ask(paged, leaving.signal), rows);
   const read: Read = (offset) =>
-    ask({ ...query, ...(limit !== undefined && { limit }), ...(offset > 0 && { offset }) });
+    page({ ...(limit !== undefined && { limit }), ...(offset > 0 && { offset }) });
   try {
-    if (byNumber) yield* everyNumberedPage((page) => ask({ ...query, ...page }), name);
-    else yield* byOffset ? everyPage(read, first, limit, name) : [await read(first)];
+    if (!all || by === 'none') yield await read(first);
+    else if (by === 'offset') yield* everyPage(read, first, limit, title);
+    else yield* everyNumberedPage(page, title);
   } finally {
     leaving.abort();
   }
@@ -110,14 +146,25 @@ function isLast({ rows, total }: Page, end: number, limit: number | undefined): 
   return limit === undefined || rows.length < limit;
 }
 
-function pageOf({ answer }: Operation, body: unknown): Page {
-  const name = answer.type === 'json' ? (answer.rows ?? '') : '';
-  const rows: unknown = fieldOf(body, name);
-  return {
-    rows: Array.isArray(rows) ? rows.filter(isRow) : [],
-    total: numberIn(fieldOf(body, 'total')),
-    next: numberIn(fieldOf(body, 'next_page')),
-  };
+const pageOf = (body: unknown, name: string | undefined): Page => ({
+  rows: (rowsIn(body, name) ?? []).filter(isRow),
+  total: numberIn(fieldOf(body, 'total')),
+  next: numberIn(fieldOf(body, 'next_page')),
+});
+
+/**
+ * The records of a list's answer: the field that is named, else the answer itself or the only list in it.
+ * @returns undefined where there is none.
+ */
+export function rowsIn(body: unknown, name: string | undefined): readonly unknown[] | undefined {
+  const lists =
+    name !== undefined
+      ? [fieldOf(body, name)]
+      : Array.isArray(body)
+        ? [body]
+        : Object.values(Object(body)).filter((value) => Array.isArray(value));
+  const [found] = lists;
+  return lists.length === 1 && Array.isArray(found) ? found : undefined;
 }
 
 const fieldOf = (body: unknown, name: string): unknown =>

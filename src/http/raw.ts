@@ -29,21 +29,22 @@ const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
  */
 export function prepareRaw(
   service: Service,
-  { method, path, query = {}, headers = {}, body, surface = 'current' }: RawRequest,
+  { method, path: given, query = {}, headers = {}, body, surface = 'current' }: RawRequest,
 ): Prepared {
+  const path = plainPath(given);
   const verb = method.toUpperCase();
   if (!/^[A-Z]{1,20}$/.test(verb) || verb === 'CONNECT' || verb === 'TRACE')
     throw new UsageError(`"${method}" is no HTTP method`);
   const url = addressOf(service, surface, path, query);
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  const operation = operationAt(verb, path.replace(/\?.*$/s, ''), surface);
+  const operation = operationOf({ method, path, surface });
   const isRead = verb === 'GET' || verb === 'HEAD';
   const own = checkedHeaders(headers);
   return {
     method: verb,
     url,
     headers: {
-      accept: 'application/json',
+      accept: operation?.answer.type === 'csv' ? 'text/csv' : 'application/json',
       'user-agent': service.userAgent,
       ...(bytes && { 'content-type': 'application/json' }),
       ...own,
@@ -55,8 +56,31 @@ export function prepareRaw(
   };
 }
 
-/** The operation that answers a method and path. A fixed path goes before one with parameters. Pure. */
-export function operationAt(method: string, path: string, surface: Surface): Operation | undefined {
+/**
+ * A path in its one form, so that no spelling of an operation passes for an unknown one: letters, digits, `-._~` are
+ * not escaped. Steps within it (`..`, `//`) are refused. Pure. @throws UsageError.
+ */
+function plainPath(given: string): string {
+  const [bare = ''] = given.split('?', 1);
+  const plain = bare.replace(/%([0-9a-f]{2})/gi, (found, hex: string) => {
+    const character = String.fromCharCode(Number.parseInt(hex, 16));
+    return /[\w.~-]/.test(character) ? character : found;
+  });
+  if (!/\/\/|\/\.\.?(?:\/|$)/.test(plain)) return plain + given.slice(bare.length);
+  throw new UsageError(`the path "${given}" has empty parts or steps ("..") in it; write it without`);
+}
+
+/**
+ * The operation of the table that a request calls. A fixed path goes before one with parameters. Pure.
+ * @throws UsageError for a path with steps in it.
+ */
+export function operationOf({
+  method: given,
+  path: written,
+  surface = 'current',
+}: Pick<RawRequest, 'method' | 'path' | 'surface'>): Operation | undefined {
+  const method = given.toUpperCase();
+  const path = plainPath(written).replace(/\?.*$/s, '');
   const all: readonly Operation[] = Object.values(operations);
   const found = all.filter(
     (it) => it.method === method && it.surface === surface && pattern(it.path).test(path),

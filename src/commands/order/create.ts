@@ -4,8 +4,8 @@ import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { orderDetailColumns } from '../order-columns.ts';
 import { assembleOrder, orderInputOptions } from '../order-input.ts';
+import { spendingLines } from '../order-spending.ts';
 import { watchResult } from '../order-watch.ts';
-import { spendingLines } from './spending.ts';
 
 export const create = defineCommand({
   name: 'create',

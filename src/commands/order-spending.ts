@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { formatMoney } from '../../output/money.ts';
+import type { Context } from '../context.ts';
+import type { Shape } from '../contract/schemas/index.ts';
+import { formatMoney } from '../output/money.ts';
 
 /** An order as a person judges it before spending: items, ceiling, fee, address and how it is paid. */
 export async function spendingLines(context: Context, body: Shape<'OrderCreate'>): Promise<string[]> {

@@ -1,0 +1,81 @@
+import type { Operation } from '../../contract/operation.ts';
+import { ErrandError } from '../../errors.ts';
+import type { RawAnswer } from '../../http/client.ts';
+import { rowsIn } from '../../http/paging.ts';
+import { headerText } from '../../http/transport.ts';
+import type { Column, OutputOptions, Result, Row } from '../../output/result.ts';
+import { inferColumns } from '../../output/select.ts';
+import { showsRows } from '../shows-rows.ts';
+
+type Chunks = AsyncIterable<Uint8Array>;
+
+/**
+ * An answer as a result: JSON whole, a list's records where the format has columns; anything else as it comes.
+ * @throws ErrandError for what cannot be shown as it was asked for.
+ */
+export async function showAnswer(
+  answer: RawAnswer,
+  operation: Operation | undefined,
+  output: OutputOptions,
+  toTerminal: boolean,
+): Promise<Result> {
+  if ('json' in answer) return showJson(answer.json, operation, output);
+  const type = headerText(answer.headers, 'content-type')?.split(';')[0]?.trim() ?? 'no JSON';
+  const isEmpty = answer.status === 204 || headerText(answer.headers, 'content-length') === '0';
+  if (isEmpty) return { kind: 'none' };
+  if (output.query !== undefined || output.fields)
+    throw notAsAsked(`--fields and --query do not apply: the answer is ${type}, not JSON`);
+  return { kind: 'stream', chunks: toTerminal ? await textOnly(answer.chunks, type) : answer.chunks };
+}
+
+/** Any JSON value as a result. */
+export function showJson(json: unknown, operation: Operation | undefined, output: OutputOptions): Result {
+  if (!isRow(json)) return { kind: 'text', lines: [JSON.stringify(json)] };
+  const name = operation?.answer.type === 'json' ? operation.answer.rows : undefined;
+  const rows = name === undefined && !Array.isArray(json) ? undefined : rowsIn(json, name);
+  if (rows?.every(isRow) && (Array.isArray(json) || showsRows(output)))
+    return { kind: 'list', rows, columns: columnsOf(rows, output) };
+  return { kind: 'record', record: json, columns: inferColumns([json]) };
+}
+
+/** A column for each field of the records; a table leaves out those that hold records of their own. */
+export function columnsOf(rows: readonly Row[], { format }: OutputOptions): Column[] {
+  const columns = inferColumns(rows);
+  if (format !== 'table') return columns;
+  return columns.filter(({ path }) => rows.some((row) => row[path] != null && !holdsRecords(row[path])));
+}
+
+const holdsRecords = (value: unknown): boolean => (Array.isArray(value) ? value.some(isRow) : isRow(value));
+
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;
+
+/** The chunks, once the first of them is seen to be text. */
+async function textOnly(chunks: Chunks, type: string): Promise<Chunks> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (!first.done && !isText(first.value)) {
+    await iterator.return?.();
+    throw notAsAsked(`the answer is ${type}, no text for a terminal; send it to a file: > FILE`);
+  }
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  })();
+}
+
+/** UTF-8 without zero bytes; a character may be cut at the end. */
+function isText(bytes: Uint8Array): boolean {
+  if (bytes.includes(0)) return false;
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    // Not UTF-8: that is the answer.
+    return false;
+  }
+}
+
+/** The request was answered; only its showing is refused. */
+const notAsAsked = (message: string): ErrandError =>
+  new ErrandError('usage', message, { outcome: 'applied', retryable: false });

@@ -1,0 +1,59 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+
+interface Bound {
+  readonly bytes: number;
+  /** What the file is for, in the message of one that is too large. */
+  readonly holds: string;
+}
+
+/** A file, or stdin for `-`, whole. @throws UsageError naming the flag and the file, also past the bound. */
+export async function readBytes(context: Context, flag: string, path: string, bound: Bound): Promise<Buffer> {
+  return path === '-' ? context.readInput(bound.bytes) : readFile(flag, path, bound);
+}
+
+function readFile(flag: string, path: string, bound: Bound): Buffer {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const stat = fstatSync(file);
+      if (stat.isDirectory()) throw new UsageError(`${flag}: ${path} is a folder; name a file`);
+      if (stat.size > bound.bytes) throw tooLarge(path, stat.size, bound);
+      return readAll(file, path, bound);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${flag}: ${path} cannot be read (${reason(error)})`, { cause: error });
+  }
+}
+
+/** Reads to the end or one byte past the limit, so that a pipe is bounded like a file. */
+function readAll(file: number, path: string, bound: Bound): Buffer {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for (;;) {
+    const chunk = Buffer.alloc(64 * 1024);
+    const read = readSync(file, chunk);
+    if (read === 0) return Buffer.concat(chunks);
+    size += read;
+    if (size > bound.bytes) throw tooLarge(path, size, bound);
+    chunks.push(chunk.subarray(0, read));
+  }
+}
+
+const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 / 1024);
+
+const tooLarge = (name: string, size: number, { bytes, holds }: Bound): UsageError =>
+  new UsageError(
+    `${name} is too large (${megabytes(size)} MB); it holds ${holds}, at most ${megabytes(bytes)} MB`,
+  );
+
+function reason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,107 @@
+import { errorCodes } from '../../contract/error-codes.ts';
+import type { Operation, Parameter } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations/index.ts';
+import type { Column, Row } from '../../output/result.ts';
+
+export const operationRows: readonly Row[] = Object.entries<Operation>(operations).map(
+  ([name, { method, path, summary, auth, retry, movesMoney, observed }]) => ({
+    name,
+    method,
+    path,
+    summary,
+    auth,
+    retry,
+    moves_money: movesMoney === true,
+    observed: observed === true,
+  }),
+);
+
+export const operationColumns: readonly Column[] = [
+  { name: 'name', path: 'name', weight: 9 },
+  { name: 'method', path: 'method', weight: 7 },
+  { name: 'path', path: 'path', weight: 8 },
+  { name: 'summary', path: 'summary', weight: 6 },
+  { name: 'auth', path: 'auth', weight: 4 },
+  { name: 'retry', path: 'retry', weight: 3 },
+  { name: 'money', path: 'moves_money', kind: 'flag', weight: 5 },
+];
+
+const parameterColumns: readonly Column[] = [
+  { name: 'name', path: 'name', weight: 9 },
+  { name: 'in', path: 'in', weight: 5 },
+  { name: 'type', path: 'type', weight: 8 },
+  { name: 'required', path: 'required', kind: 'flag', weight: 7 },
+  { name: 'bounds', path: 'min', weight: 6, value: (row) => boundsText(row) },
+  { name: 'default', path: 'default', weight: 4 },
+  { name: 'values', path: 'values', weight: 5 },
+  { name: 'description', path: 'description', weight: 3 },
+];
+
+export const operationDetailColumns: readonly Column[] = [
+  ...operationColumns,
+  { name: 'body', path: 'body.shape' },
+  { name: 'answer', path: 'answer.shape' },
+  { name: 'status', path: 'answer.status', kind: 'count' },
+  { name: 'records in', path: 'answer.rows' },
+  { name: 'parameters', path: 'parameters', columns: parameterColumns },
+  { name: 'rules', path: 'rules', value: ({ rules }) => rules && JSON.stringify(rules) },
+  {
+    name: 'errors',
+    path: 'errors',
+    columns: [
+      { name: 'code', path: 'code', weight: 3 },
+      { name: 'status', path: 'status', kind: 'count', weight: 2 },
+      { name: 'hint', path: 'hint', weight: 1 },
+    ],
+  },
+];
+
+/** One operation with everything the table says of it. */
+export function operationRecord(name: OperationName): Row {
+  const operation: Operation = operations[name];
+  const { method, path, surface, summary, auth, retry, body, answer, errors, rules } = operation;
+  return {
+    name,
+    method,
+    path,
+    surface,
+    summary,
+    auth,
+    retry,
+    moves_money: operation.movesMoney === true,
+    ...(operation.challengeCents !== undefined && { challenge_cents: operation.challengeCents }),
+    ...(operation.observed && { observed: true }),
+    parameters: [
+      ...parameterRows('path', operation.pathParameters),
+      ...parameterRows('query', operation.query),
+    ],
+    ...(rules && { rules }),
+    ...(body && { body: { shape: body.schema, required: !body.optional } }),
+    answer: {
+      status: answer.status,
+      type: answer.type,
+      ...(answer.type === 'json' && { shape: answer.schema, ...(answer.rows && { rows: answer.rows }) }),
+    },
+    errors: errors.map((code) => ({ code, ...errorCodes[code] })),
+  };
+}
+
+const parameterRows = (place: string, specs: Readonly<Record<string, Parameter>> = {}): Row[] =>
+  Object.entries(specs).map(([name, { minLength, maxLength, required, ...spec }]) => ({
+    name,
+    in: place,
+    required: required === true,
+    ...spec,
+    ...(minLength !== undefined && { min_length: minLength }),
+    ...(maxLength !== undefined && { max_length: maxLength }),
+  }));
+
+/** `1 to 500`, `at most 200 characters`. */
+function boundsText({ min, max, min_length: shortest, max_length: longest }: Row): string {
+  const range = (least: unknown, most: unknown): string => {
+    if (least !== undefined && most !== undefined) return `${least} to ${most}`;
+    return least !== undefined ? `at least ${least}` : most !== undefined ? `at most ${most}` : '';
+  };
+  const length = range(shortest, longest);
+  return range(min, max) || (length && `${length} characters`);
+}

@@ -1,0 +1,67 @@
+import { Budget } from '../../contract/drift/budget.ts';
+import { boundNames, type Facts, fieldsOf } from '../../contract/drift/fields.ts';
+import { shapeSchema } from '../../contract/openapi.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations/index.ts';
+import { type SchemaName, schemas } from '../../contract/schemas/index.ts';
+import type { Column, OutputOptions, Result, Row } from '../../output/result.ts';
+import { inferColumns } from '../../output/select.ts';
+import { showsRows } from '../shows-rows.ts';
+
+/** Every shape with the operations it belongs to. */
+export const shapeRows: readonly Row[] = Object.keys(schemas).map((name) => ({
+  name,
+  used_by: usesOf(name),
+}));
+
+export const shapeColumns: readonly Column[] = [
+  { name: 'name', path: 'name', weight: 9 },
+  { name: 'used by', path: 'used_by', weight: 8 },
+];
+
+export const isShape = (name: string): name is SchemaName => Object.hasOwn(schemas, name);
+
+const fieldColumns: readonly Column[] = [
+  { name: 'field', path: 'field', weight: 9 },
+  { name: 'type', path: 'type', weight: 8 },
+  { name: 'required', path: 'required', kind: 'flag', weight: 7 },
+  { name: 'bounds', path: 'bounds', weight: 6 },
+  { name: 'default', path: 'default', weight: 3 },
+  { name: 'values', path: 'values', weight: 5 },
+  { name: 'observed', path: 'observed', kind: 'flag', weight: 2 },
+];
+
+/** A shape as its JSON Schema, or as a table of its fields where the format has columns. */
+export function shapeResult(name: SchemaName, output: OutputOptions): Result {
+  const schema = shapeSchema(name);
+  if (!showsRows(output)) return { kind: 'record', record: schema, columns: inferColumns([schema]) };
+  const fields = fieldsOf(schema, schema, new Budget());
+  fields.delete('');
+  return {
+    kind: 'list',
+    id: 'field',
+    columns: fieldColumns,
+    rows: [...fields].map(([field, facts]) => fieldRow(field, facts)),
+    hints: () => [`-o json gives the JSON Schema${usesOf(name) && `; ${usesOf(name)}`}`],
+  };
+}
+
+const fieldRow = (field: string, { types, required, bounds, values, observed, ...facts }: Facts): Row => ({
+  field,
+  type: [...types].join(' or ') + (facts.format === undefined ? '' : ` (${facts.format})`),
+  required,
+  bounds: boundNames
+    .flatMap((name) => (bounds[name] === undefined ? [] : [`${name} ${bounds[name]}`]))
+    .join(', '),
+  default: facts.default,
+  values: values?.map((value) => value.replace(/^"(.*)"$/, '$1')),
+  observed,
+});
+
+function usesOf(name: string): string {
+  const uses = Object.entries<Operation>(operations).flatMap(([operation, { body, answer }]) => [
+    ...(body?.schema === name ? [`body of ${operation}`] : []),
+    ...(answer.type === 'json' && answer.schema === name ? [`answer of ${operation}`] : []),
+  ]);
+  return uses.join(', ');
+}

@@ -1,0 +1,69 @@
+import * as enums from '../../contract/enums.ts';
+import { errorCodes, errorTypes } from '../../contract/error-codes.ts';
+import { webhookEvents } from '../../contract/events.ts';
+import { limits } from '../../contract/limits.ts';
+import type { Column, Row } from '../../output/result.ts';
+
+/** A part of the contract that is a plain table. */
+export interface Table {
+  readonly summary: string;
+  readonly columns: readonly Column[];
+  /** Field that names a row. */
+  readonly id: string;
+  readonly rows: readonly Row[];
+}
+
+const nameColumn: Column = { name: 'name', path: 'name', weight: 9 };
+
+const bounds = (bound: number | object): Row => (typeof bound === 'number' ? { value: bound } : { ...bound });
+
+const errorRows: readonly Row[] = [
+  ...Object.entries(errorCodes).map(([code, row]) => ({ code, kind: 'code', ...row })),
+  ...Object.entries(errorTypes).map(([code, { group, hint, ...row }]) => ({
+    code,
+    kind: 'error_type',
+    group,
+    ...('relaxedBy' in row && { relaxed_by: row.relaxedBy }),
+    hint,
+    ...('observed' in row && { observed: true }),
+  })),
+];
+
+/** The closed lists, bounds, events and errors of the contract, each by the name it is asked for with. */
+export const tables = {
+  enums: {
+    summary: 'every closed list of values',
+    id: 'name',
+    columns: [nameColumn, { name: 'values', path: 'values', weight: 8 }],
+    rows: Object.entries(enums).map(([name, values]) => ({ name, values })),
+  },
+  limits: {
+    summary: 'every bound; money in cents, time in seconds',
+    id: 'name',
+    columns: [
+      nameColumn,
+      ...['min', 'max', 'default', 'value'].map((name) => ({ name, path: name, kind: 'count' as const })),
+    ],
+    rows: Object.entries(limits).map(([name, bound]) => ({ name, ...bounds(bound) })),
+  },
+  events: {
+    summary: 'every webhook event',
+    id: 'name',
+    columns: [nameColumn, { name: 'sent when', path: 'sent_when', weight: 8 }],
+    rows: Object.entries(webhookEvents).map(([name, when]) => ({ name, sent_when: when })),
+  },
+  errors: {
+    summary: 'every error code and error_type, with status and what to do',
+    id: 'code',
+    columns: [
+      { name: 'code', path: 'code', weight: 9 },
+      { name: 'kind', path: 'kind', weight: 5 },
+      { name: 'status', path: 'status', kind: 'count', weight: 7 },
+      { name: 'hint', path: 'hint', weight: 8 },
+      { name: 'group', path: 'group', weight: 4 },
+      { name: 'relaxed by', path: 'relaxed_by', weight: 3 },
+      { name: 'observed', path: 'observed', kind: 'flag', weight: 2 },
+    ],
+    rows: errorRows,
+  },
+} as const satisfies Record<string, Table>;

@@ -1,0 +1,5 @@
+import type { OutputOptions } from '../output/result.ts';
+
+/** Whether a document is shown by the records in it; json, ndjson, yaml and a query see it whole. */
+export const showsRows = ({ format, query }: OutputOptions): boolean =>
+  query === undefined && (format === 'table' || format === 'csv' || format === 'tsv' || format === 'id');
