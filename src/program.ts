@@ -91,6 +91,11 @@ export const entries: readonly Entry[] = [
     summary: 'The v1 surface: product details, retry of a failed order',
     load: () => import('./commands/legacy/index.ts'),
   },
+  {
+    name: 'completion',
+    summary: 'Print the script with which a shell completes errand',
+    load: () => import('./commands/completion/index.ts'),
+  },
 ];
 
 interface Hooks {
@@ -117,7 +122,7 @@ export async function runProgram(argv: readonly string[], hooks: Hooks): Promise
 }
 
 /** The whole program for one command line: every noun is known, only those it names are loaded. */
-async function buildProgram(argv: readonly string[], hooks: Hooks): Promise<Commander> {
+export async function buildProgram(argv: readonly string[], hooks: Hooks): Promise<Commander> {
   const root = new Commander('errand')
     .description(
       'Retail purchasing errands from a terminal. With nothing configured, everything runs in a sandbox on this machine.',
