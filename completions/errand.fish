@@ -19,7 +19,7 @@ function __errand_complete
     if test "$records[1]" = files
         set -l before (string match -r -- '^--[^=]*=' $current)
         for path in (__fish_complete_path (string replace -- "$before" '' $current))
-            echo -n $before$path
+            echo -n "$before$path"
             printf '\0'
         end
     else

@@ -13,7 +13,9 @@ const whose = '(SELECT user_id FROM api_keys WHERE hash = ?)';
 
 /** The newest of a kind: its id, and what tells it from the others. */
 const queries: Readonly<Record<Kind, string>> = {
-  orders: `SELECT id, status || '  ' || recipient AS text FROM orders WHERE user_id = ${whose} ORDER BY created_at DESC, seq DESC`,
+  orders: `SELECT id, status || '  ' || (record ->> '$.shipping_address.first_name') || ' '
+       || (record ->> '$.shipping_address.last_name') || '  ' || (record ->> '$.items[0].url') AS text
+     FROM orders WHERE user_id = ${whose} ORDER BY created_at DESC, seq DESC`,
   accounts: `SELECT short_id AS id, email || coalesce('  ' || retailer, '') AS text FROM accounts WHERE user_id = ${whose} ORDER BY seq DESC`,
   batches: `SELECT id, row_count || ' rows  ' || coalesce(filename, '') AS text FROM batches WHERE user_id = ${whose} ORDER BY seq DESC`,
   returns: `SELECT id, status AS text FROM returns WHERE user_id = ${whose} ORDER BY created_at DESC, seq DESC`,
