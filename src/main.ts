@@ -56,6 +56,7 @@ async function runCommand(
     globals,
     version: version(),
     mendsConfig: command.mendsConfig === true,
+    diagnoses: command.diagnoses === true,
   });
   try {
     const { printResult } = await import('./output/render.ts');

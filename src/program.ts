@@ -92,6 +92,11 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/legacy/index.ts'),
   },
   {
+    name: 'doctor',
+    summary: 'Look for what is wrong, and say what to do about it',
+    load: () => import('./commands/doctor/index.ts'),
+  },
+  {
     name: 'completion',
     summary: 'Print the script with which a shell completes errand',
     load: () => import('./commands/completion/index.ts'),
