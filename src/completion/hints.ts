@@ -27,9 +27,11 @@ const argumentsByName: Readonly<Record<string, Hint>> = {
 const idsByNoun: Readonly<Record<string, SourceName>> = {
   order: 'orders',
   'order journal': 'intents',
+  'agent order': 'orders',
   account: 'accounts',
   return: 'returns',
   bulk: 'batches',
+  webhook: 'events',
   address: 'addresses',
   profile: 'profiles',
 };
@@ -43,6 +45,7 @@ const argumentsByPlace: Readonly<Record<string, Hint>> = {
   'config set name': { values: described(preferences) },
   'sandbox trigger event': { values: described(sandboxTriggers) },
   'sandbox trigger ids': { from: 'orders' },
+  'legacy retry ids': { from: 'orders' },
   'completion shell': { values: shells.map((value) => ({ value })) },
 };
 
@@ -54,6 +57,7 @@ const optionsByKey: Readonly<Record<string, Hint>> = {
   order: { from: 'orders' },
   orderId: { from: 'orders' },
   batch: { from: 'batches' },
+  useMap: { from: 'maps' },
   country: { values: destinationCountries.map((value) => ({ value })) },
   input: { files: true },
 };

@@ -3,14 +3,14 @@ import { glanceRetailers, glanceSandbox, type Kind } from '../sandbox/glance.ts'
 import { type Glance, glanceSettings } from '../settings/glance.ts';
 import { type Environment, resolveFolders } from '../settings/paths.ts';
 import { embeddedUrl } from '../settings/stored.ts';
-import { glanceJournal } from '../state/glance.ts';
+import { glanceEvents, glanceJournal } from '../state/glance.ts';
 import { openReader } from '../state/reader.ts';
 import type { LookUp } from './complete.ts';
 import type { Place } from './read-line.ts';
 import type { Candidate } from './tree.ts';
 
 /** What this machine knows without asking anyone. */
-export type SourceName = Kind | 'profiles' | 'addresses' | 'retailers' | 'intents';
+export type SourceName = Kind | 'profiles' | 'addresses' | 'retailers' | 'intents' | 'events' | 'maps';
 
 interface Known {
   readonly glance: Glance;
@@ -53,6 +53,8 @@ const sources: Readonly<Record<SourceName, Source>> = {
   returns: sandboxed('returns'),
   profiles: async ({ glance }) => named(glance.profiles),
   addresses: async ({ glance }) => named(glance.addresses),
+  maps: async ({ glance }) => named(glance.maps),
+  events: async ({ stateDir }) => glanceEvents(stateDir, limit).map(({ id, text }) => ({ value: id, text })),
   retailers: async ({ glance }) => {
     if (glance.service?.baseUrl !== embeddedUrl) return [];
     return glanceRetailers().map(({ id, text }) => ({ value: id, text }));

@@ -10,6 +10,8 @@ export interface Glance {
   readonly profiles: ReadonlyMap<string, string>;
   /** Addresses by name, each as one line. */
   readonly addresses: ReadonlyMap<string, string>;
+  /** Maps of CSV headings by name, each with its headings. */
+  readonly maps: ReadonlyMap<string, string>;
 }
 
 interface Given {
@@ -41,6 +43,9 @@ export function glanceSettings(file: string, environment: Environment, given: Gi
     profiles: new Map([...profiles].map(([name, { base_url }]) => [name, text(base_url) ?? embeddedUrl])),
     addresses: new Map(
       Object.entries(fields(root.addresses)).map(([name, address]) => [name, oneLine(fields(address))]),
+    ),
+    maps: new Map(
+      Object.entries(fields(root.maps)).map(([name, map]) => [name, Object.keys(fields(map)).join(', ')]),
     ),
   };
 }

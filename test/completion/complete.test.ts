@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Journal } from '../../src/state/journal.ts';
+import { openWebhookStore } from '../../src/state/webhook-store.ts';
 import { makePlace, type Place } from '../program/place.ts';
 import { errand, shell } from '../program/run.ts';
 
@@ -108,6 +110,43 @@ describe('what a TAB is told', () => {
     );
     expect((await told(place, ['track', order.slice(0, 4)])).values).toEqual([order]);
     expect((await told(place, ['order', 'get', order, ''])).values).not.toContain(order);
+  });
+
+  test('orders that this machine placed at another service, from the journal, and those in doubt', async () => {
+    const [placed, doubtful] = ['5b752880-d419-4fed-81f6-29453d5d89cb', 'in-doubt-key'];
+    const journal = await Journal.open(join(place.folder, '.state'), () =>
+      Date.parse('2026-03-01T12:00:00Z'),
+    );
+    const intent = { operation: 'order.create', profile: 'work', keyMasked: 'x', body: {} };
+    const at = { ...intent, baseUrl: 'https://service.example' };
+    journal.record({ ...at, key: 'settled-key' });
+    journal.settle('settled-key', at.baseUrl, placed);
+    journal.record({ ...at, key: doubtful });
+    journal.close();
+    const work = ['--profile', 'work', 'order'];
+    expect([...(await told(place, [...work, 'get', ''])).texts]).toEqual([
+      [placed, 'placed 2026-03-01T12:00Z'],
+    ]);
+    expect((await told(place, [...work, 'journal', 'resume', ''])).values).toEqual([doubtful]);
+  });
+
+  test('webhook events that were received', async () => {
+    const store = await openWebhookStore(join(place.folder, '.state'), Date.now);
+    store.events.keep(
+      {
+        event: 'order.placed',
+        orderId: 'o-1',
+        status: null,
+        errorType: null,
+        headers: {},
+        body: '{}',
+        profile: 'local',
+        baseUrl: 'embedded:',
+      },
+      false,
+    );
+    store.close();
+    expect([...(await told(place, ['webhook', 'replay', ''])).texts]).toEqual([['1', 'order.placed  o-1']]);
   });
 
   test('orders of the profile that the line names, not of another', async () => {
