@@ -80,7 +80,7 @@ interface Making {
   /** Whether the command writes the configuration anew where it is broken. */
   readonly mendsConfig: boolean;
   /** Whether the command looks for what is wrong with the settings. */
-  readonly diagnoses: boolean;
+  readonly diagnoses?: boolean;
 }
 
 /** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
