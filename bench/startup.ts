@@ -24,6 +24,12 @@ const rows: readonly Row[] = [
   { name: 'node -e 0', args: ['-e', '0'] },
   { name: 'errand --version', args: [program, '--version'], aim: 1.25 },
   { name: 'errand --help', args: [program, '--help'], aim: 1.35 },
+  {
+    name: 'a TAB: errand order list --',
+    args: [program, '__complete', '--', 'order', 'list', '--'],
+    aim: 1.35,
+  },
+  { name: 'a TAB: errand order get', args: [program, '__complete', '--', 'order', 'get', ''], aim: 1.35 },
   { name: 'errand order --help', args: [program, 'order', '--help'] },
   { name: 'errand config path', args: [program, 'config', 'path'] },
   { name: 'errand wallet -o json (embedded)', args: [program, 'wallet', '-o', 'json'] },
@@ -40,6 +46,9 @@ const median = (times: readonly number[]): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 
 try {
+  // Something to complete: a key, an address and orders in the embedded sandbox.
+  const product = 'http://127.0.0.1:4848/shop/test-never';
+  time([program, 'order', 'create', '--product', product, '--max-price', '$0.10', '--ship-to', 'home']);
   for (const { args } of rows) time(args);
   const times = rows.map(() => [] as number[]);
   for (let round = 0; round < rounds; round += 1) {

@@ -1,10 +1,15 @@
 #!/usr/bin/env node
-// Starts the built program; a checkout that is not built runs its sources through tsx.
+// Starts the built program; a checkout that is not built runs its sources through tsx. A TAB has an entry of its own.
 import { existsSync } from 'node:fs';
 
-const built = new URL('../dist/main.js', import.meta.url);
-if (!existsSync(built)) (await import('tsx/esm/api')).register();
-const { main } = await import(
-  existsSync(built) ? built.href : new URL('../src/main.ts', import.meta.url).href
-);
+const isTab = process.argv[2] === '__complete';
+const built = isTab
+  ? new URL('../dist/complete.js', import.meta.url)
+  : new URL('../dist/main.js', import.meta.url);
+const source = isTab
+  ? new URL('../src/complete.ts', import.meta.url)
+  : new URL('../src/main.ts', import.meta.url);
+const isBuilt = existsSync(built);
+if (!isBuilt) (await import('tsx/esm/api')).register();
+const { main } = await import(isBuilt ? built.href : source.href);
 process.exitCode = await main(process);

@@ -6,8 +6,9 @@ import type { Io } from './io.ts';
 import { writeErr } from './output/notice.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
+import type { Diagnosis } from './settings/diagnose.ts';
 import { keyMode, maskKey } from './settings/keys.ts';
-import { type Environment, resolveFolders } from './settings/paths.ts';
+import { type Environment, type Folders, resolveFolders } from './settings/paths.ts';
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
@@ -31,6 +32,8 @@ export interface Context {
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
   readonly settings: Settings;
+  /** What is wrong with the settings, for a command that looks for it. */
+  readonly diagnosis: Diagnosis | undefined;
   readonly output: OutputOptions;
   /** Whether anyone can answer a prompt; otherwise why not. */
   readonly interactive: { readonly yes: true } | { readonly yes: false; readonly why: string };
@@ -78,6 +81,8 @@ interface Making {
   readonly mendsConfig: boolean;
   /** The command's own format, where none was asked for. */
   readonly defaultFormat?: OutputFormat | undefined;
+  /** Whether the command looks for what is wrong with the settings. */
+  readonly diagnoses?: boolean;
 }
 
 /** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
@@ -85,9 +90,14 @@ export async function createContext(making: Making): Promise<Context> {
   const { argv, environment, io, signal, globals, version } = making;
   const folders = resolveFolders(environment, making.platform);
   const note = (line: string): void => writeErr(io, `${safeText(line)}\n`);
-  const store = new SettingsStore(folders.config, note);
-  const settings = resolveSettings(globals, environment, storedFor(store, making.mendsConfig), folders);
-  if (settings.tlsChecksOff)
+  const store = new SettingsStore(folders.config, making.diagnoses ? () => {} : note);
+  const { settings, diagnosis } = making.diagnoses
+    ? await diagnosed(making, store, folders)
+    : {
+        settings: resolveSettings(globals, environment, storedFor(store, making.mendsConfig), folders),
+        diagnosis: undefined,
+      };
+  if (settings.tlsChecksOff && !diagnosis)
     note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
   const closers: (() => void | Promise<void>)[] = [];
@@ -107,6 +117,7 @@ export async function createContext(making: Making): Promise<Context> {
     signal,
     settings,
     output: await outputOptions(globals, settings, making.defaultFormat),
+    diagnosis,
     interactive: interactivity(io, settings),
     previewsRequests: preview !== undefined,
     client: async () => (await opened()).client,
@@ -153,6 +164,15 @@ export async function createContext(making: Making): Promise<Context> {
   function currentKey(): string | undefined {
     return settings.apiKey?.value ?? store.profile(settings.profile.value)?.api_key;
   }
+}
+
+async function diagnosed(
+  { globals, environment, platform }: Making,
+  store: SettingsStore,
+  folders: Folders,
+): Promise<{ settings: Settings; diagnosis: Diagnosis }> {
+  const { diagnoseSettings } = await import('./settings/diagnose.ts');
+  return diagnoseSettings(globals, environment, store, folders, platform);
 }
 
 /** What is stored; nothing, where it is broken and the command is about to write it anew. */

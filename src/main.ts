@@ -57,6 +57,7 @@ async function runCommand(
     version: version(),
     mendsConfig: command.mendsConfig === true,
     defaultFormat: command.defaultFormat,
+    diagnoses: command.diagnoses === true,
   });
   try {
     const { printResult } = await import('./output/render.ts');

@@ -97,6 +97,16 @@ export const entries: readonly Entry[] = [
     summary: 'The contract, and how far the service has moved from it',
     load: () => import('./commands/schema/index.ts'),
   },
+  {
+    name: 'doctor',
+    summary: 'Look for what is wrong, and say what to do about it',
+    load: () => import('./commands/doctor/index.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'Print the script with which a shell completes errand',
+    load: () => import('./commands/completion/index.ts'),
+  },
 ];
 
 interface Hooks {
@@ -123,7 +133,7 @@ export async function runProgram(argv: readonly string[], hooks: Hooks): Promise
 }
 
 /** The whole program for one command line: every noun is known, only those it names are loaded. */
-async function buildProgram(argv: readonly string[], hooks: Hooks): Promise<Commander> {
+export async function buildProgram(argv: readonly string[], hooks: Hooks): Promise<Commander> {
   const root = new Commander('errand')
     .description(
       'Retail purchasing errands from a terminal. With nothing configured, everything runs in a sandbox on this machine.',

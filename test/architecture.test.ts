@@ -93,8 +93,16 @@ describe('who may import whom', () => {
   test('only define, mount and program know commander', () => {
     const knows = imports.filter(({ to }) => to === 'commander').map(({ from }) => from);
     expect(new Set(knows)).toEqual(
-      new Set(['program.ts', 'commands/mount.ts', 'commands/commander-options.ts']),
+      new Set(['program.ts', 'commands/mount.ts', 'commands/commander-options.ts', 'completion/describe.ts']),
     );
+  });
+
+  test('what answers a TAB loads nothing that runs commands', () => {
+    const madeByTheBuild = ['completion/program-tree.ts', 'completion/describe.ts', 'completion/hints.ts'];
+    const wrong = offenders('completion', ['settings', 'state', 'sandbox/glance.ts']).filter(
+      (offence) => !madeByTheBuild.some((file) => offence.startsWith(file)),
+    );
+    expect(wrong).toEqual([]);
   });
 
   test('only prompt asks', () => {

@@ -102,6 +102,8 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   readonly related?: readonly string[];
   /** It writes the configuration, and may begin it anew where it is broken. */
   readonly mendsConfig?: true;
+  /** It looks for what is wrong with the settings: they are told to it, and refuse nothing. */
+  readonly diagnoses?: true;
   run(context: Context, input: Input<A, O>): Promise<Result>;
 }
 

@@ -4,11 +4,9 @@ import { webhookEvents } from './events.ts';
 import type { Answer, Operation, Parameter, ParameterRule } from './operation.ts';
 import { operations } from './operations/index.ts';
 import { type SchemaName, schemas } from './schemas/index.ts';
+import { contractVersion } from './version.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-
-/** The version that the specification's machine-readable description reports. */
-const version = '2026-08-21';
 
 /** OpenAPI 3.1 of the whole table; nothing in it is written by hand. Pure. */
 export function openApiDocument(addresses: {
@@ -17,7 +15,7 @@ export function openApiDocument(addresses: {
 }): Json {
   return {
     openapi: '3.1.0',
-    info: { title: 'Retail purchasing service', version },
+    info: { title: 'Retail purchasing service', version: contractVersion },
     servers: [{ url: addresses.baseUrl }],
     paths: paths(addresses.legacyBaseUrl),
     webhooks: Object.fromEntries(Object.entries(webhookEvents).map(([name, when]) => [name, webhook(when)])),

@@ -26,6 +26,23 @@ export interface Stored {
   readonly maps: Readonly<Record<string, ColumnMap>>;
 }
 
+/** Every field of the file, and of a profile in it; nothing reads another. */
+export const storedFields = [
+  'current_profile',
+  'profiles',
+  'preferences',
+  'addresses',
+  'default_address',
+  'maps',
+] as const satisfies readonly (keyof Stored)[];
+export const profileFields = [
+  'base_url',
+  'legacy_base_url',
+  'api_key',
+  'legacy_token',
+  'allow_plain_http',
+] as const satisfies readonly (keyof Profile)[];
+
 export const localProfile = 'local';
 export const embeddedUrl = 'embedded:';
 

@@ -5,7 +5,11 @@ export type Sqlite = DatabaseSyncInstance;
 
 /** Node's own SQLite where the running Node has it, else the packaged one with the same interface. */
 export async function loadSqlite(): Promise<typeof Constructor> {
-  if (!isBuiltin('node:sqlite')) return (await import('@photostructure/sqlite')).DatabaseSync;
+  return isBuiltin('node:sqlite') ? nodeSqlite() : (await import('@photostructure/sqlite')).DatabaseSync;
+}
+
+/** Node's own SQLite. @throws where the running Node has none. */
+export function nodeSqlite(): typeof Constructor {
   const { emitWarning } = process;
   // Some versions call it experimental on stderr, which is no business of a user of errand.
   process.emitWarning = () => {};

@@ -1,0 +1,95 @@
+import type { Context } from '../../context.ts';
+import { exitCodes } from '../../errors.ts';
+import type { Column, Row } from '../../output/result.ts';
+import { defineCommand } from '../define.ts';
+import { type Check, type Ground, type Probe, troubleOf } from './check.ts';
+import { clock } from './checks/clock.ts';
+import { completion } from './checks/completion.ts';
+import { contract } from './checks/contract.ts';
+import { journal } from './checks/journal.ts';
+import { key } from './checks/key.ts';
+import { proxy } from './checks/proxy.ts';
+import { service } from './checks/service.ts';
+import { configuration, permissions, settings } from './checks/settings.ts';
+import { program, terminal } from './checks/surroundings.ts';
+import { tls } from './checks/tls.ts';
+import { probe } from './probe.ts';
+
+/** In the order in which one explains the next. */
+const checks: readonly Check[] = [
+  program,
+  configuration,
+  permissions,
+  settings,
+  tls,
+  proxy,
+  service,
+  clock,
+  contract,
+  key,
+  journal,
+  completion,
+  terminal,
+];
+
+const columns: readonly Column[] = [
+  { name: 'check', path: 'check', weight: 9 },
+  { name: 'status', path: 'status', kind: 'status', weight: 8 },
+  { name: 'finding', path: 'message', weight: 7 },
+];
+
+export const command = defineCommand({
+  name: 'doctor',
+  summary: 'Look for what is wrong, and say what to do about it',
+  description: `Configuration, permissions, settings, TLS, proxy, service, clock, contract, key, orders in doubt, completion scripts and
+terminal. Every check runs, whatever the others find. It changes nothing at the service.`,
+  examples: [
+    { command: 'errand doctor', note: 'is all well?' },
+    {
+      command: 'errand doctor -o json --query "[?status==\'trouble\'].remedy"',
+      note: 'what to do, for a script',
+    },
+    { command: 'errand doctor --base-url embedded: -o ndjson', note: 'with another service' },
+  ],
+  exitCodes: { 7: 'something is wrong' },
+  related: ['auth status', 'order journal list', 'schema diff', 'completion'],
+  diagnoses: true,
+  async run(context) {
+    const remedies: string[] = [];
+    return {
+      kind: 'list',
+      rows: examine(context, remedies),
+      columns,
+      id: 'check',
+      hints: () => remedies,
+      exitCode: () => (remedies.length > 0 ? exitCodes.ended_badly : 0),
+    };
+  },
+});
+
+/** Every finding as it is made; those that are trouble leave a line for people in `remedies`. */
+async function* examine(context: Context, remedies: string[]): AsyncGenerator<Row> {
+  let probed: Promise<Probe> | undefined;
+  const ground: Ground = {
+    context,
+    probe: () => {
+      probed ??= probe(context);
+      return probed;
+    },
+  };
+  for (const check of checks) {
+    for (const { status, message, remedy } of await findings(check, ground)) {
+      if (context.signal.aborted) throw context.signal.reason;
+      if (status === 'trouble') remedies.push(`${check.name}: ${remedy ?? message}`);
+      yield { check: check.name, status, message, remedy: remedy ?? null };
+    }
+  }
+}
+
+async function findings(check: Check, ground: Ground) {
+  try {
+    return [await check.run(ground)].flat();
+  } catch (error) {
+    return [troubleOf(error)];
+  }
+}

@@ -1,0 +1,101 @@
+import type { Command as Commander, Option as CommanderOption } from 'commander';
+import type { AnyCommand, Noun, Option, Options } from '../commands/define.ts';
+import { globalOptions, requestOptions, writeOptions } from '../commands/global-options.ts';
+import { topics } from '../commands/help-topics.ts';
+import { buildProgram, entries } from '../program.ts';
+import { argumentHint, optionHint } from './hints.ts';
+import type { Tree, TreeOption } from './tree.ts';
+
+type Definition = AnyCommand | Noun;
+
+/**
+ * The whole program as completion sees it, read off the program itself: what commander parses is what is completed.
+ * Loads every command, so the build does it once and keeps the answer.
+ */
+export async function describeProgram(): Promise<Tree> {
+  const names = entries.map(({ name }) => name);
+  const program = await buildProgram(names, {
+    run: async () => {},
+    now: Date.now,
+    writeHelp: () => {},
+    width: 100,
+    version: '',
+  });
+  const definitions = new Map<string, Definition>();
+  for (const entry of entries) {
+    const loaded = await entry.load();
+    definitions.set(entry.name, 'noun' in loaded ? loaded.noun : loaded.command);
+  }
+  const shared = new Set(program.options.map(signature));
+  const children = program.commands.map((command) => {
+    const definition = definitions.get(command.name());
+    return definition ? node(command, definition, [], shared) : help(command);
+  });
+  return {
+    name: 'errand',
+    text: '',
+    options: [...program.options.map((option) => treeOption(option, globalOptions)), ...helpAndVersion],
+    children,
+  };
+}
+
+const helpAndVersion: readonly TreeOption[] = [{ flags: ['--help', '-h'], text: 'show help' }];
+
+function help(command: Commander): Tree {
+  const children = Object.keys(topics).map((name) => ({ name, text: 'topic of the help' }));
+  return { name: command.name(), text: command.summary() || command.description(), children, mirrors: true };
+}
+
+function node(
+  command: Commander,
+  definition: Definition,
+  parents: readonly string[],
+  shared: ReadonlySet<string>,
+): Tree {
+  const path = [...parents, command.name()];
+  const named = { name: command.name(), text: firstLine(command.summary() || command.description()) };
+  const aliases = command.aliases().length > 0 ? { aliases: command.aliases() } : {};
+  if ('verbs' in definition) {
+    const fallback = definition.verbs.find((verb) => 'isDefault' in verb && verb.isDefault === true);
+    return {
+      ...named,
+      ...aliases,
+      ...(fallback && { fallback: fallback.name }),
+      children: command.commands.flatMap((child) => {
+        const verb = definition.verbs.find(({ name }) => name === child.name());
+        return verb ? [node(child, verb, path, shared)] : [];
+      }),
+    };
+  }
+  const known: Options = { ...globalOptions, ...requestOptions, ...writeOptions, ...definition.options };
+  return {
+    ...named,
+    ...aliases,
+    options: command.options
+      .filter((option) => !shared.has(signature(option)))
+      .map((it) => treeOption(it, known)),
+    arguments: command.registeredArguments.map((argument) => ({
+      takes: argumentHint(path, argument.name()),
+      ...(argument.variadic && { variadic: true }),
+    })),
+  };
+}
+
+const signature = ({ flags, description }: CommanderOption): string => `${flags}\n${description}`;
+
+function treeOption(option: CommanderOption, known: Options): TreeOption {
+  const definition: Option | undefined = known[option.attributeName()];
+  const isTwin = option.long?.endsWith('-cents') === true;
+  return {
+    flags: [option.long, option.short].filter((flag) => flag !== undefined && flag !== null),
+    text: firstLine(option.description),
+    ...((option.required || option.optional) && {
+      takes: definition && !isTwin ? optionHint(option.attributeName(), definition) : {},
+    }),
+    ...(definition && repeated.has(definition.kind) && { repeats: true }),
+  };
+}
+
+const repeated: ReadonlySet<Option['kind']> = new Set(['texts', 'list', 'pairs']);
+
+const firstLine = (text: string): string => text.split('\n')[0] ?? '';

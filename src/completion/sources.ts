@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { glanceRetailers, glanceSandbox, type Kind } from '../sandbox/glance.ts';
+import { type Glance, glanceSettings } from '../settings/glance.ts';
+import { type Environment, resolveFolders } from '../settings/paths.ts';
+import { embeddedUrl } from '../settings/stored.ts';
+import { glanceEvents, glanceJournal } from '../state/glance.ts';
+import { openReader } from '../state/reader.ts';
+import type { LookUp } from './complete.ts';
+import type { Place } from './read-line.ts';
+import type { Candidate } from './tree.ts';
+
+/** What this machine knows without asking anyone. */
+export type SourceName = Kind | 'profiles' | 'addresses' | 'retailers' | 'intents' | 'events' | 'maps';
+
+interface Known {
+  readonly glance: Glance;
+  readonly stateDir: string;
+}
+
+/** Of the newest; more than anyone picks from. */
+const limit = 100;
+
+type Source = (known: Known) => Promise<readonly Candidate[]>;
+
+const sandboxed =
+  (kind: Kind): Source =>
+  async ({ glance: { service }, stateDir }) => {
+    if (service?.baseUrl !== embeddedUrl || service.apiKey === undefined) return [];
+    const found = await glanceSandbox(openReader, stateDir, service.apiKey, kind, limit);
+    return found.map(({ id, text }) => ({ value: id, text }));
+  };
+
+const intents = async ({ glance: { service }, stateDir }: Known) => {
+  if (!service) return [];
+  return glanceJournal(stateDir, service.baseUrl, limit);
+};
+
+const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
+  [...names].map(([value, text]) => ({ value, text }));
+
+/** The embedded sandbox knows its orders; of any other service this machine knows those that it placed. */
+const orders: Source = async (known) => {
+  if (known.glance.service?.baseUrl === embeddedUrl) return sandboxed('orders')(known);
+  return (await intents(known)).flatMap(({ orderId, createdAt }) =>
+    orderId === undefined ? [] : [{ value: orderId, text: `placed ${createdAt.slice(0, 16)}Z` }],
+  );
+};
+
+const sources: Readonly<Record<SourceName, Source>> = {
+  orders,
+  accounts: sandboxed('accounts'),
+  batches: sandboxed('batches'),
+  returns: sandboxed('returns'),
+  profiles: async ({ glance }) => named(glance.profiles),
+  addresses: async ({ glance }) => named(glance.addresses),
+  maps: async ({ glance }) => named(glance.maps),
+  events: async ({ stateDir }) => glanceEvents(stateDir, limit).map(({ id, text }) => ({ value: id, text })),
+  retailers: async ({ glance }) => {
+    if (glance.service?.baseUrl !== embeddedUrl) return [];
+    return glanceRetailers().map(({ id, text }) => ({ value: id, text }));
+  },
+  intents: async (known) =>
+    (await intents(known))
+      .filter(({ state }) => state === 'open')
+      .map(({ key, createdAt }) => ({ value: key, text: `in doubt since ${createdAt.slice(0, 16)}Z` })),
+};
+
+/** Looks values up in files of this machine; what cannot be read has none. */
+export function lookUpIn(environment: Environment, platform: NodeJS.Platform): LookUp {
+  return async ({ from }, place) => {
+    if (!from) return [];
+    try {
+      const { config, state } = resolveFolders(environment, platform);
+      const given = { profile: chosenValue(place, '--profile'), baseUrl: chosenValue(place, '--base-url') };
+      const glance = glanceSettings(join(config, 'config.json'), environment, given);
+      return await sources[from]({ glance, stateDir: state });
+    } catch {
+      return [];
+    }
+  };
+}
+
+/** What the line says of a setting, wherever on it the flag stands. */
+const chosenValue = ({ root, chosen }: Place, flag: string): string | undefined => {
+  const option = root.options?.find(({ flags }) => flags.includes(flag));
+  return option && chosen.get(option);
+};

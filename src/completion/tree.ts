@@ -1,0 +1,47 @@
+import type { SourceName } from './sources.ts';
+
+/** What stands where a value is expected; nothing of it: any text. */
+export interface Hint {
+  readonly values?: readonly Candidate[];
+  /** Values joined by commas. */
+  readonly commas?: true;
+  /** Values that this machine knows. */
+  readonly from?: SourceName;
+  /** A file, completed by the shell; with `values` or `from` only where none of them fits. */
+  readonly files?: true;
+}
+
+/** A word that may stand, and what is said beside it. */
+export interface Candidate {
+  readonly value: string;
+  readonly text?: string;
+}
+
+export interface TreeOption {
+  /** `--output` before `-o`. */
+  readonly flags: readonly string[];
+  readonly text: string;
+  /** What its value is; absent where it takes none. */
+  readonly takes?: Hint;
+  readonly repeats?: true;
+}
+
+export interface TreeArgument {
+  readonly takes: Hint;
+  readonly variadic?: true;
+}
+
+/** The program, a noun or a verb, as far as completion needs to know it. Plain data: the build writes it down. */
+export interface Tree {
+  readonly name: string;
+  readonly text: string;
+  readonly aliases?: readonly string[];
+  /** Of the command alone; those of the root stand anywhere. */
+  readonly options?: readonly TreeOption[];
+  readonly children?: readonly Tree[];
+  /** The child that runs where none is named. */
+  readonly fallback?: string;
+  readonly arguments?: readonly TreeArgument[];
+  /** Words after it walk the whole program, as those of `help` do. */
+  readonly mirrors?: true;
+}

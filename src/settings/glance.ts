@@ -1,0 +1,83 @@
+import { readFileSync, statSync } from 'node:fs';
+import { checkBaseUrl } from './base-url.ts';
+import type { Environment } from './paths.ts';
+import { embeddedUrl, localProfile } from './stored.ts';
+
+/** What a key press may know of the configuration, read in passing: nothing is checked, tightened or told. */
+export interface Glance {
+  /** Base URL and key of the service in use; undefined where the settings name none that is usable. */
+  readonly service: { readonly baseUrl: string; readonly apiKey: string | undefined } | undefined;
+  readonly profiles: ReadonlyMap<string, string>;
+  /** Addresses by name, each as one line. */
+  readonly addresses: ReadonlyMap<string, string>;
+  /** Maps of CSV headings by name, each with its headings. */
+  readonly maps: ReadonlyMap<string, string>;
+}
+
+interface Given {
+  readonly profile: string | undefined;
+  readonly baseUrl: string | undefined;
+}
+
+const maxBytes = 4 * 1024 * 1024;
+
+/** @param given what the flags of the line say. Never throws: what cannot be read is empty. */
+export function glanceSettings(file: string, environment: Environment, given: Given): Glance {
+  const root = readRoot(file);
+  const profiles = new Map(
+    Object.entries({ [localProfile]: { base_url: embeddedUrl }, ...fields(root.profiles) }).map(
+      ([name, profile]) => [name, fields(profile)],
+    ),
+  );
+  const named = given.profile ?? (environment.ERRAND_PROFILE || text(root.current_profile) || localProfile);
+  const profile = profiles.get(named);
+  const own = usable(text(profile?.base_url) ?? embeddedUrl);
+  const asked = given.baseUrl ?? (environment.ERRAND_BASE_URL || undefined);
+  const baseUrl = asked === undefined ? own : usable(asked);
+  const stored = baseUrl === own ? text(profile?.api_key) : undefined;
+  return {
+    service:
+      profile && baseUrl !== undefined
+        ? { baseUrl, apiKey: environment.ERRAND_API_KEY || stored }
+        : undefined,
+    profiles: new Map([...profiles].map(([name, { base_url }]) => [name, text(base_url) ?? embeddedUrl])),
+    addresses: new Map(
+      Object.entries(fields(root.addresses)).map(([name, address]) => [name, oneLine(fields(address))]),
+    ),
+    maps: new Map(
+      Object.entries(fields(root.maps)).map(([name, map]) => [name, Object.keys(fields(map)).join(', ')]),
+    ),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fields = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+function readRoot(file: string): Fields {
+  try {
+    return statSync(file).size > maxBytes ? {} : fields(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+function usable(url: string): string | undefined {
+  try {
+    return checkBaseUrl(url, '', true);
+  } catch {
+    return undefined;
+  }
+}
+
+const oneLine = ({ first_name, last_name, address_line1, city, country }: Fields): string =>
+  [
+    [text(first_name), text(last_name)].filter(Boolean).join(' '),
+    text(address_line1),
+    text(city),
+    text(country),
+  ]
+    .filter(Boolean)
+    .join(', ');

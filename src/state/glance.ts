@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { journalFile } from './journal-tables.ts';
+import { openReader } from './reader.ts';
+
+/** A record of the journal, read in passing. Times ISO 8601. */
+export interface GlancedIntent {
+  readonly key: string;
+  readonly state: string;
+  readonly orderId: string | undefined;
+  readonly createdAt: string;
+}
+
+/** The newest records of the journal at a service; it is opened read-only. @throws where there is none. */
+export function glanceJournal(folder: string, baseUrl: string, limit: number): readonly GlancedIntent[] {
+  const rows = read(
+    journalFile(folder),
+    'SELECT key, state, order_id, created_at FROM intents WHERE base_url = ? ORDER BY created_at DESC LIMIT ?',
+    [baseUrl, limit],
+  );
+  return rows.map(({ key, state, order_id, created_at }) => ({
+    key: String(key),
+    state: String(state),
+    orderId: order_id === null ? undefined : String(order_id),
+    createdAt: String(created_at),
+  }));
+}
+
+/** The newest webhook events that were received; their store is opened read-only. @throws where there is none. */
+export function glanceEvents(folder: string, limit: number): readonly { id: string; text: string }[] {
+  const sql = `SELECT id, coalesce(event, 'event') || '  ' || coalesce(order_id, '') AS text FROM events ORDER BY id DESC LIMIT ?`;
+  return read(join(folder, 'webhooks.db'), sql, [limit]).map(({ id, text }) => ({
+    id: String(id),
+    text: String(text),
+  }));
+}
+
+function read(file: string, sql: string, values: readonly (string | number)[]): Record<string, unknown>[] {
+  const database = openReader(file);
+  try {
+    return database
+      .prepare(sql)
+      .all(...values)
+      .map((row: object) => ({ ...row }));
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,208 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { scriptFiles } from '../../src/completion-scripts.ts';
+import { makePlace, type Place } from '../program/place.ts';
+import { errand, shell } from '../program/run.ts';
+import { Terminal } from '../terminal/terminal.ts';
+
+const script = (shell: keyof typeof scriptFiles): string =>
+  fileURLToPath(new URL(`../../completions/${scriptFiles[shell]}`, import.meta.url));
+const isInstalled = (program: string): boolean =>
+  (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
+/** Where everything is checked, a shell that is missing is a failure. */
+const mustRun = process.env.ERRAND_CI === '1';
+
+interface Shell {
+  readonly args: readonly string[];
+  /** Loads the script, and puts in place of errand what writes its arguments down. */
+  readonly begin: readonly string[];
+}
+
+const shells = {
+  bash: {
+    args: ['--norc', '--noprofile', '-i'],
+    begin: [`source ${script('bash')}`, 'errand() { printf \'%s\\0\' "$@" > .typed; mv .typed typed; }'],
+  },
+  zsh: {
+    args: ['-f', '-i'],
+    begin: [
+      'autoload -Uz compinit; compinit -u -D',
+      `source ${script('zsh')}`,
+      'errand() { printf \'%s\\0\' "$@" > .typed; mv .typed typed; }',
+    ],
+  },
+  fish: {
+    args: ['--no-config', '-i'],
+    begin: [
+      `source ${script('fish')}`,
+      "function errand; printf '%s\\0' $argv > .typed; mv .typed typed; end",
+    ],
+  },
+} as const satisfies Record<string, Shell>;
+
+const hostile = [
+  '$(touch x)',
+  '`touch x`',
+  "it's",
+  'say "hi"',
+  'two words',
+  'a\nb',
+  '-dash',
+  'a;touch x',
+  'a&touch x',
+  'a|touch x',
+  'a>x',
+  'back\\slash',
+  '~tilde',
+  'gl*b?[c]',
+  'bang!x',
+  'x:y=z@w',
+  'é€😀',
+  '#hash',
+  '{a,b}',
+  '$HOME',
+  '%n(e:"touch x":)',
+];
+
+describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
+  const runs = mustRun || isInstalled(name);
+  let place: Place;
+  let terminal: Terminal;
+
+  beforeEach(async () => {
+    place = makePlace({ PS1: '> ', TERM: 'xterm', HISTFILE: '/dev/null', fish_history: '' });
+    mkdirSync(join(place.folder, '.config'));
+    if (!runs) return;
+    const { args, begin } = shells[name];
+    terminal = new Terminal(place, name, args);
+    for (const line of begin) terminal.type(`${line}\r`);
+    terminal.type('errand ready\r');
+    await ran();
+  });
+
+  afterEach(() => {
+    if (runs) terminal.close();
+    place.remove();
+  });
+
+  function save(names: readonly string[]): void {
+    const addresses = Object.fromEntries(names.map((it) => [it, {}]));
+    writeFileSync(join(place.folder, '.config', 'config.json'), JSON.stringify({ addresses }));
+  }
+
+  /** The words that a line becomes once its TABs and Enter are typed. */
+  function typed(line: string): Promise<string[]> {
+    terminal.type(`${line}\r`);
+    return ran();
+  }
+
+  /** The arguments of the errand that was run. */
+  async function ran(): Promise<string[]> {
+    const file = join(place.folder, 'typed');
+    for (let left = 400; !existsSync(file) && left > 0; left -= 1)
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    if (!existsSync(file)) throw new Error(`nothing was run; the terminal shows:\n${terminal.text}`);
+    const text = readFileSync(file, 'utf8');
+    rmSync(file);
+    return text.split('\0').slice(0, -1);
+  }
+
+  test.skipIf(!runs)('commands, flags and their values complete', { timeout: 60_000 }, async () => {
+    expect(await typed('errand ord\tli\t--stat\tpend\t')).toEqual(['order', 'list', '--status', 'pending']);
+    expect(await typed('errand order list --status=pend\t')).toEqual(['order', 'list', '--status=pending']);
+    expect(await typed('errand -o js\twal\t')).toEqual(['-o', 'json', 'wallet']);
+    expect(await typed('errand order create --best-effort gift,it\t')).toEqual([
+      'order',
+      'create',
+      '--best-effort',
+      'gift,items',
+    ]);
+  });
+
+  test.skipIf(!runs)(
+    'several matches are listed with what each of them does',
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      terminal.type('errand order journal \t\t');
+      await terminal.shows(/resume +.*Settle orders in doubt/);
+      await terminal.shows(/forget +.*Give an order in doubt up/);
+    },
+  );
+
+  test.skipIf(!runs)(
+    'files complete where a file is expected, also after =',
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      writeFileSync(join(place.folder, 'order one.json'), '{}');
+      expect(await typed('errand order create --file ord\t')).toEqual([
+        'order',
+        'create',
+        '--file',
+        'order one.json',
+      ]);
+      expect(await typed('errand order create --file=ord\t')).toEqual([
+        'order',
+        'create',
+        '--file=order one.json',
+      ]);
+    },
+  );
+
+  test.skipIf(!runs)('a word of the line is never run', { timeout: 60_000 }, async () => {
+    save(['home']);
+    terminal.type("errand --profile '$(touch x)' address show ho\t\u0015");
+    terminal.type('errand --profile $(touch y) address show ho\t\u0015');
+    expect(await typed('errand address show ho\t')).toEqual(['address', 'show', 'home']);
+    expect(readdirSync(place.folder)).not.toContain('x');
+    expect(readdirSync(place.folder)).not.toContain('y');
+  });
+
+  test.skipIf(!runs)('a value begun within quotes is ended within them', { timeout: 60_000 }, async () => {
+    save(['two words']);
+    expect(await typed("errand address show 'two w\t")).toEqual(['address', 'show', 'two words']);
+    expect(await typed('errand address show "two w\t')).toEqual(['address', 'show', 'two words']);
+    expect(await typed('errand address show two\\ w\t')).toEqual(['address', 'show', 'two words']);
+  });
+
+  test.skipIf(!runs)('hostile names complete as the text that they are', { timeout: 120_000 }, async () => {
+    for (const address of hostile) {
+      save([address]);
+      expect(await typed('errand address show \t'), terminal.text.slice(-300)).toEqual([
+        'address',
+        'show',
+        address,
+      ]);
+    }
+    expect(readdirSync(place.folder)).not.toContain('x');
+  });
+});
+
+describe('the scripts', () => {
+  test.skipIf(!mustRun && !isInstalled('shellcheck'))('of bash passes shellcheck', async () => {
+    const place = makePlace();
+    try {
+      expect(await shell(place, `shellcheck ${script('bash')}`)).toMatchObject({ code: 0, stdout: '' });
+    } finally {
+      place.remove();
+    }
+  });
+
+  test.each(['bash', 'zsh', 'fish', 'powershell'] as const)(
+    'of %s is what the command prints',
+    async (name) => {
+      const place = makePlace();
+      try {
+        const { stdout } = await errand(place, ['completion', name]);
+        expect(stdout).toBe(readFileSync(script(name), 'utf8'));
+      } finally {
+        place.remove();
+      }
+    },
+  );
+});

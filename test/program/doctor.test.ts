@@ -1,0 +1,232 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { service } from '../../src/commands/doctor/checks/service.ts';
+import { contractVersion } from '../../src/contract/version.ts';
+import { peer, reset } from '../http/peer.ts';
+import { TestService } from '../service/service.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, shell } from './run.ts';
+
+interface Found {
+  readonly check: string;
+  readonly status: string;
+  readonly message: string;
+  readonly remedy: string | null;
+}
+
+describe('errand doctor', () => {
+  let place: Place;
+
+  beforeEach(() => {
+    place = makePlace();
+    mkdirSync(join(place.folder, '.config'), { mode: 0o700 });
+    mkdirSync(join(place.folder, '.state'), { mode: 0o700 });
+  });
+
+  afterEach(() => place.remove());
+
+  /** The findings of one run, and the exit code. */
+  async function examined(...flags: string[]) {
+    const { code, stdout } = await errand(place, ['doctor', '-o', 'json', ...flags]);
+    const found: Found[] = JSON.parse(stdout);
+    return {
+      code,
+      checks: [...new Set(found.map(({ check }) => check))],
+      troubles: found.filter(({ status }) => status === 'trouble').map(({ check }) => check),
+      of: (check: string) => found.filter((it) => it.check === check),
+    };
+  }
+
+  function configure(text: string, mode = 0o600): void {
+    const file = join(place.folder, '.config', 'config.json');
+    writeFileSync(file, text);
+    chmodSync(file, mode);
+  }
+
+  test('on a fresh machine all is well, and nothing is minted', async () => {
+    const { code, troubles, of } = await examined();
+    expect({ code, troubles }).toEqual({ code: 0, troubles: [] });
+    expect(of('key')[0]?.message).toMatch(/none yet/);
+    expect(of('contract')[0]?.message).toContain(contractVersion);
+  });
+
+  test('at a served sandbox with a key all is well', async () => {
+    const served = await TestService.start({ now: Date.now() });
+    try {
+      place.environment.ERRAND_BASE_URL = served.baseUrl;
+      place.environment.ERRAND_API_KEY = served.key;
+      const { code, troubles, of } = await examined();
+      expect({ code, troubles }).toEqual({ code: 0, troubles: [] });
+      expect(of('clock')).toMatchObject([{ status: 'ok' }]);
+      expect(of('key')).toMatchObject([{ status: 'ok' }]);
+    } finally {
+      await served.stop();
+    }
+  });
+
+  test('every check runs though the configuration is not JSON, and the file stays', async () => {
+    configure('{"profiles":');
+    const well = (await examined('--base-url', 'embedded:')).checks;
+    const { code, troubles, of, checks } = await examined();
+    expect({ code, troubles }).toEqual({ code: 7, troubles: ['configuration'] });
+    expect(of('configuration')[0]?.message).toMatch(/is not JSON/);
+    expect(checks).toEqual(well);
+    expect(readFileSync(join(place.folder, '.config', 'config.json'), 'utf8')).toBe('{"profiles":');
+  });
+
+  test('names that nothing reads are told', async () => {
+    configure(
+      JSON.stringify({ profile: 'x', profiles: { local: { apikey: 'x' } }, preferences: { color: true } }),
+    );
+    const { troubles, of } = await examined();
+    expect(troubles).toEqual(['configuration']);
+    expect(of('configuration')[0]?.message).toMatch(
+      /: profile, preferences\.color, profiles\.local\.apikey$/,
+    );
+  });
+
+  test('modes that let others in are told, with the command that mends them', async () => {
+    configure('{}', 0o644);
+    chmodSync(join(place.folder, '.state'), 0o755);
+    const { code, of } = await examined();
+    expect(code).toBe(7);
+    expect(of('permissions').map(({ message }) => message)).toEqual([
+      expect.stringContaining('config.json can be used by others: its mode is 644'),
+      expect.stringContaining('.state can be used by others: its mode is 755'),
+    ]);
+    expect(of('permissions')[1]?.remedy).toBe(`chmod 700 '${join(place.folder, '.state')}'`);
+  });
+
+  test.each([
+    [{ ERRAND_TIMEOUT: 'soon' }, /ERRAND_TIMEOUT/],
+    [{ ERRAND_PROFILE: 'gone' }, /there is no profile "gone"/],
+    [{ ERRAND_BASE_URL: 'http://service.example' }, /plain http/],
+    [{ ERRAND_API_KEY: 'a b' }, /ERRAND_API_KEY holds spaces/],
+  ])('a wrong setting is told, and the rest is looked at: %o', async (environment, expected) => {
+    Object.assign(place.environment, environment);
+    const { code, troubles, of } = await examined();
+    expect({ code, troubles }).toEqual({ code: 7, troubles: ['settings'] });
+    expect(of('settings')[0]?.message).toMatch(expected);
+  });
+
+  test('no key for a service, a key that it refuses, and one that hides another: each says how to get on', async () => {
+    const refusing = await peer((response, { target }) => {
+      response.writeHead(target === '/openapi.json' ? 404 : 401, { 'content-type': 'application/json' });
+      response.end('{"error":{"code":"unauthorized","message":"no"}}');
+    });
+    configure(
+      JSON.stringify({
+        profiles: { local: { base_url: refusing.url, api_key: 'sbx_test_storedstoredstored' } },
+      }),
+    );
+    place.environment.ERRAND_API_KEY = 'sbx_test_otherotherotherother';
+    const { of } = await examined();
+    expect(of('key')).toMatchObject([
+      { status: 'trouble', remedy: expect.stringContaining('errand auth token') },
+      { status: 'trouble', remedy: expect.stringContaining('Unset ERRAND_API_KEY') },
+    ]);
+    expect(JSON.stringify(of('key'))).not.toContain('storedstored');
+    delete place.environment.ERRAND_API_KEY;
+    place.environment.ERRAND_BASE_URL = `${refusing.url}/other`;
+    expect((await examined()).of('key')[0]?.message).toMatch(/there is no key for/);
+  });
+
+  test('a service that nobody answers at, in seconds and with one request', async () => {
+    place.environment.ERRAND_BASE_URL = 'http://127.0.0.1:9';
+    const { code, of } = await examined();
+    expect(code).toBe(7);
+    expect(of('service')).toMatchObject([
+      { status: 'trouble', message: expect.stringContaining('ERRAND_BASE_URL') },
+    ]);
+    expect([...of('clock'), ...of('contract')].map(({ status }) => status)).toEqual(['skipped', 'skipped']);
+  });
+
+  test('a slow service is trouble, a quick one is not', async () => {
+    const settings = {
+      baseUrl: { value: 'https://x.example', name: 'work', from: 'profile' },
+      profile: { value: 'work' },
+    };
+    const at = (tookMs: number) =>
+      // The check reads nothing else of its ground.
+      service.run({
+        context: { settings },
+        probe: async () => ({ reached: true, tookMs, at: 0, date: undefined, version: undefined }),
+      } as unknown as Parameters<typeof service.run>[0]);
+    expect(await at(2500)).toMatchObject({ status: 'trouble', message: expect.stringContaining('2.5 s') });
+    expect(await at(300)).toMatchObject({ status: 'ok' });
+  });
+
+  test('a clock that is off and a contract of another version', async () => {
+    const other = await peer((response) => {
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        date: new Date(Date.now() - 3_600_000).toUTCString(),
+      });
+      response.end('{"openapi":"3.1.0","info":{"version":"1999-01-01"},"paths":{}}');
+    });
+    place.environment.ERRAND_BASE_URL = other.url;
+    place.environment.ERRAND_API_KEY = 'sbx_test_x';
+    const { of } = await examined();
+    expect(of('clock')[0]?.message).toMatch(/3(599|600|601) s ahead/);
+    expect(of('contract')[0]).toMatchObject({
+      status: 'trouble',
+      message: expect.stringContaining('1999-01-01'),
+    });
+  });
+
+  test('a proxy that cannot be reached, and one that is passed by', async () => {
+    Object.assign(place.environment, {
+      ERRAND_BASE_URL: 'https://service.invalid',
+      HTTPS_PROXY: 'http://user:secret@127.0.0.1:9',
+    });
+    const { of } = await examined();
+    expect(of('proxy')).toMatchObject([
+      { status: 'trouble', remedy: expect.stringContaining('NO_PROXY=service.invalid') },
+    ]);
+    expect(JSON.stringify(of('proxy'))).not.toContain('secret');
+    place.environment.NO_PROXY = 'service.invalid';
+    expect((await examined()).of('proxy')[0]).toMatchObject({ status: 'ok' });
+  });
+
+  test('certificate checks that are off', async () => {
+    place.environment.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    expect((await examined()).troubles).toEqual(['tls']);
+  });
+
+  test('an order in doubt, with the command that settles it', async () => {
+    const silent = await peer(reset);
+    await shell(place, 'errand sandbox mint --no-store -o json --query example_order > order.json');
+    place.environment.ERRAND_API_KEY = 'sbx_test_x';
+    const line = `errand order create --file order.json --retries 0 --base-url ${silent.url}`;
+    expect((await shell(place, line)).code).toBe(10);
+    delete place.environment.ERRAND_API_KEY;
+    const { code, of } = await examined();
+    expect(code).toBe(7);
+    expect(of('journal')).toMatchObject([
+      { status: 'trouble', remedy: expect.stringContaining('errand order journal resume --all') },
+    ]);
+  });
+
+  test('a completion script of another version, with the command that replaces it', async () => {
+    const folder = join(place.folder, '.config/fish/completions');
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, 'errand.fish');
+    writeFileSync(file, '# old');
+    const { troubles, of } = await examined();
+    expect(troubles).toEqual(['completion']);
+    expect(of('completion')[0]?.remedy).toBe(`errand completion fish > ${file}`);
+    const current = fileURLToPath(new URL('../../completions/errand.fish', import.meta.url));
+    writeFileSync(file, readFileSync(current));
+    expect((await examined()).of('completion')).toMatchObject([{ status: 'ok' }]);
+  });
+
+  test('for people, the remedies follow the table on stderr', async () => {
+    place.environment.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    const { code, stdout, stderr } = await errand(place, ['doctor']);
+    expect(code).toBe(7);
+    expect(stdout).toMatch(/^tls +trouble +NODE_TLS_REJECT_UNAUTHORIZED=0/m);
+    expect(stderr).toMatch(/^tls: Unset it/m);
+  });
+});

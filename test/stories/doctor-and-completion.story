@@ -1,0 +1,31 @@
+# On a fresh machine all is well.
+$ errand doctor
+CHECK…
+…
+key            ok      none yet; the sandbox mints one when it is first needed
+…
+
+# A misspelt setting, and a state folder that others can enter: each with what to do about it.
+$ mkdir -p -m 755 "$ERRAND_STATE_DIR" && mkdir -p -m 700 "$ERRAND_CONFIG_DIR" && chmod 755 "$ERRAND_STATE_DIR"
+$ (umask 077; echo '{"preferences": {"colour": true}}' > "$ERRAND_CONFIG_DIR/config.json")
+$ errand doctor
+? 7
+CHECK…
+…
+configuration  trouble  …holds what nothing reads: preferences.colour
+permissions    trouble  …can be used by others: its mode is 755
+…
+! configuration: Correct or remove it in …config.json.
+! permissions: chmod 700 …
+
+# Completion asks the program; the script itself is for the shell to load.
+$ errand completion fish | tail -1
+complete -c errand …
+$ source <(errand completion bash); complete -p errand
+complete -F _errand errand
+$ errand __complete -- order list --status pen | tr '\0\t' '\n|'
+words
+pending|
+$ errand completion tcsh
+? 2
+! error: shell takes one of bash, zsh, fish, powershell, not "tcsh"
