@@ -53,8 +53,8 @@ function visit(
   const facts = variants.map((variant) => factsOf(walk.budget, variant, required));
   merge(walk.fields, path, united(facts, required));
   const objects = variants.filter((variant) => own(variant, 'properties') !== undefined);
+  const needed = neededByAll(walk.budget, objects);
   for (const variant of variants) {
-    const needed = new Set(objects.length === 1 ? listIn(variant, 'required') : neededByAll(objects));
     for (const [name, inner] of entriesIn(variant, 'properties'))
       visit(walk, inner, path === '' ? name : `${path}.${name}`, needed.has(name), within);
     const items = own(variant, 'items');
@@ -64,9 +64,12 @@ function visit(
   }
 }
 
-function neededByAll(objects: readonly unknown[]): unknown[] {
-  const [first, ...others] = objects.map((variant) => new Set(listIn(variant, 'required')));
-  return [...(first ?? [])].filter((name) => others.every((needed) => needed.has(name)));
+function neededByAll(budget: Budget, objects: readonly unknown[]): ReadonlySet<unknown> {
+  const lists = objects.map((variant) => listIn(variant, 'required'));
+  budget.spend(lists.reduce((sum, { length }) => sum + length, 0) * 10);
+  if (budget.isSpent) return new Set();
+  const [first, ...others] = lists.map((list) => new Set(list));
+  return new Set([...(first ?? [])].filter((name) => others.every((needed) => needed.has(name))));
 }
 
 /** The schemas one of which a value fits: those of `anyOf` and `oneOf`, with all of `allOf` in each. */
