@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import type { Auth } from './contract/operation.ts';
 import { type OperationName, operations } from './contract/operations/index.ts';
 import { isSameOrigin } from './http/address.ts';
 import { type Client, createClient } from './http/client.ts';
@@ -136,12 +137,14 @@ function minting(keyless: Client, getKeyed: () => Promise<Client>, auths: readon
     ...keyless,
     call: async (name, input, options) => (await clientFor(name)).call(name, input, options),
     stream: async (name, input, options) => (await clientFor(name)).stream(name, input, options),
-    raw: async (request, options) => (needsKey(request) ? await getKeyed() : keyless).raw(request, options),
+    raw: async (request, options) =>
+      (auths.includes(authOf(request)) ? await getKeyed() : keyless).raw(request, options),
   };
 }
 
-const needsKey = (request: RawRequest): boolean =>
-  request.surface !== 'legacy' && operationOf(request)?.auth !== 'none';
+/** Of an unknown path the credential of its surface. */
+const authOf = (request: RawRequest): Auth =>
+  operationOf(request)?.auth ?? (request.surface === 'legacy' ? 'basic' : 'bearer');
 
 /** A client that shows its requests in place of sending them. With `request` reads are sent: they change nothing. */
 function previewing(client: Client, preview: 'curl' | 'request'): Client {

@@ -1,0 +1,186 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { keyedOrder, order, orderId } from '../http/caller.ts';
+import { json, peer, reset, text } from '../http/peer.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand } from './run.ts';
+
+const testKey = 'xx_test_0123456789abcdef0123';
+const liveKey = 'xx_live_0123456789abcdef0123';
+
+describe('errand api', () => {
+  let place: Place;
+  beforeEach(() => {
+    place = makePlace({ ERRAND_API_KEY: testKey });
+    writeFileSync(join(place.folder, 'order.json'), JSON.stringify(keyedOrder));
+  });
+  afterEach(() => place.remove());
+
+  const api = (url: string, ...args: string[]) =>
+    errand(place, ['api', ...args, '--base-url', url, '--timeout', '20s']);
+
+  test('sends what was given: query, body, headers, and the key', async () => {
+    const { url, received } = await peer(json({ id: 'u1' }));
+    const { code, stdout } = await api(
+      url,
+      ...['POST', 'users?a=1', '-F', 'n=5', '-f', 'list[]=5', '-H', 'X-Team: web', '-H', 'x-team: ops'],
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ id: 'u1' });
+    expect(received).toMatchObject([
+      {
+        method: 'POST',
+        target: '/users?a=1',
+        body: '{"list":["5"],"n":5}',
+        headers: {
+          authorization: `Bearer ${testKey}`,
+          'x-team': 'web, ops',
+          'content-type': 'application/json',
+        },
+      },
+    ]);
+  });
+
+  test('fields of a GET, and those beside --input, go into the query', async () => {
+    const { url, received } = await peer(json({}));
+    await api(url, 'GET', '/x?a=1', '-f', 'include[]=p', '-f', 'include[]=q', '-F', 'n=null');
+    await api(url, 'PUT', '/x', '--input', 'order.json', '-f', 'b=&');
+    expect(received.map(({ target }) => target)).toEqual(['/x?a=1&include=p&include=q&n=', '/x?b=%26']);
+    expect(JSON.parse(received[1]?.body ?? '')).toEqual(keyedOrder);
+  });
+
+  test('an unknown read is sent again after a failure, an unknown write is not', async () => {
+    const read = await peer(json({}, 503), json({ ok: true }));
+    expect(await api(read.url, '/unknown')).toMatchObject({ code: 0 });
+    expect(read.received).toHaveLength(2);
+    const write = await peer(json({}, 503), json({ ok: true }));
+    expect(await api(write.url, 'POST', '/unknown', '-f', 'a=b')).toMatchObject({ code: 9 });
+    expect(write.received).toHaveLength(1);
+  });
+
+  test('--paginate follows offset where the table says so, as one JSON array', async () => {
+    const row = (at: number) => ({ id: `order-${at}`, status: 'pending' });
+    const { url, received } = await peer((response, { target }, socket) => {
+      const offset = Number(new URL(target, 'http://x').searchParams.get('offset') ?? 0);
+      const orders = [row(offset), row(offset + 1)].filter((_, at) => offset + at < 5);
+      json({ orders, total: 5 })(response, { target } as never, socket);
+    });
+    const { code, stdout } = await api(url, '/orders?limit=2&status_filter=pending', '--paginate');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([0, 1, 2, 3, 4].map(row));
+    expect(
+      received.map(({ target }) => new URLSearchParams(target.split('?')[1]).get('status_filter')),
+    ).toEqual(['pending', 'pending', 'pending']);
+  });
+
+  test('--paginate follows next_page of a path that the table does not know', async () => {
+    const { url, received } = await peer(
+      json({ things: [{ id: 'a' }], next_page: 2 }),
+      json({ things: [], next_page: 3 }),
+      json({ things: [{ id: 'b' }], next_page: null }),
+    );
+    const { stdout } = await api(url, '/things?q=x', '--paginate', '-o', 'id');
+    expect(stdout).toBe('a\nb\n');
+    expect(received.map(({ target }) => target)).toEqual([
+      '/things?q=x',
+      '/things?q=x&page=2',
+      '/things?q=x&page=3',
+    ]);
+  });
+
+  test('--paginate ends with the whole records that came where a later page fails', async () => {
+    const { url } = await peer(
+      json({ things: [{ id: 'a' }], next_page: 2 }),
+      json({ code: 'forbidden' }, 403),
+    );
+    const { code, stdout } = await api(url, '/things', '--paginate', '-o', 'ndjson');
+    expect(code).toBe(3);
+    expect(stdout).toBe('{"id":"a"}\n');
+  });
+
+  test('an order whose answer is lost is in doubt, and the same request settles it as one order', async () => {
+    const lost = await peer(reset);
+    const first = await api(lost.url, '/orders', '--input', 'order.json', '--retries', '0');
+    expect(first.code).toBe(10);
+    expect(first.stderr).toContain('errand order journal resume intent-1');
+    const back = await peer(reset, json(order, 201));
+    await api(back.url, '/orders', '--input', 'order.json', '--retries', '0');
+    const again = await api(back.url, '/orders', '--input', 'order.json', '-o', 'id');
+    expect(again).toMatchObject({ code: 0, stdout: `${orderId}\n` });
+    expect(back.received.map(({ body }) => JSON.parse(body).idempotency_key)).toEqual([
+      'intent-1',
+      'intent-1',
+    ]);
+    expect(
+      (await errand(place, ['order', 'journal', 'list', '--all', '-o', 'tsv', '--fields', 'state'])).stdout,
+    ).toBe('state\nopen\nsettled\n');
+  });
+
+  test.each(['/orders', '/orders/', '/%6frders', 'orders'])(
+    'no order leaves without a key of its own: POST %s',
+    async (path) => {
+      const { url, received } = await peer(json(order, 201));
+      const { code, stderr } = await api(url, path, '-f', 'po_number=7');
+      expect(code).toBe(2);
+      expect(stderr).toContain('without an idempotency_key');
+      expect(received).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['/orders', '--input', 'order.json'],
+    ['/orders/bulk', '--input', 'order.json'],
+    [`/v1/orders/${orderId}/retry`, '-X'],
+  ])('a live key spends by %s with --yes only', async (path, ...more) => {
+    place.environment.ERRAND_API_KEY = liveKey;
+    place.environment.ERRAND_LEGACY_TOKEN = 'client-token-0123456789';
+    const { url, received } = await peer(json(order, 201));
+    place.environment.ERRAND_LEGACY_BASE_URL = url;
+    const args = ['POST', path, ...more.filter((word) => word !== '-X')];
+    const { code, stderr } = await api(url, ...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--yes');
+    expect(received).toEqual([]);
+    expect(await api(url, ...args, '--yes')).toMatchObject({ code: 0 });
+    expect(received).toHaveLength(1);
+  });
+
+  test('paths of the legacy service go to its address, with its token', async () => {
+    const [current, legacy] = [await peer(json({})), await peer(json({ status: 'completed' }))];
+    place.environment.ERRAND_LEGACY_BASE_URL = legacy.url;
+    place.environment.ERRAND_LEGACY_TOKEN = 'client-token-0123456789';
+    await api(current.url, '/v1/products/p1?retailer=amazon');
+    expect(current.received).toEqual([]);
+    expect(legacy.received[0]?.headers.authorization).toBe(
+      `Basic ${Buffer.from('client-token-0123456789:').toString('base64')}`,
+    );
+  });
+
+  test('what is not JSON is passed byte for byte', async () => {
+    const html = '<h1>a\u001b[2Jb</h1>';
+    const { url } = await peer(text(html, 200, { 'content-type': 'text/html' }));
+    expect(await api(url, '/page')).toMatchObject({ code: 0, stdout: html });
+  });
+
+  test('-i tells status and headers on stderr, secrets left out', async () => {
+    const headers = { 'x-request-id': 'r1', 'set-cookie': 'session=s3cret', 'x-echo': `got ${testKey}` };
+    const { url } = await peer(json({ a: 1 }, 200, headers));
+    const { stdout, stderr } = await api(url, '/x', '-i');
+    expect(JSON.parse(stdout)).toEqual({ a: 1 });
+    expect(stderr).toContain('HTTP 200\n');
+    expect(stderr).toContain('x-request-id: r1\n');
+    expect(stderr).not.toContain('s3cret');
+    expect(stderr).not.toContain(testKey);
+  });
+
+  test('--dry-run sends no write, whatever its path', async () => {
+    const { url, received } = await peer(json({}));
+    const { code, stdout } = await api(url, 'DELETE', '/anything/at/all', '--dry-run');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ method: 'DELETE', url: `${url}/anything/at/all` });
+    const curl = await api(url, '/orders', '--input', 'order.json', '--curl');
+    expect(curl.stdout).toContain('$ERRAND_API_KEY');
+    expect(received).toEqual([]);
+  });
+});
