@@ -32,12 +32,16 @@ export const listenCommand = defineCommand({
       placeholder: 'url',
       description: 'where a tunnel leads here from; the secret is added to it',
     },
-    events: { kind: 'list', values: eventNames, description: `only these: ${eventNames.join(', ')}` },
+    events: { kind: 'list', values: eventNames, description: 'only these' },
     refetch: {
       kind: 'flag',
       description: 'read the order again and show that in place of what the event says',
     },
-    forwardTo: { kind: 'text', placeholder: 'url', description: 'send each event on, with retries' },
+    forwardTo: {
+      kind: 'text',
+      placeholder: 'url',
+      description: 'send each event on; tried again as often as --retries says (4)',
+    },
     allowPrivate: { kind: 'flag', description: 'let a name in --forward-to lead to a private address' },
     exec: {
       kind: 'text',

@@ -45,7 +45,7 @@ export const register = defineCommand({
       ],
       hints: shown.includes('…')
         ? []
-        : ['the address holds no secret: anyone who knows it can send events that look like the service’s'],
+        : ["the address holds no secret: anyone who knows it can send events that look like the service's"],
     };
   },
 });
