@@ -4,6 +4,7 @@ import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts
 import { type Fault, faultForm, readFault } from './sandbox/faults/spec.ts';
 import { type Served, serveSandbox as serve } from './sandbox/serve.ts';
 import { StoreError } from './sandbox/store.ts';
+import { tick } from './sandbox/tick.ts';
 
 /** What the program does with the sandbox besides calling it: its two doors, seen from the commands. */
 
@@ -73,6 +74,22 @@ export async function openEmbeddedSandbox(
   } catch (error) {
     throw storageError(error);
   }
+}
+
+/**
+ * Lets the embedded sandbox live on while a command waits: what is due happens, webhooks are delivered.
+ * @returns how to end it. @throws StorageError.
+ */
+export async function runEmbeddedSandbox(
+  stateDir: string,
+  options: { speed: number; seed: number | undefined },
+): Promise<() => Promise<void>> {
+  const sandbox = await openEmbeddedSandbox(stateDir, options);
+  const stopTicking = tick(sandbox.service);
+  return async () => {
+    await stopTicking();
+    await sandbox.close();
+  };
 }
 
 /** Deletes the embedded sandbox's data. @throws StorageError. */

@@ -1,13 +1,10 @@
 import type { Server } from 'node:http';
-import { bringUpToDate } from './advance.ts';
-import { placeRows } from './bulk/place-rows.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
 import { drawFaults, refuseConnections } from './faults/inject.ts';
 import type { Fault } from './faults/spec.ts';
-import type { Service } from './handler.ts';
 import { answerWith, createHttpServer, listen, stop } from './http-server.ts';
 import { openSandbox } from './open.ts';
-import { StoreError } from './store-error.ts';
+import { tick } from './tick.ts';
 
 export interface ServeOptions {
   readonly host: string;
@@ -28,12 +25,6 @@ export interface Served {
   readonly shopUrl: string;
   close(): Promise<void>;
 }
-
-/** How often due work is brought about while nobody asks, ms. */
-const tickMs = 500;
-
-/** How long one tick places rows of batches, ms; requests are answered in between. */
-const placingBudgetMs = 400;
 
 /** Serves the sandbox over HTTP. @throws Error where the port is taken, StoreError where the data cannot be used. */
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
@@ -63,32 +54,6 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
     await stop(server);
     throw error;
   }
-}
-
-/** Brings about what is due, one round after the other. @returns how to end it, done once the last round is. */
-function tick(service: Service): () => Promise<void> {
-  let round = Promise.resolve();
-  let lastTrouble: string | undefined;
-  const report = (error: unknown): void => {
-    // A full disk lasts; it is told once, and again only after a round that went well.
-    if (error instanceof StoreError && error.message === lastTrouble) return;
-    lastTrouble = error instanceof StoreError ? error.message : undefined;
-    service.report(error instanceof StoreError ? error.message : error);
-  };
-  const timer = setInterval(() => {
-    round = round
-      .then(() => placeRows(service, service.clock.now(), placingBudgetMs))
-      .then(() => bringUpToDate(service, service.clock.now()))
-      .then(() => {
-        service.deliver();
-        lastTrouble = undefined;
-      })
-      .catch(report);
-  }, tickMs);
-  return () => {
-    clearInterval(timer);
-    return round;
-  };
 }
 
 function addressOf(server: Server, host: string): string {

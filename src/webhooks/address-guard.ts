@@ -17,6 +17,8 @@ for (const [network, prefix] of [
   ['fd00:ec2::', 32],
   ['ff00::', 8],
   ['64:ff9b::a9fe:0', 112],
+  ['64:ff9b:1::', 48],
+  ['2002::', 16],
 ] as const)
   forbidden.addSubnet(network, prefix, 'ipv6');
 
@@ -26,12 +28,15 @@ for (const [network, prefix] of [
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
   ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
   ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
 ] as const)
   inner.addSubnet(network, prefix, 'ipv4');
 for (const [network, prefix] of [
   ['::1', 128],
   ['fc00::', 7],
+  ['fec0::', 10],
 ] as const)
   inner.addSubnet(network, prefix, 'ipv6');
 

@@ -94,7 +94,7 @@ function sendOnce(delivery: Delivery, target: ForwardTarget, signal: AbortSignal
       resolve(
         patience.aborted
           ? { failure: `no answer within ${attemptMs / 1000} s`, isPermanent: false }
-          : { failure: reasonOf(error), isPermanent: error instanceof ForbiddenAddress },
+          : { failure: reasonOf(error), isPermanent: isPermanent(error) },
       ),
     );
     request.end(delivery.body);
@@ -112,6 +112,10 @@ function reasonOf(error: Error): string {
   const code = 'code' in error ? String(error.code) : '';
   return reasons[code] ?? (error.message || code || 'the connection failed');
 }
+
+/** A forbidden address or a bad certificate is the same the next time. */
+const isPermanent = (error: Error): boolean =>
+  error instanceof ForbiddenAddress || ('code' in error && /CERT|SIGNATURE|ERR_TLS/.test(String(error.code)));
 
 function messageOf(attempt: Attempt): string {
   if ('failure' in attempt) return attempt.failure;

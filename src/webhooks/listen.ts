@@ -49,8 +49,8 @@ export interface ListenOptions {
   readonly max?: number | undefined;
   /** Ends after so long, ms. */
   readonly forMs?: number | undefined;
-  /** Registers the address; what it resolves to puts the earlier one back. */
-  readonly register?: ((url: string) => Promise<() => Promise<void>>) | undefined;
+  /** What is to happen once the address is known (it may be registered); what it resolves to undoes it at the end. */
+  readonly begin?: ((url: string) => Promise<() => Promise<void>>) | undefined;
   readonly wants: (event: string | null) => boolean;
   /** Reads an order again. @throws Error where it cannot be read. */
   readonly reread?: ((orderId: string) => Promise<Json>) | undefined;
@@ -63,7 +63,7 @@ export interface ListenOptions {
 /**
  * Receives webhooks until it has shown `max` of them, `forMs` have passed or the signal is aborted. Each is kept before
  * it is acknowledged, shown in the order in which they came, then sent on and run, one at a time.
- * Ends with a `summary`, whatever ended it. @throws UsageError for a port or host that cannot be had; what registering throws.
+ * Ends with a `summary`, whatever ended it. @throws UsageError for a port or host that cannot be had; what `begin` throws.
  */
 export async function* listen(options: ListenOptions): AsyncGenerator<ListenRecord> {
   const session = new Session(options);
@@ -78,15 +78,15 @@ export async function* listen(options: ListenOptions): AsyncGenerator<ListenReco
     await session.settle();
   });
   const url = outside(listener.url, options);
-  let restore: (() => Promise<void>) | undefined;
+  let undo: (() => Promise<void>) | undefined;
   try {
-    restore = await options.register?.(url);
+    undo = await options.begin?.(url);
     yield { type: 'ready', url, secret: options.secret };
     yield* session.feed.records();
   } finally {
     session.stop('interrupted');
     await over;
-    await restore?.();
+    await undo?.();
   }
   yield { type: 'summary', ...session.summary() };
 }

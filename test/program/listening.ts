@@ -44,6 +44,10 @@ export class Listening {
     this.#child.kill('SIGINT');
   }
 
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
   /** The exit code, once it has ended. */
   ended(): Promise<number | null> {
     return this.#ended;

@@ -263,3 +263,41 @@ describe('webhook register', () => {
     expect(await errand(place, ['webhook', 'register', 'ftp://x'])).toMatchObject({ code: 2 });
   });
 });
+
+test('a listener that is killed with -9 and started again loses no event of the sandbox, and shows none twice', async () => {
+  const here = makePlace();
+  try {
+    await errand(here, ['config', 'set', 'sandbox-speed', '10']);
+    const [url = ''] = (await errand(here, ['sandbox', 'products', '-o', 'id'])).stdout
+      .split('\n')
+      .filter((line) => line.endsWith('test-success'));
+    const first = new Listening(here, ['--register', '--secret-file', 'secret']);
+    const { port } = new URL(String((await first.record('ready')).url));
+    await shell(here, `errand order create --product ${url} --max-price '$50' --ship-to home`);
+    await first.record('event');
+    first.kill();
+    await first.ended();
+    const second = new Listening(here, ['--port', port, '--secret-file', 'secret']);
+    await second.record('ready');
+    const kept = async () =>
+      JSON.parse((await errand(here, ['webhook', 'events', '-o', 'json'])).stdout).map(
+        ({ event }: { event: string }) => event,
+      );
+    // An order that arrives: two changes of its status, placed, all tracking known, five steps of its parcel.
+    await expect
+      .poll(async () => (await kept()).toSorted(), { timeout: 20_000, interval: 300 })
+      .toEqual([
+        'request_succeeded',
+        ...['status_updated', 'status_updated', 'tracking_obtained'],
+        ...Array.from({ length: 5 }, () => 'tracking_updated'),
+      ]);
+    second.interrupt();
+    await second.ended();
+    const shown = [...first.records, ...second.records].flatMap(({ type, id }) =>
+      type === 'event' ? [id] : [],
+    );
+    expect(new Set(shown).size).toBe(shown.length);
+  } finally {
+    here.remove();
+  }
+});

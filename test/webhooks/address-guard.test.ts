@@ -16,6 +16,7 @@ describe('where a name may lead', () => {
     '255.255.255.255',
     '::ffff:169.254.169.254',
     '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
   ])('never to %s, a metadata, link-local or reserved address', (address) => {
     expect(whyForbidden(address, 'innocent.example', true)).toContain('link-local or reserved');
     expect(whyForbidden(address, 'localhost', true)).toContain('link-local or reserved');

@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest';
+import { createServer } from 'node:https';
+import { expect, onTestFinished, test } from 'vitest';
 import { type ForwardTarget, forward } from '../../src/webhooks/forward.ts';
 import { nextAttempt } from '../../src/webhooks/forward-policy.ts';
 import { json, peer } from '../http/peer.ts';
+import { selfSigned } from '../http/self-signed.ts';
 import { HandClock } from './hand-clock.ts';
 import { order } from './order.ts';
 
@@ -76,6 +78,22 @@ test('nothing listens: told in words after the retries', async () => {
     attempts: 2,
     message: 'the connection was refused',
   });
+});
+
+test('a certificate that nobody vouches for is refused, once', async () => {
+  let requests = 0;
+  const server = createServer(selfSigned, (_, response) => {
+    requests += 1;
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const outcome = await forward(delivery, target(`https://localhost:${port}/`), signal);
+  expect(outcome).toMatchObject({ delivered: false, status: null, attempts: 1 });
+  expect(outcome.message).toContain('self-signed certificate');
+  expect(requests).toBe(0);
 });
 
 test('localhost is reached by its name', async () => {

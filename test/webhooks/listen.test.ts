@@ -155,7 +155,7 @@ test('the address of a tunnel takes the place of the own one, and is what is reg
   const steps: string[] = [];
   const { url, ended } = await start({
     publicUrl: 'https://tunnel.example/errand/',
-    register: async (address) => {
+    begin: async (address) => {
       steps.push(`registered ${address}`);
       return async () => void steps.push('restored');
     },
@@ -169,11 +169,11 @@ test('the address of a tunnel takes the place of the own one, and is what is reg
 
 test('a registration that fails ends it, and the port is free again', async () => {
   let registered = '';
-  const register = async (address: string) => {
+  const begin = async (address: string) => {
     registered = address;
     throw new Error('no such account');
   };
-  await expect(start({ register })).rejects.toThrow('no such account');
+  await expect(start({ begin })).rejects.toThrow('no such account');
   await expect(fetch(registered, { method: 'POST', body: '{}' })).rejects.toThrow();
 });
 

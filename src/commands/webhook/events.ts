@@ -13,7 +13,7 @@ export const events = defineCommand({
   description: 'They are kept on this machine for 30 days.',
   arguments: [{ name: 'ids', description: 'ids of events; - reads them from stdin', variadic: true }],
   options: {
-    event: { kind: 'list', values: eventNames, description: `only these: ${eventNames.join(', ')}` },
+    event: { kind: 'list', values: eventNames, description: 'only these' },
     order: { kind: 'text', placeholder: 'id', description: 'only of this order' },
     failed: {
       kind: 'flag',

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { embeddedUrl } from '../../settings/stored.ts';
 import { runCommand } from '../../webhooks/exec.ts';
 import { forward } from '../../webhooks/forward.ts';
 import { type ListenOptions, listen } from '../../webhooks/listen.ts';
@@ -32,12 +33,16 @@ export const listenCommand = defineCommand({
       placeholder: 'url',
       description: 'where a tunnel leads here from; the secret is added to it',
     },
-    events: { kind: 'list', values: eventNames, description: `only these: ${eventNames.join(', ')}` },
+    events: { kind: 'list', values: eventNames, description: 'only these' },
     refetch: {
       kind: 'flag',
       description: 'read the order again and show that in place of what the event says',
     },
-    forwardTo: { kind: 'text', placeholder: 'url', description: 'send each event on, with retries' },
+    forwardTo: {
+      kind: 'text',
+      placeholder: 'url',
+      description: 'send each event on; tried again as often as --retries says (4)',
+    },
     allowPrivate: { kind: 'flag', description: 'let a name in --forward-to lead to a private address' },
     exec: {
       kind: 'text',
@@ -87,7 +92,7 @@ export const listenCommand = defineCommand({
       max: more.max,
       forMs: context.waitMs(),
       wants: wanted(events),
-      register: register ? (url) => registerWhileListening(context, url) : undefined,
+      begin: (url) => begin(context, register === true, url),
       reread: refetch ? (id) => readOrder(context, id) : undefined,
       forward: forwardTo === undefined ? undefined : sender(context, forwardTo, allowPrivate),
       exec: exec === undefined ? undefined : runner(context, exec),
@@ -95,6 +100,27 @@ export const listenCommand = defineCommand({
     return listenResult(context, records);
   },
 });
+
+/** The embedded sandbox delivers only while a process runs it, so this one does; and the address is registered. */
+async function begin(context: Context, registers: boolean, url: string): Promise<() => Promise<void>> {
+  const stopSandbox = await runSandbox(context);
+  try {
+    const restore = registers ? await registerWhileListening(context, url) : undefined;
+    return async () => {
+      await stopSandbox?.();
+      await restore?.();
+    };
+  } catch (error) {
+    await stopSandbox?.();
+    throw error;
+  }
+}
+
+async function runSandbox({ settings, previewsRequests, sandbox }: Context) {
+  if (previewsRequests || settings.baseUrl.value !== embeddedUrl) return undefined;
+  const { runEmbeddedSandbox } = await sandbox();
+  return runEmbeddedSandbox(settings.folders.state, settings.sandbox);
+}
 
 function wanted(events: readonly string[] | undefined): ListenOptions['wants'] {
   if (!events) return () => true;

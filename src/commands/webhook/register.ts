@@ -13,15 +13,15 @@ export const register = defineCommand({
   arguments: [{ name: 'url', description: 'http or https address; - reads it from stdin', required: true }],
   examples: [
     {
-      command: 'errand webhook register http://127.0.0.1:4900/errand',
-      note: 'every event goes there',
+      command: 'errand webhook register http://127.0.0.1:3000/hooks',
+      note: 'every event goes there; the sandbox sends to this machine only',
     },
     {
-      command: "echo 'http://127.0.0.1:4900/errand?token=s3cret' | errand webhook register -",
+      command: "echo 'http://127.0.0.1:3000/hooks?token=s3cret' | errand webhook register -",
       note: 'a secret stays out of the shell history',
     },
     {
-      command: 'errand webhook register http://127.0.0.1:4900/errand --dry-run',
+      command: 'errand webhook register http://127.0.0.1:3000/hooks --dry-run',
       note: 'what would be sent',
     },
   ],
@@ -45,7 +45,7 @@ export const register = defineCommand({
       ],
       hints: shown.includes('…')
         ? []
-        : ['the address holds no secret: anyone who knows it can send events that look like the service’s'],
+        : ["the address holds no secret: anyone who knows it can send events that look like the service's"],
     };
   },
 });

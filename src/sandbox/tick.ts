@@ -1,0 +1,36 @@
+import { bringUpToDate } from './advance.ts';
+import { placeRows } from './bulk/place-rows.ts';
+import type { Service } from './handler.ts';
+import { StoreError } from './store-error.ts';
+
+/** How often due work is brought about while nobody asks, ms. */
+const tickMs = 500;
+
+/** How long one tick places rows of batches, ms; requests are answered in between. */
+const placingBudgetMs = 400;
+
+/** Brings about what is due, one round after the other. @returns how to end it, done once the last round is. */
+export function tick(service: Service): () => Promise<void> {
+  let round = Promise.resolve();
+  let lastTrouble: string | undefined;
+  const report = (error: unknown): void => {
+    // A full disk lasts; it is told once, and again only after a round that went well.
+    if (error instanceof StoreError && error.message === lastTrouble) return;
+    lastTrouble = error instanceof StoreError ? error.message : undefined;
+    service.report(error instanceof StoreError ? error.message : error);
+  };
+  const timer = setInterval(() => {
+    round = round
+      .then(() => placeRows(service, service.clock.now(), placingBudgetMs))
+      .then(() => bringUpToDate(service, service.clock.now()))
+      .then(() => {
+        service.deliver();
+        lastTrouble = undefined;
+      })
+      .catch(report);
+  }, tickMs);
+  return () => {
+    clearInterval(timer);
+    return round;
+  };
+}

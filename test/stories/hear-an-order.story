@@ -1,0 +1,24 @@
+# One terminal listens, registered with the sandbox; another places an order. What the sandbox sends is believed only as
+# far as the order, read again, says the same.
+$ SHOP=$(errand sandbox products -o id | grep test-success)
+$ errand webhook register 'http://127.0.0.1:9/hooks?token=s3cret' -o json --query webhook_url
+"http://127.0.0.1:9/hooks?token=…"
+$ (errand webhook listen --register --refetch --events request_succeeded,tracking_obtained -o ndjson --max 2 --timeout 60s > heard.ndjson 2> notes.txt; echo "exit $?" > ended.txt) > /dev/null 2>&1 &
+$ until grep -q ready heard.ndjson 2>/dev/null; do sleep 0.05; done
+$ ORDER=$(errand order create --product $SHOP --max-price '$50.00' --ship-to home -o json --query id | tr -d '"')
+$ until test -s ended.txt; do sleep 0.05; done; cat ended.txt
+exit 0
+$ grep '"event"' heard.ndjson | grep -v summary | jq -r .event
+request_succeeded
+tracking_obtained
+$ grep '"verified":true' heard.ndjson | jq -r .order_id | sort -u | grep -c $ORDER
+1
+
+# The address that was registered before is in its place again.
+$ cat notes.txt
+registered http://127.0.0.1:9/hooks?token=… again
+
+# Everything the sandbox had sent until then is kept, in the order in which it happened.
+$ errand webhook events --order $ORDER --event status_updated,request_succeeded -o csv --fields event,status | tail -2
+request_succeeded,order_placed
+status_updated,…
