@@ -19,6 +19,11 @@ export class SandboxClock {
     return this.#real() + Number(this.#store.meta(offsetName) ?? 0);
   }
 
+  /** The machine's own time, ms since the epoch, which nobody advances. */
+  real(): number {
+    return this.#real();
+  }
+
   /** Moves the clock forward by `ms`; it never goes back, nor beyond what can be written. @returns the new time. */
   advance(ms: number): number {
     this.#store.transaction(() => {

@@ -130,4 +130,15 @@ export const migrations: readonly string[] = [
   `DELETE FROM devices;
    ALTER TABLE devices RENAME COLUMN user_code TO user_code_hash;
    CREATE INDEX devices_asked ON devices (asked_from, expires_at)`,
+
+  // Of an order's open deliveries to one address only the first is not behind another: what is due is found without
+  // reading those that wait. A lease is one process's own, until a time of the machine, not of the sandbox.
+  `ALTER TABLE deliveries ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE deliveries ADD COLUMN lease TEXT;
+   UPDATE deliveries SET leased_until = NULL, behind = EXISTS (
+     SELECT 1 FROM deliveries e WHERE e.order_id = deliveries.order_id AND e.url = deliveries.url
+       AND e.seq < deliveries.seq AND e.next_at IS NOT NULL) WHERE next_at IS NOT NULL;
+   DROP INDEX deliveries_due;
+   CREATE INDEX deliveries_due ON deliveries (next_at, seq) WHERE next_at IS NOT NULL AND behind = 0;
+   CREATE INDEX deliveries_leased ON deliveries (lease) WHERE lease IS NOT NULL`,
 ];

@@ -3,7 +3,7 @@ import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { SandboxClock } from './clock.ts';
 import { type SandboxConfig, sandboxConfig } from './config.ts';
-import { Deliveries } from './deliveries/lazy.ts';
+import { Outbox } from './deliveries/outbox.ts';
 import type { Service } from './handler.ts';
 import { Identity } from './identity.ts';
 import { preparePrivateFile } from './private-file.ts';
@@ -28,6 +28,7 @@ export interface OpenOptions {
 export interface OpenSandbox {
   readonly handle: Handle;
   readonly service: Service;
+  readonly outbox: Outbox;
   /** Ends; webhooks under way get a moment, the rest stay queued. */
   close(): Promise<void>;
 }
@@ -64,15 +65,17 @@ export async function openSandbox({
       sealer ??= sealerOf(file);
       return sealer;
     },
-    deliver: () => deliveries.kick(),
+    deliver: () => outbox.wake(),
     report,
   };
-  const deliveries = new Deliveries(service);
+  const outbox = new Outbox(service);
   return {
     handle: createApp(service),
     service,
+    outbox,
     async close() {
-      await deliveries.close();
+      const delivering = outbox.close();
+      if (delivering) await delivering;
       for (const close of closers) close();
       store.close();
     },

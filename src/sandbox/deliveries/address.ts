@@ -1,65 +1,71 @@
-import { lookup as resolveName } from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
+type Range = readonly [network: string, prefix: number, family: 'ipv4' | 'ipv6'];
 
-/** Addresses that lead into a network of somebody's own, or nowhere. */
-const inner = new BlockList();
-for (const [net, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 3],
-] as const)
-  inner.addSubnet(net, bits, 'ipv4');
-for (const [net, bits] of [
-  ['::', 128],
-  ['64:ff9b::', 96],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
-] as const)
-  inner.addSubnet(net, bits, 'ipv6');
-
-const within = (list: BlockList, ip: string): boolean => {
-  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '');
-  return list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+const listOf = (ranges: readonly Range[]): BlockList => {
+  const list = new BlockList();
+  for (const [network, prefix, family] of ranges) list.addSubnet(network, prefix, family);
+  return list;
 };
 
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+const loopback = listOf([
+  ['127.0.0.0', 8, 'ipv4'],
+  ['::1', 128, 'ipv6'],
+]);
+
+/** Link-local and metadata, unspecified, multicast, reserved; and forms of IPv6 that hide an IPv4 address. */
+const never = listOf([
+  ['0.0.0.0', 8, 'ipv4'],
+  ['169.254.0.0', 16, 'ipv4'],
+  ['224.0.0.0', 3, 'ipv4'],
+  ['::', 96, 'ipv6'],
+  ['fe80::', 10, 'ipv6'],
+  ['fd00:ec2::254', 128, 'ipv6'],
+  ['ff00::', 8, 'ipv6'],
+  ['64:ff9b::', 96, 'ipv6'],
+  ['64:ff9b:1::', 48, 'ipv6'],
+  ['2002::', 16, 'ipv6'],
+]);
+
+const inside = listOf([
+  ['10.0.0.0', 8, 'ipv4'],
+  ['100.64.0.0', 10, 'ipv4'],
+  ['172.16.0.0', 12, 'ipv4'],
+  ['192.0.0.0', 24, 'ipv4'],
+  ['192.168.0.0', 16, 'ipv4'],
+  ['198.18.0.0', 15, 'ipv4'],
+  ['fc00::', 7, 'ipv6'],
+  ['fec0::', 10, 'ipv6'],
+]);
 
 /**
- * Why webhooks are not sent to an address; undefined where they are. Loopback always is one; others only where external
- * ones are allowed, and private ones only where they are named by number.
+ * Whether a webhook may go to an IP address. Loopback always; elsewhere only with `external`, and then into private
+ * networks only where the URL itself names the address (`isNamed`): a name that leads there may be a trap.
  */
-export function refusedAddress(url: URL, allowExternal: boolean): string | undefined {
-  const host = hostOf(url);
-  if (isIP(host) === 0)
-    return host === 'localhost' || allowExternal ? undefined : 'only loopback addresses are called';
-  return within(loopback, host) || allowExternal ? undefined : 'only loopback addresses are called';
+export function mayReach(
+  ip: string,
+  { external, isNamed }: { external: boolean; isNamed: boolean },
+): boolean {
+  const family = isIP(ip) === 6 ? 'ipv6' : 'ipv4';
+  if (loopback.check(ip, family)) return true;
+  if (!external || isIP(ip) === 0 || never.check(ip, family)) return false;
+  return isNamed || !inside.check(ip, family);
 }
 
-/** Resolves a host, and refuses what may not be called: a name must not lead where its text did not. */
-export function checkedLookup(url: URL, allowExternal: boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, (error, found) => {
-      if (error) return callback(error, '', 4);
-      const named = hostOf(url);
-      const good = found.filter(
-        ({ address }) =>
-          within(loopback, address) || (allowExternal && (address === named || !within(inner, address))),
-      );
-      const [first] = good;
-      if (!first) return callback(new Error('the host leads to an address that is not called'), '', 4);
-      if (options.all) callback(null, good);
-      else callback(null, first.address, first.family);
-    });
-  };
+/** A URL's host without the brackets of IPv6. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+/** Why an address is not called, as far as can be told without resolving its name; undefined where it may be. */
+export function refusedAddress(url: URL, allowExternal: boolean): string | undefined {
+  const host = hostOf(url);
+  const isAllowed =
+    isIP(host) === 0
+      ? allowExternal || isLocalName(host)
+      : mayReach(host, { external: allowExternal, isNamed: true });
+  if (isAllowed) return undefined;
+  return allowExternal
+    ? 'link-local, metadata and reserved addresses are never called'
+    : 'only loopback addresses are called';
 }
+
+const isLocalName = (host: string): boolean => /^(.+\.)?localhost\.?$/.test(host);

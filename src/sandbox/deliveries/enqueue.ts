@@ -28,23 +28,46 @@ export function enqueueEvents(
       if (urls.size === 0) continue;
       const body = bodyOf(record);
       for (const url of urls) {
-        store.run(
-          'INSERT INTO deliveries (id, user_id, order_id, event, url, body, created_at, next_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-          identity.uuid('delivery'),
-          userId,
-          record.id,
-          event,
-          url,
-          body,
-          at,
-          at,
-        );
+        insert(store, { id: identity.uuid('delivery'), userId, orderId: record.id, event, url, body, at });
       }
     }
   }
 }
 
-export function registeredAddress(store: Store, userId: string): string | undefined {
+interface NewDelivery {
+  readonly id: string;
+  readonly userId: string;
+  readonly orderId: string;
+  readonly event: WebhookEvent;
+  readonly url: string;
+  readonly body: string;
+  /** ms since the epoch. */
+  readonly at: number;
+}
+
+/** It waits behind those of the same order to the same address that have not ended yet. */
+function insert(store: Store, { id, userId, orderId, event, url, body, at }: NewDelivery): void {
+  const isBehind = store.get(
+    'SELECT 1 FROM deliveries WHERE order_id = ? AND url = ? AND next_at IS NOT NULL LIMIT 1',
+    orderId,
+    url,
+  );
+  store.run(
+    `INSERT INTO deliveries (id, user_id, order_id, event, url, body, created_at, next_at, behind)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    id,
+    userId,
+    orderId,
+    event,
+    url,
+    body,
+    at,
+    at,
+    isBehind ? 1 : 0,
+  );
+}
+
+function registeredAddress(store: Store, userId: string): string | undefined {
   const row = store.get('SELECT url FROM hook_addresses WHERE user_id = ?', userId);
   return row && String(row.url);
 }

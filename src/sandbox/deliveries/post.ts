@@ -1,49 +1,137 @@
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { lookup as resolveName } from 'node:dns';
+import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { webhookEventHeader } from '../../contract/events.ts';
-import { checkedLookup, refusedAddress } from './address.ts';
+import { hostOf, mayReach, refusedAddress } from './address.ts';
 
-export interface Posting {
+/** What came of one attempt. `error` is null where it was delivered, and never shows more of the address than its host. */
+export interface Posted {
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+interface Letter {
   readonly url: string;
   readonly event: string;
   readonly body: string;
-  readonly allowExternal: boolean;
-  readonly signal: AbortSignal;
 }
 
-/** How one attempt ended; an error names its kind, never the address, which may hold a secret. */
-export type Posted = { readonly status: number } | { readonly error: string };
+interface PostOptions {
+  /** Whether addresses beyond this machine are allowed. */
+  readonly external: boolean;
+  /** For the whole attempt, ms. */
+  readonly limitMs: number;
+  /** Ends the attempt without an outcome. Of this attempt alone: a signal keeps whoever listens to it. */
+  readonly closing: AbortSignal;
+}
 
-/** How long a receiver may take, ms. */
-const mostMs = 10_000;
+/** The answer's body is read, so that the receiver may end in peace, but not more of it than this. */
+const mostAnswered = 64 * 1024;
 
-/** Sends an event once. Redirects are answers like any other, and are not followed. */
-export function post({ url, event, body, allowExternal, signal }: Posting): Promise<Posted> {
-  const target = new URL(url);
-  const refused = refusedAddress(target, allowExternal);
-  if (refused !== undefined) return Promise.resolve({ error: refused });
-  const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
-  return new Promise((resolve) => {
-    const request = send(
-      target,
-      {
-        method: 'POST',
-        agent: false,
-        lookup: checkedLookup(target, allowExternal),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(mostMs)]),
-        headers: {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          [webhookEventHeader]: event,
-        },
-      },
-      (response) => {
-        resolve({ status: response.statusCode ?? 0 });
-        // What a receiver says beside its status is nobody's business.
-        response.destroy();
-      },
-    );
-    request.on('error', (error: NodeJS.ErrnoException) => resolve({ error: error.code ?? error.name }));
-    request.end(body);
+/** Sends one webhook, once; redirects are not followed. @returns undefined where `closing` ended it. Never throws. */
+export async function post(letter: Letter, options: PostOptions): Promise<Posted | undefined> {
+  try {
+    return judged(await statusOf(letter, options));
+  } catch (error) {
+    return options.closing.aborted ? undefined : { status: null, error: reason(error) };
+  }
+}
+
+function judged(status: number): Posted {
+  if (status >= 200 && status < 300) return { status, error: null };
+  const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : '';
+  return { status, error: `answered ${status}${redirect}` };
+}
+
+/** Why nothing was delivered, in words of ours. */
+class Undelivered extends Error {
+  override readonly name = 'Undelivered';
+}
+
+/** Messages of Node's network errors name host and port, and nothing else of an address. */
+function reason(error: unknown): string {
+  if (error instanceof Undelivered) return error.message;
+  if (error instanceof Error && 'code' in error) return error.message || String(error.code);
+  return 'the attempt failed';
+}
+
+async function statusOf({ url: address, event, body }: Letter, options: PostOptions): Promise<number> {
+  const { external, limitMs, closing } = options;
+  const url = new URL(address);
+  const refused = refusedAddress(url, external);
+  if (refused !== undefined) throw new Undelivered(refused);
+  const send = url.protocol === 'https:' ? secureRequest : plainRequest;
+  const bytes = Buffer.from(body);
+  const outgoing = send({
+    method: 'POST',
+    host: hostOf(url),
+    port: url.port,
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      host: url.host,
+      'content-type': 'application/json',
+      'content-length': bytes.length,
+      [webhookEventHeader]: event,
+      ...authorization(url),
+    },
+    agent: false,
+    lookup: checkedLookup(external),
+    signal: closing,
+  });
+  const late = new Undelivered(`no answer within ${limitMs / 1000} s`);
+  const timer = setTimeout(() => outgoing.destroy(late), limitMs);
+  try {
+    return await answered(outgoing, bytes);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function answered(outgoing: ClientRequest, bytes: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    outgoing.on('error', reject);
+    outgoing.once('response', (answer) => discard(answer, () => resolve(answer.statusCode ?? 0)));
+    outgoing.end(bytes);
   });
 }
+
+/** What the receiver says after its status changes nothing any more, not even that it breaks off. */
+function discard(answer: IncomingMessage, done: () => void): void {
+  let size = 0;
+  answer.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > mostAnswered) answer.destroy();
+  });
+  answer.on('error', done);
+  answer.once('close', done);
+}
+
+/** Credentials inside the address are those of HTTP Basic. */
+function authorization({ username, password }: URL): { authorization?: string } {
+  if (username === '' && password === '') return {};
+  const credentials = `${decoded(username)}:${decoded(password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // A stray percent sign stands for itself.
+    return part;
+  }
+}
+
+/** Resolves a name and lets through only what may be reached, so that what was checked is what is connected to. */
+const checkedLookup =
+  (external: boolean): LookupFunction =>
+  (host, options, callback) => {
+    resolveName(host, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, []);
+      const [first, ...more] = found.filter(({ address }) => mayReach(address, { external, isNamed: false }));
+      if (!first) return callback(new Undelivered(`${host} leads to an address that is not called`), []);
+      if (options.all) callback(null, [first, ...more]);
+      else callback(null, first.address, first.family);
+    });
+  };

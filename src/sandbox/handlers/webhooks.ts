@@ -1,14 +1,9 @@
-import { refusedAddress } from '../deliveries/address.ts';
 import type { Handlers } from '../handler.ts';
-import { Refusal } from '../refusal.ts';
 
 export const webhookHandlers: Handlers = {
-  'webhook.register': ({ store, config }, { caller, body, now }) => {
-    const refused = refusedAddress(new URL(body.webhook_url), config.allowExternalWebhooks);
-    if (refused !== undefined)
-      throw new Refusal('bad_request', `This sandbox does not call that address: ${refused}.`, {
-        hint: 'errand sandbox serve --allow-external-webhooks calls others',
-      });
+  'webhook.register': async ({ store, config }, { caller, body, now }) => {
+    const { requireAddress } = await import('../deliveries/require-address.ts');
+    requireAddress(body.webhook_url, 'webhook_url', config);
     store.run(
       'INSERT INTO hook_addresses (user_id, url, updated_at) VALUES (?, ?, ?) ON CONFLICT (user_id) DO UPDATE SET url = excluded.url, updated_at = excluded.updated_at',
       caller.userId,

@@ -1,4 +1,5 @@
 import { destinationCountries } from '../../contract/enums.ts';
+import type { SandboxConfig } from '../config.ts';
 import type { Service } from '../handler.ts';
 import { creationRefusal, type OrderBody, slugOf } from '../lifecycle/index.ts';
 import { Refusal } from '../refusal.ts';
@@ -18,6 +19,7 @@ export async function refuseAtOnce(service: Service, userId: string, body: Order
       { country },
     );
   }
+  if (body.webhooks) await refuseWebhooks(body.webhooks, config);
   const account = orderAccount(service, userId, body);
   const fromElsewhere = body.products.filter(({ url }) => slugOf(url, config.shopUrl) === null);
   if (fromElsewhere.length === 0) return;
@@ -36,5 +38,15 @@ export async function refuseAtOnce(service: Service, userId: string, body: Order
       const message = `The managed account ${account.shortId} is one at ${account.retailer}, and ${url} is not sold there.`;
       throw new Refusal('bad_request', message, { retailer_credentials_id: account.shortId, url });
     }
+  }
+}
+
+async function refuseWebhooks(
+  webhooks: NonNullable<OrderBody['webhooks']>,
+  config: SandboxConfig,
+): Promise<void> {
+  const { requireAddress } = await import('../deliveries/require-address.ts');
+  for (const [event, addresses] of Object.entries(webhooks)) {
+    for (const address of [addresses ?? []].flat()) requireAddress(address, `webhooks.${event}`, config);
   }
 }

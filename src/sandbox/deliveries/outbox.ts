@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import type { SandboxClock } from '../clock.ts';
+import type { SandboxConfig } from '../config.ts';
+import { type Store, StoreError } from '../store.ts';
+import { type Attempted, anythingDue, type Claimed, claim, note, release, type Times } from './queue.ts';
+
+interface OutboxOptions {
+  readonly store: Store;
+  readonly clock: SandboxClock;
+  readonly config: SandboxConfig;
+  report(error: unknown): void;
+}
+
+interface UnderWay {
+  readonly ending: AbortController;
+  readonly done: Promise<void>;
+}
+
+const mostInFlight = 20;
+const attemptLimitMs = 10_000;
+
+/** How long closing waits for what is due, ms. */
+const graceMs = 300;
+
+/**
+ * Delivers the webhooks that are queued in the store while others go on with their work: nobody waits for it. What is
+ * claimed here is left alone by every other process on the store; what was not delivered stays queued.
+ */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #lease = randomUUID();
+  readonly #inFlight = new Map<number, UnderWay>();
+  #isClosed = false;
+  #attempted: Attempted[] = [];
+  #turn: NodeJS.Immediate | undefined;
+  #waiting: (() => void)[] = [];
+  #lastTrouble: string | undefined;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** Has a look at what is due, soon and not now. */
+  wake(): void {
+    if (this.#isClosed) return;
+    this.#turn ??= setImmediate(() => this.#takeTurn());
+  }
+
+  /** Done once nothing is under way here and nothing more is due for it. */
+  idle(): Promise<void> {
+    return this.#isIdle ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Delivers for a moment more, then lets go of the rest. @returns undefined where there is nothing to wait for. */
+  close(): Promise<void> | undefined {
+    if (this.#turn) this.#takeTurn();
+    if (!this.#isIdle) return this.#closeInAMoment();
+    this.#isClosed = true;
+    return undefined;
+  }
+
+  get #isIdle(): boolean {
+    return this.#turn === undefined && this.#inFlight.size === 0;
+  }
+
+  #takeTurn(): void {
+    clearImmediate(this.#turn);
+    this.#turn = undefined;
+    this.#guarded(() => {
+      for (const claimed of this.#noteAndClaim()) this.#start(claimed);
+    });
+    if (!this.#isIdle) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Both in one transaction: a delivery costs one wait for the disk, many at once cost one together. */
+  #noteAndClaim(): Claimed[] {
+    const { store } = this.#options;
+    const room = mostInFlight - this.#inFlight.size;
+    const times = this.#times();
+    if (this.#attempted.length === 0 && (room === 0 || !anythingDue(store, times))) return [];
+    const claimed = store.transaction(() => {
+      this.#noteAttempts();
+      return claim(store, this.#lease, times, room);
+    });
+    this.#attempted = [];
+    return claimed;
+  }
+
+  #noteAttempts(): void {
+    const { store, config } = this.#options;
+    for (const attempted of this.#attempted) note(store, this.#lease, attempted, config.speed);
+  }
+
+  #times(): Times {
+    return { now: this.#options.clock.now(), real: this.#options.clock.real() };
+  }
+
+  #start(claimed: Claimed): void {
+    const ending = new AbortController();
+    const done = this.#attempt(claimed, ending.signal)
+      .catch((error: unknown) => this.#options.report(error))
+      .finally(() => {
+        this.#inFlight.delete(claimed.seq);
+        this.wake();
+      });
+    this.#inFlight.set(claimed.seq, { ending, done });
+  }
+
+  async #attempt(claimed: Claimed, closing: AbortSignal): Promise<void> {
+    // Loaded with the first delivery: most runs have none.
+    const { post } = await import('./post.ts');
+    const { clock, config } = this.#options;
+    const began = performance.now();
+    const posted = await post(claimed, {
+      external: config.allowExternalWebhooks,
+      limitMs: attemptLimitMs,
+      closing,
+    });
+    const tookMs = Math.round(performance.now() - began);
+    if (posted) this.#attempted.push({ claimed, posted, at: clock.now(), tookMs });
+  }
+
+  async #closeInAMoment(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await Promise.race([
+      this.idle(),
+      new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, graceMs);
+      }),
+    ]);
+    clearTimeout(timer);
+    this.#isClosed = true;
+    clearImmediate(this.#turn);
+    const left = [...this.#inFlight.values()];
+    for (const { ending } of left) ending.abort();
+    await Promise.all(left.map(({ done }) => done));
+    const { store } = this.#options;
+    this.#guarded(() =>
+      store.transaction(() => {
+        this.#noteAttempts();
+        release(store, this.#lease);
+      }),
+    );
+  }
+
+  /** The store's trouble is told once, and again only after it was over; everything stays queued meanwhile. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+      this.#lastTrouble = undefined;
+    } catch (error) {
+      const trouble = error instanceof StoreError ? error.message : undefined;
+      if (trouble === undefined || trouble !== this.#lastTrouble) this.#options.report(trouble ?? error);
+      this.#lastTrouble = trouble;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import type { Store } from '../store.ts';
+import { retryDelay } from './backoff.ts';
+import type { Posted } from './post.ts';
+
+/** A delivery that this process may attempt, and no other until its lease ends. */
+export interface Claimed {
+  readonly seq: number;
+  readonly orderId: string;
+  readonly event: string;
+  readonly url: string;
+  readonly body: string;
+  /** How often it was attempted before. */
+  readonly attempts: number;
+}
+
+/** The time of the sandbox, and that of the machine, which nobody advances; ms since the epoch. */
+export interface Times {
+  readonly now: number;
+  readonly real: number;
+}
+
+/** Longer than an attempt may take; after it, whoever held a delivery is taken to be gone. ms of the machine's time. */
+const leaseMs = 30_000;
+
+const isFree = 'next_at <= ? AND behind = 0 AND (leased_until IS NULL OR leased_until <= ?)';
+
+export const anythingDue = (store: Store, { now, real }: Times): boolean =>
+  store.get(`SELECT 1 FROM deliveries WHERE ${isFree} LIMIT 1`, now, real) !== undefined;
+
+/** Takes up to `room` deliveries that are due, the longest waiting first. Within a transaction. */
+export function claim(store: Store, lease: string, { now, real }: Times, room: number): Claimed[] {
+  const rows = store.all(
+    `SELECT seq, order_id, event, url, body, attempts FROM deliveries WHERE ${isFree} ORDER BY next_at, seq LIMIT ?`,
+    now,
+    real,
+    room,
+  );
+  return rows.map((row) => {
+    const seq = Number(row.seq);
+    store.run('UPDATE deliveries SET lease = ?, leased_until = ? WHERE seq = ?', lease, real + leaseMs, seq);
+    return {
+      seq,
+      orderId: String(row.order_id),
+      event: String(row.event),
+      url: String(row.url),
+      body: String(row.body),
+      attempts: Number(row.attempts),
+    };
+  });
+}
+
+/** Gives back what this process holds and did not bring to an end. */
+export function release(store: Store, lease: string): void {
+  store.run('UPDATE deliveries SET lease = NULL, leased_until = NULL WHERE lease = ?', lease);
+}
+
+export interface Attempted {
+  readonly claimed: Claimed;
+  readonly posted: Posted;
+  /** When the attempt ended, ms of the sandbox's time. */
+  readonly at: number;
+  /** How long it took, ms of the machine's time. */
+  readonly tookMs: number;
+}
+
+/**
+ * Writes an attempt down: delivered with a 2xx, tried again later, or given up. Nothing but the log changes where the
+ * lease ended meanwhile and another process took the delivery. Within a transaction.
+ */
+export function note(
+  store: Store,
+  lease: string,
+  { claimed, posted, at, tookMs }: Attempted,
+  speed: number,
+): void {
+  store.run(
+    'INSERT INTO delivery_attempts (delivery_seq, at, status, error, took_ms) VALUES (?, ?, ?, ?, ?)',
+    claimed.seq,
+    at,
+    posted.status,
+    posted.error,
+    tookMs,
+  );
+  const isTaken = posted.error === null;
+  const attempts = claimed.attempts + 1;
+  const wait = isTaken ? null : retryDelay(attempts, speed);
+  const { changes } = store.run(
+    `UPDATE deliveries SET attempts = ?, next_at = ?, delivered_at = ?, given_up_at = ?, lease = NULL,
+       leased_until = NULL WHERE seq = ? AND lease = ?`,
+    attempts,
+    wait === null ? null : at + wait,
+    isTaken ? at : null,
+    isTaken || wait !== null ? null : at,
+    claimed.seq,
+    lease,
+  );
+  if (changes === 1 && wait === null) callNext(store, claimed);
+}
+
+/** The next of the same order to the same address is no longer behind once the one before it has ended. */
+function callNext(store: Store, { orderId, url }: Claimed): void {
+  store.run(
+    `UPDATE deliveries SET behind = 0 WHERE seq = (
+       SELECT min(seq) FROM deliveries WHERE order_id = ? AND url = ? AND next_at IS NOT NULL)`,
+    orderId,
+    url,
+  );
+}

@@ -1,0 +1,85 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+
+export interface Received {
+  readonly event: string;
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly orderId: string;
+  // A test reads whatever JSON came.
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+/** What to answer: a status with headers, or nothing at all. */
+type Reply = { readonly status: number; readonly headers?: Record<string, string> } | 'silence';
+
+/** A server of someone's own that webhooks are sent to. */
+export class Receiver {
+  readonly received: Received[] = [];
+  reply: (received: Received) => Reply | Promise<Reply> = () => ({ status: 200 });
+  /** How many requests were being answered at once, at most. */
+  mostAtOnce = 0;
+  readonly #server: Server;
+  #atOnce = 0;
+  #arrivals: (() => void)[] = [];
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async start(): Promise<Receiver> {
+    const server = createServer();
+    const receiver = new Receiver(server);
+    server.on('request', async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const text = Buffer.concat(chunks).toString();
+      const body = text === '' ? undefined : JSON.parse(text);
+      const received = {
+        event: String(request.headers['x-webhook-event']),
+        target: `${request.method} ${request.url}`,
+        headers: request.headers,
+        orderId: body?.id,
+        body,
+      };
+      receiver.received.push(received);
+      for (const arrived of receiver.#arrivals.splice(0)) arrived();
+      receiver.#atOnce += 1;
+      receiver.mostAtOnce = Math.max(receiver.mostAtOnce, receiver.#atOnce);
+      const reply = await receiver.reply(received);
+      receiver.#atOnce -= 1;
+      if (reply !== 'silence') response.writeHead(reply.status, reply.headers).end('{}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('the receiver does not listen');
+    return address.port;
+  }
+
+  /** An address of this receiver. */
+  at(path = '/hook'): string {
+    return `http://127.0.0.1:${this.port}${path}`;
+  }
+
+  /** The events that came, in the order they came; of one path only where it is given. */
+  events(path?: string): string[] {
+    return this.received
+      .filter(({ target }) => path === undefined || target === `POST ${path}`)
+      .map(({ event }) => event);
+  }
+
+  /** Done once this many requests have come in all. */
+  async until(count: number): Promise<void> {
+    while (this.received.length < count) await new Promise<void>((resolve) => this.#arrivals.push(resolve));
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+}
