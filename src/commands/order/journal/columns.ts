@@ -6,9 +6,15 @@ export const journalColumns: readonly Column[] = [
   { name: 'written', path: 'created_at', kind: 'time', weight: 8 },
   { name: 'profile', path: 'profile', weight: 4 },
   { name: 'ceiling', path: 'body.max_price', kind: 'money', weight: 6 },
-  { name: 'product', path: 'body.products.0.url', weight: 5 },
-  { name: 'order', path: 'order_id', kind: 'id', weight: 7 },
+  { name: 'what', path: 'body.products.0.url', weight: 5, value: ({ body }) => whatOf(Object(body)) },
+  { name: 'made', path: 'order_id', kind: 'id', weight: 7 },
   { name: 'why', path: 'message', weight: 3 },
   { name: 'sent with', path: 'sent_with', weight: 1 },
   { name: 'service', path: 'base_url', weight: 2 },
 ];
+
+/** The first product of an order; of a batch how many rows of which file. */
+function whatOf({ products, rows, filename }: Readonly<Record<string, unknown>>): unknown {
+  if (Array.isArray(rows)) return `${rows.length} rows of ${String(filename)}`;
+  return Array.isArray(products) ? Object(products[0]).url : undefined;
+}
