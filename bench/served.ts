@@ -18,22 +18,41 @@ const ms = 5000;
 const folder = mkdtempSync(join(tmpdir(), 'errand-bench-'));
 const children: ChildProcess[] = [];
 
-/** Starts a process and waits for a line of its output that matches. */
-function started(args: readonly string[], ready: RegExp): Promise<string> {
+function launch(args: readonly string[]) {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ERRAND_STATE_DIR: folder, ERRAND_CONFIG_DIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
+  return child;
+}
+
+/** Starts a process and waits for the first line of its output. */
+function started(args: readonly string[]): Promise<string> {
+  const child = launch(args);
   return new Promise((resolve, reject) => {
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
       text += chunk;
-      const line = text.split('\n').find((it) => ready.test(it));
-      if (line !== undefined) resolve(line);
+      if (text.includes('\n')) resolve(text.split('\n')[0] ?? '');
     });
     child.once('exit', (code) => reject(new Error(`${args[0]} ended with ${code}`)));
   });
+}
+
+/** Waits until something answers there. */
+async function answers(url: string): Promise<void> {
+  for (let turn = 0; turn < 300; turn += 1) {
+    if (
+      await fetch(url).then(
+        () => true,
+        () => false,
+      )
+    )
+      return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`nothing answers at ${url}`);
 }
 
 function freePort(): Promise<number> {
@@ -59,7 +78,7 @@ try {
     '-o',
     'json',
   ];
-  const { base_url: baseUrl } = JSON.parse(await started([program, ...serving], /^\{/)) as {
+  const { base_url: baseUrl } = JSON.parse(await started([program, ...serving])) as {
     base_url: string;
   };
   const minted = await fetch(`${baseUrl}/sandbox/keys`, { method: 'POST' });
@@ -92,10 +111,8 @@ try {
   writeFileSync(document, await (await fetch(`${baseUrl}/openapi.json`)).text());
   const port = await freePort();
   const prism = join(mock, 'node_modules/@stoplight/prism-cli/dist/index.js');
-  await started(
-    [prism, 'mock', document, '--port', String(port), '--host', '127.0.0.1', '-v', 'warn'],
-    /listening/,
-  );
+  launch([prism, 'mock', document, '--port', String(port), '--host', '127.0.0.1', '-v', 'warn']);
+  await answers(`http://127.0.0.1:${port}/retailers`);
   const base = `http://127.0.0.1:${port}`;
   const theirs = {
     creates: await loadFor(ms, connections, creates(base)),

@@ -113,14 +113,9 @@ async function call(
     request,
     now,
   } as Call<OperationName>);
-  if (caller)
-    noteCall(
-      service.store,
-      caller.userId,
-      now,
-      name,
-      { path: values, query: inQuery.values },
-      'count' in answered ? answered.count : undefined,
-    );
+  if (caller) {
+    const count = 'count' in answered ? answered.count : undefined;
+    noteCall(service, caller.userId, now, name, { path: values, query: inQuery.values }, count);
+  }
   return writeAnswer(operation.answer, answered);
 }

@@ -9,6 +9,12 @@ export { StoreError } from './store-error.ts';
 type Value = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
 
+interface Waiting {
+  /** Does the work; the function given back tells of it once it is durable. */
+  run(): () => void;
+  reject(error: unknown): void;
+}
+
 /**
  * SQLite shared by several processes; every commit is on disk before the call returns.
  * Every method throws StoreError where the file is to blame (full disk, read-only, held by another process).
@@ -18,6 +24,7 @@ export class Store {
   readonly file: string;
   readonly #statements = new Map<string, Statement>();
   #depth = 0;
+  #waiting: Waiting[] = [];
 
   private constructor(database: Sqlite, file: string) {
     this.database = database;
@@ -79,6 +86,47 @@ export class Store {
     }
   }
 
+  /**
+   * Runs `work` in a transaction that it shares with others asked for in the same moment, so that they wait for the disk
+   * once. Resolves when it is durable; what it throws undoes its own work alone.
+   */
+  grouped<T>(work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({
+        run: () => {
+          const value = this.attempt(work);
+          return () => resolve(value);
+        },
+        reject,
+      });
+      if (this.#waiting.length === 1) setImmediate(() => this.#runGroup());
+    });
+  }
+
+  #runGroup(): void {
+    const group = this.#waiting;
+    this.#waiting = [];
+    if (group.length === 0) return;
+    const done: (() => void)[] = [];
+    try {
+      this.transaction(() => {
+        for (const { run, reject } of group) {
+          try {
+            done.push(run());
+          } catch (error) {
+            // Of the file's own trouble nothing of the group is kept.
+            if (error instanceof StoreError) throw error;
+            done.push(() => reject(error));
+          }
+        }
+      });
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    for (const tell of done) tell();
+  }
+
   /** Within a transaction: runs `work` so that nothing of it stays if it throws, and the rest can go on. */
   attempt<T>(work: () => T): T {
     this.#exec('SAVEPOINT attempt');
@@ -87,7 +135,10 @@ export class Store {
       this.#exec('RELEASE attempt');
       return result;
     } catch (error) {
-      this.#exec('ROLLBACK TO attempt; RELEASE attempt');
+      // A full disk may have rolled the whole transaction back already; the first error is the one to tell.
+      try {
+        this.database.exec('ROLLBACK TO attempt; RELEASE attempt');
+      } catch {}
       throw error;
     }
   }
@@ -107,6 +158,7 @@ export class Store {
   }
 
   close(): void {
+    this.#runGroup();
     this.#statements.clear();
     this.database.close();
   }

@@ -1,10 +1,11 @@
 import type { OperationName } from '../contract/operations/index.ts';
 import type { ParameterValues } from '../contract/parameters.ts';
-import type { Store } from './store.ts';
+import type { Service } from './handler.ts';
+import { StoreError } from './store-error.ts';
 
-/** Writes a call down for `GET /usage`. */
+/** Writes a call down for `GET /usage`, with whatever else is written next; no answer waits for it. */
 export function noteCall(
-  store: Store,
+  { store, report }: Pick<Service, 'store' | 'report'>,
   userId: string,
   now: number,
   endpoint: OperationName,
@@ -13,16 +14,18 @@ export function noteCall(
 ): void {
   if (!counted.has(endpoint)) return;
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-  store.run(
-    'INSERT INTO calls (user_id, at, endpoint, query, result_count, retailer, product_id) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    userId,
-    now,
-    endpoint,
-    text(query.q ?? query.query),
-    count ?? null,
-    text(query.retailer),
-    path.product_id ?? null,
-  );
+  const write = () =>
+    store.run(
+      'INSERT INTO calls (user_id, at, endpoint, query, result_count, retailer, product_id) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      userId,
+      now,
+      endpoint,
+      text(query.q ?? query.query),
+      count ?? null,
+      text(query.retailer),
+      path.product_id ?? null,
+    );
+  store.grouped(write).catch((error: unknown) => report(error instanceof StoreError ? error.message : error));
 }
 
 /** What usage counts: calls that cost something to answer. Reads of orders are not among them. */

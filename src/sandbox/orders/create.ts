@@ -30,7 +30,7 @@ export async function acceptOrder(
   now: number,
 ): Promise<string> {
   const keep = await prepareOrder(service, caller, body);
-  return service.store.transaction(() => keep(now)).text;
+  return (await service.store.grouped(() => keep(now))).text;
 }
 
 /**
