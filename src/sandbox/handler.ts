@@ -72,4 +72,5 @@ export type Handler<N extends OperationName> = (
   call: Call<N>,
 ) => HandlerAnswer<N> | Promise<HandlerAnswer<N>>;
 
-export type Handlers = { readonly [N in OperationName]?: Handler<N> };
+/** One handler for each operation of the table: one that is missing does not compile. */
+export type AllHandlers = { readonly [N in OperationName]: Handler<N> };

@@ -1,9 +1,9 @@
 import type { Shape } from '../../contract/schemas/index.ts';
 import { accountOf, findAccount, shownAccount } from '../accounts/records.ts';
-import type { Call, Handlers, Service } from '../handler.ts';
+import type { AllHandlers, Call, Service } from '../handler.ts';
 import { Refusal } from '../refusal.ts';
 
-export const accountHandlers: Handlers = {
+export const accountHandlers = {
   'account.list': ({ store }, { caller, query, now }) => {
     const search = String(query.search ?? '').toLowerCase();
     const wanted = `user_id = ? AND (? = '' OR instr(lower(email), ?) > 0 OR instr(coalesce(retailer, ''), ?) > 0 OR instr(lower(short_id), ?) > 0)`;
@@ -85,7 +85,7 @@ export const accountHandlers: Handlers = {
     service.store.run('DELETE FROM accounts WHERE id = ?', id);
     return { empty: true };
   },
-};
+} satisfies Partial<AllHandlers>;
 
 type AccountCall = Pick<Call<'account.delete'>, 'caller' | 'path' | 'now'>;
 

@@ -1,11 +1,11 @@
-import type { Call, Handlers } from '../handler.ts';
+import type { AllHandlers, Call } from '../handler.ts';
 import { acceptAgentOrder } from '../payments/agent-order.ts';
 import { demandPayment } from '../payments/data-call.ts';
 import { type AskedProduct, productDetails, productOffers, refuseProduct } from '../products/answers.ts';
 import { searchListings } from '../products/listings.ts';
 
 /** A data call is paid for an answer: what is refused costs nothing, so it is refused before it is paid. */
-export const agentHandlers: Handlers = {
+export const agentHandlers = {
   'agent.order.create': (service, call) => acceptAgentOrder(service, call),
 
   'agent.search': async (service, call) => {
@@ -37,7 +37,7 @@ export const agentHandlers: Handlers = {
     const take = await demandPayment(service, 'agent.product.offers', call);
     return { value: await productOffers(service, product, call.now), headers: take() };
   },
-};
+} satisfies Partial<AllHandlers>;
 
 const asked = ({ body }: Pick<Call<'agent.product.get'>, 'body'>): AskedProduct => ({
   retailer: body.retailer,

@@ -1,11 +1,11 @@
 import { type CheckedRow, checkRows } from '../bulk/check-rows.ts';
 import { findBatch, insertBatch, listBatches } from '../bulk/records.ts';
 import { resultsOf } from '../bulk/results.ts';
-import type { Call, Handlers, Service } from '../handler.ts';
+import type { AllHandlers, Call, Service } from '../handler.ts';
 import { Refusal } from '../refusal.ts';
 import { requireFunds, walletOf } from '../wallet.ts';
 
-export const bulkHandlers: Handlers = {
+export const bulkHandlers = {
   'bulk.validate': async (service, { caller, body }) => {
     const rows = await checkRows(service, caller.userId, body.rows);
     const { spendable } = walletOf(service.store, caller.userId);
@@ -50,7 +50,7 @@ export const bulkHandlers: Handlers = {
     csv: resultsOf(ownBatch(service, call)),
     filename: `batch-${call.path.batch_id}.csv`,
   }),
-};
+} satisfies Partial<AllHandlers>;
 
 /** What the orders of a table may come to cost the wallet, cents. */
 const estimateOf = (rows: readonly CheckedRow[]): number => rows.reduce((sum, { cents }) => sum + cents, 0);

@@ -1,9 +1,9 @@
-import type { Handlers } from '../handler.ts';
+import type { AllHandlers } from '../handler.ts';
 
-export const descriptionHandlers: Handlers = {
+export const descriptionHandlers = {
   'openapi.get': async ({ config }) => {
     const { openApiDocument } = await import('../../contract/openapi.ts');
     const document = openApiDocument({ baseUrl: config.baseUrl, legacyBaseUrl: config.baseUrl });
     return { text: JSON.stringify(document) };
   },
-};
+} satisfies Partial<AllHandlers>;

@@ -1,4 +1,4 @@
-import type { Handlers } from '../handler.ts';
+import type { AllHandlers } from '../handler.ts';
 import { accountHandlers } from './accounts.ts';
 import { agentHandlers } from './agent.ts';
 import { bulkHandlers } from './bulk.ts';
@@ -14,7 +14,7 @@ import { returnHandlers } from './returns.ts';
 import { webhookHandlers } from './webhooks.ts';
 
 /** The handler of each operation of the table. */
-export const handlers: Handlers = {
+export const handlers: AllHandlers = {
   ...accountHandlers,
   ...agentHandlers,
   ...bulkHandlers,

@@ -1,7 +1,7 @@
 import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import type { SandboxConfig } from '../config.ts';
-import type { Handlers } from '../handler.ts';
+import type { AllHandlers } from '../handler.ts';
 import { claimOf } from '../keys/claims.ts';
 import { mintKey } from '../keys/mint.ts';
 import { Refusal } from '../refusal.ts';
@@ -9,7 +9,7 @@ import type { Store } from '../store.ts';
 
 const dayMs = 24 * 3600 * 1000;
 
-export const keyHandlers: Handlers = {
+export const keyHandlers = {
   'sandbox.mint': (service, { body, request, now }) => {
     const { store, config } = service;
     const { key, claimToken } = store.transaction(() => {
@@ -26,7 +26,7 @@ export const keyHandlers: Handlers = {
       : `Sign in at ${config.baseUrl}/claim/${token} to claim this sandbox.`;
     return { value: { claimed: claimed !== null, claimed_by_email: claimed?.by ?? null, hint } };
   },
-};
+} satisfies Partial<AllHandlers>;
 
 function refuseTooMany(store: Store, address: string, perDay: number, now: number): void {
   const row = store.get(

@@ -1,5 +1,5 @@
 import type { ErrorType } from '../../contract/error-codes.ts';
-import type { Handlers } from '../handler.ts';
+import type { AllHandlers } from '../handler.ts';
 import { prepareOrder } from '../orders/create.ts';
 import { findOrder, retriedAs } from '../orders/records.ts';
 import { legacyProduct } from '../products/answers.ts';
@@ -16,7 +16,7 @@ const permanent: ReadonlySet<string> = new Set<ErrorType>([
   'shipping_address_invalid',
 ]);
 
-export const legacyHandlers: Handlers = {
+export const legacyHandlers = {
   'legacy.product': async (service, { path, query, now }) => {
     const product = {
       retailer: String(query.retailer),
@@ -56,4 +56,4 @@ export const legacyHandlers: Handlers = {
       return { value: { request_id: made.id } };
     });
   },
-};
+} satisfies Partial<AllHandlers>;

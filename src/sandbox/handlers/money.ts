@@ -1,11 +1,11 @@
-import type { Handlers } from '../handler.ts';
+import type { AllHandlers } from '../handler.ts';
 import type { Store } from '../store.ts';
 import { walletOf } from '../wallet.ts';
 
 const dayMs = 24 * 3600 * 1000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-export const moneyHandlers: Handlers = {
+export const moneyHandlers = {
   'wallet.get': ({ store, config }, { caller }) => {
     const wallet = walletOf(store, caller.userId);
     return {
@@ -46,7 +46,7 @@ export const moneyHandlers: Handlers = {
       },
     };
   },
-};
+} satisfies Partial<AllHandlers>;
 
 function metric(store: Store, userId: string, endpoint: string, since: number, days: number) {
   const rows = store.all(

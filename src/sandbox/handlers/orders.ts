@@ -1,4 +1,4 @@
-import type { Call, Handlers } from '../handler.ts';
+import type { AllHandlers, Call } from '../handler.ts';
 import {
   cancelPending,
   milestones,
@@ -14,7 +14,7 @@ import { loadSettle } from '../orders/settle.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 
-export const orderHandlers: Handlers = {
+export const orderHandlers = {
   'order.create': async (service, { caller, body, now }) => ({
     text: await acceptOrder(service, caller, body, now),
   }),
@@ -56,7 +56,7 @@ export const orderHandlers: Handlers = {
     if (!order) throw notFound(path.order_id);
     return { value: publicTracking(order.record) };
   },
-};
+} satisfies Partial<AllHandlers>;
 
 async function* records(
   store: Store,

@@ -1,7 +1,7 @@
-import type { Call, Handlers } from '../handler.ts';
+import type { AllHandlers, Call } from '../handler.ts';
 import { type AskedProduct, productDetails, productOffers } from '../products/answers.ts';
 
-export const productHandlers: Handlers = {
+export const productHandlers = {
   'product.search': async (service, { query }) => {
     const catalogue = await service.catalogue();
     const value = catalogue.retailerSearch({
@@ -16,7 +16,7 @@ export const productHandlers: Handlers = {
   'product.get': async (service, call) => ({ value: await productDetails(service, asked(call), call.now) }),
 
   'product.offers': async (service, call) => ({ value: await productOffers(service, asked(call), call.now) }),
-};
+} satisfies Partial<AllHandlers>;
 
 const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 

@@ -1,8 +1,8 @@
-import type { Handlers } from '../handler.ts';
+import type { AllHandlers } from '../handler.ts';
 import { searchListings } from '../products/listings.ts';
 import { Refusal } from '../refusal.ts';
 
-export const retailerHandlers: Handlers = {
+export const retailerHandlers = {
   'retailer.list': async (service, { query }) => {
     const catalogue = await service.catalogue();
     const name = typeof query.name === 'string' ? query.name : undefined;
@@ -31,4 +31,4 @@ export const retailerHandlers: Handlers = {
     const value = await searchListings(service, wanted, query);
     return { value, count: value.results.length };
   },
-};
+} satisfies Partial<AllHandlers>;

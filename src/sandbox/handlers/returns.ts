@@ -1,10 +1,10 @@
-import type { Handlers } from '../handler.ts';
+import type { AllHandlers } from '../handler.ts';
 import { Refusal } from '../refusal.ts';
 import { acceptReturn } from '../returns/create.ts';
 import { withLabels } from '../returns/labels.ts';
 import { findReturn, listReturns } from '../returns/records.ts';
 
-export const returnHandlers: Handlers = {
+export const returnHandlers = {
   'return.create': async (service, { caller, body, now }) => ({
     value: withLabels(service, await acceptReturn(service, caller, body, now), now),
   }),
@@ -21,4 +21,4 @@ export const returnHandlers: Handlers = {
     if (!found) throw new Refusal('not_found', `There is no return ${id}.`, { resource: 'return_request' });
     return { value: withLabels(service, found, now) };
   },
-};
+} satisfies Partial<AllHandlers>;

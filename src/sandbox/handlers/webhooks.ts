@@ -1,6 +1,6 @@
-import type { Handlers } from '../handler.ts';
+import type { AllHandlers } from '../handler.ts';
 
-export const webhookHandlers: Handlers = {
+export const webhookHandlers = {
   'webhook.register': async ({ store, config }, { caller, body, now }) => {
     const { requireAddress } = await import('../deliveries/require-address.ts');
     requireAddress(body.webhook_url, 'webhook_url', config);
@@ -12,4 +12,4 @@ export const webhookHandlers: Handlers = {
     );
     return { value: { id: caller.userId, webhook_url: body.webhook_url } };
   },
-};
+} satisfies Partial<AllHandlers>;
