@@ -1,13 +1,8 @@
 import { UsageError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 
 /** The scheme of the sandbox inside this process: `embedded:` is its base URL, `embedded:/orders` an address in it. */
 export const embeddedScheme = 'embedded:';
-
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' ||
-  host.endsWith('.localhost') ||
-  host === '[::1]' ||
-  /^127(?:\.\d{1,3}){3}$/.test(host);
 
 /**
  * Parses a base URL and refuses what no key may be sent to. The settings have said so before, naming the setting;

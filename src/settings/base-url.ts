@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 import { embeddedUrl } from './stored.ts';
 
 /** A base URL in its one form, without a trailing slash. @throws UsageError naming where it came from. */
@@ -27,6 +28,3 @@ export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolea
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);

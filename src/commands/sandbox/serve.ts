@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { isLoopback } from '../../loopback.ts';
 import type { Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
-
-const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
 export const serve = defineCommand({
   name: 'serve',
@@ -64,7 +63,7 @@ export const serve = defineCommand({
     },
   ) {
     if (memory && data !== undefined) throw new UsageError('--memory and --data exclude each other');
-    if (!loopback.test(host) && !allowRemote) {
+    if (!isLoopback(host) && !allowRemote) {
       throw new UsageError(`--host ${host} can be reached by other machines; the sandbox checks no caller`, {
         next: [{ command: `errand sandbox serve --host ${host} --allow-remote`, when: 'if that is meant' }],
       });

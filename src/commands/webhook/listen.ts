@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { isLoopback } from '../../loopback.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { runCommand } from '../../webhooks/exec.ts';
 import { forward } from '../../webhooks/forward.ts';
@@ -10,8 +11,6 @@ import { defineCommand } from '../define.ts';
 import { forwardTarget } from './forwarding.ts';
 import { listenResult } from './listen-view.ts';
 import { registerWhileListening } from './registration.ts';
-
-const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
 export const listenCommand = defineCommand({
   name: 'listen',
@@ -70,7 +69,7 @@ export const listenCommand = defineCommand({
   exitCodes: { 7: 'an event could not be sent on, or its command failed', 8: '--timeout passed' },
   related: ['webhook events', 'webhook replay', 'webhook register'],
   async run(context, { port = 0, host = '127.0.0.1', allowRemote = false, secretFile, register, ...more }) {
-    if (!loopback.test(host) && !allowRemote) {
+    if (!isLoopback(host) && !allowRemote) {
       throw new UsageError(`--host ${host} can be reached by other machines`, {
         next: [{ command: `errand webhook listen --host ${host} --allow-remote`, when: 'if that is meant' }],
       });
