@@ -3,6 +3,13 @@ import { ErrandError, StorageError, UsageError } from './errors.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
 import { type Fault, faultForm, readFault } from './sandbox/faults/spec.ts';
 import { type Served, serveSandbox as serve } from './sandbox/serve.ts';
+import {
+  hasSnapshot,
+  isSnapshotName,
+  listSnapshots,
+  restoreSnapshot,
+  takeSnapshot,
+} from './sandbox/snapshots.ts';
 import { StoreError } from './sandbox/store.ts';
 import { tick } from './sandbox/tick.ts';
 
@@ -111,6 +118,37 @@ export async function advanceSandbox(stateDir: string, ms: number): Promise<numb
   } finally {
     await opened.close();
   }
+}
+
+/** The kept states of the embedded sandbox, by name. */
+export const sandboxSnapshots = (stateDir: string): { name: string; takenAt: number }[] =>
+  listSnapshots(sandboxFile(stateDir));
+
+/** Keeps the embedded sandbox's state under a name. @throws UsageError for a name; StorageError. */
+export async function snapshotSandbox(stateDir: string, name: string, force: boolean): Promise<void> {
+  const file = sandboxFile(stateDir);
+  if (!isSnapshotName(name))
+    throw new UsageError(`"${name}" cannot name a snapshot: letters, digits, . _ - only, at most 64`);
+  if (!existsSync(file))
+    throw new ErrandError('not_found', 'there is no sandbox yet; `errand quickstart` makes one');
+  if (!force && hasSnapshot(file, name))
+    throw new UsageError(`there is a snapshot ${name} already; --force takes it anew`);
+  await takeSnapshot(file, name, Date.now).catch((error: unknown) => {
+    throw storageError(error);
+  });
+}
+
+/** Brings a kept state of the embedded sandbox back. @throws ErrandError not_found; StorageError. */
+export async function restoreSandbox(stateDir: string, name: string): Promise<void> {
+  const file = sandboxFile(stateDir);
+  if (!isSnapshotName(name) || !hasSnapshot(file, name)) {
+    const known = listSnapshots(file).map((kept) => kept.name);
+    const others = known.length > 0 ? `; there are ${known.join(', ')}` : '';
+    throw new ErrandError('not_found', `there is no snapshot ${name}${others}`);
+  }
+  await restoreSnapshot(file, name, Date.now).catch((error: unknown) => {
+    throw storageError(error);
+  });
 }
 
 /** A bug behind a 500: the answer says no more, whoever runs the sandbox sees it all. */

@@ -24,6 +24,11 @@ export class SandboxClock {
     return this.#real();
   }
 
+  /** Goes on from a time, ms since the epoch, which may be an earlier one: a state that is brought back has its own. */
+  set(ms: number): void {
+    this.#store.setMeta(offsetName, String(Math.round(ms - this.#real())));
+  }
+
   /** Moves the clock forward by `ms`; it never goes back, nor beyond what can be written. @returns the new time. */
   advance(ms: number): number {
     this.#store.transaction(() => {

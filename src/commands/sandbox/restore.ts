@@ -1,0 +1,16 @@
+import { defineCommand } from '../define.ts';
+
+export const restore = defineCommand({
+  name: 'restore',
+  summary: 'Bring a kept state of the embedded sandbox back, its time with it',
+  description:
+    'What happened since is gone from the sandbox. Keys of that state work again; later ones do not.',
+  arguments: [{ name: 'name', description: 'name of the snapshot', required: true }],
+  examples: [{ command: 'errand sandbox restore before', note: 'as it was when the snapshot was taken' }],
+  related: ['sandbox snapshot', 'sandbox reset'],
+  async run(context, { name }) {
+    const { restoreSandbox } = await context.sandbox();
+    await restoreSandbox(context.settings.folders.state, name);
+    return { kind: 'none', hints: [`the sandbox is as it was at ${name}`] };
+  },
+});

@@ -1,0 +1,29 @@
+import { defineCommand } from '../define.ts';
+
+export const snapshot = defineCommand({
+  name: 'snapshot',
+  summary: "Keep the embedded sandbox's state under a name; without one, list them",
+  arguments: [{ name: 'name', description: 'name of the snapshot' }],
+  options: { force: { kind: 'flag', description: 'take one of that name anew' } },
+  examples: [
+    { command: 'errand sandbox snapshot before --force', note: 'keep it' },
+    { command: 'errand sandbox snapshot', note: 'what is kept' },
+  ],
+  related: ['sandbox restore', 'sandbox advance'],
+  async run(context, { name, force = false }) {
+    const { state } = context.settings.folders;
+    const { sandboxSnapshots, snapshotSandbox } = await context.sandbox();
+    if (name !== undefined) await snapshotSandbox(state, name, force);
+    const kept = sandboxSnapshots(state).filter((it) => name === undefined || it.name === name);
+    return {
+      kind: 'list',
+      rows: kept.map((it) => ({ name: it.name, taken_at: new Date(it.takenAt).toISOString() })),
+      columns: [
+        { name: 'name', path: 'name', weight: 2 },
+        { name: 'taken', path: 'taken_at', kind: 'time', weight: 1 },
+      ],
+      id: 'name',
+      empty: 'no snapshot was taken',
+    };
+  },
+});

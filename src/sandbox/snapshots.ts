@@ -1,0 +1,92 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { SandboxClock } from './clock.ts';
+import { preparePrivateFile } from './private-file.ts';
+import { Store } from './store.ts';
+import { storeTrouble } from './store-error.ts';
+
+/** Letters and digits first: a name never leads out of its folder. */
+const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const suffix = '.db';
+const keptAt = 'snapshot_at_ms';
+
+const folderOf = (file: string): string => join(dirname(file), 'snapshots');
+const pathOf = (file: string, name: string): string => join(folderOf(file), `${name}${suffix}`);
+
+export const isSnapshotName = (name: string): boolean => nameForm.test(name);
+export const hasSnapshot = (file: string, name: string): boolean => existsSync(pathOf(file, name));
+
+/** The snapshots of a store, by name, with when they were taken (ms of the machine's time). */
+export function listSnapshots(file: string): { name: string; takenAt: number }[] {
+  const folder = folderOf(file);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((entry) => entry.endsWith(suffix) && isSnapshotName(entry.slice(0, -suffix.length)))
+    .toSorted()
+    .map((entry) => ({
+      name: entry.slice(0, -suffix.length),
+      takenAt: statSync(join(folder, entry)).mtimeMs,
+    }));
+}
+
+/** Keeps the state of a store under a name, whole or not at all; others may go on using the store. @throws StoreError. */
+export async function takeSnapshot(file: string, name: string, now: () => number): Promise<void> {
+  mkdirSync(folderOf(file), { recursive: true, mode: 0o700 });
+  const draft = `${pathOf(file, name)}.${process.pid}`;
+  const store = await Store.open(file);
+  try {
+    rmSync(draft, { force: true });
+    preparePrivateFile(draft);
+    store.run('VACUUM INTO ?', draft);
+    const kept = await Store.open(draft);
+    kept.setMeta(keptAt, String(new SandboxClock(store, now).now()));
+    // Back to one file that can be moved.
+    kept.database.exec('PRAGMA journal_mode = DELETE');
+    kept.close();
+    renameSync(draft, pathOf(file, name));
+  } catch (cause) {
+    throw storeTrouble(draft, cause) ?? cause;
+  } finally {
+    store.close();
+    for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
+  }
+}
+
+/**
+ * Brings a state back, its time with it, in one transaction: processes that use the store go on with the earlier state.
+ * @throws StoreError.
+ */
+export async function restoreSnapshot(file: string, name: string, now: () => number): Promise<void> {
+  const draft = `${pathOf(file, name)}.${process.pid}`;
+  try {
+    copyFileSync(pathOf(file, name), draft);
+    // Opened once, so that a state kept by an earlier version has today's tables.
+    (await Store.open(draft)).close();
+    const store = await Store.open(file);
+    try {
+      replaceAll(store, draft);
+      const at = Number(store.meta(keptAt));
+      store.run('DELETE FROM meta WHERE name = ?', keptAt);
+      new SandboxClock(store, now).set(at);
+    } finally {
+      store.close();
+    }
+  } catch (cause) {
+    throw storeTrouble(draft, cause) ?? cause;
+  } finally {
+    for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
+  }
+}
+
+function replaceAll(store: Store, from: string): void {
+  store.run('ATTACH ? AS kept', from);
+  const tables = store
+    .all("SELECT name FROM kept.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .map(({ name }) => `"${String(name).replaceAll('"', '""')}"`);
+  store.transaction(() => {
+    store.database.exec('PRAGMA defer_foreign_keys = ON');
+    for (const table of tables) store.database.exec(`DELETE FROM main.${table}`);
+    for (const table of tables) store.database.exec(`INSERT INTO main.${table} SELECT * FROM kept.${table}`);
+  });
+  store.database.exec('DETACH kept');
+}
