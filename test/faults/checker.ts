@@ -2,7 +2,7 @@
  * Knows nothing of the program: reads only the service's orders and the list of intents, and compares the two.
  * An order carries its intent in `metadata.intent`.
  */
-interface ServiceOrder {
+export interface ServiceOrder {
   readonly id: string;
   readonly metadata: { readonly intent?: string } | null;
 }
@@ -15,12 +15,14 @@ export interface Verdict {
   readonly unasked: readonly string[];
 }
 
+/** @param paid orders of payers without an account; no key lists them. */
 export async function checkOrders(
   baseUrl: string,
   keys: readonly string[],
   intents: readonly string[],
+  paid: readonly ServiceOrder[] = [],
 ): Promise<Verdict> {
-  const orders = (await Promise.all(keys.map((key) => allOrders(baseUrl, key)))).flat();
+  const orders = [...(await Promise.all(keys.map((key) => allOrders(baseUrl, key)))).flat(), ...paid];
   const counts = new Map<string, number>();
   for (const { metadata } of orders) {
     const intent = metadata?.intent ?? 'none';

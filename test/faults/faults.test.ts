@@ -10,7 +10,7 @@ import type { Scenario } from './scenario.ts';
 import { type Service, startService } from './service.ts';
 
 const quiet: Scenario = {
-  bulk: false,
+  what: 'order',
   ownKey: false,
   faults: [],
   blows: [],
@@ -50,11 +50,11 @@ const named: readonly (readonly [string, Partial<Scenario>])[] = [
     'kill -9 again and again',
     { blows: [20, 60, 100, 140, 180].map((afterMs) => ({ signal: 'SIGKILL', afterMs })) },
   ],
-  ['a CSV, two processes at once', { bulk: true, twice: true }],
+  ['a CSV, two processes at once', { what: 'csv', twice: true }],
   [
     'a CSV, kill -9 when the work is done',
     {
-      bulk: true,
+      what: 'csv',
       blows: [
         { signal: 'SIGKILL', at: 'work-done' },
         { signal: 'SIGKILL', at: 'work-done' },
@@ -65,8 +65,26 @@ const named: readonly (readonly [string, Partial<Scenario>])[] = [
     ['reset-after', 'silence-after', 'half-answer', '500-after', '429-before', 'reset-before'] as const
   ).map((fault): readonly [string, Partial<Scenario>] => [
     `a CSV, ${fault}, five times`,
-    { bulk: true, faults: [fault, fault, fault, fault, fault] },
+    { what: 'csv', faults: [fault, fault, fault, fault, fault] },
   ]),
+  ['paid by challenge, two processes at once', { what: 'paid', ownKey: true, twice: true }],
+  [
+    'paid by challenge, kill -9 when the work is done',
+    {
+      what: 'paid',
+      ownKey: true,
+      blows: [
+        { signal: 'SIGKILL', at: 'work-done' },
+        { signal: 'SIGKILL', at: 'work-done' },
+      ],
+    },
+  ],
+  ...(['reset-after', 'silence-after', 'half-answer', '500-after', '429-after', 'reset-before'] as const).map(
+    (fault): readonly [string, Partial<Scenario>] => [
+      `paid by challenge, ${fault}, four times`,
+      { what: 'paid', ownKey: true, faults: [fault, fault, fault, fault] },
+    ],
+  ),
   ...networkFaults.flatMap((fault): (readonly [string, Partial<Scenario>])[] => [
     [`${fault}, once`, { faults: [fault] }],
     [`${fault}, three times, with a key of one's own`, { ownKey: true, faults: [fault, fault, fault] }],
@@ -92,7 +110,7 @@ describe('one intent, one order, whatever breaks', () => {
     intents.push(...report.intents);
     await service.untilPlaced(world.key);
     expect(report.lies).toEqual([]);
-    const verdict = await checkOrders(service.baseUrl, [world.key], intents);
+    const verdict = await checkOrders(service.baseUrl, [world.key], intents, await service.paidOrders());
     expect(verdict).toMatchObject({ missing: [], doubled: [], unasked: [] });
   });
 });

@@ -53,6 +53,7 @@ try {
     service.baseUrl,
     keys,
     reports.flatMap(({ intents }) => intents),
+    await service.paidOrders(),
   );
   const lying = reports.filter(({ lies }) => lies.length > 0);
   const codes = tally(reports);

@@ -27,7 +27,7 @@ export const networkFaults = [
 export type NetworkFault = (typeof networkFaults)[number] | 'none';
 
 /** The requests that make orders. */
-const creates: ReadonlySet<string> = new Set(['/orders', '/orders/bulk']);
+const creates: ReadonlySet<string> = new Set(['/orders', '/orders/bulk', '/agent/orders']);
 
 /** Where a request is; a harness may do something to the client at that moment. */
 export type Moment = 'request-came' | 'work-done' | 'half-answered';

@@ -34,9 +34,10 @@ const rowsInFile = 3;
 export async function runIntent(world: World, seed: number, given?: Scenario): Promise<RunReport> {
   const random = new Random(seed);
   const scenario = given ?? scenarioOf(random);
-  const intents = scenario.bulk
-    ? Array.from({ length: rowsInFile }, (_, row) => `intent-${seed}-${row}`)
-    : [`intent-${seed}`];
+  const intents =
+    scenario.what === 'csv'
+      ? Array.from({ length: rowsInFile }, (_, row) => `intent-${seed}-${row}`)
+      : [`intent-${seed}`];
   const folder = mkdtempSync(join(tmpdir(), 'errand-fault-'));
   const proxy = new FaultProxy(world.baseUrl);
   const address = await proxy.start();
@@ -52,14 +53,15 @@ export async function runIntent(world: World, seed: number, given?: Scenario): P
     ERRAND_API_KEY: world.key,
   };
   const report = { seed, intents, scenario, attempts, lies };
-  const create = scenario.bulk
-    ? uploadArgs(world, intents, join(folder, 'orders.csv'))
-    : createArgs(world, intents[0] ?? '', scenario.ownKey ? `key-${seed}` : undefined);
+  const create =
+    scenario.what === 'csv'
+      ? uploadArgs(world, intents, join(folder, 'orders.csv'))
+      : createArgs(world, scenario.what, intents[0] ?? '', scenario.ownKey ? `key-${seed}` : undefined);
   try {
     proxy.faults = [...scenario.faults];
     if (scenario.refusedFirst) await current.stop();
     for (let turn = 0; turn < mostAttempts; turn += 1) {
-      const repeats = scenario.ownKey || scenario.bulk;
+      const repeats = scenario.ownKey || scenario.what !== 'order';
       const args = turn === 0 || repeats ? create : await nextStep(environment, proxy, create);
       if (args === 'done') return report;
       const common = {
@@ -84,7 +86,7 @@ export async function runIntent(world: World, seed: number, given?: Scenario): P
         current.faults = faults;
         await current.start(Number(new URL(address).port));
       }
-      for (const ended of both) lies.push(...(await liesOf(world, intents, ended)));
+      for (const ended of both) lies.push(...(await liesOf(world, scenario.what, intents, ended)));
       if (both.some(({ code }) => code === 0)) return report;
     }
     return { ...report, lies: [...lies, `not done after ${mostAttempts} attempts`] };
@@ -94,7 +96,12 @@ export async function runIntent(world: World, seed: number, given?: Scenario): P
   }
 }
 
-function createArgs({ shopUrl }: World, intent: string, key: string | undefined): string[] {
+function createArgs(
+  { shopUrl }: World,
+  what: Scenario['what'],
+  intent: string,
+  key: string | undefined,
+): string[] {
   const to = [
     '--first-name',
     'A',
@@ -108,6 +115,7 @@ function createArgs({ shopUrl }: World, intent: string, key: string | undefined)
     'TX',
   ];
   return [
+    ...(what === 'paid' ? ['agent'] : []),
     ...['order', 'create', '--product', `${shopUrl}/test-success`, '--max-price-cents', '1'],
     ...[...to, '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],
     ...['--metadata', `intent=${intent}`, '--timeout', '1200ms', '-o', 'json', '--retries', '1'],
@@ -149,12 +157,17 @@ async function killProxySoon(proxy: FaultProxy, ms: number): Promise<void> {
 }
 
 /** What an exit code claims, held against the service itself. */
-async function liesOf(world: World, intents: readonly string[], { code, stderr }: Ended): Promise<string[]> {
+async function liesOf(
+  world: World,
+  what: Scenario['what'],
+  intents: readonly string[],
+  { code, stderr }: Ended,
+): Promise<string[]> {
   if (code !== 0 && code !== 9 && code !== 1) return [];
   if (code === 1) return [`unexpected failure: ${stderr}`];
   const [intent = '', ...others] = intents;
-  // The rows of a batch become orders later; the checker looks at the end.
-  if (others.length > 0) return [];
+  // The rows of a batch become orders later, and no key lists a paid order; the checker looks at the end.
+  if (others.length > 0 || what === 'paid') return [];
   const count = await countOf(world, intent);
   if (code === 0 && count !== 1) return [`exit 0, and the service has ${count} orders`];
   // Another process or an earlier attempt may have made the order; then exit 9 is said of this attempt alone.

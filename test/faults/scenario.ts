@@ -4,8 +4,8 @@ import type { Random } from './random.ts';
 
 /** Everything that goes wrong in one run; it follows from the seed. */
 export interface Scenario {
-  /** A CSV of orders in place of one order. */
-  readonly bulk: boolean;
+  /** One order, a CSV of several, or one that is paid by challenge. */
+  readonly what: 'order' | 'csv' | 'paid';
   /** With a key of the user's own, or with the one that errand makes. */
   readonly ownKey: boolean;
   readonly faults: readonly NetworkFault[];
@@ -25,10 +25,11 @@ const signals = ['SIGKILL', 'SIGKILL', 'SIGINT', 'SIGTERM'] as const;
 
 export function scenarioOf(random: Random): Scenario {
   const chance = (share: number): boolean => random.next() < share;
-  const bulk = chance(0.15);
-  const ownKey = bulk || chance(0.5);
+  const draw = random.next();
+  const what = draw < 0.15 ? 'csv' : draw < 0.3 ? 'paid' : 'order';
+  const ownKey = what !== 'order' || chance(0.5);
   return {
-    bulk,
+    what,
     ownKey,
     faults: Array.from({ length: random.integer(0, 3) }, () => random.pick(networkFaults)),
     blows: Array.from({ length: random.integer(0, 2) }, () => (chance(0.7) ? blowOf(random) : undefined)),

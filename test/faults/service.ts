@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadSqlite } from '../../src/sandbox/sqlite.ts';
+import type { ServiceOrder } from './checker.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 
@@ -12,6 +14,8 @@ export interface Service {
   mint(): Promise<string>;
   /** Until every row of every batch of a key has become an order or has failed. */
   untilPlaced(key: string): Promise<void>;
+  /** The orders that were paid by challenge, one for each payment that was taken: the service lists them to nobody. */
+  paidOrders(): Promise<ServiceOrder[]>;
   stop(): Promise<void>;
 }
 
@@ -62,6 +66,18 @@ export async function startService(): Promise<Service> {
         const { batches } = (await answer.json()) as { batches: { status: string }[] };
         if (!batches.some(({ status }) => status === 'pending' || status === 'processing')) return;
         await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+    async paidOrders() {
+      const Database = await loadSqlite();
+      const database = new Database(join(folder, 'sandbox.db'), { readOnly: true });
+      try {
+        const rows = database
+          .prepare('SELECT o.record FROM payments p JOIN orders o ON o.id = p.order_id')
+          .all() as { record: string }[];
+        return rows.map(({ record }) => JSON.parse(record));
+      } finally {
+        database.close();
       }
     },
     async stop() {
