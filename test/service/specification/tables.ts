@@ -1,7 +1,15 @@
 import type { Proof, Rows } from './proof.ts';
+import { deviceStateProofs, keyStateProofs, otherEndpointProofs } from './proofs/account-holder.ts';
+import { accountEndpointProofs } from './proofs/accounts.ts';
+import { agentEndpointProofs } from './proofs/agent.ts';
 import { batchStateProofs, bulkEndpointProofs } from './proofs/bulk.ts';
+import { legacyEndpointProofs } from './proofs/legacy.ts';
 import { orderQueryProofs } from './proofs/order-query.ts';
 import { orderEndpointProofs } from './proofs/orders.ts';
+import { productEndpointProofs } from './proofs/products.ts';
+import { retailerEndpointProofs } from './proofs/retailers.ts';
+import { returnEndpointProofs, returnStateProofs } from './proofs/returns.ts';
+import { searchEndpointProofs } from './proofs/search.ts';
 import * as endpoints from './rows/endpoints.ts';
 import * as states from './rows/states.ts';
 
@@ -22,5 +30,16 @@ export const tables: readonly Table[] = [
   table('Endpoints: orders', endpoints.orderEndpoints, orderEndpointProofs),
   table('Endpoints: query of GET /orders', endpoints.orderQuery, orderQueryProofs),
   table('Endpoints: bulk orders', endpoints.bulkEndpoints, bulkEndpointProofs),
+  table('Endpoints: products', endpoints.productEndpoints, productEndpointProofs),
+  table('Endpoints: search', endpoints.searchEndpoints, searchEndpointProofs),
+  table('Endpoints: agent', endpoints.agentEndpoints, agentEndpointProofs),
+  table('Endpoints: retailers', endpoints.retailerEndpoints, retailerEndpointProofs),
+  table('Endpoints: managed accounts', endpoints.accountEndpoints, accountEndpointProofs),
+  table('Endpoints: returns', endpoints.returnEndpoints, returnEndpointProofs),
+  table('Endpoints: other', endpoints.otherEndpoints, otherEndpointProofs),
+  table('Endpoints: legacy v1', endpoints.legacyEndpoints, legacyEndpointProofs),
+  table('States: return request', states.returnStates, returnStateProofs),
   table('States: bulk batch', states.batchStates, batchStateProofs),
+  table('States: device approval polling', states.deviceStates, deviceStateProofs),
+  table('States: sandbox key', states.keyStates, keyStateProofs),
 ];
