@@ -4,13 +4,6 @@ import { type ProofsOf, proof } from '../proof.ts';
 import type { orderQuery } from '../rows/endpoints.ts';
 import { ask, day, expectInvalid, listed, ordered, read, second } from '../scenes.ts';
 
-/** A longest value is taken; one character more is a 422 that names the parameter. */
-export const longest = (name: string, most: number, more = '') =>
-  proof(`takes ${most} characters and refuses ${most + 1}`, async (it) => {
-    expect(await listed(it, `${name}=${'x'.repeat(most)}${more}`)).toEqual([]);
-    expectInvalid(await it.send('GET', `/orders?${name}=${'x'.repeat(most + 1)}${more}`), 'query', name);
-  });
-
 export const orderQueryProofs: ProofsOf<typeof orderQuery> = {
   'GET /orders?limit': proof('50 unless told, 1 to 500, nothing else', async (it) => {
     for (let made = 0; made < 51; made += 1) await it.order('test-never', { max_price: 10 });
