@@ -4,10 +4,11 @@ import { challengesOf, decoded, pay, sendPaid } from '../../payer.ts';
 import { orderBody, type TestService } from '../../service.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { agentEndpoints } from '../rows/endpoints.ts';
-import { expectInvalid, expectRefusal, found, read, second } from '../scenes.ts';
+import { expectInvalid, expectRefusal, found, read } from '../scenes.ts';
 
 const retailer = 'harborgoods';
-const amounts = (answer: Awaited<ReturnType<typeof sendPaid>>): string[] =>
+/** What the challenges of an answer ask for, in cents. */
+export const amounts = (answer: Awaited<ReturnType<typeof sendPaid>>): string[] =>
   challengesOf(answer).map(({ request }) => decoded(request).amount);
 
 /** A data call: asked for one cent, paid, and answered as its free sibling is. */
@@ -38,26 +39,6 @@ export const dataCallCost = proof('each of the four asks for one cent', async (i
   ] as const;
   for (const [target, body] of calls) expect(amounts(await sendPaid(it, target, body))).toContain('1');
 });
-
-/** Paid in full up front: max_price and one dollar. */
-export const agentOrderFee = proof(
-  'max_price and 1 USD up front, what was not spent comes back',
-  async (it) => {
-    const body = orderBody(it.product('test-success'));
-    const asked = await sendPaid(it, '/agent/orders', body);
-    expect(new Set(amounts(asked))).toEqual(new Set([String(body.max_price + 100)]));
-    const { answer } = await pay(it, '/agent/orders', body);
-    it.key = answer.headers.get('x-api-key') ?? '';
-    it.pass(12 * second);
-    const { payment, job_result } = await read(it, `/orders/${answer.body.id}`);
-    expect(job_result.price_components.total).toBe(1_999);
-    expect(payment).toMatchObject({
-      authorized_cents: body.max_price + 100,
-      fee_cents: 100,
-      captured_cents: 2_099,
-    });
-  },
-);
 
 export const agentEndpointProofs: ProofsOf<typeof agentEndpoints> = {
   'POST /agent/orders': proof(

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { address } from '../../service.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { orderQuery } from '../rows/endpoints.ts';
-import { ask, day, expectInvalid, listed, ordered, read, second } from '../scenes.ts';
+import { ask, expectInvalid, listed, ordered, read, second } from '../scenes.ts';
 
 export const orderQueryProofs: ProofsOf<typeof orderQuery> = {
   'GET /orders?limit': proof('50 unless told, 1 to 500, nothing else', async (it) => {
@@ -125,7 +125,7 @@ export const orderQueryProofs: ProofsOf<typeof orderQuery> = {
     expect(await listed(it, 'shipping_name=nobody')).toEqual([]);
   }),
   'GET /orders?include': proof('tracking_events embeds the checkpoints, absent without it', async (it) => {
-    await ordered(it, 'test-success', day / 1000);
+    await ordered(it, 'test-success', 60 * second);
     const parcel = async (query: string) => (await read(it, `/orders${query}`)).orders[0].tracking_numbers[0];
     expect((await parcel('')).checkpoints).toBeUndefined();
     const { checkpoints, status } = await parcel('?include=tracking_events');

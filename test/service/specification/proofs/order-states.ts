@@ -104,6 +104,12 @@ export const itemStateProofs: ProofsOf<typeof itemStates> = {
       { concern: 'items', code: 'out_of_stock', item_id: skipped.id },
     ]);
   }),
+  'item skipped': proof('and stays so when the rest has arrived', async (it) => {
+    const products = [line(it, 'test-out-of-stock'), line(it, 'test-success')];
+    const more = { products, fulfillment: { items: 'best_effort' } };
+    const { items } = await ordered(it, 'test-success', 3600 * second, more);
+    expect(items[0]).toMatchObject({ status: 'skipped', error_type: 'out_of_stock' });
+  }),
   'item pending': item('with its order', 'test-success', 0, 'pending'),
   'item processing': item('with its order', 'test-success', 1_500, 'processing'),
   'item ordered': item('placed and not yet on its way', 'test-success', 3_200, 'ordered'),
@@ -115,7 +121,7 @@ export const itemStateProofs: ProofsOf<typeof itemStates> = {
 };
 
 const parcel = (slug: string, ms: number, status: string): Proof =>
-  proof(`in the record and its checkpoints' filter`, async (it) => {
+  proof('in the record, and found by tracking_status', async (it) => {
     const { id, tracking_numbers } = await ordered(it, slug, ms);
     expect(tracking_numbers.map((one: { status: string }) => one.status)).toEqual([status]);
     const { orders } = await read(it, `/orders?tracking_status=${status}`);

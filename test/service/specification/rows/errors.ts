@@ -13,7 +13,7 @@ export const errorCodeRows = {
   'code invalid_payment_method': '402',
   'code invalid_shipping_address': '400',
   'code url_unreachable': '400',
-  'code non_us_retailer': 'no longer returned',
+  'code non_us_retailer': '400; no longer returned',
   'code unsupported_retailer': '400',
   'code unsupported_country': '400',
   'code retailer_country_not_supported': '400; declared, the sandbox has no cause for it',

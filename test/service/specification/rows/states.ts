@@ -15,6 +15,7 @@ export const orderStates = {
 
 export const itemStates = {
   'item any -> skipped': 'items concern relaxed: code recorded in fulfillment.concessions',
+  'item skipped': 'cannot be bought, the rest ships',
   'item pending': 'while the order is queued',
   'item processing': 'while the order is taken up',
   'item ordered': 'once the order is placed',
