@@ -19,7 +19,7 @@ export const agentHandlers = {
     const { query, retailer, page = null, free_shipping } = call.body;
     const freeShipping = free_shipping === true || call.query.free_shipping === true;
     const catalogue = await service.catalogue();
-    const value = catalogue.retailerSearch({ query, retailer, page, freeShipping });
+    const value = catalogue.retailerSearch({ query, retailer, page, freeShipping, agent: true });
     const take = await demandPayment(service, 'agent.product.search', call);
     return { value, headers: take() };
   },

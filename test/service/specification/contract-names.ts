@@ -1,0 +1,45 @@
+import {
+  batchStatuses,
+  fulfillmentConcerns,
+  itemStatuses,
+  orderStatuses,
+  returnStatuses,
+  trackingStatuses,
+} from '../../../src/contract/enums.ts';
+import { errorCodes, errorTypes } from '../../../src/contract/error-codes.ts';
+import type { Operation } from '../../../src/contract/operation.ts';
+import { type OperationName, operations } from '../../../src/contract/operations/index.ts';
+
+const all = Object.entries<Operation>(operations);
+const named = (table: string, names: readonly string[]): string[] => names.map((name) => `${table} ${name}`);
+const endpoint = ({ method, path }: Operation): string => `${method} ${path}`;
+
+/** Operations whose own row tells of all their parameters at once, as the specification does. */
+const toldAtOnce: readonly string[] = [
+  'order.export',
+  'agent.search',
+  'agent.product.search',
+] satisfies OperationName[];
+
+/** The parameters that the specification lists; the observed ones stand in none of its tables. */
+const parameters = all
+  .filter(([name]) => !toldAtOnce.includes(name))
+  .flatMap(([, operation]) =>
+    Object.entries(operation.query ?? {})
+      .filter(([, { observed }]) => !observed)
+      .map(([name]) => `${endpoint(operation)}?${name}`),
+  );
+
+/** What the contract knows and the list of rows must name, so that neither grows without the other. */
+export const contractNames: Readonly<Record<string, readonly string[]>> = {
+  operations: all.map(([, operation]) => endpoint(operation)),
+  parameters,
+  'error codes': named('code', Object.keys(errorCodes)),
+  'error types': named('error_type', Object.keys(errorTypes)),
+  'order statuses': named('order', orderStatuses),
+  'item statuses': named('item', itemStatuses),
+  'tracking statuses': named('tracking', trackingStatuses),
+  'return statuses': named('return', returnStatuses),
+  'batch statuses': named('batch', batchStatuses),
+  'fulfillment concerns': named('concern', fulfillmentConcerns),
+};

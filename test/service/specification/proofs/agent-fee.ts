@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { loadSqlite } from '../../../../src/sandbox/sqlite.ts';
+import { makeFolder } from '../../../sandbox/folder.ts';
+import { pay, sendPaid } from '../../payer.ts';
+import { orderBody, TestService } from '../../service.ts';
+import { proof } from '../proof.ts';
+import { second } from '../scenes.ts';
+import { amounts } from './agent.ts';
+
+/** The difference goes back to who paid, which no endpoint shows: it is read in the books of a store of its own. */
+export const agentOrderFee = proof('max_price and 1 USD up front; the difference is paid back', async () => {
+  const folder = makeFolder();
+  const file = join(folder.path, 'sandbox.db');
+  const it = await TestService.start({ file });
+  try {
+    const body = orderBody(it.product('test-success'));
+    const asked = await sendPaid(it, '/agent/orders', body);
+    expect(new Set(amounts(asked))).toEqual(new Set([String(body.max_price + 100)]));
+    const { answer } = await pay(it, '/agent/orders', body);
+    it.pass(12 * second);
+    const key = answer.headers.get('x-api-key');
+    const { job_result } = (await it.send('GET', `/orders/${answer.body.id}`, undefined, key)).body;
+    const { total } = job_result.price_components;
+    expect(total).toBe(1_999);
+    expect(await payouts(file, answer.body.id)).toEqual([{ cents: total - body.max_price }]);
+  } finally {
+    await it.stop();
+    folder.remove();
+  }
+});
+
+/** What left the books of an order to who paid for it, each as negative cents. */
+async function payouts(file: string, orderId: string): Promise<unknown[]> {
+  const Database = await loadSqlite();
+  const store = new Database(file, { readOnly: true });
+  const rows = store.prepare("SELECT cents FROM ledger WHERE kind = 'payout' AND order_id = ?").all(orderId);
+  store.close();
+  return rows.map((row) => ({ ...(row as object) }));
+}

@@ -1,0 +1,104 @@
+import { expect } from 'vitest';
+import { checkShape } from '../../../../src/contract/schemas/check.ts';
+import { challengesOf, decoded, pay, sendPaid } from '../../payer.ts';
+import { orderBody, type TestService } from '../../service.ts';
+import { type ProofsOf, proof } from '../proof.ts';
+import type { agentEndpoints } from '../rows/endpoints.ts';
+import { expectInvalid, expectRefusal, found, read } from '../scenes.ts';
+
+const retailer = 'harborgoods';
+/** What the challenges of an answer ask for, in cents. */
+export const amounts = (answer: Awaited<ReturnType<typeof sendPaid>>): string[] =>
+  challengesOf(answer).map(({ request }) => decoded(request).amount);
+
+/** A data call: asked for one cent, paid, and answered as its free sibling is. */
+async function costsOneCent(it: TestService, target: string, body: object, sibling: string): Promise<void> {
+  const asked = await sendPaid(it, target, body);
+  expectRefusalOfPayment(asked);
+  expect(new Set(amounts(asked))).toEqual(new Set(['1']));
+  const { answer } = await pay(it, target, body);
+  expect(answer.status, answer.text).toBe(200);
+  expect(decoded(answer.headers.get('payment-receipt'))).toMatchObject({ amount: '1', currency: 'usd' });
+  expect(answer.body).toEqual(await read(it, sibling));
+}
+
+function expectRefusalOfPayment(answer: Awaited<ReturnType<typeof sendPaid>>): void {
+  expect([answer.status, answer.body.code]).toEqual([402, 'payment_method_required']);
+}
+
+const product = async (it: TestService) => ({ product_id: (await found(it, retailer)).product_id, retailer });
+
+export const dataCallCost = proof('each of the four asks for one cent', async (it) => {
+  const { product_id } = await product(it);
+  const one = { product_id, retailer };
+  const calls = [
+    ['/agent/search', { q: 'coffee' }],
+    ['/agent/products/search', { query: 'coffee', retailer }],
+    ['/agent/products/offers', one],
+    ['/agent/products/details', one],
+  ] as const;
+  for (const [target, body] of calls) expect(amounts(await sendPaid(it, target, body))).toContain('1');
+});
+
+export const agentEndpointProofs: ProofsOf<typeof agentEndpoints> = {
+  'POST /agent/orders': proof(
+    '422 before any challenge, the lenient 402 for no body, 201 when paid',
+    async (it) => {
+      for (const invalid of ['{"products":', '[]', '"order"', '{}']) {
+        const answer = await sendPaid(it, '/agent/orders', invalid);
+        expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([422, null]);
+      }
+      const probed = await sendPaid(it, '/agent/orders', undefined);
+      expectRefusalOfPayment(probed);
+      expect(challengesOf(probed).length).toBeGreaterThan(1);
+      const { answer } = await pay(it, '/agent/orders', orderBody(it.product('test-success')));
+      expect(answer.status).toBe(201);
+      expect(checkShape('OrderResponse', answer.body, 'answer').issues).toBeUndefined();
+      const key = answer.headers.get('x-api-key');
+      expect((await it.send('GET', `/orders/${answer.body.id}`, undefined, key)).status).toBe(200);
+    },
+  ),
+  'POST /agent/orders?method': proof('leaves the challenge of that method alone', async (it) => {
+    const body = orderBody(it.product('test-success'));
+    const methods = challengesOf(await sendPaid(it, '/agent/orders', body)).map(({ method }) => method);
+    expect(methods).toContain('x402');
+    for (const method of methods) {
+      const narrowed = await sendPaid(it, `/agent/orders?method=${method}`, body);
+      expect(challengesOf(narrowed).map((challenge) => challenge.method)).toEqual([method]);
+    }
+    expectRefusal(await sendPaid(it, '/agent/orders?method=gold', body), 400, 'bad_request');
+  }),
+  'POST /agent/search': proof('one cent; limit, retailer and sort as for /search', async (it) => {
+    const query = `limit=3&retailer=${retailer}&sort=price_asc`;
+    await costsOneCent(it, `/agent/search?${query}`, { q: 'coffee' }, `/search?q=coffee&${query}`);
+    expectInvalid(await sendPaid(it, '/agent/search?limit=0', { q: 'coffee' }), 'query', 'limit');
+  }),
+  'POST /agent/products/search': proof(
+    'one cent; free_shipping filters the general retailer only',
+    async (it) => {
+      const free = '/agent/products/search?free_shipping=true';
+      const sibling = '/products/search?query=coffee&retailer=harborgoods&free_shipping=true';
+      await costsOneCent(it, free, { query: 'coffee', retailer }, sibling);
+      const electronics = '/products/search?query=usb&retailer=voltcorner';
+      await costsOneCent(it, free, { query: 'usb', retailer: 'voltcorner' }, electronics);
+    },
+  ),
+  'POST /agent/products/offers': proof('one cent; as its sibling with a key', async (it) => {
+    const body = await product(it);
+    await costsOneCent(
+      it,
+      '/agent/products/offers',
+      body,
+      `/products/${body.product_id}/offers?retailer=${retailer}`,
+    );
+  }),
+  'POST /agent/products/details': proof('one cent; as its sibling with a key', async (it) => {
+    const body = await product(it);
+    await costsOneCent(
+      it,
+      '/agent/products/details',
+      body,
+      `/products/${body.product_id}?retailer=${retailer}`,
+    );
+  }),
+};

@@ -1,0 +1,227 @@
+import { expect } from 'vitest';
+import { type ErrorCode, errorCodes } from '../../../../src/contract/error-codes.ts';
+import { readFault } from '../../../../src/sandbox/faults/spec.ts';
+import { approval, challengeFor, pay, sendPaid } from '../../payer.ts';
+import { type Answer, address, orderBody, type TestService } from '../../service.ts';
+import { type Proof, type ProofsOf, proof } from '../proof.ts';
+import type { errorCodeRows, errorStatusRows } from '../rows/errors.ts';
+import {
+  addAccount,
+  ask,
+  cancel,
+  day,
+  expectInvalid,
+  expectRefusal,
+  fire,
+  nobody,
+  ordered,
+  read,
+  second,
+} from '../scenes.ts';
+import { poll, startDevice } from './device.ts';
+
+type Scene = (it: TestService) => Promise<Answer>;
+
+/** The scene's answer has this status and code. */
+const answers = (
+  shows: string,
+  status: number,
+  code: ErrorCode,
+  scene: Scene,
+  start?: Proof['start'],
+): Proof =>
+  proof(
+    shows,
+    async (it) => {
+      expectRefusal(await scene(it), status, code);
+      expect(errorCodes[code].status).toBe(status);
+    },
+    start,
+  );
+
+/** The service describes itself; each response names the codes that it may carry. */
+async function declared(it: TestService): Promise<Map<string, string[]>> {
+  const places = new Map<string, string[]>();
+  for (const [path, item] of Object.entries<object>((await read(it, '/openapi.json')).paths))
+    for (const [method, { responses }] of Object.entries(item))
+      for (const [status, response] of Object.entries<{ 'x-error-codes'?: string[] }>(responses))
+        for (const code of response['x-error-codes'] ?? [])
+          places.set(code, [...(places.get(code) ?? []), `${method} ${path} ${status}`]);
+  return places;
+}
+
+/** No operation answers with it, while the contract still knows it from others. */
+const neverAnswered = (code: ErrorCode, status: number): Proof =>
+  proof('no operation declares it; a client that receives it knows its status and hint', async (it) => {
+    expect((await declared(it)).has(code)).toBe(false);
+    expect(errorCodes[code]).toMatchObject({ status, hint: expect.any(String) });
+  });
+
+/** Declared for POST /orders, and in the sandbox the failure of an order that was placed. */
+const afterPlacement = (slug: string, code: ErrorCode): Proof =>
+  proof('declared for POST /orders; the sandbox fails the order with it later', async (it) => {
+    expect((await declared(it)).get(code)).toContain('post /orders 400');
+    expect((await ordered(it, slug)).job_result.error_details.code).toBe(code);
+  });
+
+const underFault = (status: number, code: ErrorCode): Proof =>
+  answers(`a fault of ${status} answers with it`, status, code, (it) => it.send('GET', '/wallet/me'), {
+    faults: [readFault(`${status}@/wallet/me`) ?? expect.fail('this is a fault')],
+  });
+
+const order = (it: TestService, url: string, country = 'US'): Promise<Answer> =>
+  it.send('POST', '/orders', { ...orderBody(url), shipping_address: { ...address, country } });
+
+const paid = (it: TestService, payload?: unknown) =>
+  pay(it, '/agent/orders', orderBody(it.product('test-success')), 'sandbox', payload);
+
+export const errorCodeProofs: ProofsOf<typeof errorCodeRows> = {
+  'code unauthorized': answers('no key', 401, 'unauthorized', (it) =>
+    it.send('GET', '/orders', undefined, null),
+  ),
+  'code forbidden': answers('a key that reads one order reads no wallet', 403, 'forbidden', async (it) => {
+    const key = (await paid(it)).answer.headers.get('x-api-key');
+    return it.send('GET', '/wallet/me', undefined, key);
+  }),
+  'code invalid_token': answers('a key that nobody minted', 401, 'invalid_token', (it) =>
+    it.send('GET', '/orders', undefined, 'sbx_test_nobody'),
+  ),
+  'code token_expired': answers('a key that was not used for 8 days', 401, 'token_expired', (it) => {
+    it.pass(8 * day);
+    return it.send('GET', '/orders');
+  }),
+  'code not_found': answers('an order there is none of', 404, 'not_found', (it) =>
+    it.send('GET', `/orders/${nobody}`),
+  ),
+  'code already_exists': proof('names the resource and the order there is', async (it) => {
+    const first = await it.order('test-success', { idempotency_key: 'k' });
+    const again = await it.order('test-success', { idempotency_key: 'k' });
+    expectRefusal(again, 409, 'already_exists');
+    expect(again.body.details).toEqual({ resource: 'order', identifier: first.body.id });
+  }),
+  'code validation_error': proof('answers the validation body in place of a code', async (it) => {
+    const refused = await it.order('test-success', { max_price: 'much' });
+    expectInvalid(refused, 'body', 'max_price');
+    expect(Object.keys(refused.body)).toEqual(['detail']);
+    expect(errorCodes.validation_error.status).toBe(422);
+  }),
+  'code insufficient_funds': answers('more than the wallet has', 402, 'insufficient_funds', (it) =>
+    it.order('test-success', { max_price: 100_000 }),
+  ),
+  'code payment_failed': answers(
+    'a payment that is declined',
+    402,
+    'payment_failed',
+    async (it) => (await paid(it, { ...approval, authorization: 'decline' })).answer,
+  ),
+  'code payment_method_required': answers('nothing paid', 402, 'payment_method_required', (it) =>
+    sendPaid(it, '/agent/search', { q: 'coffee' }),
+  ),
+  'code invalid_payment_method': answers('a credential that is none', 402, 'invalid_payment_method', (it) =>
+    sendPaid(it, '/agent/search', { q: 'coffee' }, 'Payment e30'),
+  ),
+  'code invalid_shipping_address': answers('at creation', 400, 'invalid_shipping_address', (it) =>
+    it.order('test-invalid-address'),
+  ),
+  'code url_unreachable': answers('at creation', 400, 'url_unreachable', (it) =>
+    it.order('test-url-unreachable'),
+  ),
+  'code non_us_retailer': neverAnswered('non_us_retailer', 400),
+  'code unsupported_retailer': answers(
+    'a shop that cannot be ordered from',
+    400,
+    'unsupported_retailer',
+    (it) => order(it, 'https://giftcards.example/1'),
+  ),
+  'code unsupported_country': answers('an address in France', 400, 'unsupported_country', (it) =>
+    order(it, it.product('test-success'), 'FR'),
+  ),
+  'code retailer_country_not_supported': proof(
+    'declared; the check’s own code stands for it here',
+    async (it) => {
+      const places = (await declared(it)).get('retailer_country_not_supported');
+      expect(places).toContain('post /orders 400');
+      const german = await order(it, 'https://www.papierlaterne.example/p/1');
+      expectRefusal(german, 400, 'unsupported_country');
+    },
+  ),
+  'code guest_checkout_not_supported': answers(
+    'a retailer for members only, without an account there',
+    400,
+    'guest_checkout_not_supported',
+    (it) => order(it, 'https://www.membersbarn.example/p/1'),
+  ),
+  'code invalid_variant': afterPlacement('test-invalid-variant', 'invalid_variant'),
+  'code out_of_stock': afterPlacement('test-out-of-stock', 'out_of_stock'),
+  'code shipping_unavailable': afterPlacement('test-shipping-unavailable', 'shipping_unavailable'),
+  'code order_not_cancellable': answers('a placed order', 400, 'order_not_cancellable', async (it) =>
+    cancel(it, (await ordered(it)).id),
+  ),
+  'code return_not_allowed': answers('a failed order', 400, 'return_not_allowed', async (it) =>
+    ask(it, await ordered(it, 'test-out-of-stock')),
+  ),
+  'code external_service_error': underFault(502, 'external_service_error'),
+  'code stripe_error': neverAnswered('stripe_error', 502),
+  'code stytch_error': neverAnswered('stytch_error', 502),
+  'code internal_error': underFault(500, 'internal_error'),
+  'code bad_request': answers('a second page of a store that has one', 400, 'bad_request', (it) =>
+    it.send('GET', '/products/search?query=tea&retailer=morningroast.example&page=2'),
+  ),
+  'code rate_limit_exceeded': proof(
+    'too many keys a day, with Retry-After',
+    async (it) => {
+      const refused = await it.send('POST', '/sandbox/keys', undefined, null);
+      expectRefusal(refused, 429, 'rate_limit_exceeded');
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    },
+    { config: { mintLimitPerDay: 1 } },
+  ),
+  'code service_unavailable': underFault(503, 'service_unavailable'),
+  'code authorization_pending': answers('a poll', 400, 'authorization_pending', async (it) =>
+    poll(it, (await startDevice(it)).device_code),
+  ),
+  'code slow_down': answers('two polls at once', 400, 'slow_down', async (it) => {
+    const { device_code } = await startDevice(it);
+    await poll(it, device_code);
+    return poll(it, device_code);
+  }),
+  'code access_denied': answers('a person denied', 400, 'access_denied', async (it) => {
+    const { device_code, user_code } = await startDevice(it);
+    await fire(it, 'device-deny', user_code);
+    return poll(it, device_code);
+  }),
+  'code expired_token': answers('nobody decided in time', 400, 'expired_token', async (it) => {
+    const { device_code, expires_in } = await startDevice(it);
+    it.pass(expires_in * second);
+    return poll(it, device_code);
+  }),
+};
+
+export const errorStatusProofs: ProofsOf<typeof errorStatusRows> = {
+  'status 201': proof('an order was created', async (it) => {
+    expect((await it.order('test-success')).status).toBe(201);
+  }),
+  'status 204': proof('a cancel and a delete, without a body', async (it) => {
+    const { status, text } = await cancel(it, (await it.order('test-slow')).body.id);
+    const gone = await it.send('DELETE', `/managed-accounts/${(await addAccount(it)).body.short_id}`);
+    expect([status, text, gone.status, gone.text]).toEqual([204, '', 204, '']);
+  }),
+  'status 400': proof('both refusals of a test product at creation', async (it) => {
+    for (const slug of ['test-invalid-address', 'test-url-unreachable'])
+      expect((await it.order(slug)).status).toBe(400);
+  }),
+  'status 402': proof('insufficient funds, and a challenge', async (it) => {
+    expect((await it.order('test-insufficient-funds')).status).toBe(402);
+    const asked = await sendPaid(it, '/agent/search', { q: 'coffee' });
+    expect([asked.status, challengeFor(asked).intent]).toEqual([402, 'charge']);
+  }),
+  'status 409': proof('a second return of what is being returned', async (it) => {
+    const placed = await ordered(it);
+    expect([(await ask(it, placed)).status, (await ask(it, placed)).status]).toEqual([201, 409]);
+  }),
+  'status 422': proof('the validation body, in query, path and body', async (it) => {
+    expectInvalid(await it.send('GET', '/orders?limit=0'), 'query', 'limit');
+    expectInvalid(await it.send('GET', '/orders/1'), 'path', 'order_id');
+    expectInvalid(await it.order('test-success', { max_price: -1 }), 'body', 'max_price');
+  }),
+};

@@ -1,0 +1,108 @@
+/** The rows of the specification's Errors: every ErrorCode, with the status of its answer. */
+export const errorCodeRows = {
+  'code unauthorized': '401',
+  'code forbidden': '403',
+  'code invalid_token': '401',
+  'code token_expired': '401',
+  'code not_found': '404',
+  'code already_exists': '409; details hold resource and identifier',
+  'code validation_error': '422 with the validation body',
+  'code insufficient_funds': '402',
+  'code payment_failed': '402',
+  'code payment_method_required': '402',
+  'code invalid_payment_method': '402',
+  'code invalid_shipping_address': '400',
+  'code url_unreachable': '400',
+  'code non_us_retailer': '400; no longer returned',
+  'code unsupported_retailer': '400',
+  'code unsupported_country': '400',
+  'code retailer_country_not_supported': '400; declared, the sandbox has no cause for it',
+  'code guest_checkout_not_supported': '400',
+  'code invalid_variant': '400; in the sandbox after placement',
+  'code out_of_stock': '400; in the sandbox after placement',
+  'code shipping_unavailable': '400; in the sandbox after placement',
+  'code order_not_cancellable': '400',
+  'code return_not_allowed': '400',
+  'code external_service_error': '502; under a fault',
+  'code stripe_error': '502; there is no card processor here',
+  'code stytch_error': '502; there is no sign-in provider here',
+  'code internal_error': '500; under a fault',
+  'code bad_request': '400',
+  'code rate_limit_exceeded': '429 with Retry-After',
+  'code service_unavailable': '503; under a fault',
+  'code authorization_pending': '400 (rule 4)',
+  'code slow_down': '400 (rule 4)',
+  'code access_denied': '400 (rule 4)',
+  'code expired_token': '400 (observed)',
+} as const;
+
+export const errorStatusRows = {
+  'status 201': 'order create',
+  'status 204': 'cancel and delete',
+  'status 400': 'invalid address or unreachable URL at order creation (sandbox)',
+  'status 402': 'payment challenge or insufficient funds',
+  'status 409': 'on POST /returns',
+  'status 422': 'validation',
+} as const;
+
+export const errorRules = {
+  'error rule 1': 'non_us_retailer is no longer returned',
+  'error rule 2': 'three codes are predictable by GET /retailers/check',
+  'error rule 3': 'insufficient_funds: required, fund_with, your_retailer_account first',
+  'error rule 4': 'device polling: interval of authorization_pending and slow_down, access_denied',
+  'error rule 5': 'error_type in the order and in webhook payloads',
+  'error rule 6': 'a relaxed code is a concession; order_limit_exceeded and max_price_exceeded never are',
+  'error rule 7': 'error_details: field_errors and line_rejections',
+  'error rule 8': 'any other product URL succeeds',
+  'error rule 9':
+    'a repeated idempotency_key answers already_exists; the order is looked up by id or metadata',
+} as const;
+
+export const testSlugRows = {
+  'slug test-success': 'delivers',
+  'slug test-price-exceeded': 'max_price_exceeded after placement',
+  'slug test-out-of-stock': 'out_of_stock after placement',
+  'slug test-invalid-variant': 'invalid_variant after placement',
+  'slug test-shipping-unavailable': 'shipping_unavailable after placement',
+  'slug test-invalid-address': 'refused at creation with 400',
+  'slug test-url-unreachable': 'refused at creation with 400',
+  'slug test-insufficient-funds': 'refused at creation as insufficient funds',
+} as const;
+
+export const concernRows = {
+  'concern gift': 'a retailer with no gift option gets a normal order; reported in concessions',
+  'concern items': 'skipped, the rest ships; all skipped: cart_empty',
+  'concern quantity': "the retailer's cap is bought; requested and fulfilled counts reported",
+} as const;
+
+/** Every `error_type`, with its group; those after account_locked are observed. */
+export const errorTypeRows = {
+  'error_type max_price_exceeded': 'price',
+  'error_type out_of_stock': 'product',
+  'error_type invalid_variant': 'product',
+  'error_type shipping_unavailable': 'shipping',
+  'error_type gift_option_unavailable': 'gift',
+  'error_type quantity_limit_exceeded': 'quantity',
+  'error_type order_limit_exceeded': 'quantity',
+  'error_type cart_empty': 'cart',
+  'error_type login_failed': 'account',
+  'error_type account_locked': 'account',
+  'error_type product_not_found': 'product',
+  'error_type product_out_of_stock': 'product',
+  'error_type product_unavailable': 'product',
+  'error_type invalid_product_url': 'product',
+  'error_type product_variant_required': 'product',
+  'error_type product_variant_unavailable': 'product',
+  'error_type product_quantity_unavailable': 'quantity',
+  'error_type add_to_cart_failed': 'cart',
+  'error_type checkout_blocked': 'cart',
+  'error_type checkout_failed': 'cart',
+  'error_type shipping_address_invalid': 'shipping',
+  'error_type shipping_method_unavailable': 'shipping',
+  'error_type payment_declined': 'payment',
+  'error_type payment_method_invalid': 'payment',
+  'error_type payment_failed': 'payment',
+  'error_type session_expired': 'account',
+  'error_type account_verification_required': 'account',
+  'error_type retailer_unavailable': 'retailer',
+} as const;

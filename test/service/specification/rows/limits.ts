@@ -1,0 +1,23 @@
+/** The rows of the specification's Limits table. */
+export const limitRows = {
+  'limit of limit, GET /orders': '1 to 500, default 50',
+  'limit of limit, GET /orders/bulk': '1 to 200, default 50',
+  'limit of offset': 'minimum 0, default 0; list endpoints',
+  'limit of max_age': 'minimum 31 s; shorter newer_than windows widened to 31 s; details and offers',
+  'limit of idempotency_key': 'at most 36 characters',
+  'limit of gift_message': 'at most 240 characters',
+  'limit of max_price': 'minimum 0 cents',
+  'limit of merchant_order_id': 'at most 200 characters',
+  'limit of metadata_key': 'at most 200 characters',
+  'limit of metadata_value': 'at most 500 characters',
+  'limit of user_email': 'at most 320 characters',
+  'limit: API fee': '1 USD per agent order, charged with max_price, the difference refunded',
+  'limit: agent data call': '0.01 USD per call',
+  'limit: sandbox key': 'expires after 7 days without use; a few mints per day per IP address',
+  'limit: return label URL': 'expires after 7 days',
+  'limit: two-factor secret': '64 characters',
+  'limit: managed account concurrency': 'one order at a time per account',
+  'limit: sandbox lifecycle': 'placed within seconds, delivered within about ten seconds of creation',
+  'limit: store-domain search': 'about 10 results, no pagination',
+  'limit: electronics search': 'about 4 results per page',
+} as const;
