@@ -25,6 +25,7 @@ interface ServeRequest {
   readonly latencyMs?: number;
   readonly seed?: number;
   readonly mintLimitPerDay?: number;
+  readonly startBalanceCents?: number;
   readonly allowExternalWebhooks: boolean;
   /** As `--fault` writes them. */
   readonly faults: readonly string[];
@@ -42,6 +43,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
     speed,
     latencyMs,
     mintLimitPerDay,
+    startBalanceCents,
     allowExternalWebhooks,
   } = request;
   try {
@@ -54,6 +56,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
         ...(speed !== undefined && { speed }),
         ...(latencyMs !== undefined && { latencyMs }),
         ...(mintLimitPerDay !== undefined && { mintLimitPerDay }),
+        ...(startBalanceCents !== undefined && { startBalanceCents }),
         allowExternalWebhooks,
       },
       now: Date.now,

@@ -103,6 +103,15 @@ describe('orders', () => {
     }
   });
 
+  test.each(['file:///etc/passwd', 'ftp://shop.example/a', 'javascript:alert(1)'])(
+    'what no order takes is orderable by no retailer check: %s',
+    async (url) => {
+      const check = await service.send('GET', `/retailers/check?url=${encodeURIComponent(url)}&country=US`);
+      expect(check).toMatchObject({ status: 400, body: { code: 'bad_request' } });
+      expect((await service.send('POST', '/orders', orderBody(url))).status).toBe(422);
+    },
+  );
+
   test('cancel answers 204 while pending, then order_not_cancellable; nothing is charged', async () => {
     const { body } = await service.order('test-slow');
     expect((await service.send('POST', `/orders/${body.id}/cancel`)).status).toBe(204);

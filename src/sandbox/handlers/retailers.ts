@@ -16,7 +16,8 @@ export const retailerHandlers = {
 
   'retailer.check': async (service, { query }) => {
     const url = String(query.url);
-    if (!URL.canParse(url)) throw new Refusal('bad_request', `"${url}" is not a URL.`, { url });
+    if (!isWebAddress(url))
+      throw new Refusal('bad_request', `"${url}" is not an http or https URL.`, { url });
     const catalogue = await service.catalogue();
     return { value: catalogue.check(url, String(query.country).toUpperCase(), service.config.shopUrl) };
   },
@@ -32,3 +33,6 @@ export const retailerHandlers = {
     return { value, count: value.results.length };
   },
 } satisfies Partial<AllHandlers>;
+
+/** Whether an order would take it for a product's page at all. */
+const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

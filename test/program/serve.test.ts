@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { makePlace, type Place } from './place.ts';
+import { errand } from './run.ts';
+
+const program = 'errand';
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(() => place.remove());
+
+/** The base URL of a sandbox that the program serves until the test is over. */
+async function served(...args: string[]): Promise<string> {
+  const words = ['sandbox', 'serve', '--port', '0', '--memory', '-o', 'json', ...args];
+  const child = spawn(program, words, {
+    cwd: place.folder,
+    env: place.environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  for await (const line of createInterface(child.stdout)) return JSON.parse(line).base_url;
+  return expect.fail('it ended without a line');
+}
+
+async function send(url: string, key?: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+  const answer = await fetch(url, {
+    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+const row = (product_url: string) => ({
+  product_url,
+  max_price: '2500',
+  name: 'Ada Example',
+  address1: '1 Main Street',
+  city: 'Austin',
+  state: 'TX',
+  zip: '78701',
+  phone: '5125550100',
+});
+
+test('sandbox serve --balance: each new key has that much, enough for a batch of 5,000 rows', async () => {
+  const base = await served('--balance', '$200,000');
+  const minted = (await send(`${base}/sandbox/keys`, undefined, {})).body as { api_key: string };
+  const wallet = await send(`${base}/wallet/me`, minted.api_key);
+  expect(wallet.body).toMatchObject({ balance: 20_000_000, spendable_balance: 20_000_000 });
+  const rows = Array.from({ length: 5000 }, () => row(`${base}/shop/test-success`));
+  const batch = await send(`${base}/orders/bulk`, minted.api_key, { rows });
+  expect(batch).toMatchObject({ status: 201, body: { row_count: 5000, failed_count: 0 } });
+});
+
+test('sandbox serve --balance: what no wallet can hold is refused', async () => {
+  const { code, stderr } = await errand(place, [
+    'sandbox',
+    'serve',
+    '--port',
+    '0',
+    '--balance',
+    '$99999999999',
+  ]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--balance')]);
+});
