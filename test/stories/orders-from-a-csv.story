@@ -94,5 +94,5 @@ $ errand bulk upload dear.csv
 $ errand bulk upload orders.csv --run told --notify-on-complete --dry-run | grep notify
     "notify_on_complete": true
 $ TOLD=$(errand bulk upload orders.csv --run told --notify-on-complete -o id)
-$ errand bulk get $TOLD -o json --query '[0].notify_on_complete'
+$ errand bulk get $TOLD -o json --query notify_on_complete
 true

@@ -6,6 +6,7 @@ import { placeBatch } from '../../ordering/place-batch.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
+import { uploadedColumns } from './columns.ts';
 import { type Batch, isFailed } from './follow.ts';
 import { openSource } from './source.ts';
 import { rowsText } from './spend.ts';
@@ -67,11 +68,7 @@ export const retry = defineCommand({
     return {
       kind: 'list',
       rows: [{ ...placed, rows: rows.length }],
-      columns: [
-        { name: 'id', path: 'id', kind: 'id', weight: 2 },
-        { name: 'rows', path: 'rows', kind: 'count', weight: 1 },
-        { name: 'existed', path: 'existed', kind: 'flag', weight: 1 },
-      ],
+      columns: uploadedColumns,
       hints: () => [`follow: errand bulk watch ${placed.id}`],
     };
 

@@ -6,6 +6,7 @@ import type { Result } from '../../output/result.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { shellWord } from '../shell-word.ts';
+import { uploadedColumns } from './columns.ts';
 import { FileCheck } from './file-check.ts';
 import { openSource, type Source } from './source.ts';
 import { countLine, isShort, rowsText, spendLine } from './spend.ts';
@@ -98,11 +99,7 @@ function shown(uploaded: readonly Uploaded[]): Result {
   return {
     kind: 'list',
     rows: uploaded.map((batch) => ({ ...batch })),
-    columns: [
-      { name: 'id', path: 'id', kind: 'id', weight: 10 },
-      { name: 'rows', path: 'rows', kind: 'count', weight: 9 },
-      { name: 'existed', path: 'existed', kind: 'flag', weight: 8 },
-    ],
+    columns: uploadedColumns,
     hints: () => [
       ...(again > 0
         ? [
