@@ -54,8 +54,8 @@ export function planTable(name: string, headings: readonly string[], map: Column
   ];
   if (problems.length === 0) return plan;
   throw new UsageError(`the headings of ${name}: ${problems.join('; ')}`, {
-    details: { headings, problems },
-    hint: `Its headings are ${headings.join(', ')}. --map 'Their Heading=max_price' says what one means; \`errand bulk template\` shows all.`,
+    details: { headings },
+    hint: `--map 'Their Heading=max_price' says what one means; \`errand bulk template\` shows all.`,
   });
 }
 

@@ -10,6 +10,8 @@ export interface BatchIntent {
   readonly key: string;
   readonly filename: string;
   readonly rows: readonly Readonly<Record<string, string>>[];
+  /** The service tells the account holder when every row is placed or has failed. */
+  readonly notifies?: boolean;
 }
 
 export interface PlacedBatch {
@@ -39,7 +41,7 @@ export async function placeBatch(context: Context, batch: BatchIntent): Promise<
     profile: profile.value,
     baseUrl: baseUrl.value,
     keyMasked: context.keyMasked(),
-    body: { filename: batch.filename, rows: batch.rows },
+    body: { filename: batch.filename, rows: batch.rows, ...notice(batch) },
   });
   return sendBatch(context, batch, mayBeSent);
 }
@@ -72,9 +74,12 @@ export async function sendBatch(
 }
 
 async function create(client: Client, { rows, ...batch }: BatchIntent): Promise<string> {
-  const body = { filename: labelOf(batch), rows: rows.map((row) => ({ ...row })) };
+  const body = { filename: labelOf(batch), rows: rows.map((row) => ({ ...row })), ...notice(batch) };
   return (await client.call('bulk.create', { body })).body.id;
 }
+
+const notice = ({ notifies = false }: Pick<BatchIntent, 'notifies'>): { notify_on_complete?: true } =>
+  notifies ? { notify_on_complete: true } : {};
 
 /** A batch's name at the service tells it from every other. */
 const labelOf = ({ filename, key }: Pick<BatchIntent, 'filename' | 'key'>): string =>

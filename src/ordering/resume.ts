@@ -43,7 +43,12 @@ async function resumeBatch(context: Context, client: Client, record: JournalReco
   const { value } = checkShape('BulkUploadRequest', record.body, 'body');
   if (!value) throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold a batch`);
   (await context.journal()).claim(record);
-  const batch = { key: record.key, filename: value.filename ?? '', rows: value.rows };
+  const batch = {
+    key: record.key,
+    filename: value.filename ?? '',
+    rows: value.rows,
+    notifies: value.notify_on_complete === true,
+  };
   const { id, existed } = await sendBatch(context, batch, true);
   return { order: await readMade(client, record.operation, id), existed };
 }

@@ -85,5 +85,6 @@ function fault(entry: unknown): string | undefined {
 
 function plain(value: unknown): string {
   if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value.join(', ');
   return JSON.stringify(value) ?? String(value);
 }

@@ -30,6 +30,21 @@ $ errand bulk validate orders.csv --map Nothing=colour
 ? 2
 ! error: --map 'Nothing=colour': there is no column colour…
 
+# A file without rows, or without any that is valid, is told plainly.
+$ printf 'product_url,max_price,name,address,city,zip,phone\n' > headings.csv
+$ errand bulk validate headings.csv
+? 2
+! error: headings.csv has no row under its headings
+$ errand bulk upload headings.csv
+? 2
+! error: headings.csv has no row under its headings
+$ printf 'a,b\n1,2\n' > others.csv
+$ errand bulk validate others.csv --local
+? 2
+! error: the headings of others.csv: no column for product_url, …
+!   headings: a, b
+! hint: --map 'Their Heading=max_price' says what one means; `errand bulk template` shows all.
+
 # One order for each row; the same file again places nothing twice, on purpose it does.
 $ BATCH=$(errand bulk upload orders.csv -o id)
 $ errand bulk upload orders.csv -o csv
@@ -74,3 +89,10 @@ $ errand bulk upload dear.csv
 ? 6
 ! …short; nothing was sent…
 …
+
+# The service is asked to tell of the end.
+$ errand bulk upload orders.csv --run told --notify-on-complete --dry-run | grep notify
+    "notify_on_complete": true
+$ TOLD=$(errand bulk upload orders.csv --run told --notify-on-complete -o id)
+$ errand bulk get $TOLD -o json --query notify_on_complete
+true

@@ -31,3 +31,9 @@ export const batchDetailColumns: readonly Column[] = [
   { name: 'notified', path: 'notified_at', kind: 'time', weight: 1 },
   { name: 'rows in it', path: 'rows', columns: rowColumns },
 ];
+
+export const uploadedColumns: readonly Column[] = [
+  { name: 'id', path: 'id', kind: 'id', weight: 10 },
+  { name: 'rows', path: 'rows', kind: 'count', weight: 9 },
+  { name: 'existed', path: 'existed', kind: 'flag', weight: 8 },
+];

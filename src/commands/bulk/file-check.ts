@@ -2,7 +2,7 @@ import { batchesOf, usualBatchRows } from '../../bulk/batches.ts';
 import { checkFile, emptyTally, type ShownIssue } from '../../bulk/check.ts';
 import { type FileRow, RowKeys, type RowsOptions } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
-import { exitCodes } from '../../errors.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
 import { createProgress } from '../../output/progress.ts';
 import { checkAtService } from './service-check.ts';
 import type { Source } from './source.ts';
@@ -31,6 +31,7 @@ export class FileCheck {
     this.#scope = scope;
   }
 
+  /** @throws UsageError for a file without rows. */
   async *issues(): AsyncGenerator<ShownIssue> {
     const { tally } = this;
     const progress = createProgress(this.#context.io, {
@@ -44,6 +45,7 @@ export class FileCheck {
         yield* issues;
         this.#context.signal.throwIfAborted();
       }
+      if (tally.rows === 0) throw new UsageError(`${this.#options.name} has no row under its headings`);
       this.spend.estimate = tally.ceilings;
       const { local, skipInvalid } = this.#scope;
       // A file that is refused already need not trouble the service.
@@ -73,12 +75,11 @@ export class FileCheck {
 
   hints(): string[] {
     const { tally, spend } = this;
-    const line = countLine(tally.rows - tally.invalid, tally.rows);
-    return tally.rows === 0 ? ['there is no row under the headings'] : [line, spendLine(spend)];
+    return [countLine(tally.rows - tally.invalid, tally.rows), spendLine(spend)];
   }
 
   exitCode(): number {
-    if (this.tally.invalid > 0 || this.tally.rows === 0) return exitCodes.ended_badly;
+    if (this.tally.invalid > 0) return exitCodes.ended_badly;
     return isShort(this.spend) ? exitCodes.payment : 0;
   }
 

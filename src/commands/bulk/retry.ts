@@ -6,10 +6,11 @@ import { placeBatch } from '../../ordering/place-batch.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
+import { uploadedColumns } from './columns.ts';
 import { type Batch, isFailed } from './follow.ts';
 import { openSource } from './source.ts';
 import { rowsText } from './spend.ts';
-import { readTableOptions, tableOptions } from './table-options.ts';
+import { notifyOnComplete, readTableOptions, tableOptions } from './table-options.ts';
 import { followResult } from './watch.ts';
 
 export const retry = defineCommand({
@@ -27,6 +28,7 @@ export const retry = defineCommand({
     force: { kind: 'flag', description: 'with --to: write over a file' },
     file: { kind: 'text', placeholder: 'file', description: 'the CSV that was uploaded as this one batch' },
     ...tableOptions,
+    notifyOnComplete,
     yes: { kind: 'flag', description: 'spend with a live key without being asked' },
     watch: { kind: 'flag', description: 'follow the new batch to its end' },
   },
@@ -40,7 +42,10 @@ export const retry = defineCommand({
   operations: ['bulk.create', 'bulk.get'],
   exitCodes: { 10: 'in doubt: the new batch was sent and no answer came' },
   related: ['bulk get', 'bulk results', 'bulk upload'],
-  async run(context, { id, to, force = false, file, yes = false, watch = false, ...given }) {
+  async run(
+    context,
+    { id, to, force = false, file, notifyOnComplete: notifies = false, yes = false, watch = false, ...given },
+  ) {
     const batchId = checkUuid('bulk id', id);
     const client = await context.client();
     const { body: batch } = await client.call('bulk.get', { path: { batch_id: batchId } });
@@ -58,16 +63,12 @@ export const retry = defineCommand({
       lines: async () => [`  ${rowsText(rows.length)} of batch ${batchId}`],
     });
     const key = stableKey(rows.map((row) => JSON.stringify(row)));
-    const placed = await placeBatch(context, { key, filename: `retry of ${batchId}`, rows });
+    const placed = await placeBatch(context, { key, filename: `retry of ${batchId}`, rows, notifies });
     if (watch) return followResult(context, [placed.id]);
     return {
       kind: 'list',
       rows: [{ ...placed, rows: rows.length }],
-      columns: [
-        { name: 'id', path: 'id', kind: 'id', weight: 2 },
-        { name: 'rows', path: 'rows', kind: 'count', weight: 1 },
-        { name: 'existed', path: 'existed', kind: 'flag', weight: 1 },
-      ],
+      columns: uploadedColumns,
       hints: () => [`follow: errand bulk watch ${placed.id}`],
     };
 

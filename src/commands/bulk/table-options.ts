@@ -23,6 +23,12 @@ export const tableOptions = {
   },
 } as const;
 
+/** How a batch is followed by others than the command. */
+export const notifyOnComplete = {
+  kind: 'flag',
+  description: 'have the service tell you when the last row is placed or has failed',
+} as const;
+
 interface Given {
   readonly map?: ColumnMap | undefined;
   readonly useMap?: string | undefined;

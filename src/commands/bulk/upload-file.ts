@@ -22,6 +22,7 @@ interface Upload {
   readonly rows: number;
   readonly batchSize: number;
   readonly run: string;
+  readonly notifies: boolean;
 }
 
 /** How many batches are sent at once, at most. */
@@ -35,7 +36,7 @@ export async function uploadFile(
   context: Context,
   source: Source,
   options: RowsOptions,
-  { rows, batchSize, run }: Upload,
+  { rows, batchSize, run, notifies }: Upload,
 ): Promise<Uploaded[]> {
   const batches = batchesOf(validRows(source, options), new RowKeys(run), batchSize);
   const progress = createProgress(context.io, {
@@ -47,10 +48,14 @@ export async function uploadFile(
   const uploaded: Uploaded[] = [];
   let sent = 0;
   try {
-    const placed = inFlight(batches, (batch) => upload(context, options.name, batch), {
-      most: mostInFlight,
-      now: context.clock.now,
-    });
+    const placed = inFlight(
+      batches,
+      (batch) => upload(context, { ...batch, filename: options.name, notifies }),
+      {
+        most: mostInFlight,
+        now: context.clock.now,
+      },
+    );
     for await (const batch of placed) {
       uploaded.push(batch);
       sent += batch.rows;
@@ -75,9 +80,12 @@ export async function uploadFile(
   return uploaded;
 }
 
-async function upload(context: Context, filename: string, { key, rows }: Batch): Promise<Uploaded> {
+async function upload(
+  context: Context,
+  { key, rows, filename, notifies }: Batch & { filename: string; notifies: boolean },
+): Promise<Uploaded> {
   context.signal.throwIfAborted();
-  return { ...(await placeBatch(context, { key, filename, rows })), rows: rows.length };
+  return { ...(await placeBatch(context, { key, filename, rows, notifies })), rows: rows.length };
 }
 
 async function* validRows(source: Source, options: RowsOptions): AsyncGenerator<readonly FileRow[]> {

@@ -1,15 +1,16 @@
 import { usualBatchRows } from '../../bulk/batches.ts';
 import type { RowsOptions } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import { ErrandError } from '../../errors.ts';
 import type { Result } from '../../output/result.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { shellWord } from '../shell-word.ts';
+import { uploadedColumns } from './columns.ts';
 import { FileCheck } from './file-check.ts';
 import { openSource, type Source } from './source.ts';
 import { countLine, isShort, rowsText, spendLine } from './spend.ts';
-import { readTableOptions, tableOptions } from './table-options.ts';
+import { notifyOnComplete, readTableOptions, tableOptions } from './table-options.ts';
 import { type Uploaded, uploadFile } from './upload-file.ts';
 import { followResult } from './watch.ts';
 
@@ -36,6 +37,7 @@ export const upload = defineCommand({
       description: 'name of this upload: the same rows under another name are new orders',
     },
     skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
+    notifyOnComplete,
     yes: { kind: 'flag', description: 'spend with a live key without being asked' },
     watch: { kind: 'flag', description: 'follow the batches to their end' },
   },
@@ -56,7 +58,15 @@ export const upload = defineCommand({
   related: ['bulk validate', 'bulk watch', 'bulk retry', 'order journal'],
   async run(
     context,
-    { file, batchSize = usualBatchRows, run = '', skipInvalid = false, yes = false, ...more },
+    {
+      file,
+      batchSize = usualBatchRows,
+      run = '',
+      skipInvalid = false,
+      notifyOnComplete: notifies = false,
+      yes = false,
+      ...more
+    },
   ) {
     const source = await openSource(context, file);
     try {
@@ -70,7 +80,7 @@ export const upload = defineCommand({
         lines: async () => lines,
       });
       if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
-      const uploaded = await uploadFile(context, source, options, { rows, batchSize, run });
+      const uploaded = await uploadFile(context, source, options, { rows, batchSize, run, notifies });
       if (more.watch)
         return await followResult(
           context,
@@ -89,11 +99,7 @@ function shown(uploaded: readonly Uploaded[]): Result {
   return {
     kind: 'list',
     rows: uploaded.map((batch) => ({ ...batch })),
-    columns: [
-      { name: 'id', path: 'id', kind: 'id', weight: 10 },
-      { name: 'rows', path: 'rows', kind: 'count', weight: 9 },
-      { name: 'existed', path: 'existed', kind: 'flag', weight: 8 },
-    ],
+    columns: uploadedColumns,
     hints: () => [
       ...(again > 0
         ? [
@@ -122,12 +128,14 @@ async function checked(
   }
   const { tally, spend } = check;
   const valid = tally.rows - tally.invalid;
-  if (tally.rows === 0) throw new UsageError(`${source.name} has no row under its headings`);
   if (valid === 0 || (tally.invalid > 0 && !skipInvalid)) {
     throw new ErrandError('ended_badly', `${countLine(valid, tally.rows)}; nothing was sent`, {
       outcome: 'not_sent',
       details: { rows: tally.rows, invalid: tally.invalid, errors: tally.issues },
-      hint: 'Correct them, or upload the valid ones alone with --skip-invalid.',
+      hint:
+        valid === 0
+          ? 'Correct them; there is no valid row to upload.'
+          : 'Correct them, or upload the valid ones alone with --skip-invalid.',
       next: [{ command: `errand bulk validate ${shellWord(source.path)}`, when: 'to list every error' }],
     });
   }

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import type { AnyCommand, Noun } from '../../src/commands/define.ts';
+import type { Operation } from '../../src/contract/operation.ts';
+import { operations } from '../../src/contract/operations/index.ts';
+import { schemas } from '../../src/contract/schemas/index.ts';
+import { entries } from '../../src/program.ts';
+
+interface Known {
+  readonly path: string;
+  readonly command: AnyCommand;
+}
+
+/** What a person writes for a field that is not called so on the wire; `*` is any operation. */
+const renamed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '*': { status_filter: 'status', q: 'words', query: 'words', product_id: 'id', order_id: 'order' },
+  'bulk.create': { rows: 'file', filename: 'file' },
+  'bulk.validate': { rows: 'file', filename: 'file' },
+  'return.create': { items: 'item' },
+  'account.create': accountFields(),
+  'account.update': accountFields(),
+  'webhook.register': { webhook_url: 'url' },
+};
+
+/** What a command fills in by itself: no person knows it. */
+const ownDoing: Readonly<Record<string, readonly string[]>> = { 'device.token': ['device_code'] };
+
+/** The endpoint that checks rows has the shape of the one that places them, and tells nobody of anything. */
+const withoutMeaning: Readonly<Record<string, readonly string[]>> = {
+  'bulk.validate': ['notify_on_complete'],
+};
+
+function accountFields() {
+  return { password: 'password-file', totp_secret: 'totp-file', retailer_config: 'config-file' };
+}
+
+function commandsOf(path: string, part: AnyCommand | Noun): Known[] {
+  if (!('verbs' in part)) return [{ path, command: part }];
+  return part.verbs.flatMap((verb) => commandsOf(`${path} ${verb.name}`, verb));
+}
+
+const loaded = await Promise.all(entries.map(async (entry) => ({ entry, part: await entry.load() })));
+const commands = loaded
+  .flatMap(({ entry, part }) => commandsOf(entry.name, 'noun' in part ? part.noun : part.command))
+  .filter(({ path }) => path !== 'api');
+
+const kebab = (name: string): string =>
+  name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`).replaceAll('_', '-');
+
+/** Every flag and argument of a command, as they are written. */
+const inputsOf = ({ command }: Known): string[] => [
+  ...Object.entries(command.options ?? {}).map(([key, option]) => option.flag ?? kebab(key)),
+  ...(command.arguments ?? []).map(({ name }) => name),
+];
+
+/** A file flag whose content is the body itself. */
+const takesPayload = ({ path, command }: Known): boolean =>
+  !path.startsWith('bulk') && Object.keys(command.options ?? {}).includes('file');
+
+/** Names a field may be given under. */
+function namesOf(operation: string, field: string): string[] {
+  const names = [renamed[operation]?.[field], renamed['*']?.[field], kebab(field)];
+  return names.filter((name) => name !== undefined);
+}
+
+const table: Readonly<Record<string, Operation>> = operations;
+
+describe.each(Object.entries(table))('%s', (name, operation) => {
+  const calling = commands.filter(({ command }) => command.operations?.some((one) => one === name));
+
+  test('is reached by a command of its own, beside api', () => {
+    expect(calling.map(({ path }) => path)).not.toEqual([]);
+  });
+
+  test('takes each query parameter from a flag', () => {
+    const inputs = calling.flatMap(inputsOf);
+    const without = Object.keys(operation.query ?? {}).filter(
+      (parameter) => !namesOf(name, parameter).some((one) => inputs.includes(one)),
+    );
+    expect(without).toEqual([]);
+  });
+
+  test('takes each body field from a flag or a payload file', () => {
+    const schema = operation.body && schemas[operation.body.schema];
+    const fields = schema && 'shape' in schema ? Object.keys(schema.shape) : [];
+    expect(fields.length > 0).toBe(schema !== undefined);
+    if (calling.some(takesPayload)) return;
+    const inputs = calling.flatMap(inputsOf);
+    const known = [...(ownDoing[name] ?? []), ...(withoutMeaning[name] ?? [])];
+    const without = fields.filter(
+      (field) => !known.includes(field) && !namesOf(name, field).some((one) => inputs.includes(one)),
+    );
+    expect(without).toEqual([]);
+  });
+});
