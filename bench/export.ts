@@ -27,7 +27,9 @@ async function exported(folder: string, count: number): Promise<{ safe: Run; raw
     await fillWithOrders(sandbox, count);
     const into = join(place, 'out');
     const own = (...more: string[]): Promise<Run> =>
-      middle(rounds, () => run([program, 'order', 'export', ...more], { folder: place, env: sandbox.env, into }));
+      middle(rounds, () =>
+        run([program, 'order', 'export', ...more], { folder: place, env: sandbox.env, into }),
+      );
     return { curlMs: curl(sandbox, into), safe: await own(), raw: await own('--raw-csv') };
   } finally {
     await sandbox.stop();

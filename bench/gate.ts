@@ -8,6 +8,7 @@ export interface Gate {
   readonly asked: string[];
   /** When the first byte of an answer's body passed, ms of `performance.now()`. */
   firstByteAt(): number;
+  mostInFlight(): number;
   close(): void;
 }
 
@@ -15,8 +16,14 @@ export interface Gate {
 export async function openGate(target: string): Promise<Gate> {
   const asked: string[] = [];
   let firstByteAt = Number.NaN;
+  let [inFlight, mostInFlight] = [0, 0];
   const server = createServer((incoming, outgoing) => {
     asked.push(incoming.url ?? '');
+    inFlight += 1;
+    mostInFlight = Math.max(mostInFlight, inFlight);
+    outgoing.once('close', () => {
+      inFlight -= 1;
+    });
     const passed = request(
       new URL(incoming.url ?? '/', target),
       { method: incoming.method ?? 'GET', headers: incoming.headers },
@@ -36,6 +43,7 @@ export async function openGate(target: string): Promise<Gate> {
     baseUrl: `http://127.0.0.1:${port}`,
     asked,
     firstByteAt: () => firstByteAt,
+    mostInFlight: () => mostInFlight,
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -12,9 +12,23 @@ export async function measure(folder: string): Promise<Row[]> {
   const sandbox = await startSandbox(folder);
   try {
     const id = await createOrder(sandbox);
-    const env = { ERRAND_CONFIG_DIR: join(folder, 'own', 'config'), ERRAND_STATE_DIR: join(folder, 'own', 'state') };
+    const env = {
+      ERRAND_CONFIG_DIR: join(folder, 'own', 'config'),
+      ERRAND_STATE_DIR: join(folder, 'own', 'state'),
+    };
     const product = 'http://127.0.0.1:4848/shop/test-success';
-    const made = ['order', 'create', '--product', product, '--max-price', '$99', '--ship-to', 'home', '-o', 'id'];
+    const made = [
+      'order',
+      'create',
+      '--product',
+      product,
+      '--max-price',
+      '$99',
+      '--ship-to',
+      'home',
+      '-o',
+      'id',
+    ];
     const embedded = spawnSync(process.execPath, [program, ...made], {
       env: { ...process.env, ...env },
       encoding: 'utf8',

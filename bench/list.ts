@@ -32,7 +32,12 @@ async function listed(folder: string, count: number): Promise<{ own: Run; loop: 
   try {
     await fillWithOrders(sandbox, count);
     const into = join(place, 'out');
-    const loopArgs = [bare('undici-pages.mjs'), sandbox.baseUrl, sandbox.headers.authorization ?? '', String(count)];
+    const loopArgs = [
+      bare('undici-pages.mjs'),
+      sandbox.baseUrl,
+      sandbox.headers.authorization ?? '',
+      String(count),
+    ];
     const loop = await middle(rounds, () => run(loopArgs, { folder: place, into }));
     const own = await middle(rounds, () => run(listing, { folder: place, env: sandbox.env, into }));
     return { own, loop, firstRowMs: await firstRow(place, sandbox) };

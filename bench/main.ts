@@ -23,7 +23,8 @@ const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in themes));
-if (unknown.length > 0) throw new Error(`no theme ${unknown.join(', ')}; there are ${Object.keys(themes).join(', ')}`);
+if (unknown.length > 0)
+  throw new Error(`no theme ${unknown.join(', ')}; there are ${Object.keys(themes).join(', ')}`);
 
 const rows: Row[] = [];
 for (const [name, load] of Object.entries(themes)) {

@@ -20,6 +20,8 @@ interface RunOptions {
   /** File for stdout; without it stdout comes back, or is dropped with `discard`. */
   readonly into?: string;
   readonly discard?: boolean;
+  /** File for stdin. */
+  readonly input?: string;
   /** Exit codes that are as they should be. */
   readonly codes?: readonly number[];
 }
@@ -27,13 +29,17 @@ interface RunOptions {
 /** Runs `node ARGS` to its end and measures it. @throws Error where it fails. */
 export async function run(
   args: readonly string[],
-  { folder, env = {}, into, discard = false, codes = [0] }: RunOptions,
+  { folder, env = {}, into, input, discard = false, codes = [0] }: RunOptions,
 ): Promise<Run> {
   const peakFile = join(folder, 'peak');
   const began = performance.now();
   const child = spawn(process.execPath, ['--require', bare('peak.cjs'), ...args], {
     env: { ...process.env, ...env, BENCH_PEAK: peakFile },
-    stdio: ['ignore', into === undefined ? 'pipe' : openSync(into, 'w'), 'pipe'],
+    stdio: [
+      input === undefined ? 'ignore' : openSync(input, 'r'),
+      into === undefined ? 'pipe' : openSync(into, 'w'),
+      'pipe',
+    ],
   });
   let [stdout, stderr, firstAt] = ['', '', Number.NaN];
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -45,7 +51,13 @@ export async function run(
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
   if (!codes.includes(Number(code))) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
-  return { ms: performance.now() - began, peak: Number(readFileSync(peakFile, 'utf8')), firstAt, stdout, stderr };
+  return {
+    ms: performance.now() - began,
+    peak: Number(readFileSync(peakFile, 'utf8')),
+    firstAt,
+    stdout,
+    stderr,
+  };
 }
 
 /** The one of several runs whose time is in the middle, with the highest peak of all. */

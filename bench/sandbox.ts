@@ -42,7 +42,11 @@ export async function startSandbox(folder: string, ...more: readonly string[]): 
   };
   return {
     baseUrl,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept: 'application/json' },
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+    },
     env: { ...folders, ERRAND_API_KEY: key, ERRAND_BASE_URL: baseUrl },
     order,
     file,
@@ -65,7 +69,11 @@ export async function createOrder({ baseUrl, headers, order }: BenchSandbox): Pr
  * Copies a first order in the store until there are `count`, each with an id of its own.
  * @param live whether the copies have the future of the first; else they stay as they are. @returns their ids.
  */
-export async function fillWithOrders(sandbox: BenchSandbox, count: number, { live = false } = {}): Promise<string[]> {
+export async function fillWithOrders(
+  sandbox: BenchSandbox,
+  count: number,
+  { live = false } = {},
+): Promise<string[]> {
   await createOrder(sandbox);
   const store = await Store.open(sandbox.file);
   const id = `printf('%08x-0000-4000-8000-%012x', i, i)`;
