@@ -1,68 +1,67 @@
-/** Start-up as a ratio to bare Node in the same run: medians of interleaved runs. Prints a table, writes nothing. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { program } from './program.ts';
+import { median, type Row, spell, timeBeside } from './table.ts';
 
-const program = fileURLToPath(new URL('../bin/errand.js', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'errand-bench-'));
-const env = {
-  ...process.env,
-  ERRAND_CONFIG_DIR: join(folder, 'config'),
-  ERRAND_STATE_DIR: join(folder, 'state'),
-};
-const rounds = Number(process.argv[2] ?? 25);
+/** How often each command runs, one after the other in turn, so that what else the machine does falls on all alike. */
+const rounds = 25;
 
-interface Row {
+export interface Command {
   readonly name: string;
+  readonly file?: string;
   readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Times `node -e 0`. */
   readonly aim?: number;
 }
 
-const rows: readonly Row[] = [
-  { name: 'node -e 0', args: ['-e', '0'] },
-  { name: 'errand --version', args: [program, '--version'], aim: 1.25 },
-  { name: 'errand --help', args: [program, '--help'], aim: 1.35 },
-  {
-    name: 'a TAB: errand order list --',
-    args: [program, '__complete', '--', 'order', 'list', '--'],
-    aim: 1.35,
-  },
-  { name: 'a TAB: errand order get', args: [program, '__complete', '--', 'order', 'get', ''], aim: 1.35 },
-  { name: 'errand order --help', args: [program, 'order', '--help'] },
-  { name: 'errand config path', args: [program, 'config', 'path'] },
-  { name: 'errand wallet -o json (embedded)', args: [program, 'wallet', '-o', 'json'] },
-];
+const nothing: Command = { name: 'node -e 0', args: ['-e', '0'] };
 
-function time(args: readonly string[]): number {
-  const started = process.hrtime.bigint();
-  const { status, stderr } = spawnSync(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`);
-  return Number(process.hrtime.bigint() - started) / 1e6;
-}
-
-const median = (times: readonly number[]): number =>
-  times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
-
-try {
+/** Start-up of the commands that wait for nothing, beside bare Node. */
+export async function measure(folder: string): Promise<Row[]> {
+  const env = { ERRAND_CONFIG_DIR: join(folder, 'config'), ERRAND_STATE_DIR: join(folder, 'state') };
+  const own = (name: string, args: readonly string[], aim?: number): Command => ({
+    name,
+    args: [program, ...args],
+    env,
+    ...(aim !== undefined && { aim }),
+  });
   // Something to complete: a key, an address and orders in the embedded sandbox.
   const product = 'http://127.0.0.1:4848/shop/test-never';
-  time([program, 'order', 'create', '--product', product, '--max-price', '$0.10', '--ship-to', 'home']);
-  for (const { args } of rows) time(args);
-  const times = rows.map(() => [] as number[]);
+  time(own('', ['order', 'create', '--product', product, '--max-price', '$0.10', '--ship-to', 'home']));
+  return besideNode([
+    own('errand --version', ['--version'], 1.25),
+    own('errand --help', ['--help'], 1.35),
+    own('a TAB: errand order list --', ['__complete', '--', 'order', 'list', '--'], 1.35),
+    own('a TAB: errand order get', ['__complete', '--', 'order', 'get', ''], 1.35),
+    own('errand order --help', ['order', '--help']),
+    own('errand config path', ['config', 'path']),
+  ]);
+}
+
+/** Medians of interleaved runs. */
+export function besideNode(commands: readonly Command[]): Row[] {
+  const all = [nothing, ...commands];
+  for (const command of all) time(command);
+  const times = all.map(() => [] as number[]);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, { args }] of rows.entries()) times[index]?.push(time(args));
+    for (const [index, command] of all.entries()) times[index]?.push(time(command));
   }
-  const bare = median(times[0] ?? []);
-  console.log(
-    `start-up, medians of ${rounds} interleaved runs; Node ${process.version}, ${cpus()[0]?.model}`,
-  );
-  for (const [index, { name, aim }] of rows.entries()) {
-    const own = median(times[index] ?? []);
-    const ratio = (own / bare).toFixed(2);
-    console.log(`${name.padEnd(36)} ${own.toFixed(1).padStart(7)} ms  ${ratio}x${aim ? `  aim ${aim}` : ''}`);
-  }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  const [bare = 0, ...own] = times.map(median);
+  return [
+    { name: nothing.name, figure: spell(bare) },
+    ...commands.map(({ name, aim }, index) =>
+      timeBeside(name, own[index] ?? 0, { name: nothing.name, ms: bare }, aim),
+    ),
+  ];
+}
+
+function time({ file = process.execPath, args, env }: Command): number {
+  const started = process.hrtime.bigint();
+  const { status, stderr } = spawnSync(file, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`);
+  return Number(process.hrtime.bigint() - started) / 1e6;
 }

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { Store } from '../src/sandbox/store.ts';
+import { program } from './program.ts';
+
+/** A sandbox served by a process of its own, with a key. */
+export interface BenchSandbox {
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** For a client of it, with folders of its own. */
+  readonly env: Readonly<Record<string, string>>;
+  /** A body that makes an order. */
+  readonly order: Readonly<Record<string, unknown>>;
+  readonly file: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Starts `errand sandbox serve`. @param folder for its data and for its client's. */
+export async function startSandbox(folder: string, ...more: readonly string[]): Promise<BenchSandbox> {
+  const file = join(folder, 'served.db');
+  const folders = { ERRAND_STATE_DIR: join(folder, 'state'), ERRAND_CONFIG_DIR: join(folder, 'config') };
+  const args = ['sandbox', 'serve', '--port', '0', '--data', file, '-o', 'json', ...more];
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, ...folders },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const line = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk;
+      if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')));
+    });
+    child.once('exit', (code) => reject(new Error(`sandbox serve ended with ${code}`)));
+  });
+  const { base_url: baseUrl } = JSON.parse(line) as { base_url: string };
+  const minted = await fetch(`${baseUrl}/sandbox/keys`, { method: 'POST' });
+  const { api_key: key, example_order: order } = (await minted.json()) as {
+    api_key: string;
+    example_order: Record<string, unknown>;
+  };
+  return {
+    baseUrl,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+    },
+    env: { ...folders, ERRAND_API_KEY: key, ERRAND_BASE_URL: baseUrl },
+    order,
+    file,
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** One order over HTTP. @returns its id. */
+export async function createOrder({ baseUrl, headers, order }: BenchSandbox): Promise<string> {
+  const answer = await fetch(`${baseUrl}/orders`, { method: 'POST', headers, body: JSON.stringify(order) });
+  const { id } = (await answer.json()) as { id: string };
+  return id;
+}
+
+/**
+ * Copies a first order in the store until there are `count`, each with an id of its own.
+ * @param live whether the copies have the future of the first; else they stay as they are. @returns their ids.
+ */
+export async function fillWithOrders(
+  sandbox: BenchSandbox,
+  count: number,
+  { live = false } = {},
+): Promise<string[]> {
+  await createOrder(sandbox);
+  const store = await Store.open(sandbox.file);
+  const id = `printf('%08x-0000-4000-8000-%012x', i, i)`;
+  try {
+    store.database.exec(`
+      BEGIN;
+      ${live ? '' : "UPDATE orders SET next_due = NULL, plan = '[]';"}
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})
+      INSERT INTO orders (id, user_id, idempotency_key, created_at, status, recipient, created_by, reserved, fee, wallet_paid,
+          record, listed, body, plan, next_due)
+        SELECT ${id}, user_id, 'copy-' || i, created_at - ${live ? 0 : 1000} * i, status, recipient, created_by, 0, fee,
+          wallet_paid, replace(record, id, ${id}), replace(listed, id, ${id}), body, replace(plan, id, ${id}), next_due
+          FROM orders, n WHERE seq = 1;
+      UPDATE users SET order_count = ${count};
+      COMMIT;
+      PRAGMA wal_checkpoint(TRUNCATE);`);
+    return store.all('SELECT id FROM orders').map((row) => String(row.id));
+  } finally {
+    store.close();
+  }
+}

@@ -1,0 +1,60 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openGate } from './gate.ts';
+import { writeOrdersCsv } from './orders-csv.ts';
+import { bare, program, type Run, run } from './program.ts';
+import { startSandbox } from './sandbox.ts';
+import { atMost, growth, type Row, timeBeside } from './table.ts';
+
+/** An upload, with its check before and its journal, beside a loop that sends the same batches and keeps nothing. */
+export async function measure(folder: string): Promise<Row[]> {
+  const small = await uploaded(folder, 5_000);
+  const large = await uploaded(folder, 50_000);
+  return [
+    timeBeside('bulk upload, 50,000 rows, served', large.own.ms, {
+      name: 'a plain loop of requests, unchecked and unjournaled',
+      ms: large.loop.ms,
+    }),
+    { name: 'its requests in flight, at most', figure: String(large.inFlight) },
+    atMost('its peak memory', large.own.peak / 2 ** 20, 200, 'MB'),
+    ...growth('bulk upload', small.own, large.own),
+  ];
+}
+
+async function uploaded(folder: string, rows: number): Promise<{ own: Run; loop: Run; inFlight: number }> {
+  const place = join(folder, String(rows));
+  mkdirSync(place);
+  const file = join(place, 'orders.csv');
+  // A ceiling that nothing fits under costs the wallet nothing.
+  const own = await served(place, 'own', async (sandbox, base) => {
+    await writeOrdersCsv(file, rows, `${base}/shop/test-price-exceeded`, 1);
+    const gate = await openGate(base);
+    try {
+      const env = { ...sandbox, ERRAND_BASE_URL: gate.baseUrl };
+      const done = await run([program, 'bulk', 'upload', file, '-o', 'ndjson'], { folder: place, env });
+      return { done, inFlight: gate.mostInFlight() };
+    } finally {
+      gate.close();
+    }
+  });
+  const loop = await served(place, 'loop', async ({ ERRAND_API_KEY: key = '' }, base) => {
+    await writeOrdersCsv(file, rows, `${base}/shop/test-price-exceeded`, 1);
+    return run([bare('upload-loop.mjs'), file, base, `Bearer ${key}`], { folder: place });
+  });
+  return { own: own.done, loop, inFlight: own.inFlight };
+}
+
+async function served<T>(
+  place: string,
+  name: string,
+  work: (env: Readonly<Record<string, string>>, baseUrl: string) => Promise<T>,
+): Promise<T> {
+  const own = join(place, name);
+  mkdirSync(own);
+  const sandbox = await startSandbox(own);
+  try {
+    return await work(sandbox.env, sandbox.baseUrl);
+  } finally {
+    await sandbox.stop();
+  }
+}
