@@ -7,6 +7,7 @@ import {
   trackingStatuses,
 } from '../../../src/contract/enums.ts';
 import { errorCodes, errorTypes } from '../../../src/contract/error-codes.ts';
+import { webhookEvents } from '../../../src/contract/events.ts';
 import type { Operation } from '../../../src/contract/operation.ts';
 import { type OperationName, operations } from '../../../src/contract/operations/index.ts';
 
@@ -41,5 +42,6 @@ export const contractNames: Readonly<Record<string, readonly string[]>> = {
   'tracking statuses': named('tracking', trackingStatuses),
   'return statuses': named('return', returnStatuses),
   'batch statuses': named('batch', batchStatuses),
+  events: named('event', Object.keys(webhookEvents)),
   'fulfillment concerns': named('concern', fulfillmentConcerns),
 };

@@ -1,30 +1,40 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { expect, vi } from 'vitest';
 import type { Answer, TestService } from '../service.ts';
 import { read } from './scenes.ts';
 
 /** A webhook as it arrived. */
 export interface Hook {
   readonly event: string;
+  readonly target: string;
+  readonly headers: NodeJS.Dict<string | string[]>;
   readonly body: Answer['body'];
 }
 
-/** Receives webhooks while `work` goes on; `until` lets time pass until what has come satisfies. */
+export interface Receiver {
+  readonly url: string;
+  readonly hooks: readonly Hook[];
+  /** Statuses of its next answers; 200 after them. */
+  readonly answers: number[];
+  /** Lets time pass until what has come satisfies. */
+  readonly until: (enough: () => boolean) => Promise<void>;
+}
+
+/** Receives webhooks while `work` goes on. */
 export async function withReceiver(
   it: TestService,
-  work: (receiver: {
-    readonly url: string;
-    readonly hooks: readonly Hook[];
-    readonly until: (enough: () => boolean) => Promise<void>;
-  }) => Promise<void>,
+  work: (receiver: Receiver) => Promise<void>,
 ): Promise<void> {
   const hooks: Hook[] = [];
+  const answers: number[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = JSON.parse(Buffer.concat(chunks).toString());
-    hooks.push({ event: String(request.headers['x-webhook-event']), body });
-    response.end();
+    const { headers, url: target = '' } = request;
+    hooks.push({ event: String(headers['x-webhook-event']), target, headers, body });
+    response.writeHead(answers.shift() ?? 200).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
@@ -33,10 +43,12 @@ export async function withReceiver(
       it.pass(100);
       await read(it, '/wallet/me');
     }
-    if (!enough()) throw new Error(`only ${hooks.map(({ event }) => event).join(', ')} came`);
+    // All is due by now; a busy machine may still be sending it.
+    const came = () => `only ${hooks.map(({ event }) => event).join(', ')} came`;
+    await vi.waitFor(() => expect(enough(), came()).toBe(true), { timeout: 10_000 });
   };
   try {
-    await work({ url, hooks, until });
+    await work({ url, hooks, answers, until });
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

@@ -6,6 +6,7 @@ import { batchStateProofs, bulkEndpointProofs } from './proofs/bulk.ts';
 import { errorCodeProofs, errorStatusProofs } from './proofs/error-codes.ts';
 import { errorRuleProofs } from './proofs/error-rules.ts';
 import { concernProofs, errorTypeProofs, testSlugProofs } from './proofs/error-types.ts';
+import { eventProofs } from './proofs/events.ts';
 import { legacyEndpointProofs } from './proofs/legacy.ts';
 import { limitProofs } from './proofs/limits.ts';
 import { orderQueryProofs } from './proofs/order-query.ts';
@@ -17,6 +18,7 @@ import { returnEndpointProofs, returnStateProofs } from './proofs/returns.ts';
 import { searchEndpointProofs } from './proofs/search.ts';
 import * as endpoints from './rows/endpoints.ts';
 import * as errors from './rows/errors.ts';
+import { eventRows } from './rows/events.ts';
 import { limitRows } from './rows/limits.ts';
 import * as states from './rows/states.ts';
 
@@ -58,5 +60,6 @@ export const tables: readonly Table[] = [
   table('Errors: sandbox product slugs', errors.testSlugRows, testSlugProofs),
   table('Errors: error_type', errors.errorTypeRows, errorTypeProofs),
   table('Fulfillment concerns', errors.concernRows, concernProofs),
+  table('Events', eventRows, eventProofs),
   table('Limits', limitRows, limitProofs),
 ];
