@@ -3,8 +3,9 @@ import { deviceStateProofs, keyStateProofs, otherEndpointProofs } from './proofs
 import { accountEndpointProofs } from './proofs/accounts.ts';
 import { agentEndpointProofs } from './proofs/agent.ts';
 import { batchStateProofs, bulkEndpointProofs } from './proofs/bulk.ts';
-import { errorCodeProofs, errorStatusProofs } from './proofs/error-codes.ts';
+import { errorCodeProofs } from './proofs/error-codes.ts';
 import { errorRuleProofs } from './proofs/error-rules.ts';
+import { errorStatusProofs } from './proofs/error-statuses.ts';
 import { concernProofs, errorTypeProofs, testSlugProofs } from './proofs/error-types.ts';
 import { eventProofs } from './proofs/events.ts';
 import { legacyEndpointProofs } from './proofs/legacy.ts';
