@@ -1,3 +1,4 @@
+import { plainText } from '../output/path.ts';
 import type { Column, Row } from '../output/result.ts';
 
 /** An order's columns, for every format. */
@@ -101,5 +102,5 @@ const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? val
 function field(record: unknown, name: string): string {
   if (typeof record !== 'object' || record === null || !Object.hasOwn(record, name)) return '';
   const value: unknown = Reflect.get(record, name);
-  return value === null || value === undefined ? '' : String(value);
+  return plainText(value);
 }

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { errorTypeHint } from '../contract/error-codes.ts';
 import type { WatchEvent } from '../ordering/watch.ts';
 import { formatMoney } from '../output/money.ts';
+import { plainText } from '../output/path.ts';
 import type { Row } from '../output/result.ts';
 import { safeText } from '../output/safe-text.ts';
 import { deliveryOf } from './order-columns.ts';
@@ -68,8 +69,8 @@ export function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: 
   const { order } = event;
   const parts = [
     new Date(now).toISOString(),
-    String(order.id),
-    String(order.status),
+    plainText(order.id),
+    plainText(order.status),
     deliveryOf(order) ?? '-',
   ];
   const reason = failureOf(order);
@@ -78,12 +79,12 @@ export function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: 
 
 function liveLine(id: string, order: Row | undefined, now: number): string {
   if (!order) return `${id}  …`;
-  const age = Math.max(0, Math.round((now - Date.parse(String(order.created_at))) / 1000));
+  const age = Math.max(0, Math.round((now - Date.parse(plainText(order.created_at))) / 1000));
   const parts = [
     id,
-    String(order.status).padEnd(13),
+    plainText(order.status).padEnd(13),
     (deliveryOf(order) ?? '').padEnd(11),
-    `${age} s`,
+    Number.isNaN(age) ? '' : `${age} s`,
     totalOf(order),
     failureOf(order) ?? '',
   ];

@@ -19,3 +19,9 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 function own(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
+
+/** A value that ought to be a plain one as text: empty for none, JSON where the service put something else there. */
+export function plainText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return isRecord(value) ? JSON.stringify(value) : String(value);
+}

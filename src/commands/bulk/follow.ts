@@ -21,6 +21,8 @@ export interface FollowSummary {
   /** Rows that became no order, and orders that failed or were cancelled. */
   readonly failed: number;
   readonly waiting: number;
+  /** Batches that go on, or that nothing was heard of. */
+  readonly open: number;
   readonly elapsed_ms: number;
 }
 
@@ -32,15 +34,21 @@ const goodOrder = 'order_placed';
 
 type Verdict = 'placed' | 'failed' | 'waiting';
 
-function verdictOf({ status, order_status: order }: BatchRow): Verdict {
-  if (status === 'failed') return 'failed';
+function verdictOf({ status, order_status: order }: BatchRow, batch: Batch): Verdict {
+  // A batch that failed as a whole places no more rows.
+  if (status === 'failed' || (status === 'pending' && batch.status === 'failed')) return 'failed';
   if (status === 'pending' || openOrder.has(order)) return 'waiting';
   return order === goodOrder ? 'placed' : 'failed';
 }
 
 /** Whether a row is to be tried again: it became no order and no order of its key exists, or its order failed. */
-export const isFailed = (row: BatchRow): boolean =>
-  verdictOf(row) === 'failed' && !row.error?.startsWith('already_exists');
+export const isFailed = (row: BatchRow, batch: Batch): boolean =>
+  verdictOf(row, batch) === 'failed' && !row.error?.startsWith('already_exists');
+
+/** Rows that the service has not written down yet are awaited like the others. */
+const isDone = (batch: Batch): boolean =>
+  batch.rows.every((row) => verdictOf(row, batch) !== 'waiting') &&
+  (batch.rows.length >= batch.row_count || batch.status === 'completed' || batch.status === 'failed');
 
 /**
  * Follows batches until every row has become an order that was placed, or has failed; a row for each change.
@@ -75,7 +83,7 @@ export async function* followBatches(
           changes += 1;
           yield { type: 'row', batch_id: id, ...row };
         }
-        if (body.rows.every((row) => verdictOf(row) !== 'waiting')) open.delete(id);
+        if (isDone(body)) open.delete(id);
       }
       if (gapSince !== undefined) yield { type: 'reconnected', gap_ms: clock.now() - gapSince };
       gapSince = undefined;
@@ -90,23 +98,23 @@ export async function* followBatches(
     pauseMs = changes > 0 ? pace.shortestMs : Math.min(pace.longestMs, pauseMs * 1.5);
     await clock.sleep(Math.min(pauseMs, left), signal);
   }
-  yield { type: 'summary', ...tallyOf(latest), elapsed_ms: clock.now() - started };
+  yield { type: 'summary', ...tallyOf(latest), open: open.size, elapsed_ms: clock.now() - started };
 }
 
 /** How the rows of batches stand. */
-export function tallyOf(batches: ReadonlyMap<string, Batch>): Omit<FollowSummary, 'elapsed_ms'> {
+export function tallyOf(batches: ReadonlyMap<string, Batch>): Omit<FollowSummary, 'elapsed_ms' | 'open'> {
   const tally = { rows: 0, placed: 0, failed: 0, waiting: 0 };
-  for (const { rows } of batches.values()) {
-    for (const row of rows) {
+  for (const batch of batches.values()) {
+    for (const row of batch.rows) {
       tally.rows += 1;
-      tally[verdictOf(row)] += 1;
+      tally[verdictOf(row, batch)] += 1;
     }
   }
   return tally;
 }
 
-export function exitCodeOf({ waiting, failed }: Pick<FollowSummary, 'waiting' | 'failed'>): number {
-  if (waiting > 0) return exitCodes.deadline;
+export function exitCodeOf({ open, failed }: Pick<FollowSummary, 'open' | 'failed'>): number {
+  if (open > 0) return exitCodes.deadline;
   return failed > 0 ? exitCodes.ended_badly : 0;
 }
 

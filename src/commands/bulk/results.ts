@@ -37,8 +37,8 @@ export const results = defineCommand({
 
     async function untilPlaced(): Promise<void> {
       for await (const event of followBatches(context, [batchId], latest)) {
-        if (event.type === 'summary' && event.waiting > 0)
-          throw new ErrandError('deadline', `--timeout passed; ${event.waiting} rows are not placed yet`);
+        if (event.type === 'summary' && event.open > 0)
+          throw new ErrandError('deadline', '--timeout passed; not every row is placed yet');
       }
     }
   },

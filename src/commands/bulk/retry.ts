@@ -49,7 +49,7 @@ export const retry = defineCommand({
     const batchId = checkUuid('bulk id', id);
     const client = await context.client();
     const { body: batch } = await client.call('bulk.get', { path: { batch_id: batchId } });
-    const failed = batch.rows.filter(isFailed);
+    const failed = batch.rows.filter((row) => isFailed(row, batch));
     if (failed.length === 0) return { kind: 'none', hints: ['no row of this batch has failed'] };
     const uploaded = file === undefined ? await journaled(context, batch) : await read(file);
     const rows = failed.map((row) => again(batch, row, uploaded[row.index]));

@@ -2,6 +2,9 @@ import type { Batch } from '../../bulk/batches.ts';
 import type { ShownIssue } from '../../bulk/check.ts';
 import { inFlight } from '../../bulk/flow.ts';
 import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
+import { plainText } from '../../output/path.ts';
+import type { Row } from '../../output/result.ts';
 
 /** What the service says of one batch. */
 interface Checked {
@@ -18,7 +21,7 @@ interface Checked {
 /** How many requests run at once, at most. */
 const mostInFlight = 4;
 
-/** Has the service check batches without placing anything. */
+/** Has the service check batches without placing anything. @throws ErrandError for an answer without its sums. */
 export async function* checkAtService(
   context: Context,
   name: string,
@@ -31,17 +34,33 @@ export async function* checkAtService(
       const body = { filename: name, rows: rows.map((row) => ({ ...row })) };
       const { body: answer } = await client.call('bulk.validate', { body });
       const issues = answer.rows.flatMap(({ index, errors }) =>
-        errors.map((message) => ({ row: numbers[index] ?? index, column: '', value: '', message })),
+        list(errors).map((error) => ({
+          row: numbers[index] ?? index,
+          column: '',
+          value: '',
+          message: plainText(error),
+        })),
       );
       return {
-        rows: answer.total_rows,
-        invalid: answer.invalid_rows,
-        estimate: answer.estimated_total_cents,
-        wallet: answer.wallet_balance_cents,
-        byInvoice: answer.billed_by_invoice,
+        rows: rows.length,
+        invalid: amount(answer, 'invalid_rows'),
+        estimate: amount(answer, 'estimated_total_cents'),
+        wallet: amount(answer, 'wallet_balance_cents'),
+        byInvoice: answer.billed_by_invoice === true,
         issues,
       };
     },
     { most: mostInFlight, now: context.clock.now },
   );
+}
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** A sum is spent by: one that is no number is not taken for nothing. */
+function amount(answer: Row, name: string): number {
+  const value = answer[name];
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  throw new ErrandError('unavailable', `the service checked the rows, but its ${name} is no whole number`, {
+    outcome: 'not_sent',
+  });
 }

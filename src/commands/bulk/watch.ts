@@ -31,7 +31,7 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
   if (context.output.format === 'ndjson') return eventStream(context, ids, latest);
   let total = 0;
   const progress = createProgress(context.io, { label: 'placing', unit: 'rows', now: context.clock.now });
-  let summary: FollowSummary = { rows: 0, placed: 0, failed: 0, waiting: 0, elapsed_ms: 0 };
+  let summary: FollowSummary = { rows: 0, placed: 0, failed: 0, waiting: 0, open: 0, elapsed_ms: 0 };
   try {
     for await (const event of followBatches(context, ids, latest)) {
       if (event.type === 'gap') context.note(`the service does not answer, still trying: ${event.message}`);
@@ -49,7 +49,8 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
     kind: 'list',
     rows: [...latest.values()].map(withoutRows),
     columns: batchColumns,
-    hints: () => conclusions(summary, ids),
+    empty: 'no batch could be read',
+    hints: () => conclusions(summary, latest),
     exitCode: () => exitCodeOf(summary),
   };
 }
@@ -66,14 +67,21 @@ function eventStream(context: Context, ids: readonly string[], latest: Map<strin
 }
 
 function conclusions(
-  { rows, placed, failed, waiting, elapsed_ms: ms }: FollowSummary,
-  ids: readonly string[],
+  { rows, placed, failed, open, elapsed_ms: ms }: FollowSummary,
+  latest: ReadonlyMap<string, Batch>,
 ): string[] {
   const seconds = Math.max(1, Math.round(ms / 1000));
   const first = `${rowsText(placed)} of ${rows.toLocaleString('en-US')} placed in ${seconds} s`;
   return [
     first,
-    ...(waiting > 0 ? [`--timeout passed; ${rowsText(waiting)} go on`] : []),
-    ...(failed > 0 ? [`${rowsText(failed)} failed: errand bulk retry ${ids.join(' ')}`] : []),
+    ...(open > 0 ? [`--timeout passed; ${open === 1 ? 'one batch goes' : `${open} batches go`} on`] : []),
+    ...(failed > 0 ? [`${rowsText(failed)} failed: ${retries(latest)}`] : []),
   ];
 }
+
+/** The command for each batch that has something to retry. */
+const retries = (latest: ReadonlyMap<string, Batch>): string =>
+  [...latest.values()]
+    .filter((batch) => tallyOf(new Map([[batch.id, batch]])).failed > 0)
+    .map(({ id }) => `errand bulk retry ${id}`)
+    .join('; ');

@@ -1,3 +1,4 @@
+import { plainText } from '../../output/path.ts';
 import type { Column, Row } from '../../output/result.ts';
 
 /** A return's columns, for every format. Links of labels are permissions: tables tell only how many there are. */
@@ -31,7 +32,7 @@ export const returnDetailColumns: readonly Column[] = [
 
 function itemsOf({ items }: Row): string {
   return list(items)
-    .map((item) => `${String(Object(item).quantity)} x ${String(Object(item).order_item_id)}`)
+    .map((item) => `${plainText(Object(item).quantity)} x ${plainText(Object(item).order_item_id)}`)
     .join('; ');
 }
 

@@ -68,13 +68,14 @@ function charted(metrics: unknown, plain: boolean): Row[] {
       name,
       total,
       prev_total,
-      change: changeOf(Number(total), Number(prev_total)),
+      change: changeOf(total, prev_total),
       chart: sparkline(numbers, { plain }),
     };
   });
 }
 
-function changeOf(total: number, before: number): string {
+function changeOf(total: unknown, before: unknown): string {
+  if (typeof total !== 'number' || typeof before !== 'number') return '';
   if (before === 0) return total === 0 ? '' : 'new';
   const percent = Math.round(((total - before) / before) * 100);
   return `${percent > 0 ? '+' : ''}${percent} %`;

@@ -1,0 +1,147 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { json, peer } from '../http/peer.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand } from './run.ts';
+
+const id = '00000000-0000-4000-8000-000000000001';
+
+/** Escape sequences (a title, a cleared screen, C1), bidirectional controls, zero width, a tag, line breaks, emoji. */
+const hostile =
+  '\u001b]0;title\u0007\u001b[2J\u009b31m\u202Eback\u202C z\u200Bw\u2066i\u2069\u{E0041}\ufeff\r\n\t\u{1F468}\u200D\u{1F467}';
+
+/** What no text of the service may bring to a terminal; line breaks are ours. */
+const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]|\u{E0041}/u;
+
+/** Any value in the place of every plain one. */
+function answerOf(value: unknown): Record<string, unknown> {
+  const item = { id: value, order_item_id: value, url: value, title: value, quantity: value, status: value };
+  const product = {
+    product_id: value,
+    title: value,
+    url: value,
+    price: value,
+    currency_code: value,
+    stars: value,
+  };
+  const order = {
+    id,
+    status: value,
+    created_at: value,
+    max_price: value,
+    attempts: value,
+    items: [item],
+    shipping_address: value,
+    tracking_numbers: [{ status: value, carrier: value, tracking_number: value, checkpoints: [item] }],
+    job_result: { error: value, error_type: value, price_components: { total: value, currency: value } },
+    fulfillment: { concessions: [{ concern: value, message: value }] },
+  };
+  const returned = {
+    id,
+    order_id: id,
+    reason: value,
+    items: [item],
+    label_urls: [value],
+    credited_amount: value,
+  };
+  const batch = { id, status: 'completed', filename: value, row_count: value, placed_count: value };
+  const row = { index: 0, status: 'placed', order_status: 'order_placed', error: value, recipient: value };
+  return {
+    ...product,
+    ...returned,
+    ...order,
+    short_id: value,
+    email: value,
+    claimed: value,
+    balance: value,
+    orderable: value,
+    available_balance: value,
+    openapi: value,
+    paths: {},
+    results: [product],
+    orders: [order],
+    order_id: id,
+    shipments: [{ status: value, carrier: value, items: [item], checkpoints: [item] }],
+    destination: { city: value },
+    return_requests: [{ ...returned, status: value }],
+    credentials: [
+      { id, short_id: value, email: value, retailer: value, has_totp: value, forwarding_email: value },
+    ],
+    retailers: [{ id: value, name: value, support: value, no_account_needed: value }],
+    batches: [batch],
+    milestones: [{ type: value, at: value, description: value }],
+    metrics: { calls: { total: value, prev_total: value, series: [value] }, other: value },
+    recent: [{ endpoint: value, at: value }],
+    window_days: value,
+    products: [{ url: value, outcome: value }],
+    offers: [{ offer_id: value, price: value, seller: value }],
+    filename: value,
+    row_count: value,
+    invalid_rows: value,
+    estimated_total_cents: value,
+    wallet_balance_cents: value,
+    rows: [{ ...row, ok: false, errors: value }],
+  };
+}
+
+const lines: readonly (readonly string[])[] = [
+  ['search', 'x'],
+  ['product', 'search', 'x', '--retailer', 'a'],
+  ['product', 'get', 'p', '--retailer', 'a'],
+  ['product', 'offers', 'p', '--retailer', 'a'],
+  ['retailer', 'list'],
+  ['retailer', 'check', 'https://x.example/1'],
+  ['order', 'get', id],
+  ['order', 'list'],
+  ['order', 'timeline', id],
+  ['order', 'watch', id, '--timeout', '1s'],
+  ['return', 'get', id],
+  ['return', 'list'],
+  ['account', 'list'],
+  ['bulk', 'list'],
+  ['bulk', 'get', id],
+  ['bulk', 'watch', id, '--timeout', '2s'],
+  ['bulk', 'validate', 'orders.csv'],
+  ['track', id],
+  ['wallet'],
+  ['usage'],
+  ['sandbox', 'status'],
+  ['sandbox', 'products'],
+  ['schema', 'diff'],
+];
+
+const oddities: readonly (readonly [string, unknown])[] = [
+  ['text that would move the cursor', hostile],
+  ['null', null],
+  ['an object', { a: [1] }],
+  ['an array', [[], { b: null }]],
+];
+
+let place: Place;
+beforeEach(async () => {
+  place = makePlace({ ERRAND_API_KEY: 'xx_test_0123456789abcdef', ERRAND_RETRIES: '0' });
+  writeFileSync(join(place.folder, 'orders.csv'), (await errand(place, ['bulk', 'template'])).stdout);
+});
+afterEach(() => place.remove());
+
+describe.each(oddities)('a service that answers with %s where a plain value stands', (_, value) => {
+  test('is shown safely and plainly by every command that reads', { timeout: 90_000 }, async () => {
+    const { url } = await peer(json(answerOf(value)));
+    place.environment.ERRAND_BASE_URL = url;
+    await Promise.all(
+      [0, 1, 2].map(async (third) => {
+        for (const line of lines.filter((_line, at) => at % 3 === third)) await isPlain(line);
+      }),
+    );
+  });
+});
+
+async function isPlain(line: readonly string[]): Promise<void> {
+  const { code, stdout, stderr } = await errand(place, line);
+  const shown = `${line.join(' ')}\n${stdout}${stderr}--- exit ${code}`;
+  expect(code, shown).not.toBe(1);
+  expect(code, shown).not.toBeNull();
+  expect(stdout + stderr, shown).not.toMatch(unsafe);
+  expect(stdout + stderr, shown).not.toMatch(/\[object Object\]|\bNaN\b|\bundefined\b|\bnull x\b/);
+}
