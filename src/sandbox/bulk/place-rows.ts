@@ -10,14 +10,45 @@ const anyDue = 'SELECT 1 FROM batch_rows WHERE due <= ? LIMIT 1';
 /** How many rows one transaction places; between two of them other requests get their turn. */
 const group = 20;
 
+/** The run that places rows of a store in this process: two at once would prepare the same rows. */
+const underWay = new WeakMap<Store, Promise<void>>();
+
 /**
  * Places the rows of batches that are due by `now` (ms), each as an order created when the row was due, so that an
- * order's life does not depend on who looked when. Stops after `budgetMs` of real time: the rest comes with the next call.
+ * order's life does not depend on who looked when. Stops after `budgetMs` of real time: the rest comes with the next
+ * call. Where a run is under way, waits for it no longer than that.
  */
 export async function placeRows(service: Service, now: number, budgetMs: number): Promise<void> {
   const { store } = service;
-  if (!store.get(anyDue, now)) return;
   const end = performance.now() + budgetMs;
+  while (store.get(anyDue, now)) {
+    const running = underWay.get(store);
+    if (!running) return begin(service, now, end);
+    await untilDone(running, end - performance.now());
+    if (performance.now() >= end) return;
+  }
+}
+
+function begin(service: Service, now: number, end: number): Promise<void> {
+  const run = placeUntil(service, now, end).finally(() => underWay.delete(service.store));
+  underWay.set(service.store, run);
+  return run;
+}
+
+/** Resolves with the run, whatever came of it, or after `mostMs`. Whoever began it is told of its trouble. */
+function untilDone(run: Promise<void>, mostMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.max(0, mostMs));
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    run.then(done, done);
+  });
+}
+
+async function placeUntil(service: Service, now: number, end: number): Promise<void> {
+  const { store } = service;
   do {
     const due = store.all(
       `SELECT r.batch_seq, r.place, r.due, r.body, b.user_id, u.email FROM batch_rows r
