@@ -1,6 +1,6 @@
 import { type Load, loadFor, type Measured } from './load.ts';
 import { startPrism } from './prism.ts';
-import { createOrder, startSandbox } from './sandbox.ts';
+import { createOrder, fillWallet, startSandbox } from './sandbox.ts';
 import type { Row } from './table.ts';
 
 const connections = 50;
@@ -15,6 +15,7 @@ interface Loads {
 export async function measure(folder: string): Promise<Row[]> {
   const sandbox = await startSandbox(folder, '--speed', '100');
   try {
+    await fillWallet(sandbox);
     for (let made = 0; made < 50; made += 1) await createOrder(sandbox);
     const ours = await loaded(sandbox.baseUrl, sandbox);
     const document = await (await fetch(`${sandbox.baseUrl}/openapi.json`)).text();
@@ -40,7 +41,7 @@ async function loaded(baseUrl: string, { headers, order }: Sending): Promise<Loa
     method: 'POST',
     url: `${baseUrl}/orders`,
     headers,
-    // A ceiling that nothing fits under: the wallet gets its money back, and lasts.
+    // A ceiling that nothing fits under: no order goes further than to be refused by its shop.
     body: (index) => JSON.stringify({ ...order, max_price: 0, metadata: { index } }),
   };
   const reads: Load = { method: 'GET', url: `${baseUrl}/orders?limit=50`, headers };

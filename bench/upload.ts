@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openGate } from './gate.ts';
 import { writeOrdersCsv } from './orders-csv.ts';
 import { bare, program, type Run, run } from './program.ts';
-import { startSandbox } from './sandbox.ts';
+import { fillWallet, startSandbox } from './sandbox.ts';
 import { atMost, growth, type Row, timeBeside } from './table.ts';
 
 /** An upload, with its check before and its journal, beside a loop that sends the same batches and keeps nothing. */
@@ -25,7 +25,7 @@ async function uploaded(folder: string, rows: number): Promise<{ own: Run; loop:
   const place = join(folder, String(rows));
   mkdirSync(place);
   const file = join(place, 'orders.csv');
-  // A ceiling that nothing fits under costs the wallet nothing.
+  // A ceiling that nothing fits under: what is measured is the upload, not the buying.
   const own = await served(place, 'own', async (sandbox, base) => {
     await writeOrdersCsv(file, rows, `${base}/shop/test-price-exceeded`, 1);
     const gate = await openGate(base);
@@ -53,6 +53,7 @@ async function served<T>(
   mkdirSync(own);
   const sandbox = await startSandbox(own);
   try {
+    await fillWallet(sandbox);
     return await work(sandbox.env, sandbox.baseUrl);
   } finally {
     await sandbox.stop();
