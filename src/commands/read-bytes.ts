@@ -44,11 +44,14 @@ function readAll(file: number, path: string, bound: Bound): Buffer {
   }
 }
 
-const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 / 1024);
+const megabyte = 1024 * 1024;
+
+const sized = (bytes: number, most: number): string =>
+  most < megabyte ? `${bytes} bytes` : `${Math.ceil(bytes / megabyte)} MB`;
 
 const tooLarge = (name: string, size: number, { bytes, holds }: Bound): UsageError =>
   new UsageError(
-    `${name} is too large (${megabytes(size)} MB); it holds ${holds}, at most ${megabytes(bytes)} MB`,
+    `${name} is too large (${sized(size, bytes)}); it holds ${holds}, at most ${sized(bytes, bytes)}`,
   );
 
 function reason(error: unknown): string {

@@ -154,6 +154,25 @@ test('an order that is cancelled while it waits lets those behind it come forwar
   expect(await statuses([slow, next])).toEqual(['cancelled', 'order_placed']);
 });
 
+test('orders that wait for an account fail with it once it is deleted; the one under way goes on', async () => {
+  const { short_id: account } = (await add()).body;
+  const { spendable_balance: before } = (await service.send('GET', '/wallet/me')).body;
+  const place = async () =>
+    (await service.order('test-success', { retailer_credentials_id: account })).body.id as string;
+  const ids = [await place(), await place(), await place()];
+  service.pass(1_500);
+  expect(await statuses(ids)).toEqual(['in_progress', 'pending', 'pending']);
+  expect((await service.send('DELETE', `/managed-accounts/${account}`)).status).toBe(204);
+  expect(await statuses(ids)).toEqual(['in_progress', 'order_failed', 'order_failed']);
+  const { job_result, attempts } = (await service.send('GET', `/orders/${ids[1]}`)).body;
+  expect([job_result.error_type, attempts]).toEqual(['login_failed', 1]);
+  service.pass(30_000);
+  expect(await statuses(ids)).toEqual(['order_placed', 'order_failed', 'order_failed']);
+  // One fee was taken, and nothing is set aside any more.
+  const { balance, spendable_balance } = (await service.send('GET', '/wallet/me')).body;
+  expect([balance, spendable_balance]).toEqual([before - 100, before - 100]);
+});
+
 test('an order on an account costs the wallet the fee alone', async () => {
   const { short_id: account } = (await add()).body;
   const before = (await service.send('GET', '/wallet/me')).body;

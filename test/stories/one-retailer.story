@@ -22,7 +22,7 @@ $ errand product get $PRODUCT --retailer harborgoods --wait -o json --query stat
 $ errand product offers $PRODUCT --retailer harborgoods -o json --query 'length(@) > `0`'
 true
 $ errand product get nothing-of-this-name --retailer harborgoods
-? 7
+? 4
 ! …product_not_found…
 $ errand product get $PRODUCT --retailer harborgoods --max-age 60 --newer-than 2026-01-01
 ? 2

@@ -11,6 +11,16 @@ $ errand account add --email ada@example.com --retailer membersbarn --password-f
 $ errand account add --email bob@example.com < /dev/null
 ? 2
 ! error: --password-file is missing; nobody was asked, as stdin is not a terminal
+! try: errand account add --email bob@example.com --password-file FILE — with the missing values filled in
+$ errand account add < /dev/null
+? 2
+! error: --email and --password-file are missing; nobody was asked, as stdin is not a terminal
+$ errand account add --email bob@example.com --password-file /dev/zero
+? 2
+! …is too large…at most 4096 bytes
+$ errand account add --email bob@example.com --password-file nowhere.txt
+? 2
+! error: --password-file: nowhere.txt cannot be read (there is no such file)
 $ errand account add --email bob@example.com --password hunter2
 ? 2
 ! …unknown option '--password'…

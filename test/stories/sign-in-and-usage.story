@@ -29,7 +29,7 @@ $ PRODUCT=$(errand product search lamp --retailer harborgoods -o id | head -1)
 $ errand legacy product $PRODUCT --retailer harborgoods -o json --query status
 "completed"
 $ errand legacy product none --retailer harborgoods
-? 7
+? 4
 ! …product_not_found…
 $ SLOW=$(errand sandbox products -o id | grep test-slow)
 $ ORDER=$(errand order create --product $SLOW --max-price '$50' --ship-to home -o id)

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { defineCommand } from '../define.ts';
+import { shellWord } from '../shell-word.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
 import { checkTotp, readSecrets, secretOptions } from './secrets.ts';
@@ -26,7 +27,8 @@ export const add = defineCommand({
   exitCodes: { 5: 'this login is stored already' },
   related: ['account list', 'account forwarding', 'order create'],
   async run(context, { email, passwordFile, totpFile, ...given }) {
-    const login = email ?? (await askEmail(context));
+    checkGiven(context, email, passwordFile);
+    const login = email ?? (await (await context.prompt()).askText(context, 'Email at the retailer'));
     const fields = await accountFields(context, given);
     const secrets = await readSecrets(context, { passwordFile, totpFile });
     const asked = secrets.password === undefined ? await askSecrets(context, totpFile === undefined) : {};
@@ -51,21 +53,32 @@ export const add = defineCommand({
   },
 });
 
-async function askEmail(context: Context): Promise<string> {
-  if (!context.interactive.yes)
-    throw new UsageError(`--email is missing; nobody was asked, as ${context.interactive.why}`);
-  return (await context.prompt()).askText(context, 'Email at the retailer');
+/** @throws UsageError naming all that is missing, why nobody was asked, and the command to run again. */
+function checkGiven({ argv, interactive }: Context, email?: string, passwordFile?: string): void {
+  const missing = [
+    ...(email === undefined ? ['--email'] : []),
+    ...(passwordFile === undefined ? ['--password-file'] : []),
+  ];
+  if (missing.length === 0 || interactive.yes) return;
+  const samples = missing.map((flag) => `${flag} ${flag === '--email' ? 'EMAIL' : 'FILE'}`);
+  throw new UsageError(
+    `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} missing; nobody was asked, as ${interactive.why}`,
+    {
+      hint: 'The password comes from a file, or from stdin with -; there is no flag for the password itself.',
+      next: [
+        {
+          command: ['errand', ...argv.map(shellWord), ...samples].join(' '),
+          when: 'with the missing values filled in',
+        },
+      ],
+    },
+  );
 }
 
 async function askSecrets(
   context: Context,
   withTotp: boolean,
 ): Promise<{ password: string; totp_secret?: string }> {
-  if (!context.interactive.yes) {
-    throw new UsageError(`--password-file is missing; nobody was asked, as ${context.interactive.why}`, {
-      hint: 'Name a file, or - for stdin. There is no flag for the password itself.',
-    });
-  }
   const prompt = await context.prompt();
   const password = await prompt.askSecret(context, 'Password');
   if (password === '') throw new UsageError('the password is empty; nothing was stored');

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import { limits } from '../../contract/limits.ts';
 import { UsageError } from '../../errors.ts';
+import { readBytes } from '../read-bytes.ts';
 
 const largestSecretBytes = 4096;
 
@@ -50,24 +50,12 @@ export function checkTotp(text: string, where: string): string {
 }
 
 async function readSecret(context: Context, flag: string, file: string): Promise<string> {
-  const secret = (file === '-' ? await context.readInput(largestSecretBytes) : await bytesOf(flag, file))
+  const bytes = await readBytes(context, flag, file, { bytes: largestSecretBytes, holds: 'one secret' });
+  const secret = bytes
     .toString('utf8')
     // Editors and echo end a file with a line break; it is no part of the secret.
     .replace(/\r?\n$/, '');
   if (secret === '') throw new UsageError(`${flag} ${file} is empty`);
   if (/[\r\n]/.test(secret)) throw new UsageError(`${flag} ${file} has more than one line`);
   return secret;
-}
-
-async function bytesOf(flag: string, file: string): Promise<Buffer> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(file);
-  } catch (cause) {
-    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable';
-    throw new UsageError(`${flag} ${file} cannot be read (${reason})`, { cause });
-  }
-  if (bytes.length > largestSecretBytes)
-    throw new UsageError(`${flag} ${file} is larger than ${largestSecretBytes} bytes`);
-  return bytes;
 }

@@ -1,8 +1,9 @@
 import { operations } from '../../contract/operations/index.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { optionFor } from '../from-contract.ts';
+import { noAnswer, noProduct, noSuchProduct } from '../product-failure.ts';
 
 const { query } = operations['legacy.product'];
 
@@ -36,7 +37,7 @@ export const product = defineCommand({
     },
   ],
   operations: ['legacy.product'],
-  exitCodes: { 7: 'the retailer has no such product' },
+  exitCodes: { 4: noSuchProduct, 7: noAnswer },
   related: ['product get'],
   async run(context, { id, retailer, maxAge, newerThan, async: soon = false }) {
     if (retailer === undefined)
@@ -54,10 +55,6 @@ export const product = defineCommand({
       },
     });
     if (body.status !== 'failed') return { kind: 'record', record: body, columns, id: 'product_id' };
-    throw new ErrandError('ended_badly', `${id}: ${body.message ?? 'the retailer gave no answer'}`, {
-      ...(body.code !== undefined && { code: body.code }),
-      details: body,
-      outcome: 'applied',
-    });
+    throw noProduct(id, body);
   },
 });

@@ -1,6 +1,7 @@
 import { defineCommand } from '../define.ts';
 import { eachId } from '../ids.ts';
 import { detailColumns } from '../product-columns.ts';
+import { noAnswer, noSuchProduct } from '../product-failure.ts';
 import { freshnessOptions } from '../product-freshness.ts';
 import { readProduct, waitOption } from './read.ts';
 
@@ -18,7 +19,7 @@ export const get = defineCommand({
     },
   ],
   operations: ['product.get'],
-  exitCodes: { 7: 'the retailer has no such product', 8: 'with --wait: --timeout passed' },
+  exitCodes: { 4: noSuchProduct, 7: noAnswer, 8: 'with --wait: --timeout passed' },
   related: ['product search', 'product offers'],
   async run(context, { ids, ...wanted }) {
     const [only] = ids;

@@ -1,5 +1,6 @@
 import { defineCommand } from '../define.ts';
 import { offerColumns, offersOf } from '../product-columns.ts';
+import { noAnswer, noSuchProduct } from '../product-failure.ts';
 import { freshnessOptions } from '../product-freshness.ts';
 import { readProduct, waitOption } from './read.ts';
 
@@ -18,7 +19,7 @@ export const offers = defineCommand({
     },
   ],
   operations: ['product.offers'],
-  exitCodes: { 7: 'the retailer has no such product', 8: 'with --wait: --timeout passed' },
+  exitCodes: { 4: noSuchProduct, 7: noAnswer, 8: 'with --wait: --timeout passed' },
   related: ['product get', 'order create'],
   async run(context, { id, ...wanted }) {
     const payload = await readProduct(context, 'product.offers', id, wanted);

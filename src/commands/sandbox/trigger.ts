@@ -31,7 +31,7 @@ export const trigger = defineCommand({
       note: 'rehearse a failure',
     },
   ],
-  exitCodes: { 2: 'the state of its target forbids it' },
+  exitCodes: { 5: 'the state of its target forbids it' },
   related: ['sandbox advance', 'sandbox products', 'order watch'],
   async run(context, { event, ids = [], errorType }) {
     const known = sandboxTriggers[checkEvent(event)];
@@ -60,7 +60,11 @@ export const trigger = defineCommand({
         const answer = await client.raw({ method: 'POST', path: triggerPath, body: JSON.stringify(body) });
         return 'json' in answer ? Object(answer.json) : { id, event };
       } catch (error) {
-        if (!(error instanceof ErrandError) || error.facts.code !== 'not_found') throw error;
+        if (!(error instanceof ErrandError)) throw error;
+        // The form of what was sent is right: what the sandbox refuses then is what the target stands at.
+        if (error.facts.code === 'bad_request')
+          throw new ErrandError('conflict', error.message, state(error));
+        if (error.facts.code !== 'not_found') throw error;
         if (context.settings.baseUrl.from === 'default') throw error;
         throw new ErrandError('not_found', error.message, {
           ...error.facts,
@@ -70,6 +74,8 @@ export const trigger = defineCommand({
     }
   },
 });
+
+const state = ({ facts: { hint: _, details: __, ...facts } }: ErrandError): ErrandError['facts'] => facts;
 
 function checkEvent(event: string): SandboxTrigger {
   const known = events.find((name) => name === event);

@@ -1,6 +1,7 @@
 import type { Shape } from '../../contract/schemas/index.ts';
 import { accountOf, findAccount, shownAccount } from '../accounts/records.ts';
 import type { AllHandlers, Call, Service } from '../handler.ts';
+import { failWaitingFor } from '../orders/without-account.ts';
 import { Refusal } from '../refusal.ts';
 
 export const accountHandlers = {
@@ -80,9 +81,10 @@ export const accountHandlers = {
     });
   },
 
-  'account.delete': (service, call) => {
+  'account.delete': async (service, call) => {
     const { id } = ownAccount(service, call);
     service.store.run('DELETE FROM accounts WHERE id = ?', id);
+    await failWaitingFor(service, id, call.now);
     return { empty: true };
   },
 } satisfies Partial<AllHandlers>;

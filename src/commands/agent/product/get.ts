@@ -1,5 +1,6 @@
 import { defineCommand } from '../../define.ts';
 import { detailColumns } from '../../product-columns.ts';
+import { noAnswer, noSuchProduct } from '../../product-failure.ts';
 import { freshnessOptions } from '../../product-freshness.ts';
 import { paymentExit, payOptions } from '../pay-options.ts';
 import { readPaid } from './read.ts';
@@ -14,7 +15,7 @@ export const get = defineCommand({
     { command: 'errand agent product get $PRODUCT --retailer harborgoods', note: 'as the retailer shows it' },
   ],
   operations: ['agent.product.get'],
-  exitCodes: { 6: paymentExit, 7: 'the retailer has no such product' },
+  exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noAnswer },
   related: ['agent product search', 'product get'],
   async run(context, { id, ...wanted }) {
     const record = await readPaid(context, 'agent.product.get', id, wanted);

@@ -1,5 +1,6 @@
 import { defineCommand } from '../../define.ts';
 import { offerColumns, offersOf } from '../../product-columns.ts';
+import { noAnswer, noSuchProduct } from '../../product-failure.ts';
 import { freshnessOptions } from '../../product-freshness.ts';
 import { paymentExit, payOptions } from '../pay-options.ts';
 import { readPaid } from './read.ts';
@@ -16,7 +17,7 @@ export const offers = defineCommand({
     },
   ],
   operations: ['agent.product.offers'],
-  exitCodes: { 6: paymentExit, 7: 'the retailer has no such product' },
+  exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noAnswer },
   related: ['agent product search', 'product offers'],
   async run(context, { id, ...wanted }) {
     const payload = await readPaid(context, 'agent.product.offers', id, wanted);
