@@ -1,25 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AnyCommand, Noun } from '../../src/commands/define.ts';
-import { entries } from '../../src/program.ts';
+import { knownCommands } from './known-commands.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
 
-interface Known {
-  readonly path: string;
-  readonly command: AnyCommand;
-}
-
-function commandsOf(path: string, part: AnyCommand | Noun): Known[] {
-  if (!('verbs' in part)) return [{ path, command: part }];
-  return part.verbs.flatMap((verb) => commandsOf(`${path} ${verb.name}`, verb));
-}
-
-const loaded = await Promise.all(entries.map(async (entry) => ({ entry, part: await entry.load() })));
-const commands = loaded.flatMap(({ entry, part }) =>
-  commandsOf(entry.name, 'noun' in part ? part.noun : part.command),
-);
+const commands = await knownCommands();
 /** What empties the sandbox comes last. */
 const examples = commands
   .flatMap(({ path, command }) => command.examples.map(({ command: line }) => [path, line] as const))

@@ -41,9 +41,13 @@ function verdictOf({ status, order_status: order }: BatchRow, batch: Batch): Ver
   return order === goodOrder ? 'placed' : 'failed';
 }
 
+/** Whether a row became no order because its key has one already. */
+export const hasEarlierOrder = (row: BatchRow): boolean =>
+  row.status === 'failed' && row.error?.startsWith('already_exists') === true;
+
 /** Whether a row is to be tried again: it became no order and no order of its key exists, or its order failed. */
 export const isFailed = (row: BatchRow, batch: Batch): boolean =>
-  verdictOf(row, batch) === 'failed' && !row.error?.startsWith('already_exists');
+  verdictOf(row, batch) === 'failed' && !hasEarlierOrder(row);
 
 /** Rows that the service has not written down yet are awaited like the others. */
 const isDone = (batch: Batch): boolean =>

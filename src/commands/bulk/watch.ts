@@ -4,7 +4,16 @@ import type { ListResult, Result, Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { readIds } from '../ids.ts';
 import { batchColumns } from './columns.ts';
-import { type Batch, exitCodeOf, type FollowSummary, followBatches, tallyOf, withoutRows } from './follow.ts';
+import {
+  type Batch,
+  exitCodeOf,
+  type FollowSummary,
+  followBatches,
+  hasEarlierOrder,
+  isFailed,
+  tallyOf,
+  withoutRows,
+} from './follow.ts';
 import { rowsText } from './spend.ts';
 
 export const watch = defineCommand({
@@ -67,21 +76,32 @@ function eventStream(context: Context, ids: readonly string[], latest: Map<strin
 }
 
 function conclusions(
-  { rows, placed, failed, open, elapsed_ms: ms }: FollowSummary,
+  { rows, placed, open, elapsed_ms: ms }: FollowSummary,
   latest: ReadonlyMap<string, Batch>,
 ): string[] {
   const seconds = Math.max(1, Math.round(ms / 1000));
-  const first = `${rowsText(placed)} of ${rows.toLocaleString('en-US')} placed in ${seconds} s`;
+  const batches = [...latest.values()];
   return [
-    first,
+    `${rowsText(placed)} of ${rows.toLocaleString('en-US')} placed in ${seconds} s`,
     ...(open > 0 ? [`--timeout passed; ${open === 1 ? 'one batch goes' : `${open} batches go`} on`] : []),
-    ...(failed > 0 ? [`${rowsText(failed)} failed: ${retries(latest)}`] : []),
+    ...endings(batches, hasEarlierOrder, 'ordered before, and not again; the order of each', 'get'),
+    ...endings(batches, isFailed, 'failed', 'retry'),
   ];
 }
 
-/** The command for each batch that has something to retry. */
-const retries = (latest: ReadonlyMap<string, Batch>): string =>
-  [...latest.values()]
-    .filter((batch) => tallyOf(new Map([[batch.id, batch]])).failed > 0)
-    .map(({ id }) => `errand bulk retry ${id}`)
-    .join('; ');
+/** How many rows ended in one way, and the command for each batch that has some. */
+function endings(
+  batches: readonly Batch[],
+  isOne: (row: Batch['rows'][number], batch: Batch) => boolean,
+  text: string,
+  verb: string,
+): string[] {
+  const found = batches.map((batch) => ({
+    batch,
+    count: batch.rows.filter((row) => isOne(row, batch)).length,
+  }));
+  const count = found.reduce((sum, one) => sum + one.count, 0);
+  if (count === 0) return [];
+  const commands = found.filter((one) => one.count > 0).map(({ batch }) => `errand bulk ${verb} ${batch.id}`);
+  return [`${rowsText(count)} ${text}: ${commands.join('; ')}`];
+}

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { knownCommands } from '../known-commands.ts';
+
+const here = new URL('./', import.meta.url);
+const texts = readdirSync(here)
+  .filter((name) => name.endsWith('.transcript'))
+  .map((name) => ({ name, text: readFileSync(new URL(name, here), 'utf8') }));
+const commands = await knownCommands();
+
+interface Shown {
+  readonly line: string;
+  readonly printed: string;
+  readonly code: number;
+}
+
+const shown: Shown[] = texts.flatMap(({ text }) =>
+  [...text.matchAll(/^\$ (.*)\n([\s\S]*?)^\? (\d+)$/gm)].map(([, line = '', printed = '', code]) => ({
+    line,
+    printed,
+    code: Number(code),
+  })),
+);
+
+const runs = (path: string) => (line: string) =>
+  new RegExp(`\\berrand ${path}(?= |$)`).test(line) && !/ --(help|dry-run|curl)\b/.test(line);
+const asksJson = (line: string): boolean => / -o (nd)?json\b/.test(line);
+
+/** What a transcript shows of each command. */
+const views: Readonly<Record<string, (it: Shown) => boolean>> = {
+  table: ({ line, printed, code }) => !asksJson(line) && code === 0 && printed !== '',
+  JSON: ({ line, printed, code }) => asksJson(line) && code === 0 && /^[[{]/m.test(printed),
+  'an error': ({ line, printed, code }) => !asksJson(line) && code !== 0 && /^! error: /m.test(printed),
+  'an error in JSON': ({ line, printed, code }) =>
+    asksJson(line) && code !== 0 && /^! \{"error":/m.test(printed),
+};
+
+/** What a command does not have. */
+const without: Readonly<Record<string, readonly string[]>> = {
+  'order export': ['JSON'],
+  'bulk results': ['JSON'],
+  'bulk template': ['JSON'],
+  completion: ['JSON'],
+  'auth login': ['JSON'],
+  // These say on stderr that it is done, and only in the table format.
+  'sandbox reset': ['JSON'],
+  'sandbox restore': ['JSON'],
+  'auth token': ['JSON'],
+  'auth logout': ['JSON'],
+  'address remove': ['JSON'],
+  'profile use': ['JSON'],
+  'profile delete': ['JSON'],
+  'config set': ['JSON'],
+  // It ends with its deadline or a signal only.
+  'webhook listen': ['table', 'JSON'],
+};
+
+describe('transcripts', () => {
+  test.each(commands.map(({ path, command }) => [path, command.isDefault === true] as const))(
+    'show the help of `%s`, its table, its JSON, and an error in both',
+    (path, isDefault) => {
+      const typed = isDefault ? `(?:${path}|${path.replace(/ \S+$/, '')})` : path;
+      expect(shown.filter(({ line }) => line === `errand ${path} --help`)).toHaveLength(1);
+      const ofCommand = shown.filter(({ line }) => runs(typed)(line));
+      const missing = Object.keys(views).filter((view) => !ofCommand.some((it) => views[view]?.(it)));
+      expect(missing.filter((view) => !without[path]?.includes(view))).toEqual([]);
+    },
+  );
+
+  test.each(texts)('$name shows no key and no path of a machine', ({ text }) => {
+    expect(text).not.toMatch(/\w_(test|live)_[A-Za-z0-9]{12}/);
+    expect(text).not.toMatch(/\/(tmp|var|root|Users)\//);
+  });
+});

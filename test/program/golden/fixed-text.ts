@@ -1,0 +1,42 @@
+/** What is this machine's and this run's alone. */
+export interface Surroundings {
+  readonly baseUrl: string;
+  readonly folder: string;
+}
+
+/** The service's name in transcripts; as long as its true address, so that tables keep their shape. */
+export const serviceName = 'http://sandbox.example';
+
+/** What follows from no seed and no clock of ours, and what stands in its place. */
+const fixed: readonly (readonly [RegExp, string])[] = [
+  [/(127\.0\.0\.1:)\d{5}\b/g, '$140000'],
+  [/("pid": ?|"process_started": ")\d+/g, '$11000'],
+  [/("challengeId": ")[\w-]+/g, '$1CHALLENGE'],
+  [/(date: )\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT/g, '$1Sun, 01 Mar 2026 12:00:00 GMT'],
+  // How a connection that was cut looks from here, the kernel decides.
+  [/the connection was closed before the answer was whole/g, 'the connection was reset'],
+  // When a file was written.
+  [/("taken_at": ")[^"]+/g, '$12026-03-01T12:00:00.000Z'],
+  [/^((?:before|later) +)\d{4}-\d\d-\d\d$/gm, '$12026-03-01'],
+  [/(answers in )\d+ ms/g, '$10 ms'],
+  [/Node v[\d.]+, \w+ \w+/g, 'Node v20.0.0, linux x64'],
+];
+
+const key = /\b(\w+?_(?:test|live)_)[A-Za-z0-9]{12,}/g;
+
+/** Printed text with fixed names for the service's address, the folder, each key, and what `fixed` lists. */
+export function fixedText(text: string, { baseUrl, folder }: Surroundings): string {
+  const named = cuts(baseUrl).reduce(
+    (printed, cut) => printed.replaceAll(`${cut}…`, `${serviceName.slice(0, cut.length)}…`),
+    text
+      .replaceAll(baseUrl, serviceName)
+      .replaceAll(new URL(baseUrl).host, new URL(serviceName).host)
+      .replaceAll(folder, '/home/ada')
+      .replace(key, (whole, prefix: string) => prefix.padEnd(whole.length, '*')),
+  );
+  return fixed.reduce((printed, [pattern, replacement]) => printed.replace(pattern, replacement), named);
+}
+
+/** The address as a narrow column shows it. */
+const cuts = (url: string): string[] =>
+  Array.from(url, (_, index) => url.slice(0, index)).filter((cut) => cut.length > 'http://'.length);

@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, test } from 'vitest';
+import { runTranscript } from './session.ts';
+
+const here = new URL('./', import.meta.url);
+const transcripts = readdirSync(here).filter((name) => name.endsWith('.transcript'));
+/** Writes what is printed now over what is kept, to be read in the difference. */
+const updates = process.env.UPDATE_GOLDEN === '1' && !process.env.CI;
+
+describe.concurrent('what every command prints, byte for byte', () => {
+  test.for(transcripts)('%s', { timeout: 240_000 }, async (name, { expect }) => {
+    const file = new URL(name, here);
+    const kept = readFileSync(file, 'utf8');
+    const printed = await runTranscript(kept);
+    if (updates) writeFileSync(file, printed);
+    else expect(printed).toBe(kept);
+  });
+});

@@ -1,0 +1,53 @@
+import { parseDuration } from '../../../src/output/time.ts';
+import { TestService } from '../../service/service.ts';
+import { makePlace } from '../place.ts';
+import { shell } from '../run.ts';
+import { fixedText, serviceName } from './fixed-text.ts';
+import { readTranscript, showCommand } from './transcript.ts';
+
+const preload = new URL('./fixed-process.mjs', import.meta.url).href;
+const start = Date.parse('2026-03-01T12:00:00Z');
+
+/** Runs the commands of a transcript, in a place and against a sandbox of its own. @returns the transcript as it is now. */
+export async function runTranscript(text: string): Promise<string> {
+  const service = await TestService.start({
+    seed: 7,
+    now: start,
+    config: { shopUrl: `${serviceName}/shop` },
+  });
+  const place = makePlace({
+    ERRAND_BASE_URL: service.baseUrl,
+    ERRAND_API_KEY: service.key,
+    SHOP: service.product(''),
+    NODE_OPTIONS: `--import ${preload}`,
+    NO_COLOR: '1',
+    TERM: 'dumb',
+  });
+  const lines: string[] = [];
+  let now = start;
+  try {
+    for (const [step, part] of readTranscript(text).entries()) {
+      if (part.kind === 'wait') {
+        const ms = parseDuration(part.text.slice(2), 'the wait');
+        now += ms;
+        service.pass(ms);
+      }
+      if (part.kind !== 'command') {
+        lines.push(part.text);
+        continue;
+      }
+      Object.assign(place.environment, { GOLDEN_NOW: String(now), GOLDEN_STEP: String(step) });
+      const { code, stdout, stderr } = await shell(place, part.line);
+      if (part.variable) place.environment[part.variable] = stdout.trim();
+      const fixed = (printed: string): string =>
+        fixedText(printed, { baseUrl: service.baseUrl, folder: place.folder });
+      const shown = { stdout: part.variable ? '' : fixed(stdout), stderr: fixed(stderr), code };
+      lines.push(...showCommand(part.text, shown));
+    }
+  } finally {
+    place.remove();
+    await service.stop();
+  }
+  if (service.bugs.length > 0) throw new AggregateError(service.bugs, 'the sandbox has a bug');
+  return `${lines.join('\n')}\n`;
+}
