@@ -1,28 +1,37 @@
 // Builds the program: one entry with lazy chunks, so that a command loads only what it uses.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 
-/** commander loads child_process for executable subcommands, which errand has none of; it costs 3 ms at each start. */
-const commanderWithoutProcesses = {
-  name: 'commander-without-processes',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
-      importer.includes('commander') ? { path: 'child_process', namespace: 'unused' } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {}' }));
+/**
+ * What libraries load at each start and errand does not use: commander's executable subcommands (3 ms), undici's HTTP/2
+ * and the bodies of its fetch (10 ms).
+ */
+const unused = [
+  { library: 'commander', module: 'node:child_process' },
+  { library: 'undici', module: './client-h2.js' },
+  { library: 'undici', module: '../web/fetch/body.js' },
+];
+
+const withoutUnused = {
+  name: 'without-unused',
+  resolveId(source, importer = '') {
+    const folders = importer.split(/[\\/]/);
+    if (unused.some(({ library, module }) => module === source && folders.includes(library)))
+      return '\0unused';
   },
+  load: (id) => (id === '\0unused' ? 'export default {}' : undefined),
 };
 
 /** What completion must know of every command, asked of the commands themselves. */
 async function programTree() {
   const folder = mkdtempSync(join(tmpdir(), 'errand-build-'));
   try {
-    const outfile = join(folder, 'describe.mjs');
-    await build({ ...shared, entryPoints: ['src/completion/describe.ts'], outfile });
-    const { describeProgram } = await import(pathToFileURL(outfile).href);
+    const file = join(folder, 'describe.mjs');
+    await write('src/completion/describe.ts', { file, codeSplitting: false });
+    const { describeProgram } = await import(pathToFileURL(file).href);
     return await describeProgram();
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -32,46 +41,80 @@ async function programTree() {
 /** A TAB loads no command: their description is made here, in place of at each start. */
 const programTreeMade = {
   name: 'program-tree-made',
-  setup({ onLoad }) {
-    onLoad({ filter: /completion[\\/]program-tree\.ts$/ }, async () => {
-      const json = JSON.stringify(JSON.stringify(await programTree()));
-      return { contents: `export const programTree = async () => JSON.parse(${json});`, loader: 'js' };
-    });
+  async load(id) {
+    if (!/completion[\\/]program-tree\.ts$/.test(id)) return;
+    const json = JSON.stringify(JSON.stringify(await programTree()));
+    return { code: `export const programTree = async () => JSON.parse(${json});`, moduleType: 'js' };
   },
 };
+
+const heavy = /[\\/]node_modules[\\/]|[\\/]src[\\/]sandbox[\\/]/;
+
+/** Whether a module and all that comes with it is our own and small. */
+function isLight(id, graph, seen = new Set()) {
+  if (heavy.test(id)) return false;
+  seen.add(id);
+  return importedBy(id, graph).every((one) => seen.has(one) || isLight(one, graph, seen));
+}
+
+const importedBy = (id, graph) => graph.getModuleInfo(id)?.importedIds ?? [];
+
+/** What comes with a module at once, itself included. */
+function withImports(id, graph, found = new Set()) {
+  if (!found.has(id)) {
+    found.add(id);
+    for (const one of importedBy(id, graph)) withImports(one, graph, found);
+  }
+  return found;
+}
+
+/**
+ * Which modules share a file, for one more costs a start about a millisecond. The first that needs a module has it:
+ * `errand --version`, the help, every command that runs, and what many commands share.
+ */
+const groups = [
+  { name: 'first', needs: ['errors'] },
+  { name: 'help', needs: ['program'] },
+  { name: 'command', needs: ['commands/mount', 'context', 'output/render', 'output/json', 'open-client'] },
+].map(({ name, needs }, index) => ({
+  debugName: name,
+  priority: 9 - index,
+  name: (id, graph) =>
+    needs.some((root) => withImports(resolve(`src/${root}.ts`), graph).has(id)) ? name : null,
+}));
 
 const shared = {
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  logLevel: 'warning',
-  external: ['@photostructure/sqlite'],
-  // Bundled CommonJS packages require Node's own modules.
-  banner: {
-    js: 'import{createRequire as errandRequire}from"node:module";const require=errandRequire(import.meta.url);',
-  },
+  debugName: 'shared',
+  minShareCount: 2,
+  name: (id, graph) => (isLight(id, graph) ? 'shared' : null),
 };
 
+async function write(input, output, ...plugins) {
+  const bundle = await rolldown({
+    input,
+    platform: 'node',
+    external: ['@photostructure/sqlite'],
+    plugins: [withoutUnused, ...plugins],
+    onLog(level, log, handler) {
+      // Some modules are both lazy and not, as their users need them.
+      if (log.code !== 'INEFFECTIVE_DYNAMIC_IMPORT') handler(level, log);
+    },
+  });
+  await bundle.write({ format: 'esm', minify: true, ...output });
+  await bundle.close();
+}
+
 rmSync('dist', { recursive: true, force: true });
-const published = {
-  ...shared,
-  minify: true,
-  sourcemap: 'linked',
-  sourcesContent: false,
-  legalComments: 'linked',
-};
-await build({
-  ...published,
-  entryPoints: ['src/main.ts'],
-  outdir: 'dist',
-  splitting: true,
-  plugins: [commanderWithoutProcesses],
+await write('src/main.ts', {
+  dir: 'dist',
+  sourcemap: true,
+  sourcemapExcludeSources: true,
+  comments: { legal: true, annotation: false, jsdoc: false },
+  chunkFileNames: '[name]-[hash].js',
+  codeSplitting: { groups: [...groups, shared] },
 });
-// One file: each further chunk would cost a TAB a millisecond.
-await build({
-  ...published,
-  entryPoints: ['src/complete.ts'],
-  outfile: 'dist/complete.js',
-  plugins: [programTreeMade],
-});
+await write(
+  'src/complete.ts',
+  { file: 'dist/complete.js', sourcemap: true, sourcemapExcludeSources: true, codeSplitting: false },
+  programTreeMade,
+);

@@ -1,34 +1,24 @@
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 import { expect, test } from 'vitest';
 
 const source = (name: string): string => fileURLToPath(new URL(`../../src/output/${name}`, import.meta.url));
 
 /** The packages that a module loads before anything is called: what its bundle holds without dynamic imports. */
 async function packagesOf(name: string): Promise<string[]> {
-  const { metafile } = await build({
-    entryPoints: [source(name)],
-    bundle: true,
-    write: false,
-    metafile: true,
-    format: 'esm',
-    platform: 'node',
-    splitting: true,
-    outdir: 'unwritten',
-    logLevel: 'silent',
-  });
-  const entry =
-    Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(name))?.[0] ?? '';
+  const { output } = await build({ input: source(name), platform: 'node', logLevel: 'silent', write: false });
+  const chunks = new Map(
+    output.flatMap((part) => (part.type === 'chunk' ? [[part.fileName, part] as const] : [])),
+  );
   const reached = new Set<string>();
-  const visit = (path: string): void => {
-    if (reached.has(path)) return;
-    reached.add(path);
-    for (const { path: next, kind } of metafile.outputs[path]?.imports ?? [])
-      if (kind === 'import-statement') visit(next);
+  const visit = (file: string): void => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    chunks.get(file)?.imports.forEach(visit);
   };
-  visit(entry);
-  const inputs = [...reached].flatMap((path) => Object.keys(metafile.outputs[path]?.inputs ?? {}));
-  const names = inputs.map((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1]);
+  for (const { isEntry, fileName } of chunks.values()) if (isEntry) visit(fileName);
+  const modules = [...reached].flatMap((file) => chunks.get(file)?.moduleIds ?? []);
+  const names = modules.map((id) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1]);
   return [...new Set(names.filter((found) => found !== undefined))].sort();
 }
 
