@@ -33,14 +33,15 @@ export async function placeBatch(context: Context, batch: BatchIntent): Promise<
   if (context.previewsRequests) return { id: await create(await context.client(), batch), existed: false };
   const { profile, baseUrl } = context.settings;
   const journal = await context.journal();
-  const settled = journal.settledOrder(batch.key, baseUrl.value);
+  const keyMasked = context.keyMasked();
+  const settled = journal.settledOrder(batch.key, baseUrl.value, keyMasked);
   if (settled !== undefined) return { id: settled, existed: true };
   const { mayBeSent } = journal.record({
     key: batch.key,
     operation: 'bulk.create',
     profile: profile.value,
     baseUrl: baseUrl.value,
-    keyMasked: context.keyMasked(),
+    keyMasked,
     body: { filename: batch.filename, rows: batch.rows, ...notice(batch) },
   });
   return sendBatch(context, batch, mayBeSent);

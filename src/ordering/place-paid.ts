@@ -10,7 +10,8 @@ import { bodyHash } from '../state/canonical.ts';
 import type { Intent, PaymentNote } from '../state/journal-record.ts';
 import { readExisting } from './existing.ts';
 import { type Body, type KeyedBody, type Placed, twinMs } from './placed.ts';
-import { keyedBody, paidOperation, paidOrder, resumePaid } from './resume-paid.ts';
+import { resumeIntent } from './resume.ts';
+import { keyedBody, paidOperation, paidOrder } from './resume-paid.ts';
 import { type Create, send } from './send.ts';
 
 type Options = PayOptions & { readonly evenIfInDoubt: boolean };
@@ -51,13 +52,13 @@ async function earlierTry(
   if (settled !== undefined) return readExisting(client, body, settled, {});
   const open = journal.findOpen(key, baseUrl);
   if (open?.operation === paidOperation && open.body_hash === bodyHash(body))
-    return resumePaid(context, client, open, body);
+    return resumeIntent(context, open);
   if (!lookForTwin) return undefined;
   const twin = journal.findTwin(intentOf(context, body), context.clock.now() - twinMs);
   if (!twin) return undefined;
   const since = `the same order is in doubt since ${twin.created_at}`;
   context.note(`${since}; settling that one with its own payment (--new pays for another)`);
-  return resumePaid(context, client, twin, body);
+  return resumeIntent(context, twin);
 }
 
 /** Pays a challenge, the journal knowing before and after. @returns what pays. @throws ErrandError payment. */

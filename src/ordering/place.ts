@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { readExisting } from './existing.ts';
 import { type Body, type KeyedBody, type Placed, twinMs } from './placed.ts';
+import { resumeIntent } from './resume.ts';
 import { send } from './send.ts';
 
 /**
@@ -28,10 +29,9 @@ export async function placeOrder(
     context.note(
       `the same order is in doubt since ${twin.created_at}; settling that one (--new orders another)`,
     );
-    journal.claim(twin);
-    return send(context, client, { ...keyed, idempotency_key: twin.key }, 'again');
+    return resumeIntent(context, twin);
   }
-  const settled = journal.settledOrder(intent.key, intent.baseUrl);
+  const settled = journal.settledOrder(intent.key, intent.baseUrl, intent.keyMasked);
   if (settled !== undefined) return readExisting(client, keyed, settled, {});
   const { mayBeSent } = journal.record(intent);
   return send(context, client, keyed, mayBeSent ? 'again' : 'first');

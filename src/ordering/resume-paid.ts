@@ -27,7 +27,7 @@ export function keyedBody(order: Body, key: string): KeyedBody {
 /**
  * Settles an order that may have been paid: the same body is sent with the same payment, nothing is paid again.
  * Where errand ended before it had anything to pay with, nothing can have been ordered, and the record ends so.
- * @throws ErrandError payment in that case; conflict where a live process works on it; in_doubt.
+ * @param record claimed by this process. @throws ErrandError payment in that case; in_doubt.
  */
 export async function resumePaid(
   context: Context,
@@ -37,7 +37,6 @@ export async function resumePaid(
 ): Promise<Placed> {
   const { key, base_url: baseUrl } = record;
   const journal = await context.journal();
-  journal.claim(record);
   const payment = journal.credentialOf(key, baseUrl);
   if (payment !== undefined) return send(context, client, keyedBody(order, key), 'again', paidOrder(payment));
   const message = `errand ended while ${key} was being paid for; nothing was ordered`;

@@ -3,6 +3,7 @@ import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import type { Row } from '../output/result.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
+import { sentWithAnother, wasSentWithAnother } from '../state/take-over.ts';
 import { sendBatch } from './place-batch.ts';
 import type { Placed } from './placed.ts';
 import { paidOperation, resumePaid } from './resume-paid.ts';
@@ -11,11 +12,18 @@ import { send } from './send.ts';
 /**
  * Settles an intent in doubt: the same body with the same key is sent again to the same service.
  * A record that is settled already answers with its order. @throws ErrandError conflict for one that was refused or
- * forgotten, or that belongs to another service than the one in use.
+ * forgotten, that a live process works on, or that was sent to another service or with another key than those in use.
  */
-export async function resumeIntent(context: Context, record: JournalRecord): Promise<Placed> {
+export async function resumeIntent(
+  context: Context,
+  found: JournalRecord,
+  { keyChanged = false } = {},
+): Promise<Placed> {
   const client = await context.client();
-  checkService(context, record);
+  checkService(context, found);
+  if (found.state === 'open' && !keyChanged && wasSentWithAnother(found, context.keyMasked()))
+    throw sentWithAnother(found);
+  const record = (await context.journal()).claim(found);
   if (record.state === 'settled' && record.order_id !== null)
     return { order: await readMade(client, record.operation, record.order_id), existed: true };
   if (record.state !== 'open') {
@@ -28,7 +36,6 @@ export async function resumeIntent(context: Context, record: JournalRecord): Pro
   if (!checked.value)
     throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold an order`);
   if (record.operation === paidOperation) return resumePaid(context, client, record, checked.value);
-  (await context.journal()).claim(record);
   return send(context, client, { ...checked.value, idempotency_key: record.key }, 'again');
 }
 
@@ -42,7 +49,6 @@ async function resumeBatch(context: Context, client: Client, record: JournalReco
   const { checkShape } = await import('../contract/schemas/check.ts');
   const { value } = checkShape('BulkUploadRequest', record.body, 'body');
   if (!value) throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold a batch`);
-  (await context.journal()).claim(record);
   const batch = {
     key: record.key,
     filename: value.filename ?? '',

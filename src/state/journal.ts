@@ -4,8 +4,9 @@ import { openDatabase } from './database.ts';
 import { Grants, type StoredGrant } from './grants.ts';
 import { type Intent, type IntentState, type JournalRecord, recordOf } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
-import { isAlive, self } from './owner.ts';
+import { self } from './owner.ts';
 import { Statements } from './statements.ts';
+import { checkFree, checkSameIntent, checkUnpaid, isOthers, mayHaveMade } from './take-over.ts';
 
 /** How long a settled record is kept, ms. */
 const keptMs = 30 * 24 * 3600 * 1000;
@@ -34,13 +35,16 @@ export class Journal {
   /**
    * Writes an intent down, durably, before it is sent. A key that is open already, for the same body, is taken over.
    * @returns whether an earlier process may have sent it.
-   * @throws ErrandError conflict for a key in use by a live process, for another body, or of an order that would be paid again.
+   * @throws ErrandError conflict for a key in use by a live process, for another body or account, or of an order that would be paid again.
    */
   record(intent: Intent): { readonly mayBeSent: boolean } {
     const hash = bodyHash(intent.body);
     return this.#statements.transaction(() => {
       const before = this.#find(intent.key, intent.baseUrl);
-      if (before?.state === 'open') this.#checkTakeOver(before, intent.operation, hash);
+      if (before?.state === 'open') {
+        checkFree(before);
+        checkSameIntent(before, intent, hash);
+      }
       if (before && intent.payment) checkUnpaid(before);
       const { pid, started } = self();
       this.#statements.run(
@@ -48,7 +52,8 @@ export class Journal {
          VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (key, base_url) DO UPDATE SET state = 'open', operation = excluded.operation, profile = excluded.profile,
            sent_with = excluded.sent_with, body_hash = excluded.body_hash, body = excluded.body, payment = excluded.payment, credential = NULL, pid = excluded.pid,
-           process_started = excluded.process_started, order_id = NULL, code = NULL, message = NULL, settled_at = NULL`,
+           process_started = excluded.process_started, order_id = NULL, code = NULL, message = NULL, settled_at = NULL,
+           created_at = CASE WHEN state = 'open' THEN created_at ELSE excluded.created_at END`,
         intent.key,
         intent.baseUrl,
         intent.operation,
@@ -65,7 +70,7 @@ export class Journal {
         'DELETE FROM intents WHERE settled_at < ?',
         new Date(this.#now() - keptMs).toISOString(),
       );
-      return { mayBeSent: before?.state === 'open' || before?.state === 'forgotten' };
+      return { mayBeSent: before !== undefined && mayHaveMade(before, intent.keyMasked) };
     });
   }
 
@@ -97,7 +102,7 @@ export class Journal {
     return typeof row?.credential === 'string' ? row.credential : undefined;
   }
 
-  /** The service surely has no order of this intent. */
+  /** The service surely has no order of this intent. What has an order by now keeps it. */
   refuse(key: string, baseUrl: string, reason: { readonly code: string; readonly message: string }): void {
     this.#end(key, baseUrl, 'refused', reason);
   }
@@ -113,10 +118,11 @@ export class Journal {
     return record?.state === 'open' ? record : undefined;
   }
 
-  /** The order that a key has led to at a service, if it is known. */
-  settledOrder(key: string, baseUrl: string): string | undefined {
+  /** The order that a key has led to at a service, if it is known. With `sentWith` only where it was sent with that key: accounts know nothing of each other's. */
+  settledOrder(key: string, baseUrl: string, sentWith?: string): string | undefined {
     const record = this.#find(key, baseUrl);
-    return record?.state === 'settled' ? (record.order_id ?? undefined) : undefined;
+    if (record?.state !== 'settled' || (sentWith ?? record.sent_with) !== record.sent_with) return undefined;
+    return record.order_id ?? undefined;
   }
 
   /** The record that has led to an order or a batch. */
@@ -139,8 +145,8 @@ export class Journal {
     return this.list().filter(({ pid, process_started }) => !isOthers({ pid, process_started })).length;
   }
 
-  /** The record of a key, or of a prefix of one that names a single record. @throws ErrandError not_found, UsageError. */
-  get(key: string): JournalRecord {
+  /** The record of a key, or of a prefix of one that names a single record; of several services' the one at `baseUrl`. @throws ErrandError not_found, UsageError. */
+  get(key: string, baseUrl: string): JournalRecord {
     const rows = this.#statements.all(
       'SELECT * FROM intents WHERE substr(key, 1, length(?)) = ? ORDER BY created_at',
       key,
@@ -148,7 +154,9 @@ export class Journal {
     );
     const records = rows.map(recordOf);
     const exact = records.filter((record) => record.key === key);
-    const [record, ...more] = exact.length > 0 ? exact : records;
+    const named = exact.length > 0 ? exact : records;
+    const here = named.filter((record) => record.base_url === baseUrl);
+    const [record, ...more] = here.length > 0 ? here : named;
     if (!record)
       throw new ErrandError('not_found', `the journal has no record of ${key}`, { next: [listStep] });
     if (more.length === 0) return record;
@@ -172,11 +180,16 @@ export class Journal {
     return rows.map(recordOf).find((record) => !isOthers(record));
   }
 
-  /** Takes an open record over, to resume it. @throws ErrandError conflict where a live process works on it. */
-  claim({ key, base_url }: JournalRecord): void {
-    this.#statements.transaction(() => {
-      const record = this.#find(key, base_url);
-      if (record?.state === 'open') this.#checkTakeOver(record, record.operation, record.body_hash);
+  /**
+   * Takes an open record over, to resume it. One that has ended since it was read is left as it is.
+   * @returns the record as it is now. @throws ErrandError conflict where a live process works on it.
+   */
+  claim(read: JournalRecord): JournalRecord {
+    const { key, base_url } = read;
+    return this.#statements.transaction(() => {
+      const record = this.#find(key, base_url) ?? read;
+      if (record.state !== 'open') return record;
+      checkFree(record);
       const { pid, started } = self();
       this.#statements.run(
         'UPDATE intents SET pid = ?, process_started = ? WHERE key = ? AND base_url = ?',
@@ -185,31 +198,12 @@ export class Journal {
         key,
         base_url,
       );
+      return record;
     });
   }
 
   close(): void {
     this.#statements.close();
-  }
-
-  #checkTakeOver(record: JournalRecord, operation: string, hash: string): void {
-    if (isOthers(record)) {
-      throw new ErrandError('conflict', `process ${record.pid} is at work on ${record.key}`, {
-        idempotencyKey: record.key,
-        outcome: 'not_sent',
-        hint: 'Wait for it to end; the journal then tells what became of the order.',
-      });
-    }
-    if (record.body_hash === hash && record.operation === operation) return;
-    throw new ErrandError(
-      'conflict',
-      `${record.key} is in doubt for another order; it cannot be used for this one`,
-      {
-        idempotencyKey: record.key,
-        outcome: 'not_sent',
-        next: [{ command: `errand order journal resume ${record.key}`, when: 'to settle the other one' }],
-      },
-    );
   }
 
   #end(
@@ -221,7 +215,7 @@ export class Journal {
     const { order_id = null, code = null, message = null } = facts;
     this.#statements.run(
       `UPDATE intents SET state = ?, order_id = ?, code = ?, message = ?, settled_at = ?, credential = NULL
-       WHERE key = ? AND base_url = ?`,
+       WHERE key = ? AND base_url = ? AND (state = 'open' OR ? = 'settled')`,
       state,
       order_id,
       code,
@@ -229,6 +223,7 @@ export class Journal {
       this.#time(),
       key,
       baseUrl,
+      state,
     );
   }
 
@@ -243,18 +238,4 @@ export class Journal {
   }
 }
 
-/** An intent is paid for once: what may have been paid is resumed, and what was is done. */
-function checkUnpaid({ key, state, order_id }: JournalRecord): void {
-  if (state !== 'open' && state !== 'settled') return;
-  const why = state === 'open' ? 'is in doubt' : `has led to the order ${order_id}`;
-  throw new ErrandError('conflict', `${key} ${why}; it is not paid for again`, {
-    idempotencyKey: key,
-    outcome: 'not_sent',
-    next: [{ command: `errand order journal resume ${key}`, when: 'to find out, or to see the order' }],
-  });
-}
-
 const listStep = { command: 'errand order journal list', when: 'to see what is in doubt' };
-
-const isOthers = ({ pid, process_started }: Pick<JournalRecord, 'pid' | 'process_started'>): boolean =>
-  pid !== process.pid && isAlive({ pid, started: process_started });

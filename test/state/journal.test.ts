@@ -90,17 +90,45 @@ describe('the journal', () => {
     const database = new sqlite.DatabaseSync(join(folder, 'journal.db'));
     database.prepare("UPDATE intents SET pid = ?, process_started = ''").run(parent);
     database.close();
-    expect(() => journal.claim(journal.get('k1'))).toThrow(new RegExp(`process ${parent} is at work`));
+    expect(() => journal.claim(journal.get('k1', baseUrl))).toThrow(
+      new RegExp(`process ${parent} is at work`),
+    );
     expect(journal.findTwin(intent('other'), now - 1000)).toBeUndefined();
     expect(journal.countInDoubt()).toBe(0);
+  });
+
+  test('what another process has settled since it was read stays settled', () => {
+    fromAnotherProcess('k1');
+    const read = journal.get('k1', baseUrl);
+    journal.settle('k1', baseUrl, 'order-1');
+    expect(journal.claim(read)).toMatchObject({ state: 'settled', order_id: 'order-1' });
+    journal.refuse('k1', baseUrl, { code: 'payment_failed', message: 'no' });
+    expect(journal.get('k1', baseUrl)).toMatchObject({ state: 'settled', order_id: 'order-1' });
+    expect(journal.record(intent('k1'))).toEqual({ mayBeSent: true });
+  });
+
+  test('of a key that two services know, the record of the service in use is meant', () => {
+    const elsewhere = 'https://else.example';
+    journal.record(intent('k1'));
+    journal.record({ ...intent('k1'), baseUrl: elsewhere });
+    expect(journal.get('k1', elsewhere).base_url).toBe(elsewhere);
+    expect(journal.get('k1', baseUrl).base_url).toBe(baseUrl);
+  });
+
+  test('a key that was refused once is in doubt since it was used again', () => {
+    journal.record(intent('k1'));
+    journal.refuse('k1', baseUrl, { code: 'unavailable', message: 'no' });
+    now += 48 * 3_600_000;
+    journal.record(intent('k1'));
+    expect(journal.get('k1', baseUrl).created_at).toBe(new Date(now).toISOString());
   });
 
   test('a key may be shortened while it names one record', () => {
     journal.record(intent('abc-1'));
     journal.record(intent('abd-2', 1));
-    expect(journal.get('abc').key).toBe('abc-1');
-    expect(() => journal.get('ab')).toThrow(/names 2 records/);
-    expect(() => journal.get('zz')).toThrow(/no record/);
+    expect(journal.get('abc', baseUrl).key).toBe('abc-1');
+    expect(() => journal.get('ab', baseUrl)).toThrow(/names 2 records/);
+    expect(() => journal.get('zz', baseUrl)).toThrow(/no record/);
   });
 
   test('settled records are kept for 30 days; what is in doubt is kept for ever', () => {

@@ -33,7 +33,7 @@ describe('payments in the journal', () => {
   test('what pays is there for who resumes, and in no record that is shown', () => {
     journal.keepCredential('k1', baseUrl, secret);
     expect(journal.credentialOf('k1', baseUrl)).toBe(secret);
-    expect(journal.get('k1').payment).toMatchObject({ method: 'sandbox', amount: '5100' });
+    expect(journal.get('k1', baseUrl).payment).toMatchObject({ method: 'sandbox', amount: '5100' });
     expect(JSON.stringify(journal.list(true))).not.toContain('eyJ');
   });
 
@@ -44,7 +44,7 @@ describe('payments in the journal', () => {
   ])('what paid is gone once the intent is %s', (state, end) => {
     journal.keepCredential('k1', baseUrl, secret);
     end();
-    expect(journal.get('k1').state).toBe(state);
+    expect(journal.get('k1', baseUrl).state).toBe(state);
     expect(journal.credentialOf('k1', baseUrl)).toBeUndefined();
   });
 

@@ -15,17 +15,18 @@ export const forget = defineCommand({
   related: ['order journal list', 'order journal resume'],
   async run(context, { keys }) {
     const journal = await context.journal();
+    const { value: baseUrl } = context.settings.baseUrl;
     return {
       kind: 'list',
       columns: journalColumns,
       id: 'key',
       ...eachId(context, keys, async (key) => {
-        const record = journal.get(key);
+        const record = journal.claim(journal.get(key, baseUrl));
         if (record.state !== 'open') {
           throw new ErrandError('conflict', `${record.key} is not in doubt: it is ${record.state}`);
         }
         journal.forget(record.key, record.base_url);
-        return journal.get(record.key);
+        return journal.get(record.key, record.base_url);
       }),
     };
   },
