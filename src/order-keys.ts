@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from './context.ts';
 import { operations } from './contract/operations/index.ts';
+import { StorageError } from './errors.ts';
 import type { Client } from './http/client.ts';
 import { journalFile } from './state/journal-tables.ts';
 
@@ -8,7 +9,13 @@ import { journalFile } from './state/journal-tables.ts';
 export async function orderKey(context: Context, orderId: string): Promise<string | undefined> {
   const { folders, baseUrl } = context.settings;
   if (!existsSync(journalFile(folders.state))) return undefined;
-  return (await context.journal()).grants.of(orderId, baseUrl.value)?.apiKey;
+  try {
+    return (await context.journal()).grants.of(orderId, baseUrl.value)?.apiKey;
+  } catch (error) {
+    // Orders of the account can be looked at all the same.
+    if (error instanceof StorageError) return undefined;
+    throw error;
+  }
 }
 
 /** A client that reads an order by the order's own key, where it has one. */

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import type { Context } from '../context.ts';
+import { ErrandError } from '../errors.ts';
 import { journalFile } from '../state/journal-tables.ts';
 import type { AnyCommand } from './define.ts';
 
@@ -8,11 +10,21 @@ export const reminding = (command: AnyCommand): AnyCommand => ({
   async run(context, input) {
     const result = await command.run(context, input);
     if (!existsSync(journalFile(context.settings.folders.state))) return result;
-    const count = (await context.journal()).countInDoubt();
-    if (count > 0) {
-      const what = count === 1 ? 'one order is' : `${count} orders are`;
-      context.note(`${what} in doubt; errand order journal resume --all settles that`);
-    }
+    const line = await reminder(context);
+    if (line !== undefined) context.note(line);
     return result;
   },
 });
+
+/** What the command has done stands, whatever has become of the journal. */
+async function reminder(context: Context): Promise<string | undefined> {
+  try {
+    const count = (await context.journal()).countInDoubt();
+    if (count === 0) return undefined;
+    const what = count === 1 ? 'one order is' : `${count} orders are`;
+    return `${what} in doubt; errand order journal resume --all settles that`;
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    return `whether an order is in doubt cannot be told: ${error.message}`;
+  }
+}

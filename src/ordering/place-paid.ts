@@ -27,14 +27,15 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   const query = options.method === undefined ? {} : { method: options.method };
   const unpaid = () => client.call(paidOperation, { query, body });
   if (context.previewsRequests) return { order: (await unpaid()).body, existed: false };
-  const lookForTwin = !options.evenIfInDoubt && order.idempotency_key === undefined;
-  const earlier = await earlierTry(context, client, body, lookForTwin);
+  const isTwinMeant = options.evenIfInDoubt || order.idempotency_key !== undefined;
+  const twinsSince = isTwinMeant ? undefined : context.clock.now() - twinMs;
+  const earlier = await earlierTry(context, client, body, twinsSince);
   if (earlier) return earlier;
   const asked = await askPrice(unpaid);
   if ('answer' in asked) return { order: asked.answer.body, existed: false };
   const expectedCents = body.max_price + operations[paidOperation].challengeCents;
   const challenge = await agreeOnPayment(context, asked.challenges, { body, expectedCents }, options);
-  const payment = await payOnRecord(context, body, challenge, options);
+  const payment = await payOnRecord(context, body, challenge, { ...options, twinsSince });
   return send(context, client, body, 'first', telling(context, challenge, paidOrder(payment)));
 }
 
@@ -43,7 +44,7 @@ async function earlierTry(
   context: Context,
   client: Client,
   body: KeyedBody,
-  lookForTwin: boolean,
+  twinsSince: number | undefined,
 ): Promise<Placed | undefined> {
   const journal = await context.journal();
   const { value: baseUrl } = context.settings.baseUrl;
@@ -53,8 +54,8 @@ async function earlierTry(
   const open = journal.findOpen(key, baseUrl);
   if (open?.operation === paidOperation && open.body_hash === bodyHash(body))
     return resumeIntent(context, open);
-  if (!lookForTwin) return undefined;
-  const twin = journal.findTwin(intentOf(context, body), context.clock.now() - twinMs);
+  if (twinsSince === undefined) return undefined;
+  const twin = journal.findTwin(intentOf(context, body), twinsSince);
   if (!twin) return undefined;
   const since = `the same order is in doubt since ${twin.created_at}`;
   context.note(`${since}; settling that one with its own payment (--new pays for another)`);
@@ -66,12 +67,12 @@ async function payOnRecord(
   context: Context,
   body: KeyedBody,
   challenge: PaymentChallenge,
-  options: PayOptions,
+  options: PayOptions & { readonly twinsSince: number | undefined },
 ): Promise<string> {
   const journal = await context.journal();
   const { value: baseUrl } = context.settings.baseUrl;
   const { idempotency_key: key } = body;
-  journal.record(intentOf(context, body, noteOf(challenge)));
+  journal.record(intentOf(context, body, noteOf(challenge)), options.twinsSince);
   try {
     const payment = await pay(context, challenge, options);
     journal.keepCredential(key, baseUrl, payment);

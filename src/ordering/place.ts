@@ -21,10 +21,8 @@ export async function placeOrder(
   const keyed: KeyedBody = { ...body, idempotency_key: body.idempotency_key ?? randomUUID() };
   const intent = intentOf(context, keyed);
   const journal = await context.journal();
-  const twin =
-    options.evenIfInDoubt || body.idempotency_key
-      ? undefined
-      : journal.findTwin(intent, context.clock.now() - twinMs);
+  const twinsSince = options.evenIfInDoubt || body.idempotency_key ? undefined : context.clock.now() - twinMs;
+  const twin = twinsSince === undefined ? undefined : journal.findTwin(intent, twinsSince);
   if (twin) {
     context.note(
       `the same order is in doubt since ${twin.created_at}; settling that one (--new orders another)`,
@@ -33,7 +31,7 @@ export async function placeOrder(
   }
   const settled = journal.settledOrder(intent.key, intent.baseUrl, intent.keyMasked);
   if (settled !== undefined) return readExisting(client, keyed, settled, {});
-  const { mayBeSent } = journal.record(intent);
+  const { mayBeSent } = journal.record(intent, twinsSince);
   return send(context, client, keyed, mayBeSent ? 'again' : 'first');
 }
 

@@ -40,7 +40,7 @@ export function storageError(file: string, cause: unknown): StorageError {
 }
 
 const troubles: readonly (readonly [RegExp, string, string])[] = [
-  [/disk is full|ENOSPC/i, 'the disk is full', 'Free some space, then try again; nothing was sent.'],
+  [/disk is full|ENOSPC|EFBIG/i, 'the disk is full', 'Free some space, then try again; nothing was sent.'],
   [
     /readonly|read-only|EROFS/i,
     'it is read-only',
@@ -50,6 +50,11 @@ const troubles: readonly (readonly [RegExp, string, string])[] = [
     /not a database|malformed|corrupt/i,
     'it is damaged',
     'It may name orders in doubt: move it aside to keep it, then try again.',
+  ],
+  [
+    /newer version/,
+    'a newer errand has written it',
+    'Update errand, or name another folder with ERRAND_STATE_DIR.',
   ],
   [/locked|busy/i, 'another process holds it', 'Wait for the other errand to end, then try again.'],
   [
@@ -68,7 +73,8 @@ function refuseLink(file: string): StorageError | undefined {
 
 function migrate(database: Sqlite, migrations: readonly string[]): void {
   const version = () => Number(Object.values(database.prepare('PRAGMA user_version').get() ?? {})[0]);
-  if (version() >= migrations.length) return;
+  if (version() > migrations.length) throw new Error('it is of a newer version');
+  if (version() === migrations.length) return;
   database.exec('BEGIN IMMEDIATE');
   try {
     for (const migration of migrations.slice(version())) database.exec(migration);

@@ -6,7 +6,7 @@ import { type Intent, type IntentState, type JournalRecord, recordOf } from './j
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { self } from './owner.ts';
 import { Statements } from './statements.ts';
-import { checkFree, checkSameIntent, checkUnpaid, isOthers, mayHaveMade } from './take-over.ts';
+import { beingPlaced, checkFree, checkSameIntent, checkUnpaid, isOthers, mayHaveMade } from './take-over.ts';
 
 /** How long a settled record is kept, ms. */
 const keptMs = 30 * 24 * 3600 * 1000;
@@ -34,10 +34,11 @@ export class Journal {
 
   /**
    * Writes an intent down, durably, before it is sent. A key that is open already, for the same body, is taken over.
+   * @param twinsSince ms: no open record to do the very same may be younger; undefined where a second one is meant.
    * @returns whether an earlier process may have sent it.
    * @throws ErrandError conflict for a key in use by a live process, for another body or account, or of an order that would be paid again.
    */
-  record(intent: Intent): { readonly mayBeSent: boolean } {
+  record(intent: Intent, twinsSince?: number): { readonly mayBeSent: boolean } {
     const hash = bodyHash(intent.body);
     return this.#statements.transaction(() => {
       const before = this.#find(intent.key, intent.baseUrl);
@@ -46,6 +47,8 @@ export class Journal {
         checkSameIntent(before, intent, hash);
       }
       if (before && intent.payment) checkUnpaid(before);
+      const [twin] = twinsSince === undefined ? [] : this.#twins(intent, twinsSince);
+      if (twin) throw beingPlaced(twin);
       const { pid, started } = self();
       this.#statements.run(
         `INSERT INTO intents (key, base_url, state, operation, profile, sent_with, body_hash, body, payment, pid, process_started, created_at)
@@ -158,7 +161,10 @@ export class Journal {
     const here = named.filter((record) => record.base_url === baseUrl);
     const [record, ...more] = here.length > 0 ? here : named;
     if (!record)
-      throw new ErrandError('not_found', `the journal has no record of ${key}`, { next: [listStep] });
+      throw new ErrandError('not_found', `the journal has no record of ${key}`, {
+        hint: 'Where the journal was lost, the same order with --idempotency-key and the whole key settles it just as well.',
+        next: [listStep],
+      });
     if (more.length === 0) return record;
     throw new UsageError(`${key} names ${records.length} records of the journal; give the whole key`, {
       next: [listStep],
@@ -167,6 +173,10 @@ export class Journal {
 
   /** An open record to do the very same at the same service that no live process works on, not older than `sinceMs`. */
   findTwin(intent: Intent, sinceMs: number): JournalRecord | undefined {
+    return this.#twins(intent, sinceMs).find((record) => !isOthers(record));
+  }
+
+  #twins(intent: Intent, sinceMs: number): JournalRecord[] {
     const rows = this.#statements.all(
       `SELECT * FROM intents WHERE state = 'open' AND body_hash = ? AND base_url = ? AND profile = ? AND operation = ?
        AND key <> ? AND created_at >= ? ORDER BY created_at`,
@@ -177,7 +187,7 @@ export class Journal {
       intent.key,
       new Date(sinceMs).toISOString(),
     );
-    return rows.map(recordOf).find((record) => !isOthers(record));
+    return rows.map(recordOf);
   }
 
   /**

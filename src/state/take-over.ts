@@ -16,6 +16,15 @@ export function checkFree(record: JournalRecord): void {
   });
 }
 
+/** The very same is asked for by another process at this moment: impatience, more likely than a second intent. */
+export const beingPlaced = ({ key, pid }: JournalRecord): ErrandError =>
+  new ErrandError('conflict', `process ${pid} is placing the same order at this moment, as ${key}`, {
+    idempotencyKey: key,
+    outcome: 'not_sent',
+    hint: 'Wait for it to end; --new orders another one on purpose.',
+    next: [{ command: 'errand order journal list', when: 'to see whether it is still unanswered' }],
+  });
+
 /** @throws ErrandError conflict for an open record of another intent. @param hash of the intent's body. */
 export function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): void {
   if (record.body_hash !== hash || record.operation !== intent.operation) {

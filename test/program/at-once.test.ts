@@ -1,4 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readFault } from '../../src/sandbox/faults/spec.ts';
+import { orderBody, TestService } from '../service/service.ts';
 import { makePlace } from './place.ts';
 import { errand } from './run.ts';
 
@@ -42,6 +46,35 @@ describe('several processes at once', () => {
       const { stdout } = await errand(place, ['profile', 'list', '-o', 'id']);
       expect(stdout.trim().split('\n').toSorted()).toEqual(['local', ...names].toSorted());
     } finally {
+      place.remove();
+    }
+  });
+
+  test('impatient hands: the same order asked for in two terminals is one order, unless two are meant', {
+    timeout: 60_000,
+  }, async () => {
+    const slow = readFault('delay=2s@POST /orders');
+    const service = await TestService.start({ now: Date.now(), faults: slow ? [slow] : [] });
+    const place = makePlace({
+      ERRAND_NO_INPUT: '1',
+      ERRAND_BASE_URL: service.baseUrl,
+      ERRAND_API_KEY: service.key,
+    });
+    try {
+      writeFileSync(
+        join(place.folder, 'order.json'),
+        JSON.stringify(orderBody(service.product('test-success'))),
+      );
+      const args = ['order', 'create', '--file', 'order.json', '-o', 'id'];
+      const ended = await Promise.all(Array.from({ length: 4 }, () => errand(place, args)));
+      expect(ended.map(({ code }) => code).toSorted()).toEqual([0, 5, 5, 5]);
+      const refused = ended.find(({ code }) => code === 5);
+      expect(refused?.stderr).toMatch(/process \d+ is placing the same order at this moment/);
+      const meant = await Promise.all(Array.from({ length: 2 }, () => errand(place, [...args, '--new'])));
+      expect(meant.map(({ code }) => code)).toEqual([0, 0]);
+      expect((await service.send('GET', '/orders')).body.orders).toHaveLength(3);
+    } finally {
+      await service.stop();
       place.remove();
     }
   });

@@ -95,6 +95,8 @@ describe('the journal', () => {
     );
     expect(journal.findTwin(intent('other'), now - 1000)).toBeUndefined();
     expect(journal.countInDoubt()).toBe(0);
+    expect(() => journal.record(intent('impatient'), now - 1000)).toThrow(/is placing the same order/);
+    expect(journal.record(intent('on purpose'))).toEqual({ mayBeSent: false });
   });
 
   test('what another process has settled since it was read stays settled', () => {

@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { loadSqlite } from '../../src/state/sqlite.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, shell } from './run.ts';
+
+const order =
+  'order create --product http://127.0.0.1:4848/shop/test-never --max-price 5.00 --ship-to home -o id';
+
+/** A place where one order was made. */
+async function withOneOrder(): Promise<{ place: Place; journal: string; id: string }> {
+  const place = makePlace();
+  onTestFinished(place.remove);
+  const { stdout } = await shell(place, `errand ${order}`);
+  return { place, journal: join(place.folder, '.state', 'journal.db'), id: stdout.trim() };
+}
+
+describe('a journal that cannot be used', { timeout: 60_000 }, () => {
+  test('stops an order before it is sent, and no command that only looks', async () => {
+    const { place, journal, id } = await withOneOrder();
+    writeFileSync(journal, 'this was a journal once, and no longer is');
+    const create = await shell(place, `errand ${order}`);
+    expect(create.code).toBe(1);
+    expect(create.stderr).toContain('journal.db cannot be used: it is damaged');
+    const list = await errand(place, ['order', 'list', '-o', 'id']);
+    expect(list).toMatchObject({ code: 0, stdout: `${id}\n` });
+    expect(list.stderr).toMatch(/whether an order is in doubt cannot be told: .*it is damaged/);
+    expect(await errand(place, ['order', 'get', id, '-o', 'id'])).toMatchObject({
+      code: 0,
+      stdout: `${id}\n`,
+    });
+    expect((await errand(place, ['order', 'timeline', id])).code).toBe(0);
+  });
+
+  test('from a newer errand is not written to: what it means is not known', async () => {
+    const { place, journal, id } = await withOneOrder();
+    const Database = await loadSqlite();
+    const database = new Database(journal);
+    database.exec('PRAGMA user_version = 99');
+    database.close();
+    const create = await shell(place, `errand ${order}`);
+    expect(create.code).toBe(1);
+    expect(create.stderr).toMatch(/a newer errand has written it\n.*Update errand/);
+    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
+  });
+});
