@@ -31,14 +31,18 @@ export interface TryOptions extends SendOptions {
 export async function sendWithRetries(request: WireRequest, options: TryOptions): Promise<Ended> {
   const { clock, scope } = options;
   let earlierMayHaveActed = false;
+  let earlierLimited = false;
   for (let attempts = 1; ; attempts += 1) {
     const ended = await attempt(request, options);
+    // What stands before a service may answer 429 after the work was done; only an answer to a later try tells.
+    if (ended.failure && earlierLimited) earlierMayHaveActed = true;
     const tried = triedOf(ended);
     const all = { ...ended, attempts, earlierMayHaveActed, cutShort: scope.cutShort };
     if (scope.cutShort || (ended.answer && !isFailed(ended.answer.status))) return all;
     const wait = nextTry(options, tried, attempts, clock.now(), options, options.random);
     if (wait === 'stop') return all;
     earlierMayHaveActed ||= mayHaveActed(tried);
+    earlierLimited ||= ended.answer?.status === 429;
     options.trace?.({ type: 'retry', attempt: attempts + 1, waitMs: wait });
     try {
       await clock.sleep(wait, scope.signal);

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { caller, failureOf, keyedOrder, order, orderBody, orderId } from './caller.ts';
 import { json, peer, reset } from './peer.ts';
@@ -49,6 +51,19 @@ describe('a rate limit', () => {
     const service = await peer(json(limited, 429));
     const error = await failureOf(caller(service.url).client.call('order.create', { body: keyedOrder }));
     expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'rejected', attempts: 5 } });
+  });
+
+  test('before the service goes away leaves an order in doubt: it may have answered after the work was done', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(429, { 'content-type': 'application/json', connection: 'close' });
+      response.end(JSON.stringify(limited));
+      server.close();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { client } = caller(`http://127.0.0.1:${port}`);
+    const error = await failureOf(client.call('order.create', { body: keyedOrder }));
+    expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown' } });
   });
 });
 
