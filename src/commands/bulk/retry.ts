@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
-import { type RowsOptions, readRows, stableKey, type UploadRow } from '../../bulk/rows.ts';
+import { RowKeys, type RowsOptions, readRows, stableKey, type UploadRow } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError, StorageError, UsageError } from '../../errors.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
+import { canonicalJson } from '../../state/canonical.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
@@ -27,6 +28,11 @@ export const retry = defineCommand({
     },
     force: { kind: 'flag', description: 'with --to: write over a file' },
     file: { kind: 'text', placeholder: 'file', description: 'the CSV that was uploaded as this one batch' },
+    run: {
+      kind: 'text',
+      maxLength: 100,
+      description: 'with --file: the --run under which it was uploaded',
+    },
     ...tableOptions,
     notifyOnComplete,
     yes: { kind: 'flag', description: 'spend with a live key without being asked' },
@@ -44,7 +50,17 @@ export const retry = defineCommand({
   related: ['bulk get', 'bulk results', 'bulk upload'],
   async run(
     context,
-    { id, to, force = false, file, notifyOnComplete: notifies = false, yes = false, watch = false, ...given },
+    {
+      id,
+      to,
+      force = false,
+      file,
+      run = '',
+      notifyOnComplete: notifies = false,
+      yes = false,
+      watch = false,
+      ...given
+    },
   ) {
     const batchId = checkUuid('bulk id', id);
     const client = await context.client();
@@ -62,7 +78,7 @@ export const retry = defineCommand({
       question: `Place ${rowsText(rows.length)} again with real money?`,
       lines: async () => [`  ${rowsText(rows.length)} of batch ${batchId}`],
     });
-    const key = stableKey(rows.map((row) => JSON.stringify(row)));
+    const key = stableKey(rows.map(canonicalJson));
     const placed = await placeBatch(context, { key, filename: `retry of ${batchId}`, rows, notifies });
     if (watch) return followResult(context, [placed.id]);
     return {
@@ -75,7 +91,7 @@ export const retry = defineCommand({
     async function read(path: string): Promise<readonly UploadRow[]> {
       const source = await openSource(context, path);
       const options = { name: source.name, ...(await readTableOptions(context, given)) };
-      const found = await allRows(source.chunks(), options);
+      const found = await allRows(source.chunks(), options, new RowKeys(run));
       if (found.length === batch.row_count) return found;
       throw new UsageError(
         `${path} has ${rowsText(found.length)} and the batch ${batch.row_count}: it is not the file that was uploaded as this batch`,
@@ -95,11 +111,14 @@ async function journaled(context: Context, { id }: Batch): Promise<readonly Uplo
   });
 }
 
-async function allRows(chunks: AsyncIterable<Uint8Array>, options: RowsOptions): Promise<UploadRow[]> {
+/** The rows as they were uploaded, each with the key that it got then. */
+async function allRows(
+  chunks: AsyncIterable<Uint8Array>,
+  options: RowsOptions,
+  keys: RowKeys,
+): Promise<UploadRow[]> {
   const rows: UploadRow[] = [];
-  for await (const part of readRows(chunks, options))
-    for (const { plan, cells } of part)
-      rows.push(Object.fromEntries(plan.headings.map((heading, index) => [heading, cells[index] ?? ''])));
+  for await (const part of readRows(chunks, options)) rows.push(...part.map((row) => keys.keyed(row)));
   return rows;
 }
 
