@@ -13,6 +13,9 @@ export function isCertain({ facts: { outcome, status = 0 } }: ErrandError): bool
   return outcome === 'rejected' && status < 500 && status !== errorCodes.rate_limit_exceeded.status;
 }
 
+/** Whether an earlier send of the same key may have reached the service. */
+export type Sending = 'first' | 'again';
+
 /** Writes the outcome down, with what a paid order came with. Where that fails what was made exists all the same: its id is told, the record stays open. */
 export async function settleIntent(context: Context, key: string, id: string, grant?: Grant): Promise<void> {
   try {
@@ -38,21 +41,28 @@ export function inDoubt(
   error: ErrandError,
   key: string,
   what: 'order' | 'batch',
+  sending: Sending = 'first',
 ): ErrandError {
   const stopped = error.category === 'interrupted' || error.category === 'terminated';
-  const isRefusedNow = error instanceof PaymentRequiredError;
-  return new ErrandError(
-    stopped ? error.category : 'in_doubt',
-    `in doubt: the ${what} was sent${isRefusedNow ? ', and its payment is refused now' : ' and no answer came'} (${error.message})`,
-    {
-      ...error.facts,
-      outcome: 'unknown',
-      retryable: true,
-      idempotencyKey: key,
-      cause: error,
-      ...(isRefusedNow ? refusedPayment(key) : unanswered(context, key, what)),
-    },
-  );
+  const isPaymentRefused = error instanceof PaymentRequiredError;
+  const isRefusedNow = sending === 'again' && error.facts.outcome === 'rejected' && isCertain(error);
+  const how = isPaymentRefused
+    ? `the ${what} was sent, and its payment is refused now`
+    : isRefusedNow
+      ? `the ${what} may have been made by an earlier try, and is refused now`
+      : `the ${what} was sent and no answer came`;
+  return new ErrandError(stopped ? error.category : 'in_doubt', `in doubt: ${how} (${error.message})`, {
+    ...error.facts,
+    outcome: 'unknown',
+    retryable: true,
+    idempotencyKey: key,
+    cause: error,
+    ...(isPaymentRefused
+      ? refusedPayment(key)
+      : isRefusedNow
+        ? refusedNow(context, key, what)
+        : unanswered(context, key, what)),
+  });
 }
 
 const hints = {
@@ -66,6 +76,17 @@ const unanswered = (context: Context, key: string, what: keyof typeof hints): Ad
   hint: hints[what],
   next: [
     { command: `errand order journal resume ${key}${whereFlags(context)}`, when: 'to find out, safely' },
+  ],
+});
+
+const lists = { order: 'errand order list', batch: 'errand bulk list' } as const;
+
+/** The service answers, but not whether the earlier try made anything: a look at what there is tells. */
+const refusedNow = (context: Context, key: string, what: keyof typeof lists): Advice => ({
+  hint: `Look whether the ${what} is there: where it is not, nothing came of it, and it can be given up.`,
+  next: [
+    { command: `${lists[what]}${whereFlags(context)}`, when: `to see whether the ${what} was made` },
+    { command: `errand order journal forget ${key}`, when: 'where it was not' },
   ],
 });
 

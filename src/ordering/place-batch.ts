@@ -66,7 +66,7 @@ export async function sendBatch(
       if (!isLookedFor && isCertain(error)) throw await refused(context, batch, error);
       isLookedFor = true;
       if (context.signal.aborted || attempt === mostAttempts || isCertain(error))
-        throw inDoubt(context, error, batch.key, 'batch');
+        throw inDoubt(context, error, batch.key, 'batch', 'again');
       await context.clock.sleep(firstPauseMs * 2 ** (attempt - 1), context.signal).catch(() => {
         throw inDoubt(context, error, batch.key, 'batch');
       });

@@ -5,7 +5,7 @@ import type { Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
 import { type Grant, readGrant } from '../http/payment-credential.ts';
 import type { Row } from '../output/result.ts';
-import { inDoubt, isCertain, settleIntent } from './doubt.ts';
+import { inDoubt, isCertain, type Sending, settleIntent } from './doubt.ts';
 import { asObject, readExisting } from './existing.ts';
 import type { KeyedBody, Placed } from './placed.ts';
 
@@ -19,9 +19,6 @@ const byAccount: Create = async (client, body) => {
   const { body: order } = await client.call('order.create', { body });
   return { order };
 };
-
-/** Whether an earlier send of the same key may have reached the service. */
-export type Sending = 'first' | 'again';
 
 /** Sends a journaled intent and writes down how it ended. */
 export async function send(
@@ -40,7 +37,7 @@ export async function send(
     if (!(error instanceof ErrandError)) throw error;
     if (error.facts.status === errorCodes.already_exists.status)
       return adoptExisting(context, client, body, error);
-    if (sending === 'again' || !isCertain(error)) throw inDoubt(context, error, key, 'order');
+    if (sending === 'again' || !isCertain(error)) throw inDoubt(context, error, key, 'order', sending);
     const { code = error.category } = error.facts;
     (await context.journal()).refuse(key, context.settings.baseUrl.value, { code, message: error.message });
     throw new ErrandError(error.category, error.message, {
