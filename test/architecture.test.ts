@@ -29,7 +29,7 @@ const imports: Import[] = files.flatMap(({ name, text }) => {
 });
 
 const within = (folder: string) => (name: string) => name === `${folder}.ts` || name.startsWith(`${folder}/`);
-const openToAll = ['errors.ts', 'io.ts', 'clock.ts', 'loopback.ts'];
+const openToAll = ['errors.ts', 'io.ts', 'clock.ts', 'loopback.ts', 'shell-word.ts'];
 
 function offenders(folder: string, mayImport: readonly string[]): string[] {
   const inside = within(folder);

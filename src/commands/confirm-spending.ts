@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Surface } from '../contract/operation.ts';
 import { ErrandError, UsageError } from '../errors.ts';
-import { shellWord } from './shell-word.ts';
+import { shellWord } from '../shell-word.ts';
 
 interface Spending {
   /** Whether `--yes` was given. */

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { shellWord } from './shell-word.ts';
+import { shellWord } from '../shell-word.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

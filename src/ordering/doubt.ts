@@ -3,6 +3,7 @@ import { errorCodes } from '../contract/error-codes.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import { PaymentRequiredError } from '../http/errors.ts';
 import type { Grant } from '../http/payment-credential.ts';
+import { journalCommand } from '../state/journal-command.ts';
 
 /**
  * Whether a failure of the first send proves that there is no order: it never left, or the service refused it. A 429 and
@@ -74,9 +75,7 @@ type Advice = Pick<ErrorFacts, 'hint' | 'next'>;
 
 const unanswered = (context: Context, key: string, what: keyof typeof hints): Advice => ({
   hint: hints[what],
-  next: [
-    { command: `errand order journal resume ${key}${whereFlags(context)}`, when: 'to find out, safely' },
-  ],
+  next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
 });
 
 const lists = { order: 'errand order list', batch: 'errand bulk list' } as const;
@@ -86,12 +85,12 @@ const refusedNow = (context: Context, key: string, what: keyof typeof lists): Ad
   hint: `Look whether the ${what} is there: where it is not, nothing came of it, and it can be given up.`,
   next: [
     { command: `${lists[what]}${whereFlags(context)}`, when: `to see whether the ${what} was made` },
-    { command: `errand order journal forget ${key}`, when: 'where it was not' },
+    { command: journalCommand('forget', key), when: 'where it was not' },
   ],
 });
 
 /** A payment that got no answer, and is refused now: only who paid can tell whether it was taken the first time. */
 const refusedPayment = (key: string): Advice => ({
   hint: 'Look whether the wallet shows this payment before you order again.',
-  next: [{ command: `errand order journal forget ${key}`, when: 'once it is certain that nothing was paid' }],
+  next: [{ command: journalCommand('forget', key), when: 'once it is certain that nothing was paid' }],
 });

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import type { Row } from '../output/result.ts';
+import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { sentWithAnother, wasSentWithAnother } from '../state/take-over.ts';
 import { sendBatch } from './place-batch.ts';
@@ -69,7 +70,11 @@ function checkService(context: Context, record: JournalRecord): void {
       outcome: 'not_sent',
       next: [
         {
-          command: `errand order journal resume ${record.key} --profile ${record.profile} --base-url ${record.base_url}`,
+          command: journalCommand(
+            'resume',
+            record.key,
+            ` --profile ${record.profile} --base-url ${record.base_url}`,
+          ),
           when: `to settle it where it was sent (now: ${profile.value})`,
         },
       ],

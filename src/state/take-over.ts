@@ -1,4 +1,5 @@
 import { ErrandError } from '../errors.ts';
+import { journalCommand } from './journal-command.ts';
 import type { Intent, JournalRecord } from './journal-record.ts';
 import { isAlive } from './owner.ts';
 
@@ -32,7 +33,7 @@ export function checkSameIntent(record: JournalRecord, intent: Intent, hash: str
     throw new ErrandError('conflict', message, {
       idempotencyKey: record.key,
       outcome: 'not_sent',
-      next: [{ command: `errand order journal resume ${record.key}`, when: 'to settle the other one' }],
+      next: [{ command: journalCommand('resume', record.key), when: 'to settle the other one' }],
     });
   }
   if (wasSentWithAnother(record, intent.keyMasked)) throw sentWithAnother(record);
@@ -45,7 +46,7 @@ export function checkUnpaid({ key, state, order_id }: JournalRecord): void {
   throw new ErrandError('conflict', `${key} ${why}; it is not paid for again`, {
     idempotencyKey: key,
     outcome: 'not_sent',
-    next: [{ command: `errand order journal resume ${key}`, when: 'to find out, or to see the order' }],
+    next: [{ command: journalCommand('resume', key), when: 'to find out, or to see the order' }],
   });
 }
 
@@ -67,7 +68,7 @@ export const sentWithAnother = ({ key, sent_with: sentWith }: JournalRecord): Er
     hint: `Another account would make a second order of it: settle it with ${sentWith}.`,
     next: [
       {
-        command: `errand order journal resume ${key} --key-changed`,
+        command: journalCommand('resume', key, ' --key-changed'),
         when: 'where only the key is new, and the account is the same',
       },
     ],

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { json, peer, reset } from '../http/peer.ts';
-import { orderBody } from '../service/service.ts';
+import { orderBody, TestService } from '../service/service.ts';
 import { makePlace } from './place.ts';
-import { errand } from './run.ts';
+import { errand, shell } from './run.ts';
 
 test('an order in doubt that is refused when it is resumed is told as that, with the way out', {
   timeout: 30_000,
@@ -25,4 +25,37 @@ test('an order in doubt that is refused when it is resumed is told as that, with
     { command: 'errand order list' },
     { command: 'errand order journal forget k1' },
   ]);
+});
+
+test('a doubt is ended with the printed command, whatever the key looks like, and keys are read from stdin', {
+  timeout: 30_000,
+}, async () => {
+  const service = await TestService.start({ now: Date.now() });
+  const away = await peer(reset);
+  const place = makePlace({ ERRAND_API_KEY: service.key });
+  onTestFinished(async () => {
+    await service.stop();
+    place.remove();
+  });
+  for (const [index, key] of ['my own; key', '-x', "it's"].entries()) {
+    const order = { ...orderBody(service.product('test-success')), max_price: 5000 + index };
+    writeFileSync(join(place.folder, 'order.json'), JSON.stringify(order));
+    place.environment.ERRAND_BASE_URL = away.url;
+    const args = ['order', 'create', '--file', 'order.json', `--idempotency-key=${key}`, '--retries', '0'];
+    const { code, stderr } = await errand(place, [...args, '-o', 'json']);
+    expect(code, stderr).toBe(10);
+    const [step] = JSON.parse(stderr).error.next;
+    const asked = await shell(
+      place,
+      `${step.command} --retries 0`.replace(/ -- (.*) --retries 0/, ' --retries 0 -- $1'),
+    );
+    expect(asked.code, asked.stderr).toBe(10);
+    expect(asked.stderr).toContain(`idempotency key ${key}`);
+  }
+  const listed = await shell(
+    place,
+    'errand order journal list -o id | errand order journal resume - --retries 0',
+  );
+  expect(listed.code).toBe(10);
+  expect(listed.stderr.match(/in doubt: the order was sent/g)).toHaveLength(3);
 });

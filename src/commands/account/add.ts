@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
-import { shellWord } from '../shell-word.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
 import { checkTotp, readSecrets, secretOptions } from './secrets.ts';

@@ -5,10 +5,10 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
 import { placeOrder } from '../../ordering/place.ts';
 import type { Row } from '../../output/result.ts';
+import { shellWord } from '../../shell-word.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { spendingLines } from '../order-spending.ts';
 import { parseDocument } from '../parse-document.ts';
-import { shellWord } from '../shell-word.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof Shape<'OrderCreate'>)[];
 

@@ -5,8 +5,8 @@ import { watchOrders } from '../../ordering/watch.ts';
 import { defaultPace } from '../../ordering/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column, Row } from '../../output/result.ts';
+import { shellWord } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
-import { shellWord } from '../shell-word.ts';
 
 const words = 'coffee';
 const searchCeilingCents = 3_000;

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { returnReasons } from '../../contract/enums.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { RequestPreview } from '../../request-preview.ts';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../../shell-word.ts';
 import { boughtItems, type ReturnItem } from './items.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { whereFlags } from '../../ordering/doubt.ts';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../../shell-word.ts';
 
 type Body = Shape<'ReturnRequestCreate'>;
 type ReturnRecord = Shape<'ReturnRequest'>;

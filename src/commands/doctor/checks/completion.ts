@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { completionScript } from '../../../completion-scripts.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord } from '../../../shell-word.ts';
 import { type Check, type Finding, info, ok, trouble } from '../check.ts';
 
 export const completion: Check = {

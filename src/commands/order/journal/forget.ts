@@ -1,16 +1,15 @@
 import { ErrandError } from '../../../errors.ts';
 import { defineCommand } from '../../define.ts';
-import { eachId } from '../../ids.ts';
+import { eachId, readIds } from '../../ids.ts';
 import { journalColumns } from './columns.ts';
+import { asItIs, keysMeaning } from './keys.ts';
 
 export const forget = defineCommand({
   name: 'forget',
   aliases: ['rm'],
   summary: 'Give an order in doubt up, without finding out what became of it',
   description: 'An order may have come of it all the same: look with `errand order list` first.',
-  arguments: [
-    { name: 'keys', description: 'keys of the journal, or their beginnings', required: true, variadic: true },
-  ],
+  arguments: [{ name: 'keys', description: keysMeaning, required: true, variadic: true }],
   examples: [{ command: 'errand order journal forget $KEY', note: 'after a look at the service' }],
   related: ['order journal list', 'order journal resume'],
   async run(context, { keys }) {
@@ -20,7 +19,7 @@ export const forget = defineCommand({
       kind: 'list',
       columns: journalColumns,
       id: 'key',
-      ...eachId(context, keys, async (key) => {
+      ...eachId(context, await readIds(context, 'key', keys, asItIs), async (key) => {
         const record = journal.claim(journal.get(key, baseUrl));
         if (record.state !== 'open') {
           throw new ErrandError('conflict', `${record.key} is not in doubt: it is ${record.state}`);

@@ -4,8 +4,9 @@ import { resumeIntent } from '../../../ordering/resume.ts';
 import type { JournalRecord } from '../../../state/journal-record.ts';
 import { wasSentWithAnother } from '../../../state/take-over.ts';
 import { defineCommand } from '../../define.ts';
-import { eachId } from '../../ids.ts';
+import { eachId, readIds } from '../../ids.ts';
 import { orderColumns } from '../../order-columns.ts';
+import { asItIs, keysMeaning } from './keys.ts';
 
 /** What is in doubt at the service and account in use; what is elsewhere is told of. */
 function inDoubtHere(
@@ -29,7 +30,7 @@ function inDoubtHere(
 export const resume = defineCommand({
   name: 'resume',
   summary: 'Settle orders in doubt: the same key is sent again, and exactly one order comes of it',
-  arguments: [{ name: 'keys', description: 'keys of the journal, or their beginnings', variadic: true }],
+  arguments: [{ name: 'keys', description: keysMeaning, variadic: true }],
   options: {
     all: { kind: 'flag', description: 'everything in doubt at the service in use' },
     keyChanged: {
@@ -49,6 +50,7 @@ export const resume = defineCommand({
   related: ['order journal list', 'order journal forget'],
   async run(context, { keys = [], all = false, keyChanged = false }) {
     if (all === keys.length > 0) throw new UsageError('name the keys to resume, or give --all');
+    const named = await readIds(context, 'key', keys, asItIs);
     const journal = await context.journal();
     const { value: baseUrl } = context.settings.baseUrl;
     const found = new Map(
@@ -58,7 +60,7 @@ export const resume = defineCommand({
       kind: 'list',
       columns: orderColumns,
       empty: 'nothing is in doubt',
-      ...eachId(context, all ? [...found.keys()] : keys, async (key) => {
+      ...eachId(context, all ? [...found.keys()] : named, async (key) => {
         const record = found.get(key) ?? journal.get(key, baseUrl);
         return (await resumeIntent(context, record, { keyChanged })).order;
       }),
