@@ -27,6 +27,20 @@ export async function settleIntent(context: Context, key: string, id: string, gr
   }
 }
 
+/** Writes down that nothing came of an intent. Where that fails the refusal is what is to be told; the record stays open. */
+export async function refuseIntent(
+  context: Context,
+  key: string,
+  reason: { readonly code: string; readonly message: string },
+): Promise<void> {
+  try {
+    (await context.journal()).refuse(key, context.settings.baseUrl.value, reason);
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    context.note(`nothing came of ${key}; the journal could not be told so (${error.message})`);
+  }
+}
+
 /** The flags without which another command would ask another service. */
 export function whereFlags({ settings: { profile, baseUrl } }: Context): string {
   const flags = [

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
-import { inDoubt, isCertain, settleIntent } from './doubt.ts';
+import { inDoubt, isCertain, refuseIntent, settleIntent } from './doubt.ts';
 
 /** Rows to be placed together. Each has an idempotency key, so that sending them twice places nothing twice. */
 export interface BatchIntent {
@@ -99,7 +99,6 @@ async function findBatch(client: Client, label: string): Promise<string | undefi
 
 async function refused(context: Context, { key }: BatchIntent, error: ErrandError): Promise<ErrandError> {
   const { code = error.category } = error.facts;
-  const { value: baseUrl } = context.settings.baseUrl;
-  (await context.journal()).refuse(key, baseUrl, { code, message: error.message });
+  await refuseIntent(context, key, { code, message: error.message });
   return error;
 }

@@ -5,7 +5,7 @@ import type { Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
 import { type Grant, readGrant } from '../http/payment-credential.ts';
 import type { Row } from '../output/result.ts';
-import { inDoubt, isCertain, type Sending, settleIntent } from './doubt.ts';
+import { inDoubt, isCertain, refuseIntent, type Sending, settleIntent } from './doubt.ts';
 import { asObject, readExisting } from './existing.ts';
 import type { KeyedBody, Placed } from './placed.ts';
 
@@ -39,7 +39,7 @@ export async function send(
       return adoptExisting(context, client, body, error);
     if (sending === 'again' || !isCertain(error)) throw inDoubt(context, error, key, 'order', sending);
     const { code = error.category } = error.facts;
-    (await context.journal()).refuse(key, context.settings.baseUrl.value, { code, message: error.message });
+    await refuseIntent(context, key, { code, message: error.message });
     throw new ErrandError(error.category, error.message, {
       ...error.facts,
       idempotencyKey: key,
@@ -66,8 +66,7 @@ async function adoptExisting(
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     if (error.category !== 'conflict') throw inDoubt(context, error, key, 'order');
-    const { value: baseUrl } = context.settings.baseUrl;
-    (await context.journal()).refuse(key, baseUrl, { code: 'already_exists', message: refusal.message });
+    await refuseIntent(context, key, { code: 'already_exists', message: refusal.message });
     throw error;
   }
 }

@@ -44,4 +44,21 @@ describe('a journal that cannot be used', { timeout: 60_000 }, () => {
     expect(create.stderr).toMatch(/a newer errand has written it\n.*Update errand/);
     expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
   });
+
+  test('once the order is sent hides neither the order nor the refusal', async () => {
+    const { place, journal } = await withOneOrder();
+    const Database = await loadSqlite();
+    const database = new Database(journal);
+    database.exec(`CREATE TRIGGER full BEFORE UPDATE ON intents
+      BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`);
+    database.close();
+    const made = await shell(place, `errand ${order.replace('test-never', 'test-success')}`);
+    expect(made.code).toBe(0);
+    expect(made.stderr).toMatch(/was made; the journal could not be told so .*the disk is full/);
+    const refused = await shell(place, `errand ${order.replace('test-never', 'test-insufficient-funds')}`);
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toMatch(/nothing came of .*the journal could not be told so .*the disk is full/);
+    const { stdout } = await errand(place, ['order', 'journal', 'list', '-o', 'id']);
+    expect(stdout.trim().split('\n')).toHaveLength(2);
+  });
 });
