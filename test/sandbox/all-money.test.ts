@@ -158,7 +158,7 @@ function expectOrdersPaid(store: Store): void {
     const fee = Number(row.fee);
     const ended: Record<string, number> = {
       order_placed: credited - charge - fee,
-      cancelled_by_retailer: -fee,
+      cancelled_by_retailer: 0 - fee,
     };
     const expected = row.paid === null ? (ended[order.status] ?? 0) : isOpen ? row.paid : 0;
     expect(row.net, `${order.status} ${row.record}`).toBe(expected);
