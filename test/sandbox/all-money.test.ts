@@ -146,7 +146,8 @@ async function place() {
 function expectOrdersPaid(store: Store): void {
   const net = '(SELECT coalesce(sum(cents), 0) FROM ledger l WHERE l.order_id = o.id)';
   const paid = '(SELECT cents FROM payments p WHERE p.order_id = o.id)';
-  for (const row of store.all(`SELECT o.*, ${net} AS net, ${paid} AS paid FROM orders o`)) {
+  const back = `(SELECT coalesce(-sum(cents), 0) FROM ledger l WHERE l.order_id = o.id AND kind = 'payout')`;
+  for (const row of store.all(`SELECT o.*, ${net} AS net, ${paid} AS paid, ${back} AS back FROM orders o`)) {
     const order = JSON.parse(String(row.record));
     const price = row.wallet_paid === 1 ? order.job_result?.price_components : undefined;
     const charge: number = price?.converted_payment_total ?? price?.total ?? 0;
@@ -162,6 +163,8 @@ function expectOrdersPaid(store: Store): void {
     };
     const expected = row.paid === null ? (ended[order.status] ?? 0) : isOpen ? row.paid : 0;
     expect(row.net, `${order.status} ${row.record}`).toBe(expected);
+    const kept = order.status === 'order_placed' ? charge + fee : 0;
+    if (row.paid !== null && !isOpen) expect(row.back, order.status).toBe(Number(row.paid) - kept);
     expect(credited).toBeLessThanOrEqual(charge);
     if (!isOpen) expect(row.reserved).toBe(0);
   }
