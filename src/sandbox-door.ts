@@ -105,7 +105,7 @@ export async function runEmbeddedSandbox(
 /** Deletes the embedded sandbox's data. @throws StorageError. */
 export async function resetSandbox(stateDir: string): Promise<void> {
   try {
-    deleteEmbedded(stateDir);
+    await deleteEmbedded(stateDir);
   } catch (error) {
     throw storageError(error);
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type ErrorCode, errorCodes } from './error-codes.ts';
 import { webhookEvents } from './events.ts';
-import type { Answer, Operation, Parameter, ParameterRule } from './operation.ts';
+import { content, responses } from './openapi-responses.ts';
+import type { Operation, Parameter, ParameterRule } from './operation.ts';
 import { operations } from './operations/index.ts';
 import { type SchemaName, schemas } from './schemas/index.ts';
 import { contractVersion } from './version.ts';
@@ -61,7 +61,7 @@ function described(name: string, operation: Operation, legacyBaseUrl: string): J
     security: auth === 'none' ? [] : [{ [auth]: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !body.optional, content: content(body.schema) } }),
-    responses: responses(operation),
+    responses: responses(name, operation),
   };
 }
 
@@ -101,39 +101,6 @@ function parameterSchema(spec: Parameter): Json {
     ...(spec.default !== undefined && { default: spec.default }),
   };
 }
-
-function responses(operation: Operation): Json {
-  const codes = [...operation.errors, ...authErrors(operation)];
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set(codes)) {
-    const { status } = errorCodes[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  const refusals = [...byStatus].map(([status, named]) => [
-    status,
-    { description: named.join(', '), 'x-error-codes': named, content: content('ErrorResponse') },
-  ]);
-  const takesInput = operation.body || operation.query || operation.pathParameters;
-  return {
-    [operation.answer.status]: success(operation.answer),
-    ...Object.fromEntries(refusals),
-    ...(takesInput && { 422: { description: 'validation error', content: content('HTTPValidationError') } }),
-  };
-}
-
-const authErrors = ({ auth }: Operation): ErrorCode[] =>
-  auth === 'bearer' || auth === 'basic' ? ['unauthorized', 'invalid_token', 'token_expired'] : [];
-
-function success(answer: Answer): Json {
-  if (answer.type === 'none') return { description: 'done' };
-  if (answer.type === 'csv')
-    return { description: 'CSV', content: { 'text/csv': { schema: { type: 'string' } } } };
-  return { description: answer.schema, content: content(answer.schema) };
-}
-
-const content = (name: SchemaName): Json => ({
-  'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
-});
 
 const webhook = (when: string): Json => ({
   post: {

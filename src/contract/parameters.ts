@@ -87,8 +87,8 @@ function readScalar(spec: Parameter, text: string): { value: ParameterValue } | 
         ? bounded(spec, Number(text))
         : { refusal: { msg: 'Input should be a valid number', type: 'float_parsing' } };
     case 'boolean':
-      if (text === 'true' || text === '1') return { value: true };
-      if (text === 'false' || text === '0') return { value: false };
+      if (/^(true|1)$/i.test(text)) return { value: true };
+      if (/^(false|0)$/i.test(text)) return { value: false };
       return { refusal: { msg: 'Input should be true or false', type: 'bool_parsing' } };
     case 'uuid':
       return uuid.test(text)

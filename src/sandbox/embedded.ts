@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type OpenSandbox, openSandbox } from './open.ts';
-import { openTrouble } from './store-error.ts';
+import { openTrouble, StoreError } from './store-error.ts';
+import { emptyStore } from './tables.ts';
 
 /** Where a served sandbox would be; links and shop URLs of the embedded one show it, so that both are the same. */
 export const usualBaseUrl = 'http://127.0.0.1:4848';
@@ -41,10 +42,17 @@ export async function openEmbedded({
   });
 }
 
-/** Deletes the sandbox's data. @returns whether there was any. */
-export function deleteEmbedded(stateDir: string): boolean {
+/**
+ * Deletes the sandbox's data; a sandbox that is being served on it goes on with none. A file that cannot be read any
+ * more is deleted itself.
+ */
+export async function deleteEmbedded(stateDir: string): Promise<void> {
   const file = sandboxFile(stateDir);
-  const was = existsSync(file);
-  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
-  return was;
+  if (!existsSync(file)) return;
+  try {
+    await emptyStore(file);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  }
 }

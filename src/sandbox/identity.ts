@@ -10,17 +10,26 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
  */
 export class Identity {
   readonly #store: Store;
-  readonly seed: string;
+  readonly #given: number | undefined;
 
-  /** @param seed kept with the store when it is first opened; later ones are passed over. */
+  /** @param seed kept with a store that has none yet; others are passed over. */
   constructor(store: Store, seed: number | undefined) {
     this.#store = store;
-    const known = store.meta(seedName);
-    if (known === undefined) {
-      const fresh = seed === undefined ? randomBytes(32).toString('hex') : String(seed);
-      store.run('INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)', seedName, fresh);
-    }
-    this.seed = store.meta(seedName) ?? '';
+    this.#given = seed;
+    this.#settle();
+  }
+
+  /** The store's own, read each time: another process may have emptied the store, or brought an earlier state back. */
+  get seed(): string {
+    return this.#store.meta(seedName) ?? this.#settle();
+  }
+
+  #settle(): string {
+    const known = this.#store.meta(seedName);
+    if (known !== undefined) return known;
+    const fresh = this.#given === undefined ? randomBytes(32).toString('hex') : String(this.#given);
+    this.#store.run('INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)', seedName, fresh);
+    return this.#store.meta(seedName) ?? fresh;
   }
 
   /** A UUID (version 4 by form). Call within the transaction that keeps it. */

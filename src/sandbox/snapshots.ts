@@ -4,6 +4,7 @@ import { SandboxClock } from './clock.ts';
 import { preparePrivateFile } from './private-file.ts';
 import { Store } from './store.ts';
 import { storeTrouble } from './store-error.ts';
+import { tablesOf } from './tables.ts';
 
 /** Letters and digits first: a name never leads out of its folder. */
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -80,9 +81,7 @@ export async function restoreSnapshot(file: string, name: string, now: () => num
 
 function replaceAll(store: Store, from: string): void {
   store.run('ATTACH ? AS kept', from);
-  const tables = store
-    .all("SELECT name FROM kept.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    .map(({ name }) => `"${String(name).replaceAll('"', '""')}"`);
+  const tables = tablesOf(store, 'kept');
   store.transaction(() => {
     store.database.exec('PRAGMA defer_foreign_keys = ON');
     for (const table of tables) store.database.exec(`DELETE FROM main.${table}`);

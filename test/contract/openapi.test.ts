@@ -58,6 +58,28 @@ describe('the OpenAPI document', () => {
     },
   );
 
+  test.each(table)(
+    '%s: says what any operation may come to, and that a temporary key is not enough',
+    (_, operation) => {
+      const described = describedOf(operation);
+      expect(described?.responses.default?.['x-error-codes']).toContain('service_unavailable');
+      if (operation.auth === 'bearer')
+        expect(described?.responses[403]?.['x-error-codes']).toContain('forbidden');
+    },
+  );
+
+  test('a payment by challenge is described as it goes over the wire', () => {
+    const { responses } = describedOf(operations['agent.order.create']) ?? {};
+    expect(responses?.[402]).toMatchObject({
+      headers: { 'WWW-Authenticate': {} },
+      content: { 'application/json': {}, 'application/problem+json': {} },
+    });
+    expect(responses?.[201]).toMatchObject({ headers: { 'Payment-Receipt': {}, 'X-Api-Key': {} } });
+    expect(describedOf(operations['sandbox.mint'])?.responses[429]).toMatchObject({
+      headers: { 'Retry-After': {} },
+    });
+  });
+
   test('requests are closed, answers are open, and what was only observed says so', () => {
     expect(components.schemas.OrderCreate).toMatchObject({ additionalProperties: false });
     expect(components.schemas.OrderResponse).not.toHaveProperty('additionalProperties');

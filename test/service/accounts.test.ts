@@ -154,6 +154,21 @@ test('an order that is cancelled while it waits lets those behind it come forwar
   expect(await statuses([slow, next])).toEqual(['cancelled', 'order_placed']);
 });
 
+test('an order that waited behind one without an end is told a delivery a few days after its own placing', async () => {
+  const { short_id: account } = (await add()).body;
+  const endless = (await service.order('test-never', { retailer_credentials_id: account })).body.id;
+  const next = (await service.order('test-success', { retailer_credentials_id: account })).body.id;
+  const last = (await service.order('test-success', { retailer_credentials_id: account })).body.id;
+  await service.send('POST', '/sandbox/trigger', { event: 'placed', id: last });
+  await service.send('POST', '/sandbox/trigger', { event: 'failed', id: endless });
+  service.pass(20_000);
+  for (const id of [next, last]) {
+    const { job_result, tracking_numbers } = (await service.send('GET', `/orders/${id}`)).body;
+    expect(job_result.estimated_delivery).toMatch(/^2026-03-0[3-7]$/);
+    expect(tracking_numbers[0].estimated_delivery_date).toBe(job_result.estimated_delivery);
+  }
+});
+
 test('orders that wait for an account fail with it once it is deleted; the one under way goes on', async () => {
   const { short_id: account } = (await add()).body;
   const { spendable_balance: before } = (await service.send('GET', '/wallet/me')).body;

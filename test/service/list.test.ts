@@ -54,6 +54,13 @@ describe('GET /orders', () => {
     expect(await ids(`search=${failed.id.slice(0, 13)}`)).toEqual([failed.id]);
   });
 
+  test.each(['true', 'True', 'TRUE', '1'])(
+    'has_tracking=%s: a client in any language writes true its own way',
+    async (text) => {
+      expect(await ids(`has_tracking=${text}`)).toEqual([delivered.id]);
+    },
+  );
+
   test('merchant_order_id: exact, dashes as typed or stripped', async () => {
     const [number = ''] = delivered.merchant_order_ids;
     expect(await ids(`merchant_order_id=${number}`)).toEqual([delivered.id]);

@@ -1,4 +1,4 @@
-import { nextDue, type OrderPlan } from '../lifecycle/index.ts';
+import { moved, nextDue, type OrderPlan, type OrderRecord } from '../lifecycle/index.ts';
 import type { Store } from '../store.ts';
 
 const open = `account_id = ? AND status IN ('pending', 'in_progress')`;
@@ -18,20 +18,20 @@ export const placingEnds = (plan: OrderPlan): number =>
 
 /**
  * Brings the orders that wait for an account forward, one after the other, once one before them has ended sooner than
- * it was to (cancelled, made to end). A plan moves in time as it is. Within a transaction.
+ * it was to (cancelled, made to end). A plan moves in time as a whole. Within a transaction.
  */
 export function closeUp(store: Store, accountId: string, now: number): void {
   let free = now;
   const waiting = store.all(
-    `SELECT seq, status, plan, queue_start, queue_end FROM orders WHERE ${open} ORDER BY seq`,
+    `SELECT seq, status, record, plan, queue_start, queue_end FROM orders WHERE ${open} ORDER BY seq`,
     accountId,
   );
   for (const row of waiting) {
     const earlier = row.status === 'pending' ? Number(row.queue_start) - free : 0;
     if (earlier > 0) {
-      // The column was written from a plan.
-      const kept = JSON.parse(String(row.plan)) as OrderPlan;
-      const plan = kept.map((change) => ({ ...change, at: change.at - earlier }));
+      // The columns were written from a record and its plan.
+      const record = JSON.parse(String(row.record)) as OrderRecord;
+      const plan = moved(record, JSON.parse(String(row.plan)) as OrderPlan, earlier);
       store.run(
         'UPDATE orders SET plan = ?, next_due = ?, queue_start = ?, queue_end = ? WHERE seq = ?',
         JSON.stringify(plan),

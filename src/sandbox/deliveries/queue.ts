@@ -73,13 +73,17 @@ export function note(
   { claimed, posted, at, tookMs }: Attempted,
   speed: number,
 ): void {
+  // The delivery is gone where the store was emptied meanwhile, or an earlier state of it brought back.
   store.run(
-    'INSERT INTO delivery_attempts (delivery_seq, at, status, error, took_ms) VALUES (?, ?, ?, ?, ?)',
-    claimed.seq,
+    `INSERT INTO delivery_attempts (delivery_seq, at, status, error, took_ms)
+     SELECT seq, ?, ?, ?, ? FROM deliveries WHERE seq = ? AND order_id = ? AND event = ?`,
     at,
     posted.status,
     posted.error,
     tookMs,
+    claimed.seq,
+    claimed.orderId,
+    claimed.event,
   );
   const isTaken = posted.error === null;
   const attempts = claimed.attempts + 1;

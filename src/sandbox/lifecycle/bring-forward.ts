@@ -1,11 +1,12 @@
+import { retimed } from './moved.ts';
 import { type Ending, endings } from './parcels.ts';
 import { destination } from './places.ts';
-import type { OrderPlan, OrderRecord, Scan, Transition } from './types.ts';
+import type { OrderPlan, OrderRecord, OrderState, Scan, Transition } from './types.ts';
 
 /** The plan with everything up to `index` happening at `now` (ms) and the rest following at its own distance. */
-export function broughtForward(plan: OrderPlan, index: number, now: number): OrderPlan {
+export function broughtForward({ record, plan }: OrderState, index: number, now: number): OrderPlan {
   const earlier = (plan[index]?.at ?? now) - now;
-  return plan.map((change, place) => ({ ...change, at: place <= index ? now : change.at - earlier }));
+  return retimed(record, plan, ({ at }, place) => (place <= index ? now : at - earlier));
 }
 
 /** Where in the plan the last parcel that has not left yet leaves; -1 when all have, or none ever will. */

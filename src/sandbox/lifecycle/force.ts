@@ -37,7 +37,7 @@ const forced: Readonly<Record<ForcedKind, Forced>> = {
     const plan = leadsToPlacing(reached.plan) ? reached.plan : boughtAnyway(reached, force);
     if ('refused' in plan) return plan;
     const index = plan.findIndex(({ kind }) => kind === 'placed');
-    return broughtForward(plan, index, force.now);
+    return broughtForward({ ...reached, plan }, index, force.now);
   },
   failed: (reached, { now, surroundings, errorType = 'checkout_failed' }) => {
     if (!isOpen(reached)) return notNow(reached, 'only an open order can fail');
@@ -48,7 +48,7 @@ const forced: Readonly<Record<ForcedKind, Forced>> = {
   shipped: (reached, { now }) => {
     const index = lastDeparture(reached.record, reached.plan);
     if (index < 0) return notNow(reached, 'it has no parcel that is still to leave');
-    return broughtForward(reached.plan, index, now);
+    return broughtForward(reached, index, now);
   },
   delivered: ended('delivered'),
   undeliverable: ended('undeliverable'),
@@ -65,7 +65,7 @@ const forced: Readonly<Record<ForcedKind, Forced>> = {
 function ended(ending: Ending): Forced {
   return (reached, { now }) => {
     const index = lastArrival(reached.plan);
-    if (index >= 0) return broughtForward(endingIn(ending, reached.plan), index, now);
+    if (index >= 0) return broughtForward({ ...reached, plan: endingIn(ending, reached.plan) }, index, now);
     const fetched = ending === 'delivered' ? pickups(reached.record, now) : [];
     return fetched.length > 0 ? fetched : notNow(reached, 'it has no parcel that is still under way');
   };

@@ -5,6 +5,7 @@
 export { advance, cancelPending, nextDue } from './advance.ts';
 export { creationRefusal } from './creation.ts';
 export { forceTransition } from './force.ts';
+export { moved } from './moved.ts';
 export { createOrder } from './plan.ts';
 export { publicTracking } from './public-tracking.ts';
 export { slugOf } from './shop-url.ts';

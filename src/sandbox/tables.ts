@@ -1,0 +1,25 @@
+import { Store } from './store.ts';
+
+/** Names of all tables of an attached database, quoted. */
+export const tablesOf = (store: Store, database: 'main' | 'kept'): string[] =>
+  store
+    .all(`SELECT name FROM ${database}.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+    .map(({ name }) => `"${String(name).replaceAll('"', '""')}"`);
+
+/**
+ * Deletes all that a store holds, its seed with it, in one transaction: processes that use the store go on with an
+ * empty one, where a file that is gone would leave them one of their own. @throws StoreError.
+ */
+export async function emptyStore(file: string): Promise<void> {
+  const store = await Store.open(file);
+  try {
+    // Nothing is left that could refer to what is gone; without the check a table is emptied at once.
+    store.database.exec('PRAGMA foreign_keys = OFF');
+    store.transaction(() => {
+      for (const table of tablesOf(store, 'main')) store.run(`DELETE FROM main.${table}`);
+    });
+    store.run('VACUUM');
+  } finally {
+    store.close();
+  }
+}

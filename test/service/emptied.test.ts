@@ -1,0 +1,88 @@
+import { writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { deleteEmbedded, openEmbedded, sandboxFile } from '../../src/sandbox/embedded.ts';
+import { restoreSnapshot, takeSnapshot } from '../../src/sandbox/snapshots.ts';
+import { makeFolder } from '../sandbox/folder.ts';
+import { Receiver } from './receiver.ts';
+import { TestService } from './service.ts';
+
+let folder: ReturnType<typeof makeFolder>;
+let service: TestService;
+let receiver: Receiver;
+beforeEach(async () => {
+  folder = makeFolder();
+  service = await TestService.start({ file: sandboxFile(folder.path) });
+  receiver = await Receiver.start();
+});
+afterEach(async () => {
+  await service.stop();
+  await receiver.stop();
+  folder.remove();
+  expect(service.bugs).toEqual([]);
+});
+
+const clock = () => Date.parse('2026-03-01T12:00:00Z');
+const register = () => service.send('POST', '/users', { webhook_url: receiver.at() });
+
+/** Lets an order reach its first event, whose delivery hangs until what is given back is called. */
+async function deliveryUnderWay(): Promise<() => void> {
+  let answer = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  receiver.reply = () => held.then(() => ({ status: 200 }));
+  await register();
+  await service.order('test-success');
+  service.pass(1_200);
+  await service.send('GET', '/wallet/me');
+  await receiver.until(1);
+  return () => {
+    receiver.reply = () => ({ status: 200 });
+    answer();
+  };
+}
+
+test('a served sandbox that is reset goes on with no data, and keeps what it accepts from then on', async () => {
+  const before = service.key;
+  await service.order('test-success');
+  await deleteEmbedded(folder.path);
+  expect((await service.send('GET', '/wallet/me')).status).toBe(401);
+  service.key = await service.mint();
+  // The same seed: all of it begins anew, as with a new file.
+  expect(service.key).toBe(before);
+  const { id } = (await service.order('test-success')).body;
+  const other = await openEmbedded({
+    stateDir: folder.path,
+    speed: 1,
+    seed: undefined,
+    now: clock,
+    report: (error) => service.bugs.push(error),
+  });
+  expect(other.service.store.all('SELECT id FROM orders')).toEqual([{ id }]);
+  await other.close();
+});
+
+test('a file that is no store any more is deleted', async () => {
+  await service.stop();
+  writeFileSync(sandboxFile(folder.path), 'not a database, and longer than a header of one'.repeat(100));
+  await deleteEmbedded(folder.path);
+  service = await TestService.start({ file: sandboxFile(folder.path) });
+  expect((await service.order('test-success')).status).toBe(201);
+});
+
+test.each([
+  ['reset', () => deleteEmbedded(folder.path)],
+  ['brought back to an earlier state', () => restoreSnapshot(sandboxFile(folder.path), 'kept', clock)],
+])('a sandbox that is %s while it delivers a webhook delivers those that come after', async (_, change) => {
+  await takeSnapshot(sandboxFile(folder.path), 'kept', clock);
+  const answer = await deliveryUnderWay();
+  await change();
+  answer();
+  service.key = await service.mint();
+  await register();
+  const { id } = (await service.order('test-success')).body;
+  service.pass(1_200);
+  await service.send('GET', '/wallet/me');
+  await receiver.until(2);
+  expect(receiver.received.at(-1)?.orderId).toBe(id);
+});
