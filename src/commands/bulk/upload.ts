@@ -98,17 +98,14 @@ export const upload = defineCommand({
 
 function shown(uploaded: readonly Uploaded[]): Result {
   const again = uploaded.filter(({ existed }) => existed).length;
+  const already = again === 1 ? 'one batch was' : `${again} batches were`;
   const ids = uploaded.slice(0, 3).map(({ id }) => id);
   return {
     kind: 'list',
     rows: uploaded.map((batch) => ({ ...batch })),
     columns: uploadedColumns,
     hints: () => [
-      ...(again > 0
-        ? [
-            `${again === 1 ? 'one batch was' : `${again} batches were`} there already; nothing was placed twice`,
-          ]
-        : []),
+      ...(again > 0 ? [`${already} there already; nothing was placed twice`] : []),
       `follow: errand bulk watch ${ids.join(' ')}${uploaded.length > ids.length ? ' …' : ''}`,
     ],
   };
