@@ -10,13 +10,13 @@ import { type Io, processIo } from './io.ts';
  */
 export async function main(process: NodeJS.Process): Promise<number> {
   const argv = process.argv.slice(2);
+  const io = processIo(process);
+  const streams = watchStreams(process, io);
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-    process.stdout.write(`${version()}\n`);
+    io.stdout.stream.write(`${version()}\n`);
     return 0;
   }
-  const io = processIo(process);
   const interruption = watchSignals(process);
-  const streams = watchStreams(process, io);
   let code = 0;
   try {
     const { runProgram } = await import('./program.ts');

@@ -25,7 +25,7 @@ function commanderOptions(key: string, option: Option, now: () => number): Comma
   const short = option.short ? `-${option.short}, ` : '';
   if (option.kind === 'flag') return [new CommanderOption(short + flag, option.description)];
   if (option.kind === 'yes-no') {
-    const no = new CommanderOption(`--no-${flag.slice(2)}`, `not: ${option.description}`);
+    const no = new CommanderOption(`--no-${flag.slice(2)}`, `the opposite of ${flag}`);
     return [new CommanderOption(short + flag, option.description), no];
   }
   const made = new CommanderOption(`${short}${flag} <${placeholder(option)}>`, describe(option));

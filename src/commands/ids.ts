@@ -33,9 +33,8 @@ export function checkUuid(what: string, id: string, where?: string): string {
   const trimmed = id.trim();
   if (uuidPattern.test(trimmed)) return trimmed.toLowerCase();
   const place = where ? ` (stdin, ${where})` : '';
-  throw new UsageError(
-    `${what} "${trimmed}"${place} is not a UUID; \`errand ${what.split(' ')[0]} list -o id\` prints them`,
-  );
+  const command = what === 'order item' ? 'order get ORDER' : `${what.split(' ')[0]} list -o id`;
+  throw new UsageError(`${what} "${trimmed}"${place} is not a UUID; \`errand ${command}\` prints them`);
 }
 
 /**

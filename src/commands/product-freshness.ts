@@ -7,7 +7,10 @@ const { query } = operations['product.get'];
 /** What every read of one product takes. */
 export const freshnessOptions = {
   retailer: optionFor(query.retailer),
-  maxAge: optionFor(query.max_age),
+  maxAge: {
+    ...optionFor(query.max_age),
+    description: 'oldest answer to accept, in seconds; not together with --newer-than',
+  },
   newerThan: { kind: 'date', description: 'earliest retrieval time; not together with --max-age' },
   async: { kind: 'flag', description: 'have it fetched, and answer at once with status processing' },
 } as const;

@@ -95,6 +95,14 @@ describe('what is no table is refused with the file and the line', () => {
     });
   });
 
+  test.each(['utf-16le', 'utf-16be'])('%s without a mark, with the encoding it is in', async (encoding) => {
+    const little = Buffer.from('a,b\n1,2\n', 'utf16le');
+    const bytes = encoding === 'utf-16le' ? little : little.swap16();
+    await expect(read(bytes, { size: 4096 })).rejects.toMatchObject({
+      facts: { hint: expect.stringContaining(`--encoding ${encoding}.`) },
+    });
+  });
+
   test('a row without an end', async () => {
     await expect(read(`a,b\n"${'x'.repeat(1_200_000)}`, { size: 65_536 })).rejects.toThrow('longer than');
   });

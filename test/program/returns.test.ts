@@ -287,3 +287,16 @@ describe('return create', () => {
     expect(shown.stdout).toContain('$ERRAND_API_KEY');
   });
 });
+
+test('--dir that is a file, and an item id that is none, are wrong usage that says so', async () => {
+  const service = await serving(['/l/1.pdf']);
+  writeFileSync(join(place.folder, 'taken'), '');
+  const { code, stderr } = await labels(service, '--dir', 'taken');
+  expect(code).toBe(2);
+  expect(stderr).toContain('--dir: the folder taken cannot be made');
+  const item = await errand(place, [
+    ...['return', 'create', '--order', orderId, '--reason', 'damaged', '--item', 'x'],
+  ]);
+  expect(item.code).toBe(2);
+  expect(item.stderr).toContain('order item "x" is not a UUID; `errand order get ORDER` prints them');
+});

@@ -11,7 +11,12 @@ export const update = defineCommand({
   arguments: [{ name: 'account', description: 'short id of the account', required: true }],
   options: {
     ...accountOptions,
+    retailer: { ...accountOptions.retailer, description: 'which retailer it signs in to' },
     ...secretOptions,
+    passwordFile: {
+      ...secretOptions.passwordFile,
+      description: 'file with the new password, or - for stdin',
+    },
     newPassword: { kind: 'flag', description: 'ask for a new password at a hidden prompt' },
     anyRetailer: { kind: 'flag', description: 'use it for any retailer' },
   },

@@ -7,7 +7,6 @@ import { listingColumns, searchHints } from '../listing-columns.ts';
 import { paymentExit, paymentFrom, payOptions } from './pay-options.ts';
 
 const { query } = operations['agent.search'];
-const bounds = operations.search.query;
 
 export const search = defineCommand({
   name: 'search',
@@ -16,8 +15,8 @@ export const search = defineCommand({
   options: {
     retailer: optionFor(query.retailer),
     sort: optionFor(query.sort),
-    minPrice: { kind: 'money', description: bounds.min_price.description },
-    maxPrice: { kind: 'money', description: bounds.max_price.description },
+    minPrice: { kind: 'money', description: "lowest price: '$5' or 5.00" },
+    maxPrice: { kind: 'money', description: "highest price: '$30' or 30.00" },
     limit: optionFor(query.limit),
     ...payOptions,
   },

@@ -24,7 +24,7 @@ export const retry = defineCommand({
     to: {
       kind: 'text',
       placeholder: 'file',
-      description: 'write the failed rows there as CSV, to correct them',
+      description: 'write the failed rows there as CSV, to correct them; - is stdout',
     },
     force: { kind: 'flag', description: 'with --to: write over a file' },
     file: { kind: 'text', placeholder: 'file', description: 'the CSV that was uploaded as this one batch' },
@@ -63,14 +63,19 @@ export const retry = defineCommand({
     },
   ) {
     const batchId = checkUuid('bulk id', id);
+    if (to !== undefined && (watch || notifies))
+      throw new UsageError(
+        `--to makes a file and no batch: ${watch ? '--watch' : '--notify-on-complete'} does not go with it`,
+      );
     const client = await context.client();
     const { body: batch } = await client.call('bulk.get', { path: { batch_id: batchId } });
     const failed = batch.rows.filter((row) => isFailed(row, batch));
     if (failed.length === 0) return { kind: 'none', hints: ['no row of this batch has failed'] };
     const uploaded = file === undefined ? await journaled(context, batch) : await read(file);
     const rows = failed.map((row) => again(batch, row, uploaded[row.index]));
+    if (to === '-') return { kind: 'stream', chunks: [await csvOf(rows)] };
     if (to !== undefined) {
-      await writeCsv(to, rows, force);
+      await writeCsv(to, await csvOf(rows), force);
       return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
     }
     await confirmSpending(context, {
@@ -135,15 +140,27 @@ function again(
   return order === null ? row : { ...row, idempotency_key: stableKey(['retry', id, index]) };
 }
 
-async function writeCsv(path: string, rows: readonly UploadRow[], force: boolean): Promise<void> {
+async function csvOf(rows: readonly UploadRow[]): Promise<string> {
   const { stringify } = await import('csv-stringify/sync');
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return stringify([...rows], { header: true, columns });
+}
+
+/** What the person who named the file can mend. */
+const wrongPlaces: Readonly<Record<string, string>> = {
+  EEXIST: 'is there already; --force writes over it',
+  EISDIR: 'is a folder; --to takes a file',
+  ENOENT: 'cannot be written: its folder is not there',
+  ENOTDIR: 'cannot be written: its folder is a file',
+};
+
+async function writeCsv(path: string, text: string, force: boolean): Promise<void> {
   try {
-    await writeFile(path, stringify([...rows], { header: true, columns }), { flag: force ? 'w' : 'wx' });
+    await writeFile(path, text, { flag: force ? 'w' : 'wx' });
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code === 'EEXIST')
-      throw new UsageError(`${path} is there already; --force writes over it`, { cause });
-    throw new StorageError(`${path} cannot be written (${String(code)})`, { cause });
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const wrong = wrongPlaces[code];
+    if (wrong) throw new UsageError(`${path} ${wrong}`, { cause });
+    throw new StorageError(`${path} cannot be written (${code})`, { cause });
   }
 }

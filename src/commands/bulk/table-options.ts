@@ -3,6 +3,7 @@ import { type ColumnMap, checkMap } from '../../bulk/columns.ts';
 import { encodings } from '../../bulk/decode.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { shellWord } from '../shell-word.ts';
 
 const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
 
@@ -53,4 +54,15 @@ export async function readTableOptions(
     ...(encoding !== undefined && { encoding }),
     ...(delimiter !== undefined && { delimiter: named[delimiter] ?? delimiters[0] }),
   };
+}
+
+/** The flags that have another command read the file the same way, each after a space. */
+export function tableFlags({ map = {}, useMap, encoding, delimiter }: Given): string {
+  const flags = [
+    ...(useMap === undefined ? [] : [`--use-map ${shellWord(useMap)}`]),
+    ...Object.entries(map).map(([heading, column]) => `--map ${shellWord(`${heading}=${column}`)}`),
+    ...(encoding === undefined ? [] : [`--encoding ${encoding}`]),
+    ...(delimiter === undefined ? [] : [`--delimiter ${delimiter}`]),
+  ];
+  return flags.map((flag) => ` ${flag}`).join('');
 }

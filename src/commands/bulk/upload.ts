@@ -10,7 +10,7 @@ import { uploadedColumns } from './columns.ts';
 import { FileCheck } from './file-check.ts';
 import { openSource, type Source } from './source.ts';
 import { countLine, isShort, rowsText, spendLine } from './spend.ts';
-import { notifyOnComplete, readTableOptions, tableOptions } from './table-options.ts';
+import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from './table-options.ts';
 import { type Uploaded, uploadFile } from './upload-file.ts';
 import { followResult } from './watch.ts';
 
@@ -71,7 +71,10 @@ export const upload = defineCommand({
     const source = await openSource(context, file);
     try {
       const options = { name: source.name, ...(await readTableOptions(context, more)) };
-      const check = await checked(context, source, options, skipInvalid);
+      const check = await checked(context, source, options, {
+        skipInvalid,
+        validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
+      });
       const rows = check.tally.orders;
       const lines = [`  ${source.name}: ${rowsText(rows)}`, `  ${spendLine(check.spend)}`];
       await confirmSpending(context, {
@@ -95,17 +98,14 @@ export const upload = defineCommand({
 
 function shown(uploaded: readonly Uploaded[]): Result {
   const again = uploaded.filter(({ existed }) => existed).length;
+  const already = again === 1 ? 'one batch was' : `${again} batches were`;
   const ids = uploaded.slice(0, 3).map(({ id }) => id);
   return {
     kind: 'list',
     rows: uploaded.map((batch) => ({ ...batch })),
     columns: uploadedColumns,
     hints: () => [
-      ...(again > 0
-        ? [
-            `${again === 1 ? 'one batch was' : `${again} batches were`} there already; nothing was placed twice`,
-          ]
-        : []),
+      ...(again > 0 ? [`${already} there already; nothing was placed twice`] : []),
       `follow: errand bulk watch ${ids.join(' ')}${uploaded.length > ids.length ? ' …' : ''}`,
     ],
   };
@@ -116,7 +116,7 @@ async function checked(
   context: Context,
   source: Source,
   options: RowsOptions,
-  skipInvalid: boolean,
+  { skipInvalid, validate }: { skipInvalid: boolean; validate: string },
 ): Promise<FileCheck> {
   const check = new FileCheck(context, source, options, { local: context.previewsRequests, skipInvalid });
   let told = 0;
@@ -136,7 +136,7 @@ async function checked(
         valid === 0
           ? 'Correct them; there is no valid row to upload.'
           : 'Correct them, or upload the valid ones alone with --skip-invalid.',
-      next: [{ command: `errand bulk validate ${shellWord(source.path)}`, when: 'to list every error' }],
+      next: [{ command: validate, when: 'to list every error' }],
     });
   }
   if (isShort(spend)) {

@@ -5,8 +5,7 @@ import { defineCommand } from '../define.ts';
 export const command = defineCommand({
   name: 'completion',
   summary: 'Print the script with which a shell completes errand',
-  description: `The script asks errand at each TAB: commands, flags and their values, and what this machine knows of profiles,
-addresses, retailers and recent orders. It makes no request.
+  description: `The script asks errand at each TAB: commands, flags and their values, and what this machine knows of profiles, addresses, retailers and recent orders. It makes no request.
 
   bash        source <(errand completion bash)             in ~/.bashrc
   zsh         source <(errand completion zsh)              in ~/.zshrc, after compinit

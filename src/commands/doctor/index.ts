@@ -41,8 +41,7 @@ const columns: readonly Column[] = [
 export const command = defineCommand({
   name: 'doctor',
   summary: 'Look for what is wrong, and say what to do about it',
-  description: `Configuration, permissions, settings, TLS, proxy, service, clock, contract, key, orders in doubt, completion scripts and
-terminal. Every check runs, whatever the others find. It changes nothing at the service.`,
+  description: `Configuration, permissions, settings, TLS, proxy, service, clock, contract, key, orders in doubt, completion scripts and terminal. Every check runs, whatever the others find. It changes nothing at the service.`,
   examples: [
     { command: 'errand doctor', note: 'is all well?' },
     {

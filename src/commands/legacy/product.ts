@@ -25,7 +25,10 @@ export const product = defineCommand({
   arguments: [{ name: 'id', description: "the retailer's product id", required: true }],
   options: {
     retailer: optionFor(query.retailer),
-    maxAge: optionFor(query.max_age),
+    maxAge: {
+      ...optionFor(query.max_age),
+      description: 'oldest answer to accept, in seconds; not together with --newer-than',
+    },
     newerThan: { kind: 'date', description: 'earliest retrieval time; not together with --max-age' },
     async: { kind: 'flag', description: 'have it fetched, and answer at once with status processing' },
   },

@@ -37,8 +37,8 @@ export const labels = defineCommand({
     const returns: Return[] = [];
     for await (const found of read.rows) returns.push(found);
     const files = labelFiles(dir, returns);
-    if (!force) refuseOverwriting(files);
     if (files.length > 0) makeFolder(dir);
+    if (!force) refuseOverwriting(files);
     const byPath = new Map(files.map((file) => [file.path, file]));
     const saved = eachId(context, [...byPath.keys()], async (path): Promise<Row> => {
       const file = byPath.get(path);

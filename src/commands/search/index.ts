@@ -13,8 +13,8 @@ export const command = defineCommand({
   options: {
     retailer: optionFor(query.retailer),
     sort: optionFor(query.sort),
-    minPrice: { kind: 'money', description: query.min_price.description },
-    maxPrice: { kind: 'money', description: query.max_price.description },
+    minPrice: { kind: 'money', description: "lowest price: '$5' or 5.00" },
+    maxPrice: { kind: 'money', description: "highest price: '$30' or 30.00" },
     limit: optionFor(query.limit),
   },
   examples: [

@@ -1,0 +1,52 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makePlace, type Place } from './place.ts';
+import { errand, shell } from './run.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(() => place.remove());
+
+const headings = 'product_url,max_price,name,address,city,zip,phone';
+
+/** A batch whose only row has failed. */
+async function failedBatch(): Promise<string> {
+  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
+  const url = (await shell(place, 'errand sandbox products -o id | grep out-of-stock')).stdout.trim();
+  const csv = `${headings}\n${url},5000,Ada Byron,1 Main St,Austin,78701,5\n`;
+  writeFileSync(join(place.folder, 'fail.csv'), csv);
+  return (await errand(place, ['bulk', 'upload', 'fail.csv', '--watch', '-o', 'id'])).stdout.trim();
+}
+
+test('a refused upload names the check that reads the file the same way: maps, encoding and delimiter with it', async () => {
+  const csv =
+    'Item;Limit;Ship To;address;city;zip;phone\nhttps://x.example/1;12.50;Ada;1 Main St;Austin;787;5\n';
+  writeFileSync(join(place.folder, 'theirs.csv'), csv);
+  const flags = ['--map', 'Item=product_url', '--map', 'Limit=max_price', '--map', 'Ship To=name'];
+  const more = ['--delimiter', 'semicolon', '--encoding', 'latin1'];
+  const refused = await errand(place, ['bulk', 'upload', 'theirs.csv', ...flags, ...more, '-o', 'json']);
+  expect(refused.code).toBe(7);
+  const line = refused.stderr.trim().split('\n').at(-1) ?? '';
+  const [{ command }] = JSON.parse(line).error.next;
+  const { code, stdout } = await shell(place, `${command} -o csv --fields row,column`);
+  expect(code).toBe(7);
+  expect(stdout.replaceAll('\r', '')).toBe('row,column\n2,max_price\n2,name\n2,postal_code\n');
+});
+
+test('bulk retry --to - prints the failed rows, and makes no file of that name', async () => {
+  const batch = await failedBatch();
+  const { code, stdout } = await errand(place, ['bulk', 'retry', batch, '--to', '-']);
+  expect(code).toBe(0);
+  expect(stdout.split('\n')).toHaveLength(3);
+  expect(readdirSync(place.folder)).not.toContain('-');
+  const nowhere = await errand(place, ['bulk', 'retry', batch, '--to', 'none/failed.csv']);
+  expect(nowhere).toMatchObject({ code: 2, stdout: '' });
+  expect(nowhere.stderr).toContain('none/failed.csv cannot be written: its folder is not there');
+  const both = await errand(place, ['bulk', 'retry', batch, '--to', 'failed.csv', '--watch']);
+  expect(both.code).toBe(2);
+  expect(both.stderr).toContain('--watch does not go with it');
+  expect(readdirSync(place.folder)).not.toContain('failed.csv');
+});
