@@ -17,6 +17,8 @@ export class OrderPoll {
   readonly #createdAt = new Map<string, number>();
   /** Requests made so far. */
   requests = 0;
+  /** Of the orders last looked up one by one, those that the service does not know. */
+  missing: string[] = [];
 
   /** @param isListed whether an order is among those of the account; one that was paid for on its own is not. */
   constructor(client: Client, isListed: (id: string) => Promise<boolean>) {
@@ -24,50 +26,45 @@ export class OrderPoll {
     this.#isListed = isListed;
   }
 
-  /** First look: every order, in no order. Ids that the service does not know come back in `missing`. */
-  async begin(ids: readonly string[]): Promise<{ orders: Row[]; missing: string[] }> {
+  /** First look: every order once, page by page, in no order. Ids that the service does not know are in `missing`. */
+  async *begin(ids: readonly string[]): AsyncGenerator<readonly Row[]> {
     const { own, others } = await this.#parted(ids);
-    const listed = own.length > lookUpSingly ? await this.#list(new Set(own), {}) : [];
-    const seen = new Set(listed.map((order) => order.id));
-    const singly = await this.#each([...own.filter((id) => !seen.has(id)), ...others]);
-    return { orders: [...listed, ...singly.orders], missing: singly.missing };
+    const left = new Set(own);
+    if (own.length > lookUpSingly) yield* this.#list(left, {});
+    yield* this.#each([...left, ...others]);
   }
 
-  /** The records of orders seen before. */
-  async round(ids: ReadonlySet<string>): Promise<Row[]> {
+  /** The records of orders seen before, page by page. */
+  async *round(ids: ReadonlySet<string>): AsyncGenerator<readonly Row[]> {
     const [only] = ids;
-    if (only !== undefined && ids.size === 1) return [await this.#read(only)];
+    if (only !== undefined && ids.size === 1) return yield [await this.#read(only)];
     const { own, others } = await this.#parted([...ids]);
-    const { orders } = await this.#each(others);
-    return own.length === 0 ? orders : [...orders, ...(await this.#listSince(new Set(own)))];
+    yield* this.#each(others);
+    if (own.length > 0) yield* this.#list(new Set(own), this.#sinceTheFirst(own));
   }
 
-  /** Orders seen before, from the time on in which the first of them was created. */
-  async #listSince(ids: ReadonlySet<string>): Promise<Row[]> {
-    const times = [...ids].map((id) => this.#createdAt.get(id)).filter((time) => time !== undefined);
+  /** The time in which orders seen before were created. */
+  #sinceTheFirst(ids: readonly string[]): { created_after: string; created_before: string } {
+    const times = ids.map((id) => this.#createdAt.get(id)).filter((time) => time !== undefined);
     const [first, last] = times.reduce(
       ([low, high], time) => [Math.min(low, time), Math.max(high, time)],
       [Number.POSITIVE_INFINITY, 0],
     );
-    return this.#list(ids, {
-      created_after: new Date(first).toISOString(),
-      created_before: new Date(last + 1).toISOString(),
-    });
+    return { created_after: new Date(first).toISOString(), created_before: new Date(last + 1).toISOString() };
   }
 
-  /** Pages through the list until each wanted order has come, or the list ends. */
-  async #list(
-    wanted: ReadonlySet<string>,
+  /** Pages through the list until each wanted order has come, or the list ends. @param wanted loses what has come. */
+  async *#list(
+    wanted: Set<string>,
     range: { created_after?: string; created_before?: string },
-  ): Promise<Row[]> {
-    const found = new Map<string, Row>();
+  ): AsyncGenerator<readonly Row[]> {
     for (let offset = 0; ; offset += pageSize) {
       this.requests += 1;
       const { body } = await this.#client.call('order.list', {
         query: { ...range, limit: pageSize, offset },
       });
-      for (const order of body.orders) if (wanted.has(order.id)) found.set(order.id, this.#remember(order));
-      if (found.size === wanted.size || body.orders.length < pageSize) return [...found.values()];
+      yield body.orders.filter(({ id }) => wanted.delete(id)).map((order) => this.#remember(order));
+      if (wanted.size === 0 || body.orders.length < pageSize) return;
     }
   }
 
@@ -78,18 +75,16 @@ export class OrderPoll {
     return { own, others };
   }
 
-  async #each(ids: readonly string[]): Promise<{ orders: Row[]; missing: string[] }> {
-    const orders: Row[] = [];
-    const missing: string[] = [];
+  async *#each(ids: readonly string[]): AsyncGenerator<readonly Row[]> {
+    this.missing = [];
     for (const id of ids) {
       try {
-        orders.push(await this.#read(id));
+        yield [await this.#read(id)];
       } catch (error) {
         if (!(error instanceof ErrandError) || error.category !== 'not_found') throw error;
-        missing.push(id);
+        this.missing.push(id);
       }
     }
-    return { orders, missing };
   }
 
   async #read(id: string): Promise<Row> {

@@ -52,9 +52,14 @@ export async function* watchOrders(
   let gapSince: number | undefined;
   yield { type: 'ready', orders: ids.length, until: options.until };
   while (pending.size > 0) {
-    let orders: readonly Row[] = [];
+    let changes = 0;
     try {
-      orders = await look();
+      for await (const orders of look()) {
+        for (const order of orders.filter(isChanged)) {
+          changes += 1;
+          yield note(order);
+        }
+      }
       if (gapSince !== undefined) yield { type: 'reconnected', gap_ms: clock.now() - gapSince };
       gapSince = undefined;
     } catch (error) {
@@ -63,19 +68,25 @@ export async function* watchOrders(
       if (gapSince === undefined) yield { type: 'gap', message: error.message };
       gapSince ??= clock.now();
     }
-    const changed = orders.filter((order) => states.get(String(order.id)) !== stateOf(order));
-    quietRounds = changed.length > 0 ? 0 : quietRounds + 1;
-    for (const order of changed) yield note(order);
+    quietRounds = changes > 0 ? 0 : quietRounds + 1;
     if (pending.size === 0 || !(await pause())) break;
   }
   yield { type: 'summary', ...tally(), requests: poll.requests, elapsed_ms: clock.now() - started };
 
-  async function look(): Promise<readonly Row[]> {
-    const first = unseen.length > 0 ? await poll.begin(unseen) : { orders: [], missing: [] };
-    const seenBefore = new Set([...pending].filter((id) => !unseen.includes(id)));
-    if (first.missing.length > 0 && !options.allowMissing) throw notFound(first.missing);
-    unseen = first.missing;
-    return [...first.orders, ...(seenBefore.size > 0 ? await poll.round(seenBefore) : [])];
+  /** Every order once, page by page, so that no more of them is held than a page. */
+  async function* look(): AsyncGenerator<readonly Row[]> {
+    const unknown = new Set(unseen);
+    const seenBefore = new Set([...pending].filter((id) => !unknown.has(id)));
+    if (unseen.length > 0) {
+      yield* poll.begin(unseen);
+      unseen = [...poll.missing];
+      if (unseen.length > 0 && !options.allowMissing) throw notFound(unseen);
+    }
+    if (seenBefore.size > 0) yield* poll.round(seenBefore);
+  }
+
+  function isChanged(order: Row): boolean {
+    return states.get(String(order.id)) !== stateOf(order);
   }
 
   function note(order: Row): WatchEvent {

@@ -5,7 +5,7 @@ import { loadSettle } from './orders/settle.ts';
 import { advanceReturn } from './returns/lifecycle.ts';
 import { storedReturn } from './returns/records.ts';
 import { loadSettleReturn } from './returns/settle.ts';
-import type { StoredRow } from './store.ts';
+import type { Store, StoredRow } from './store.ts';
 import { StoreError } from './store-error.ts';
 
 /** How many records one transaction brings up to date; others wait for the disk no longer than that takes. */
@@ -41,17 +41,24 @@ const kinds: readonly { readonly table: string; load(service: Due): Promise<Adva
 /** Brings about everything that is due by `now` (ms). Costs in proportion to what is due, not to what there is. */
 export async function bringUpToDate(service: Due, now: number): Promise<void> {
   for (const { table, load } of kinds) {
-    if (!service.store.get(`SELECT 1 FROM ${table} WHERE next_due <= ? LIMIT 1`, now)) continue;
+    if (nextDue(service.store, table) > now) continue;
     const advanceRow = await load(service);
     while (advanceSome(service, table, advanceRow, now) === batch)
       await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
+/** When the next of a kind is due, ms since the epoch; Infinity where none is. */
+const nextDue = (store: Store, table: string): number =>
+  store.cached(`next due of ${table}`, () => {
+    const row = store.get(`SELECT min(next_due) AS due FROM ${table} WHERE next_due IS NOT NULL`);
+    return Number(row?.due ?? Number.POSITIVE_INFINITY);
+  });
+
 /** @returns how many records were brought forward, at most a batch. */
 function advanceSome(service: Due, table: string, advanceRow: AdvanceRow, now: number): number {
   const { store } = service;
-  return store.transaction(() => {
+  return store.derived(() => {
     // Read within the transaction: another process may have been faster.
     const due = store.all(`SELECT * FROM ${table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`, now, batch);
     for (const row of due) advanceOne(service, table, () => advanceRow(row, now), Number(row.seq));

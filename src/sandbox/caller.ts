@@ -61,9 +61,11 @@ function known(store: Store, key: string, now: number): Caller {
     );
   }
   const hash = hashKey(key);
-  const row = store.get(
-    'SELECT k.user_id, k.used_at, k.order_id, u.email FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = ?',
-    hash,
+  const row = store.cached(`key ${hash}`, () =>
+    store.get(
+      'SELECT k.user_id, k.used_at, k.order_id, u.email FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.hash = ?',
+      hash,
+    ),
   );
   if (!row) throw new Refusal('invalid_token', 'This key is not known here.');
   const usedAt = Number(row.used_at);

@@ -16,7 +16,7 @@ export class SandboxClock {
   }
 
   now(): number {
-    return this.#real() + Number(this.#store.meta(offsetName) ?? 0);
+    return this.#real() + this.#store.cached(offsetName, () => Number(this.#store.meta(offsetName) ?? 0));
   }
 
   /** The machine's own time, ms since the epoch, which nobody advances. */

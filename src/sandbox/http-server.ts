@@ -81,7 +81,7 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const headOnly = request.method === 'HEAD';
-  const body = await readBody(request);
+  const body = hasBody(request) ? await readBody(request) : noBody;
   if (!body) {
     const refused = bodyTooLarge();
     return write({ ...refused, headers: { ...refused.headers, connection: 'close' } }, response, headOnly);
@@ -114,6 +114,11 @@ function storeUnavailable(error: unknown): SandboxResponse {
   return json(503, { code: 'service_unavailable', message, details: {} });
 }
 
+const noBody = new Uint8Array();
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
 /** The whole body; undefined where it is too large, of which no more is kept than is allowed. */
 async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
@@ -132,9 +137,10 @@ async function write(
   headOnly: boolean,
 ): Promise<void> {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
-    const bytes = body === null ? undefined : Buffer.from(body);
-    response.writeHead(status, { ...headers, ...(bytes && { 'content-length': bytes.length }) });
-    response.end(headOnly ? undefined : bytes);
+    // Node writes a text in one piece with the headers.
+    const length = body === null ? {} : { 'content-length': Buffer.byteLength(body) };
+    response.writeHead(status, { ...headers, ...length });
+    response.end(headOnly ? undefined : (body ?? undefined));
     return;
   }
   response.writeHead(status, headers);

@@ -9,6 +9,8 @@ export { StoreError } from './store-error.ts';
 type Value = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
 
+const mostCached = 10_000;
+
 interface Waiting {
   /** Does the work; the function given back tells of it once it is durable. */
   run(): () => void;
@@ -23,8 +25,12 @@ export class Store {
   readonly database: Sqlite;
   readonly file: string;
   readonly #statements = new Map<string, Statement>();
+  readonly #cache = new Map<string, unknown>();
   #depth = 0;
   #waiting: Waiting[] = [];
+  /** What the cache holds true for: the last change of another connection, and this one's own. */
+  #cachedVersion: unknown;
+  #isCacheChecked = false;
 
   private constructor(database: Sqlite, file: string) {
     this.database = database;
@@ -62,20 +68,31 @@ export class Store {
   }
 
   run(sql: string, ...values: Value[]): { changes: number; lastId: number } {
+    this.#cache.clear();
     const { changes, lastInsertRowid } = this.#guarded(() => this.#statement(sql).run(...values.map(whole)));
     return { changes: Number(changes), lastId: Number(lastInsertRowid) };
+  }
+
+  /** What `load` reads in this store, kept until anyone changes the store. @param name of what is read. */
+  cached<T>(name: string, load: () => T): T {
+    if (!this.#isCacheChecked) this.#checkCache();
+    if (!this.#cache.has(name)) this.#cache.set(name, load());
+    return this.#cache.get(name) as T;
   }
 
   /** Runs `work` in one transaction, durable when this returns; nested calls join the outer one. */
   transaction<T>(work: () => T): T {
     if (this.#depth > 0) return work();
     this.#exec('BEGIN IMMEDIATE');
+    // Until it had begun another process may have changed the store.
+    this.#isCacheChecked = false;
     this.#depth += 1;
     try {
       const result = work();
       this.#exec('COMMIT');
       return result;
     } catch (error) {
+      this.#cache.clear();
       // A full disk may have rolled back already; the first error is the one to tell.
       try {
         this.database.exec('ROLLBACK');
@@ -127,6 +144,20 @@ export class Store {
     for (const tell of done) tell();
   }
 
+  /**
+   * As `transaction`, for work that follows from the store and the time alone: it is not waited for until it is on disk,
+   * because after a loss of power the same comes of it again.
+   */
+  derived<T>(work: () => T): T {
+    if (this.#depth > 0) return work();
+    this.#exec('PRAGMA synchronous = NORMAL');
+    try {
+      return this.transaction(work);
+    } finally {
+      this.#exec('PRAGMA synchronous = FULL');
+    }
+  }
+
   /** Within a transaction: runs `work` so that nothing of it stays if it throws, and the rest can go on. */
   attempt<T>(work: () => T): T {
     this.#exec('SAVEPOINT attempt');
@@ -135,6 +166,7 @@ export class Store {
       this.#exec('RELEASE attempt');
       return result;
     } catch (error) {
+      this.#cache.clear();
       // A full disk may have rolled the whole transaction back already; the first error is the one to tell.
       try {
         this.database.exec('ROLLBACK TO attempt; RELEASE attempt');
@@ -161,6 +193,17 @@ export class Store {
     this.#runGroup();
     this.#statements.clear();
     this.database.close();
+  }
+
+  /** Once for all that runs before anyone else gets a turn: another process may have changed the store. */
+  #checkCache(): void {
+    const version = this.get('PRAGMA data_version')?.data_version;
+    if (version !== this.#cachedVersion || this.#cache.size > mostCached) this.#cache.clear();
+    this.#cachedVersion = version;
+    this.#isCacheChecked = true;
+    queueMicrotask(() => {
+      this.#isCacheChecked = false;
+    });
   }
 
   #exec(sql: string): void {

@@ -5,7 +5,13 @@ import { Refusal } from '../refusal.ts';
 import type { Store, StoredRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 
-const anyDue = 'SELECT 1 FROM batch_rows WHERE due <= ? LIMIT 1';
+const isAnyDue = (store: Store, now: number): boolean =>
+  store.cached('next due row', () =>
+    Number(
+      store.get('SELECT min(due) AS due FROM batch_rows WHERE due IS NOT NULL')?.due ??
+        Number.POSITIVE_INFINITY,
+    ),
+  ) <= now;
 
 /** How many rows one transaction places; between two of them other requests get their turn. */
 const group = 20;
@@ -21,7 +27,7 @@ const underWay = new WeakMap<Store, Promise<void>>();
 export async function placeRows(service: Service, now: number, budgetMs: number): Promise<void> {
   const { store } = service;
   const end = performance.now() + budgetMs;
-  while (store.get(anyDue, now)) {
+  while (isAnyDue(store, now)) {
     const running = underWay.get(store);
     if (!running) return begin(service, now, end);
     await untilDone(running, end - performance.now());
