@@ -3,7 +3,7 @@ import { type ColumnMap, checkMap } from '../../bulk/columns.ts';
 import { encodings } from '../../bulk/decode.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../../shell-word.ts';
 
 const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
 

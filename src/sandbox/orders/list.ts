@@ -66,8 +66,13 @@ export function listOrders(
   const { sql, values, isFiltered } = conditionsOf(userId, query);
   const include = query.include;
   const column = Array.isArray(include) && include.includes('tracking_events') ? 'record' : 'listed';
+  const newest = `FROM orders o WHERE ${sql} ORDER BY o.created_at DESC, o.seq DESC LIMIT ? OFFSET ?`;
   const rows = store.all(
-    `SELECT o.${column} AS text FROM orders o WHERE ${sql} ORDER BY o.created_at DESC, o.seq DESC LIMIT ? OFFSET ?`,
+    isFiltered
+      ? // The inner query walks an index alone, so that no record is read that is not shown.
+        `SELECT ${column} AS text FROM orders WHERE seq IN (SELECT seq FROM (SELECT o.seq ${newest}))
+         ORDER BY created_at DESC, seq DESC`
+      : `SELECT o.${column} AS text ${newest}`,
     ...values,
     Number(query.limit),
     Number(query.offset),
