@@ -65,8 +65,8 @@ export const pagingOf = ({ query, answer }: Operation): Omit<PagedSource, 'title
 });
 
 /**
- * The pages of any list. The next one loads while the reader works on this one, at most one ahead; a reader that stops
- * ends the loading. Rows that a page repeats because records came in between are left out.
+ * The pages of any list. While the reader works on one the next loads, and where it is known that there is another, that
+ * too; a reader that stops ends the loading. Rows that a page repeats because records came in between are left out.
  * @throws ErrandError, also for a service that gives the same page for ever.
  */
 export async function* pagesFrom(
@@ -99,9 +99,9 @@ async function* everyPage(
   name: string,
 ): AsyncGenerator<Page> {
   let before: ReadonlySet<string> = new Set();
-  let loading: Promise<Page> | undefined = read(first);
-  for (let offset = first; loading; ) {
-    const page: Page = await loading;
+  let ahead = [begin(first)];
+  for (let next = ahead.shift(); next; next = ahead.shift()) {
+    const page: Page = await next.loading;
     const fresh = page.rows.filter((row) => !before.has(identity(row)));
     if (page.rows.length > 0 && fresh.length === 0) {
       throw new UnavailableError(`${name}: the service gives the same page again and again`, {
@@ -109,13 +109,27 @@ async function* everyPage(
       });
     }
     before = new Set(page.rows.map(identity));
-    offset += page.rows.length;
-    loading = isLast(page, offset, limit) ? undefined : read(offset);
-    // Its failure is told when its turn comes, not while the reader is busy.
-    loading?.catch(() => {});
+    const end = next.offset + page.rows.length;
+    if (!isLast(page, end, limit)) {
+      // After a page that is shorter than was asked for, the next begins earlier than was thought.
+      if (ahead[0]?.offset !== end) ahead = [begin(end)];
+      const after = end + page.rows.length;
+      if (page.total !== undefined && after < page.total) ahead.push(begin(after));
+      await onItsWay();
+    } else ahead = [];
     yield { ...page, rows: fresh };
   }
+
+  function begin(offset: number): { readonly offset: number; readonly loading: Promise<Page> } {
+    const loading = read(offset);
+    // Its failure is told when its turn comes, not while the reader is busy.
+    loading.catch(() => {});
+    return { offset, loading };
+  }
 }
+
+/** Lets a request leave before the rows that are here are worked at, which may take as long as its answer. */
+const onItsWay = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 /** A page may be short or empty while another follows: `next_page` alone says. */
 async function* everyNumberedPage(

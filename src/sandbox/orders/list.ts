@@ -63,24 +63,59 @@ export function listOrders(
   userId: string,
   query: ParameterValues,
 ): { texts: string[]; total: number } {
-  const { sql, values, isFiltered } = conditionsOf(userId, query);
+  const conditions = conditionsOf(userId, query);
   const include = query.include;
   const column = Array.isArray(include) && include.includes('tracking_events') ? 'record' : 'listed';
-  const newest = `FROM orders o WHERE ${sql} ORDER BY o.created_at DESC, o.seq DESC LIMIT ? OFFSET ?`;
-  const rows = store.all(
-    isFiltered
-      ? // The inner query walks an index alone, so that no record is read that is not shown.
-        `SELECT ${column} AS text FROM orders WHERE seq IN (SELECT seq FROM (SELECT o.seq ${newest}))
-         ORDER BY created_at DESC, seq DESC`
-      : `SELECT o.${column} AS text ${newest}`,
-    ...values,
-    Number(query.limit),
-    Number(query.offset),
-  );
+  const asked = { column, limit: Number(query.limit), offset: Number(query.offset) } as const;
+  const rows = conditions.isFiltered
+    ? filteredPage(store, conditions, asked)
+    : newestPage(store, userId, asked);
   return {
     texts: rows.map((row) => String(row.text)),
-    total: countOrders(store, userId, { sql, values }, isFiltered),
+    total: countOrders(store, userId, conditions, conditions.isFiltered),
   };
+}
+
+interface PageAsked {
+  readonly column: 'record' | 'listed';
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** The inner query walks an index alone, so that no record is read that is not shown. */
+const filteredPage = (
+  store: Store,
+  { sql, values }: Condition,
+  { column, limit, offset }: PageAsked,
+): StoredRow[] =>
+  store.all(
+    `SELECT ${column} AS text FROM orders WHERE seq IN
+       (SELECT seq FROM (SELECT o.seq FROM orders o WHERE ${sql} ORDER BY o.created_at DESC, o.seq DESC LIMIT ? OFFSET ?))
+     ORDER BY created_at DESC, seq DESC`,
+    ...values,
+    limit,
+    offset,
+  );
+
+/** Where the page before an offset ended, so that a deep page need not count its way there; while nothing changes. */
+const bookmark = (store: Store, userId: string, offset: number): { last?: readonly [number, number] } =>
+  store.cached(`orders of ${userId} before ${offset}`, () => ({}));
+
+function newestPage(store: Store, userId: string, { column, limit, offset }: PageAsked): StoredRow[] {
+  const { last } = offset > 0 ? bookmark(store, userId, offset) : {};
+  const rows = store.all(
+    `SELECT o.seq, o.created_at, o.${column} AS text FROM orders o
+     WHERE o.user_id = ?${last ? ' AND (o.created_at, o.seq) < (?, ?)' : ''}
+     ORDER BY o.created_at DESC, o.seq DESC LIMIT ? OFFSET ?`,
+    userId,
+    ...(last ?? []),
+    limit,
+    last ? 0 : offset,
+  );
+  const end = rows.at(-1);
+  if (end && rows.length === limit)
+    bookmark(store, userId, offset + limit).last = [Number(end.created_at), Number(end.seq)];
+  return rows;
 }
 
 function countOrders(store: Store, userId: string, { sql, values }: Condition, isFiltered: boolean): number {
