@@ -1,16 +1,15 @@
 import { pipeline, type Readable, type Transform } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
-import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { networkFailure } from './failure.ts';
 import { headerText, TransportFailure, type WireHeaders } from './transport.ts';
 
 /** What is asked for in `accept-encoding`; nothing else is decoded. */
 export const acceptedCodings = 'gzip, br';
 
-const decoders: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  br: createBrotliDecompress,
+/** Loaded for an answer that is coded, which one of a few kilobytes is not. */
+const decoders: Readonly<Record<string, () => Promise<Transform>>> = {
+  gzip: async () => (await import('node:zlib')).createGunzip(),
+  'x-gzip': async () => (await import('node:zlib')).createGunzip(),
+  br: async () => (await import('node:zlib')).createBrotliDecompress(),
 };
 
 /**
@@ -18,7 +17,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
  * @param isEmpty a body that cannot be there (HEAD, 204) is not decoded, whatever the headers say.
  * @throws TransportFailure for a coding that was not asked for; codings upon codings are how bombs are built.
  */
-export function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolean): Readable {
+export async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolean): Promise<Readable> {
   const coding = (headerText(headers, 'content-encoding') ?? '').trim().toLowerCase();
   if (isEmpty || coding === '' || coding === 'identity') return body;
   const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
@@ -33,7 +32,7 @@ export function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boole
     );
   }
   // The error is the decoder's too; whoever reads it sees it there.
-  return pipeline(body, decoder(), () => {});
+  return pipeline(body, await decoder(), () => {});
 }
 
 /** Reads a body's pieces. @throws TransportFailure where it breaks off or cannot be decoded. */
@@ -41,7 +40,7 @@ export async function* pieces(body: Readable): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of body) yield piece;
     // undici frees the connection a turn later; a request made before that would open another one.
-    await setImmediate();
+    await new Promise((resolve) => setImmediate(resolve));
   } catch (error) {
     throw isCoding(error) ? brokenCoding(error) : networkFailure(error, 'unknown');
   }

@@ -63,7 +63,7 @@ export class NetworkTransport implements Transport {
     );
     const { status, headers: answered, body: raw } = await exchange.answer;
     const isEmpty = method === 'HEAD' || status === 204 || headerText(answered, 'content-length') === '0';
-    const decoded = decodedBody(raw, answered, isEmpty);
+    const decoded = await decodedBody(raw, answered, isEmpty);
     return { status, headers: answered, body: pieces(decoded), discard: () => void decoded.destroy() };
   }
 

@@ -12,6 +12,8 @@ export interface Column {
   readonly kind?: ColumnKind;
   /** Higher is kept longer when the terminal is narrow; default 0. */
   readonly weight?: number;
+  /** Characters kept for it, where the rows that settle the widths come before wider ones. */
+  readonly room?: number;
   /** The value to show in place of what stands at `path` (a sum, a join). Pure. */
   readonly value?: (row: Row) => unknown;
   /** Path of the field naming the currency of a money column; USD without it. */

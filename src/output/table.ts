@@ -73,7 +73,9 @@ class Table {
       ...rows.map((row) => cellText(column, row, options)),
     ]);
     const measure = await measureFor(texts.flat());
-    const natural = texts.map((column) => column.reduce((most, text) => Math.max(most, measure(text)), 0));
+    const natural = texts.map((column, index) =>
+      column.reduce((most, text) => Math.max(most, measure(text)), columns[index]?.room ?? 0),
+    );
     return new Table(layOut(columns, natural, options.width), columns, options, measure);
   }
 

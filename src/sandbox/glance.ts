@@ -9,16 +9,14 @@ interface Glanced {
   readonly text: string;
 }
 
-const whose = '(SELECT user_id FROM api_keys WHERE hash = ?)';
-
 /** The newest of a kind: its id, and what tells it from the others. */
 const queries: Readonly<Record<Kind, string>> = {
   orders: `SELECT id, status || '  ' || (record ->> '$.shipping_address.first_name') || ' '
        || (record ->> '$.shipping_address.last_name') || '  ' || (record ->> '$.items[0].url') AS text
-     FROM orders WHERE user_id = ${whose} ORDER BY created_at DESC, seq DESC`,
-  accounts: `SELECT short_id AS id, email || coalesce('  ' || retailer, '') AS text FROM accounts WHERE user_id = ${whose} ORDER BY seq DESC`,
-  batches: `SELECT id, row_count || ' rows  ' || coalesce(filename, '') AS text FROM batches WHERE user_id = ${whose} ORDER BY seq DESC`,
-  returns: `SELECT id, status AS text FROM returns WHERE user_id = ${whose} ORDER BY created_at DESC, seq DESC`,
+     FROM orders WHERE user_id = ? ORDER BY created_at DESC, seq DESC`,
+  accounts: `SELECT short_id AS id, email || coalesce('  ' || retailer, '') AS text FROM accounts WHERE user_id = ? ORDER BY seq DESC`,
+  batches: `SELECT id, row_count || ' rows  ' || coalesce(filename, '') AS text FROM batches WHERE user_id = ? ORDER BY seq DESC`,
+  returns: `SELECT id, status AS text FROM returns WHERE user_id = ? ORDER BY created_at DESC, seq DESC`,
 };
 
 /**
@@ -32,13 +30,11 @@ export async function glanceSandbox(
   kind: Kind,
   limit: number,
 ): Promise<readonly Glanced[]> {
-  const { createHash } = await import('node:crypto');
   const database = open(join(stateDir, 'sandbox.db'));
   try {
-    const hash = createHash('sha256').update(apiKey).digest('hex');
     return database
       .prepare(`${queries[kind]} LIMIT ?`)
-      .all(hash, limit)
+      .all(await ownerOf(database, apiKey), limit)
       .map((row: object) => {
         const { id, text } = Object.assign(Object.create(null), row);
         return { id: String(id), text: String(text) };
@@ -47,6 +43,18 @@ export async function glanceSandbox(
     database.close();
   }
 }
+
+/** The user of a key; where there is but one user it is theirs, and a TAB is spared the loading of a hash. */
+async function ownerOf(database: Sqlite, apiKey: string): Promise<string> {
+  const users = database.prepare('SELECT id FROM users LIMIT 2').all().map(idOf);
+  const [only = ''] = users;
+  if (users.length < 2) return only;
+  const { createHash } = await import('node:crypto');
+  const hash = createHash('sha256').update(apiKey).digest('hex');
+  return database.prepare('SELECT user_id AS id FROM api_keys WHERE hash = ?').all(hash).map(idOf)[0] ?? '';
+}
+
+const idOf = (row: object): string => String(Object.assign(Object.create(null), row).id);
 
 /** The sandbox's retailers. */
 export const glanceRetailers = (): readonly Glanced[] =>

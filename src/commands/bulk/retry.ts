@@ -1,7 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import { RowKeys, type RowsOptions, readRows, stableKey, type UploadRow } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
-import { ErrandError, StorageError, UsageError } from '../../errors.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
 import { canonicalJson } from '../../state/canonical.ts';
 import { confirmSpending } from '../confirm-spending.ts';
@@ -9,6 +8,7 @@ import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
 import { uploadedColumns } from './columns.ts';
 import { type Batch, isFailed } from './follow.ts';
+import { csvOf, writeCsv } from './rows-file.ts';
 import { openSource } from './source.ts';
 import { rowsText } from './spend.ts';
 import { notifyOnComplete, readTableOptions, tableOptions } from './table-options.ts';
@@ -138,29 +138,4 @@ function again(
 ): UploadRow {
   if (!row) throw new ErrandError('unexpected', `row ${index} of batch ${id} is not among the rows uploaded`);
   return order === null ? row : { ...row, idempotency_key: stableKey(['retry', id, index]) };
-}
-
-async function csvOf(rows: readonly UploadRow[]): Promise<string> {
-  const { stringify } = await import('csv-stringify/sync');
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  return stringify([...rows], { header: true, columns });
-}
-
-/** What the person who named the file can mend. */
-const wrongPlaces: Readonly<Record<string, string>> = {
-  EEXIST: 'is there already; --force writes over it',
-  EISDIR: 'is a folder; --to takes a file',
-  ENOENT: 'cannot be written: its folder is not there',
-  ENOTDIR: 'cannot be written: its folder is a file',
-};
-
-async function writeCsv(path: string, text: string, force: boolean): Promise<void> {
-  try {
-    await writeFile(path, text, { flag: force ? 'w' : 'wx' });
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    const wrong = wrongPlaces[code];
-    if (wrong) throw new UsageError(`${path} ${wrong}`, { cause });
-    throw new StorageError(`${path} cannot be written (${code})`, { cause });
-  }
 }

@@ -1,0 +1,30 @@
+import { writeFile } from 'node:fs/promises';
+import type { UploadRow } from '../../bulk/rows.ts';
+import { StorageError, UsageError } from '../../errors.ts';
+
+/** Rows as a CSV, a column for each name. */
+export async function csvOf(rows: readonly UploadRow[]): Promise<string> {
+  const { stringify } = await import('csv-stringify/sync');
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return stringify([...rows], { header: true, columns });
+}
+
+/** What the person who named the file can mend. */
+const wrongPlaces: Readonly<Record<string, string>> = {
+  EEXIST: 'is there already; --force writes over it',
+  EISDIR: 'is a folder; --to takes a file',
+  ENOENT: 'cannot be written: its folder is not there',
+  ENOTDIR: 'cannot be written: its folder is a file',
+};
+
+/** Writes a new file; over one only with `force`. @throws UsageError, StorageError naming the path. */
+export async function writeCsv(path: string, text: string, force: boolean): Promise<void> {
+  try {
+    await writeFile(path, text, { flag: force ? 'w' : 'wx' });
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const wrong = wrongPlaces[code];
+    if (wrong) throw new UsageError(`${path} ${wrong}`, { cause });
+    throw new StorageError(`${path} cannot be written (${code})`, { cause });
+  }
+}
