@@ -48,11 +48,13 @@ export class Identity {
   }
 
   #digest(kind: string): Buffer {
-    const name = `count:${kind}`;
-    const count = Number(this.#store.meta(name) ?? 0) + 1;
-    this.#store.setMeta(name, String(count));
+    const count = this.#store.returning(
+      `INSERT INTO meta (name, value) VALUES (?, '1')
+       ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1 RETURNING CAST(value AS INTEGER) AS value`,
+      `count:${kind}`,
+    )?.value;
     return createHash('sha256')
-      .update(JSON.stringify([this.seed, kind, count]))
+      .update(JSON.stringify([this.seed, kind, Number(count)]))
       .digest();
   }
 }

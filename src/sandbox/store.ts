@@ -59,18 +59,23 @@ export class Store {
 
   get(sql: string, ...values: Value[]): StoredRow | undefined {
     const row: unknown = this.#guarded(() => this.#statement(sql).get(...values.map(whole)));
-    return typeof row === 'object' && row !== null ? { ...row } : undefined;
+    return isRow(row) ? row : undefined;
   }
 
   all(sql: string, ...values: Value[]): StoredRow[] {
-    const rows = this.#guarded(() => this.#statement(sql).all(...values.map(whole)));
-    return rows.map((row: object) => ({ ...row }));
+    return this.#guarded(() => this.#statement(sql).all(...values.map(whole))).filter(isRow);
   }
 
   run(sql: string, ...values: Value[]): { changes: number; lastId: number } {
     this.#cache.clear();
     const { changes, lastInsertRowid } = this.#guarded(() => this.#statement(sql).run(...values.map(whole)));
     return { changes: Number(changes), lastId: Number(lastInsertRowid) };
+  }
+
+  /** As `get`, of a statement that writes and gives back what it wrote. */
+  returning(sql: string, ...values: Value[]): StoredRow | undefined {
+    this.#cache.clear();
+    return this.get(sql, ...values);
   }
 
   /** What `load` reads in this store, kept until anyone changes the store. @param name of what is read. */
@@ -195,13 +200,13 @@ export class Store {
     this.database.close();
   }
 
-  /** Once for all that runs before anyone else gets a turn: another process may have changed the store. */
+  /** Once for all that runs in one turn: another process may have changed the store since the last. */
   #checkCache(): void {
     const version = this.get('PRAGMA data_version')?.data_version;
     if (version !== this.#cachedVersion || this.#cache.size > mostCached) this.#cache.clear();
     this.#cachedVersion = version;
     this.#isCacheChecked = true;
-    queueMicrotask(() => {
+    setImmediate(() => {
       this.#isCacheChecked = false;
     });
   }
@@ -238,6 +243,10 @@ export class Store {
   }
 }
 
+const isRow = (row: unknown): row is StoredRow => typeof row === 'object' && row !== null;
+
 /** What SQLite would cut short (at NUL) or merge (surrogates without their other half) is kept as JSON writes it. */
 const whole = (value: Value): Value =>
-  typeof value === 'string' && /\0|\p{Surrogate}/u.test(value) ? JSON.stringify(value) : value;
+  typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())
+    ? JSON.stringify(value)
+    : value;

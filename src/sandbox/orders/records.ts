@@ -58,7 +58,7 @@ export function insertOrder(store: Store, row: NewRow): number {
     row.fee,
     row.walletPaid ? 1 : 0,
     row.text,
-    listed(record),
+    listed(record, row.text),
     JSON.stringify(row.body),
     JSON.stringify(row.state.plan),
     nextDue(row.state.plan),
@@ -90,7 +90,7 @@ export function updateOrder(
     'UPDATE orders SET status = ?, record = ?, listed = ?, plan = ?, next_due = ?, reserved = ? WHERE seq = ?',
     record.status,
     text,
-    listed(record),
+    listed(record, text),
     JSON.stringify(plan),
     nextDue(plan),
     reserved,
@@ -146,8 +146,9 @@ export function storedOrder(row: StoredRow): StoredOrder {
   };
 }
 
-/** The record as lists show it: checkpoints only on request. */
-function listed(record: OrderRecord): string {
+/** The record as lists show it: checkpoints only on request. @param whole the record's text. */
+function listed(record: OrderRecord, whole: string): string {
+  if (record.tracking_numbers.length === 0) return whole;
   const tracking_numbers = record.tracking_numbers.map(
     ({ checkpoints: _, ...rest }): Shape<'TrackingNumber'> => rest,
   );
