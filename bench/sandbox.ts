@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { Store } from '../src/sandbox/store.ts';
+import { copyOrders } from '../test/service/copy-orders.ts';
 import { program } from './program.ts';
 
 /** A sandbox served by a process of its own, with a key. */
@@ -72,33 +73,12 @@ export async function createOrder({ baseUrl, headers, order }: BenchSandbox): Pr
   return id;
 }
 
-/**
- * Copies a first order in the store until there are `count`, each with an id of its own.
- * @param live whether the copies have the future of the first; else they stay as they are. @returns their ids.
- */
+/** Fills it up to `count` orders, copies of one. @param live whether they go on as that one does. @returns their ids. */
 export async function fillWithOrders(
   sandbox: BenchSandbox,
   count: number,
-  { live = false } = {},
+  options: { readonly live?: boolean } = {},
 ): Promise<string[]> {
   await createOrder(sandbox);
-  const store = await Store.open(sandbox.file);
-  const id = `printf('%08x-0000-4000-8000-%012x', i, i)`;
-  try {
-    store.database.exec(`
-      BEGIN;
-      ${live ? '' : "UPDATE orders SET next_due = NULL, plan = '[]';"}
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})
-      INSERT INTO orders (id, user_id, idempotency_key, created_at, status, recipient, created_by, reserved, fee, wallet_paid,
-          record, listed, body, plan, next_due)
-        SELECT ${id}, user_id, 'copy-' || i, created_at - ${live ? 0 : 1000} * i, status, recipient, created_by, 0, fee,
-          wallet_paid, replace(record, id, ${id}), replace(listed, id, ${id}), body, replace(plan, id, ${id}), next_due
-          FROM orders, n WHERE seq = 1;
-      UPDATE users SET order_count = ${count};
-      COMMIT;
-      PRAGMA wal_checkpoint(TRUNCATE);`);
-    return store.all('SELECT id FROM orders').map((row) => String(row.id));
-  } finally {
-    store.close();
-  }
+  return copyOrders(sandbox.file, count, options);
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Place } from './place.ts';
 
 export interface Finished {
@@ -26,6 +26,14 @@ export function errand(
   return run(place, 'errand', args, options);
 }
 
+/** Starts a program at a place; whoever calls reads what it prints. */
+export const begin = (
+  place: Place,
+  command: string,
+  args: readonly string[],
+): ChildProcessWithoutNullStreams =>
+  spawn(command, args, { cwd: place.folder, env: place.environment, stdio: 'pipe' });
+
 function run(
   place: Place,
   command: string,
@@ -33,7 +41,7 @@ function run(
   { stdin = '', timeoutMs = 25_000 }: { stdin?: string; timeoutMs?: number },
 ): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: place.folder, env: place.environment, stdio: 'pipe' });
+    const child = begin(place, command, args);
     const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     const out: Buffer[] = [];
     const err: Buffer[] = [];

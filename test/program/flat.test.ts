@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { copyOrders } from '../service/copy-orders.ts';
+import { TestService } from '../service/service.ts';
+import { makePlace, type Place } from './place.ts';
+import { begin, errand } from './run.ts';
+
+const orderCount = 20_000;
+const pageSize = 500;
+/** Node alone takes some 60; what a page or a chunk of a file takes comes on top, and no more for a longer list. */
+const mostMegabytes = 260;
+
+/** Between the program and the service: notes what is asked, and lets an answer wait. */
+interface Gate {
+  readonly baseUrl: string;
+  readonly asked: string[];
+  hold: (target: string) => Promise<void> | undefined;
+  close(): void;
+}
+
+async function openGate(target: string): Promise<Gate> {
+  const server = createServer((incoming, outgoing) => {
+    const asked = incoming.url ?? '/';
+    gate.asked.push(asked);
+    const passed = request(
+      new URL(asked, target),
+      { method: incoming.method ?? 'GET', headers: incoming.headers },
+      async (answer) => {
+        await gate.hold(asked);
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      },
+    );
+    incoming.pipe(passed);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const gate: Gate = {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: [],
+    hold: () => undefined,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  return gate;
+}
+
+let place: Place;
+let service: TestService;
+let gate: Gate;
+let peakFile: string;
+beforeAll(async () => {
+  place = makePlace();
+  service = await TestService.start({ file: join(place.folder, 'service.db') });
+  await service.order('test-never');
+  await copyOrders(join(place.folder, 'service.db'), orderCount);
+  peakFile = join(place.folder, 'peak');
+  const peak = join(place.folder, 'peak.cjs');
+  writeFileSync(
+    peak,
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(peakFile)}, String(process.resourceUsage().maxRSS)));`,
+  );
+  gate = await openGate(service.baseUrl);
+  Object.assign(place.environment, {
+    ERRAND_BASE_URL: gate.baseUrl,
+    ERRAND_API_KEY: service.key,
+    NODE_OPTIONS: `--require ${peak}`,
+  });
+});
+afterAll(async () => {
+  gate.close();
+  await service.stop();
+  place.remove();
+});
+
+const list = ['order', 'list', '--all', '-o', 'ndjson'];
+const megabytes = (): number => Number(readFileSync(peakFile, 'utf8')) / 1024;
+const pages = (): string[] => gate.asked.filter((target) => target.startsWith('/orders?'));
+
+function start(): ReturnType<typeof begin> {
+  gate.asked.length = 0;
+  return begin(place, 'errand', list);
+}
+
+test('the first row is out before the last page is there', async () => {
+  let seen = () => {};
+  const isSeen = new Promise<void>((resolve) => {
+    seen = resolve;
+  });
+  gate.hold = (target) => (target.includes(`offset=${orderCount - pageSize}`) ? isSeen : undefined);
+  const child = start();
+  let lines = 0;
+  for await (const chunk of child.stdout) {
+    lines += String(chunk).split('\n').length - 1;
+    seen();
+  }
+  expect(lines).toBe(orderCount);
+  expect(pages()).toHaveLength(orderCount / pageSize);
+});
+
+test('a reader of stdout that stands still stops the requests', async () => {
+  gate.hold = () => undefined;
+  const child = start();
+  while (pages().length < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const whileStill = pages().length;
+  let lines = 0;
+  for await (const chunk of child.stdout) lines += String(chunk).split('\n').length - 1;
+  expect(lines).toBe(orderCount);
+  // What fits into a pipe, and two pages ahead of it.
+  expect(whileStill).toBeLessThan(8);
+  expect(pages()).toHaveLength(orderCount / pageSize);
+});
+
+test('a list is as long as it likes: memory stays flat', async () => {
+  gate.hold = () => undefined;
+  expect(await errand(place, [...list, '--utc'])).toMatchObject({ code: 0 });
+  expect(megabytes()).toBeLessThan(mostMegabytes);
+});
+
+test('a CSV is as long as it likes: memory stays flat', async () => {
+  const file = join(place.folder, 'orders.csv');
+  writeFileSync(
+    file,
+    'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number\n',
+  );
+  const row = `${service.product('test-success')},5000,Ada Byron,1 Main St,Austin,TX,78701,US,5125550100\n`;
+  for (let written = 0; written < 200_000; written += 10_000) appendFileSync(file, row.repeat(10_000));
+  expect(await errand(place, ['bulk', 'validate', '--local', file])).toMatchObject({ code: 0 });
+  expect(megabytes()).toBeLessThan(mostMegabytes);
+});

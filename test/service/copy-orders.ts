@@ -1,0 +1,27 @@
+import { Store } from '../../src/sandbox/store.ts';
+
+/**
+ * Copies the first order of a store in its file until there are `count`, each with an id of its own.
+ * @param live whether the copies have the future of the first; else they stay as they are. @returns their ids.
+ */
+export async function copyOrders(file: string, count: number, { live = false } = {}): Promise<string[]> {
+  const store = await Store.open(file);
+  const id = `printf('%08x-0000-4000-8000-%012x', i, i)`;
+  try {
+    store.database.exec(`
+      BEGIN;
+      ${live ? '' : "UPDATE orders SET next_due = NULL, plan = '[]';"}
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})
+      INSERT INTO orders (id, user_id, idempotency_key, created_at, status, recipient, created_by, reserved, fee, wallet_paid,
+          record, listed, body, plan, next_due)
+        SELECT ${id}, user_id, 'copy-' || i, created_at - ${live ? 0 : 1000} * i, status, recipient, created_by, 0, fee,
+          wallet_paid, replace(record, id, ${id}), replace(listed, id, ${id}), body, replace(plan, id, ${id}), next_due
+          FROM orders, n WHERE seq = 1;
+      UPDATE users SET order_count = ${count};
+      COMMIT;
+      PRAGMA wal_checkpoint(TRUNCATE);`);
+    return store.all('SELECT id FROM orders').map((row) => String(row.id));
+  } finally {
+    store.close();
+  }
+}
