@@ -95,6 +95,7 @@ export class Store {
     try {
       const result = work();
       this.#exec('COMMIT');
+      this.#cache.clear();
       return result;
     } catch (error) {
       this.#cache.clear();
