@@ -264,7 +264,9 @@ describe('webhook register', () => {
   });
 });
 
-test('a listener that is killed with -9 and started again loses no event of the sandbox, and shows none twice', async () => {
+test('a listener that is killed with -9 and started again loses no event of the sandbox, and shows none twice', {
+  timeout: 60_000,
+}, async () => {
   const here = makePlace();
   try {
     await errand(here, ['config', 'set', 'sandbox-speed', '10']);
@@ -283,9 +285,10 @@ test('a listener that is killed with -9 and started again loses no event of the 
       JSON.parse((await errand(here, ['webhook', 'events', '-o', 'json'])).stdout).map(
         ({ event }: { event: string }) => event,
       );
+    // What was on its way at the kill is sent again once its lease has ended.
     // An order that arrives: two changes of its status, placed, all tracking known, five steps of its parcel.
     await expect
-      .poll(async () => (await kept()).toSorted(), { timeout: 20_000, interval: 300 })
+      .poll(async () => (await kept()).toSorted(), { timeout: 40_000, interval: 300 })
       .toEqual([
         'request_succeeded',
         ...['status_updated', 'status_updated', 'tracking_obtained'],

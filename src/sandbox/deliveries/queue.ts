@@ -20,7 +20,7 @@ export interface Times {
 }
 
 /** Longer than an attempt may take; after it, whoever held a delivery is taken to be gone. ms of the machine's time. */
-const leaseMs = 30_000;
+const leaseMs = 15_000;
 
 const isFree = 'next_at <= ? AND behind = 0 AND (leased_until IS NULL OR leased_until <= ?)';
 

@@ -172,7 +172,7 @@ describe('the queue', () => {
     receiver.reply = () => 'silence';
     await holder.oneEvent();
     await receiver.until(1);
-    await other.pass(29_000);
+    await other.pass(14_000);
     // The sandbox's own clock is no measure of it: it can be moved by days.
     other.opened.service.clock.advance(3 * 24 * 3600 * 1000);
     await other.pass(0);
