@@ -35,7 +35,7 @@ export const mint = defineCommand({
       id: 'api_key',
       columns: [
         { name: 'key', path: 'api_key', value: () => shownKey },
-        { name: 'expires', path: 'expires_policy' },
+        { name: 'policy', path: 'expires_policy' },
         { name: 'claim it at', path: 'claim_url' },
       ],
       hints: keep ? [`stored for profile ${context.settings.profile.value}`] : [],
