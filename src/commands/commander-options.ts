@@ -70,6 +70,11 @@ function describe(option: Option): string {
   return option.description;
 }
 
+/** `--help` among what all commands share, so that a command without options of its own does not end with it alone. */
+export function addHelp(mounted: Commander): void {
+  mounted.addHelpOption(new CommanderOption('-h, --help', 'show help').helpGroup('Global options:'));
+}
+
 /** `--no-input`, which commander would otherwise take for the negation of an option. */
 export function addNoInput(mounted: Commander): void {
   mounted.addOption(new CommanderOption('--no-input', 'never ask').helpGroup('Global options:'));

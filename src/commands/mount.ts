@@ -1,7 +1,7 @@
 import type { Command as Commander } from 'commander';
 import { operations } from '../contract/operations/index.ts';
 import { UsageError } from '../errors.ts';
-import { addNoInput, addOptions } from './commander-options.ts';
+import { addHelp, addNoInput, addOptions } from './commander-options.ts';
 import type { AnyCommand, Noun, Options } from './define.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';
 
@@ -38,6 +38,7 @@ export function mountCommand(parent: Commander, command: AnyCommand, run: Runner
   const shared = sharedOptions(command);
   addOptions(mounted, shared, now, 'Global options:');
   addNoInput(mounted);
+  addHelp(mounted);
   mounted.addHelpText('after', afterHelp(command));
   mounted.action(async (...received: unknown[]) => {
     const parsed = { ...root(mounted).opts(), ...mounted.opts() };
