@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Drawn, faultAnswer, sendHalf } from './faults/inject.ts';
+import { reset } from './faults/reset.ts';
 import type { Fault } from './faults/spec.ts';
 import { bodyTooLarge, largestBody } from './read-request.ts';
 import { json } from './refusal.ts';
@@ -104,7 +105,7 @@ async function respond(
 async function spoil(fault: Fault, response: ServerResponse, answer?: SandboxResponse): Promise<void> {
   if (fault.kind === 'status') await write(faultAnswer(fault), response, false);
   else if (fault.kind === 'truncate' && answer) await sendHalf(response, answer);
-  else response.socket?.resetAndDestroy();
+  else reset(response.socket);
 }
 
 /** The store's own trouble, without the name of a file that is no caller's business. */

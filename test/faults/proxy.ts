@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { reset } from '../../src/sandbox/faults/reset.ts';
 
 /** What happens to one request on its way. `before`: the service never sees it. `after`: the service has done the work. */
 export const networkFaults = [
@@ -163,7 +164,7 @@ async function spoil(
   response: ServerResponse,
   answer: Answer | undefined,
 ): Promise<void> {
-  if (fault.startsWith('reset')) response.socket?.resetAndDestroy();
+  if (fault.startsWith('reset')) reset(response.socket);
   else if (fault === 'slow-bytes' && answer) {
     response.writeHead(answer.status, {
       'content-type': answer.headers['content-type'],

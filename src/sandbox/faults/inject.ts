@@ -3,6 +3,7 @@ import { Random } from '../random.ts';
 import { readTarget } from '../read-request.ts';
 import { json } from '../refusal.ts';
 import type { SandboxResponse } from '../wire.ts';
+import { reset } from './reset.ts';
 import type { Fault } from './spec.ts';
 
 /** Which fault falls on a request; each draw follows from the seed and the ones before it. */
@@ -25,7 +26,7 @@ export function refuseConnections(server: Server, faults: readonly Fault[], seed
   if (refusals.length === 0) return;
   const random = Random.of('connections', seed);
   server.on('connection', (socket) => {
-    if (refusals.some(({ share }) => random.chance(share))) socket.resetAndDestroy();
+    if (refusals.some(({ share }) => random.chance(share))) reset(socket);
   });
 }
 
