@@ -45,9 +45,10 @@ export class OrderPoll {
     yield* this.#each([...left]);
   }
 
-  /** The time in which orders seen before were created. */
-  #sinceTheFirst(ids: readonly string[]): { created_after: string; created_before: string } {
+  /** The time in which orders seen before were created, where any says so. */
+  #sinceTheFirst(ids: readonly string[]): { created_after?: string; created_before?: string } {
     const times = ids.map((id) => this.#createdAt.get(id)).filter((time) => time !== undefined);
+    if (times.length === 0) return {};
     const [first, last] = times.reduce(
       ([low, high], time) => [Math.min(low, time), Math.max(high, time)],
       [Number.POSITIVE_INFINITY, 0],

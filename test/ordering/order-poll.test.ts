@@ -36,4 +36,19 @@ describe('a look at many orders', () => {
     expect(await idsOf(poll.round(new Set(ids)))).toEqual(ids);
     expect(poll.requests).toBe(requests);
   });
+
+  test('finds those that do not say when they were created', async () => {
+    const { url } = await peer((response, request, socket) => {
+      const id = new URL(request.target, 'http://x').pathname.replace('/orders/', '');
+      const orders = ids.map((one) => ({ id: one, status: 'pending' }));
+      json(id === '/orders' ? { orders, total: ids.length } : { id, status: 'pending' })(
+        response,
+        request,
+        socket,
+      );
+    });
+    const poll = new OrderPoll(caller(url).client, async () => true);
+    expect(await idsOf(poll.begin(ids))).toEqual(ids);
+    expect(await idsOf(poll.round(new Set(ids)))).toEqual(ids);
+  });
 });
