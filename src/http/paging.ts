@@ -99,11 +99,14 @@ async function* everyPage(
   name: string,
 ): AsyncGenerator<Page> {
   let before: ReadonlySet<string> = new Set();
+  let repeats = 0;
   let ahead = [begin(first)];
   for (let next = ahead.shift(); next; next = ahead.shift()) {
     const page: Page = await next.loading;
     const fresh = page.rows.filter((row) => !before.has(identity(row)));
-    if (page.rows.length > 0 && fresh.length === 0) {
+    // As many new records as a page holds bring the same page once; twice in a row it is the service.
+    repeats = page.rows.length > 0 && fresh.length === 0 ? repeats + 1 : 0;
+    if (repeats > 1) {
       throw new UnavailableError(`${name}: the service gives the same page again and again`, {
         retryable: false,
       });

@@ -40,12 +40,15 @@ export class OrderPoll {
     if (only !== undefined && ids.size === 1) return yield [await this.#read(only)];
     const { own, others } = await this.#parted([...ids]);
     yield* this.#each(others);
-    if (own.length > 0) yield* this.#list(new Set(own), this.#sinceTheFirst(own));
+    const left = new Set(own);
+    if (own.length > 0) yield* this.#list(left, this.#sinceTheFirst(own));
+    yield* this.#each([...left]);
   }
 
-  /** The time in which orders seen before were created. */
-  #sinceTheFirst(ids: readonly string[]): { created_after: string; created_before: string } {
+  /** The time in which orders seen before were created, where any says so. */
+  #sinceTheFirst(ids: readonly string[]): { created_after?: string; created_before?: string } {
     const times = ids.map((id) => this.#createdAt.get(id)).filter((time) => time !== undefined);
+    if (times.length === 0) return {};
     const [first, last] = times.reduce(
       ([low, high], time) => [Math.min(low, time), Math.max(high, time)],
       [Number.POSITIVE_INFINITY, 0],
@@ -53,18 +56,24 @@ export class OrderPoll {
     return { created_after: new Date(first).toISOString(), created_before: new Date(last + 1).toISOString() };
   }
 
-  /** Pages through the list until each wanted order has come, or the list ends. @param wanted loses what has come. */
+  /**
+   * Pages through the list until each wanted order has come, or the list ends. A total counts more than a short page: the
+   * service may give fewer than it was asked for. @param wanted loses what has come.
+   */
   async *#list(
     wanted: Set<string>,
     range: { created_after?: string; created_before?: string },
   ): AsyncGenerator<readonly Row[]> {
-    for (let offset = 0; ; offset += pageSize) {
+    for (let offset = 0; wanted.size > 0; ) {
       this.requests += 1;
       const { body } = await this.#client.call('order.list', {
         query: { ...range, limit: pageSize, offset },
       });
-      yield body.orders.filter(({ id }) => wanted.delete(id)).map((order) => this.#remember(order));
-      if (wanted.size === 0 || body.orders.length < pageSize) return;
+      const { orders, total } = body;
+      offset += orders.length;
+      yield orders.filter(({ id }) => wanted.delete(id)).map((order) => this.#remember(order));
+      if (orders.length === 0) return;
+      if (typeof total === 'number' ? offset >= total : orders.length < pageSize) return;
     }
   }
 

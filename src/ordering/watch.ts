@@ -75,6 +75,8 @@ export async function* watchOrders(
 
   /** Every order once, page by page, so that no more of them is held than a page. */
   async function* look(): AsyncGenerator<readonly Row[]> {
+    // A gap may have ended the round before in its middle; what came before that was seen.
+    unseen = unseen.filter((id) => !states.has(id));
     const unknown = new Set(unseen);
     const seenBefore = new Set([...pending].filter((id) => !unknown.has(id)));
     if (unseen.length > 0) {

@@ -65,10 +65,11 @@ export async function restoreSnapshot(file: string, name: string, now: () => num
     (await Store.open(draft)).close();
     const store = await Store.open(file);
     try {
-      replaceAll(store, draft);
-      const at = Number(store.meta(keptAt));
-      store.run('DELETE FROM meta WHERE name = ?', keptAt);
-      new SandboxClock(store, now).set(at);
+      replaceAll(store, draft, () => {
+        const at = Number(store.meta(keptAt));
+        store.run('DELETE FROM meta WHERE name = ?', keptAt);
+        new SandboxClock(store, now).set(at);
+      });
     } finally {
       store.close();
     }
@@ -79,13 +80,15 @@ export async function restoreSnapshot(file: string, name: string, now: () => num
   }
 }
 
-function replaceAll(store: Store, from: string): void {
+/** @param finish what belongs to the same transaction. */
+function replaceAll(store: Store, from: string, finish: () => void): void {
   store.run('ATTACH ? AS kept', from);
   const tables = tablesOf(store, 'kept');
   store.transaction(() => {
     store.database.exec('PRAGMA defer_foreign_keys = ON');
     for (const table of tables) store.database.exec(`DELETE FROM main.${table}`);
     for (const table of tables) store.database.exec(`INSERT INTO main.${table} SELECT * FROM kept.${table}`);
+    finish();
   });
   store.database.exec('DETACH kept');
 }

@@ -98,7 +98,19 @@ describe('a list', () => {
     const error = await failureOf(read(caller(service.url).client, { all: true, pageSize: 2 }));
     expect(error).toMatchObject({ category: 'unavailable' });
     expect(error.message).toContain('same page again');
-    expect(service.received).toHaveLength(3);
+    expect(service.received).toHaveLength(4);
+  });
+
+  test('that grows by a whole page meanwhile is read to its end', async () => {
+    let made = 0;
+    const service = await peer((response, request, socket) => {
+      const offset = Number(new URL(request.target, 'http://x').searchParams.get('offset') ?? 0);
+      const orders = Array.from({ length: 5 + made }, (_, index) => ({ id: `order-${5 + made - index}` }));
+      json({ orders: orders.slice(offset, offset + 1), total: orders.length })(response, request, socket);
+      made = 1;
+    });
+    const { ids } = await read(caller(service.url).client, { all: true, pageSize: 1 });
+    expect(ids).toEqual(['order-5', 'order-4', 'order-3', 'order-2', 'order-1']);
   });
 
   test('whose endpoint has no pages is one page', async () => {

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { deleteEmbedded, openEmbedded, sandboxFile } from '../../src/sandbox/embedded.ts';
 import { restoreSnapshot, takeSnapshot } from '../../src/sandbox/snapshots.ts';
+import { Store } from '../../src/sandbox/store.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { Receiver } from './receiver.ts';
 import { TestService } from './service.ts';
@@ -68,6 +69,23 @@ test('a file that is no store any more is deleted', async () => {
   await deleteEmbedded(folder.path);
   service = await TestService.start({ file: sandboxFile(folder.path) });
   expect((await service.order('test-success')).status).toBe(201);
+});
+
+test('a state is brought back together with its time, or not at all', async () => {
+  const file = sandboxFile(folder.path);
+  await takeSnapshot(file, 'kept', clock);
+  const { id } = (await service.order('test-success')).body;
+  const store = await Store.open(file);
+  // What comes last is refused, as a process that is ended in the middle leaves it.
+  store.database.exec(
+    "CREATE TRIGGER refuse BEFORE INSERT ON meta WHEN NEW.name = 'clock_offset_ms' BEGIN SELECT RAISE(ABORT, 'no'); END",
+  );
+  await expect(restoreSnapshot(file, 'kept', clock)).rejects.toThrow('no');
+  expect(store.all('SELECT id FROM orders')).toEqual([{ id }]);
+  store.database.exec('DROP TRIGGER refuse');
+  await restoreSnapshot(file, 'kept', clock);
+  expect(store.all('SELECT id FROM orders')).toEqual([]);
+  store.close();
 });
 
 test.each([

@@ -103,6 +103,8 @@ const bookmark = (store: Store, userId: string, offset: number): { last?: readon
 
 function newestPage(store: Store, userId: string, { column, limit, offset }: PageAsked): StoredRow[] {
   const { last } = offset > 0 ? bookmark(store, userId, offset) : {};
+  // Taken before anything is read: of what changes meanwhile the next turn knows, and forgets it.
+  const following = bookmark(store, userId, offset + limit);
   const rows = store.all(
     `SELECT o.seq, o.created_at, o.${column} AS text FROM orders o
      WHERE o.user_id = ?${last ? ' AND (o.created_at, o.seq) < (?, ?)' : ''}
@@ -113,8 +115,7 @@ function newestPage(store: Store, userId: string, { column, limit, offset }: Pag
     last ? 0 : offset,
   );
   const end = rows.at(-1);
-  if (end && rows.length === limit)
-    bookmark(store, userId, offset + limit).last = [Number(end.created_at), Number(end.seq)];
+  if (end && rows.length === limit) following.last = [Number(end.created_at), Number(end.seq)];
   return rows;
 }
 

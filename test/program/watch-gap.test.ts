@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { json, peer } from '../http/peer.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand } from './run.ts';
+
+const [arrived, late] = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b'];
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace({ ERRAND_API_KEY: 'sbx_test_0123456789abcdef0123' });
+});
+afterEach(() => place.remove());
+
+test('an order that had reached what is awaited is not looked at again after a gap in the first round', async () => {
+  const asked: string[] = [];
+  const service = await peer((response, request, socket) => {
+    const id = request.target.slice(-late.length);
+    const before = asked.filter((one) => one === id).length;
+    asked.push(id);
+    const order = { id, created_at: '2026-11-21T10:00:00Z', items: [], tracking_numbers: [] };
+    if (id === late && before === 0)
+      json({ code: 'internal_error', message: 'not now', details: {} }, 503)(response, request, socket);
+    else
+      json({ ...order, status: before === 0 || id === late ? 'order_placed' : 'cancelled' })(
+        response,
+        request,
+        socket,
+      );
+  });
+  place.environment.ERRAND_BASE_URL = service.url;
+  const { code, stdout } = await errand(place, [
+    ...['order', 'watch', arrived, late],
+    ...['--until', 'placed', '--retries', '0', '--interval', '10ms', '-o', 'ndjson'],
+  ]);
+  const told = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(told.map(({ type, order }) => order?.id ?? type)).toEqual([
+    'ready',
+    arrived,
+    'gap',
+    late,
+    'reconnected',
+    'summary',
+  ]);
+  expect([told.at(-1).reached, told.at(-1).failed, code]).toEqual([2, 0, 0]);
+  expect(asked).toEqual([arrived, late, late]);
+});
