@@ -99,9 +99,11 @@ function wantedFormat(argv: readonly string[], preset: string | undefined): 'jso
   return text === 'json' || text === 'ndjson' ? text : 'table';
 }
 
-const signals: Readonly<Record<'SIGINT' | 'SIGTERM', ErrorCategory>> = {
+/** A terminal that is closed hangs up: whoever runs has as much to undo as where it is terminated. */
+const signals: Readonly<Record<'SIGINT' | 'SIGTERM' | 'SIGHUP', ErrorCategory>> = {
   SIGINT: 'interrupted',
   SIGTERM: 'terminated',
+  SIGHUP: 'terminated',
 };
 
 /** The first signal aborts, so that what is in doubt can be told; the second ends the process at once. */

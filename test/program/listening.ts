@@ -44,6 +44,11 @@ export class Listening {
     this.#child.kill('SIGINT');
   }
 
+  /** As a terminal does that is closed. */
+  hangUp(): void {
+    this.#child.kill('SIGHUP');
+  }
+
   kill(): void {
     this.#child.kill('SIGKILL');
   }

@@ -89,6 +89,31 @@ describe('webhook listen', () => {
     expect(listening.stderr).not.toContain('s3cret');
   });
 
+  test('a terminal that is closed ends it as well as Ctrl-C: the earlier address is registered again', async () => {
+    const there = await service();
+    place.environment.ERRAND_BASE_URL = there.url;
+    await errand(place, ['webhook', 'register', 'https://hooks.example.com/mine']);
+    const listening = new Listening(place, ['--register']);
+    await listening.record('ready');
+    listening.hangUp();
+    expect(await listening.ended()).toBe(143);
+    expect(JSON.parse(there.received.at(-1)?.body ?? '{}')).toEqual({
+      webhook_url: 'https://hooks.example.com/mine',
+    });
+  });
+
+  test('many large events that wait for a slow command take no memory', async () => {
+    place.environment.NODE_OPTIONS = '--max-old-space-size=80';
+    const listening = new Listening(place, ['--exec', 'sleep 60', '-o', 'id']);
+    await expect.poll(() => listening.stderr, { timeout: 15_000 }).toContain('listening on');
+    const url = listening.stderr.match(/http:\S+/)?.[0];
+    const padding = 'x'.repeat(1_000_000);
+    for (let n = 0; n < 120; n += 1) expect(await post(url, { n, padding })).toBe(200);
+    listening.interrupt();
+    expect(await listening.ended()).toBe(130);
+    expect(listening.stderr).toContain('120 received, 120 new');
+  });
+
   test('with no earlier address known, it says how to name another', async () => {
     const there = await service();
     place.environment.ERRAND_BASE_URL = there.url;
