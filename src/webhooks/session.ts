@@ -3,6 +3,9 @@ import type { ListenOptions, ListenRecord, ListenSummary, ShownEvent } from './l
 import type { Kept, Received } from './listener.ts';
 import { maskAddress } from './secret.ts';
 
+/** What of an event rereading puts the service's own word in place of. */
+type Told = 'status' | 'error_type' | 'body';
+
 /** One run of the listener: what has come, and the two queues that show it and act on it. */
 export class Session {
   readonly feed = new Feed<ListenRecord>();
@@ -101,12 +104,12 @@ export class Session {
     this.#counts.shown += 1;
     await this.feed.put(shown);
     if (read.verified === false) this.#counts.failed += 1;
-    else this.#acting = this.#acting.then(() => this.#act(shown));
+    else this.#acting = this.#acting.then(() => this.#act(id, read.body));
   }
 
   async #verify(
     orderId: string | null,
-  ): Promise<Pick<ShownEvent, 'verified' | 'message'> & { body?: ShownEvent['body'] }> {
+  ): Promise<Pick<ShownEvent, 'verified' | 'message'> & Partial<Pick<ShownEvent, Told>>> {
     const { reread } = this.#options;
     if (!reread) return {};
     if (orderId === null) return { verified: false, message: 'it names no order to read again' };
@@ -115,17 +118,20 @@ export class Session {
       return {
         verified: true,
         body: order,
-        ...(typeof order.status === 'string' && { status: order.status }),
+        status: textAt(order, 'status'),
+        error_type: textAt(order, 'error_type'),
       };
     } catch (error) {
       return { verified: false, message: messageOf(error) };
     }
   }
 
-  async #act({ id, event, order_id: orderId, body }: ShownEvent): Promise<void> {
+  /** Events may wait long for their turn, and there may be many: each is read when it comes to it. */
+  async #act(id: number, reread: ShownEvent['body'] | undefined): Promise<void> {
     const { log, forward, exec } = this.#options;
-    const delivery = { event, orderId, body: JSON.stringify(body) };
     try {
+      const { event, order_id: orderId, body } = log.get(id);
+      const delivery = { event, orderId, body: JSON.stringify(reread ?? body) };
       const sent = await forward?.(delivery, this.#ending.signal);
       if (sent) {
         log.noteForward(id, sent);
@@ -150,3 +156,7 @@ export class Session {
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const textAt = (order: ShownEvent['body'], name: string): string | null => {
+  const value = order[name];
+  return typeof value === 'string' ? value : null;
+};

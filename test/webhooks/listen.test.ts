@@ -187,10 +187,10 @@ test('with rereading, what the service says is shown and acted upon, not what th
     },
     forward: clockedForward(there.url),
   });
-  await send(order('order_placed', { total: 0 }));
+  await send(order('order_placed', { total: 0, error_type: 'out_of_stock' }));
   await send({ ...order('order_placed'), id: '22222222-2222-4222-8222-222222222222' });
   expect(byEvent(await ended)).toMatchObject([
-    { type: 'event', id: 1, verified: true, status: 'pending', body: { total: 7 } },
+    { type: 'event', id: 1, verified: true, status: 'pending', error_type: null, body: { total: 7 } },
     { type: 'forward', id: 1, delivered: true },
     { type: 'event', id: 2, verified: false, message: 'there is no such order' },
     { type: 'summary', shown: 2, forwarded: 1, failed: 1 },
