@@ -10,7 +10,7 @@ interface TextOptions {
   readonly optional?: boolean;
 }
 
-/** Asks for a line of text. @throws ErrandError interrupted on Ctrl-C. */
+/** Asks for a line of text. @throws ErrandError interrupted on Ctrl-C and Ctrl-D. */
 export function askText(context: Context, message: string, options: TextOptions = {}): Promise<string> {
   const validate = (text: string): string | true => {
     if (text.trim() === '') return options.optional === true || 'a value is needed';
@@ -59,13 +59,20 @@ type On = NonNullable<Parameters<typeof input>[1]>;
 
 async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promise<T> {
   const { stdin, stderr } = context.io;
+  // Ctrl-D on an empty line, or the end of stdin, stops the reading and settles nothing: nobody would ever answer.
+  const unread = new AbortController();
+  const stop = (): void => unread.abort();
+  stdin.stream.on('pause', stop);
+  const signal = AbortSignal.any([context.signal, unread.signal]);
   try {
-    return await ask({ input: stdin.stream, output: stderr.stream, signal: context.signal });
+    return await ask({ input: stdin.stream, output: stderr.stream, signal });
   } catch (cause) {
     const name = cause instanceof Error ? cause.name : '';
     if (name === 'ExitPromptError' || name === 'AbortPromptError') {
       throw new ErrandError('interrupted', 'interrupted; nothing was sent', { outcome: 'not_sent', cause });
     }
     throw cause;
+  } finally {
+    stdin.stream.off('pause', stop);
   }
 }
