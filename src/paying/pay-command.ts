@@ -54,8 +54,8 @@ function run(context: Context, command: string, input: string, timeoutMs: number
     signal.addEventListener('abort', stop, { once: true });
     child.stdin.on('error', () => {});
     child.stdin.end(input);
-    child.stderr.on('data', (chunk: Buffer) => {
-      for (const line of chunk.toString().split('\n')) if (line.trim() !== '') context.note(line);
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      for (const line of chunk.split('\n')) if (line.trim() !== '') context.note(line);
     });
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length;

@@ -35,6 +35,13 @@ function wallet(script: string): string[] {
 const pays = `printf '{"payload":{"signature":"0x1"}}'`;
 
 describe('an order without an account', () => {
+  test('what a wallet tells is told whole, wherever its writes break a letter', async () => {
+    const halves = `printf 'caf\\303' >&2; sleep 0.3; printf '\\251\\n' >&2`;
+    const { stderr } = await order('--method', 'tempo', '--yes', ...wallet(`${halves}\n${pays}`));
+    expect(stderr).toContain('é');
+    expect(stderr).not.toContain('\ufffd');
+  });
+
   test('is paid for, told, and followed by its own key', async () => {
     const { code, stdout, stderr } = await order('-o', 'json');
     expect(code, stderr).toBe(0);
