@@ -50,3 +50,29 @@ test('bulk retry --to - prints the failed rows, and makes no file of that name',
   expect(both.stderr).toContain('--watch does not go with it');
   expect(readdirSync(place.folder)).not.toContain('failed.csv');
 });
+
+test('a file that was uploaded goes up again though the wallet could not cover it once more; another one does not', async () => {
+  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
+  const url = (await shell(place, 'errand sandbox products -o id | grep test-success')).stdout.trim();
+  const csv = (name: string): string =>
+    [
+      headings,
+      ...Array.from({ length: 12 }, (_, row) => `${url},6000,${name} ${row},1 Main St,Austin,78701,5`),
+    ]
+      .concat('')
+      .join('\n');
+  writeFileSync(join(place.folder, 'orders.csv'), csv('Ada'));
+  writeFileSync(join(place.folder, 'others.csv'), csv('Bea'));
+  const upload = ['bulk', 'upload', 'orders.csv', '--batch-size', '5'];
+  expect(await errand(place, [...upload, '--watch'])).toMatchObject({ code: 0 });
+  await shell(
+    place,
+    `for key in 1 2 3 4 5 6; do errand order create --product ${url} --max-price '$50' --ship-to home --idempotency-key $key; done`,
+  );
+  const again = await errand(place, [...upload, '-o', 'json', '--query', '[].existed']);
+  expect(again).toMatchObject({ code: 0 });
+  expect(JSON.parse(again.stdout)).toEqual([true, true, true]);
+  const others = await errand(place, ['bulk', 'upload', 'others.csv', '-o', 'json']);
+  expect(others).toMatchObject({ code: 6, stdout: '' });
+  expect(others.stderr).toContain('insufficient_funds');
+});

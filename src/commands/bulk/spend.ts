@@ -1,3 +1,4 @@
+import { ErrandError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 
 /** What an upload may come to cost, against what there is; cents. */
@@ -20,6 +21,14 @@ export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
 
 export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>
   !byInvoice && wallet !== undefined && estimate > wallet;
+
+/** The wallet cannot cover it. */
+export const shortOf = (spend: Spend): ErrandError =>
+  new ErrandError('payment', `${spendLine(spend)}; nothing was sent`, {
+    code: 'insufficient_funds',
+    outcome: 'not_sent',
+    details: { required: spend.estimate, available: spend.wallet },
+  });
 
 const grouped = (count: number): string => count.toLocaleString('en-US');
 

@@ -80,6 +80,25 @@ export async function uploadFile(
   return uploaded;
 }
 
+/**
+ * Whether an earlier upload of the file had begun: rows that are orders already are paid for, and must not keep it from
+ * being brought to its end.
+ */
+export async function wasBegun(
+  context: Context,
+  source: Source,
+  options: RowsOptions,
+  { batchSize, run }: Upload,
+): Promise<boolean> {
+  if (context.previewsRequests) return false;
+  const journal = await context.journal();
+  const baseUrl = context.settings.baseUrl.value;
+  for await (const { key } of batchesOf(validRows(source, options), new RowKeys(run), batchSize))
+    if (journal.findOpen(key, baseUrl) || journal.settledOrder(key, baseUrl, context.keyMasked()))
+      return true;
+  return false;
+}
+
 async function upload(
   context: Context,
   { key, rows, filename, notifies }: Batch & { filename: string; notifies: boolean },

@@ -9,9 +9,9 @@ import { defineCommand } from '../define.ts';
 import { uploadedColumns } from './columns.ts';
 import { FileCheck } from './file-check.ts';
 import { openSource, type Source } from './source.ts';
-import { countLine, isShort, rowsText, spendLine } from './spend.ts';
+import { countLine, isShort, rowsText, shortOf, spendLine } from './spend.ts';
 import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from './table-options.ts';
-import { type Uploaded, uploadFile } from './upload-file.ts';
+import { type Uploaded, uploadFile, wasBegun } from './upload-file.ts';
 import { followResult } from './watch.ts';
 
 /** Errors shown when a file is refused; `bulk validate` lists all. */
@@ -75,7 +75,10 @@ export const upload = defineCommand({
         skipInvalid,
         validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
       });
-      const rows = check.tally.orders;
+      const upload = { rows: check.tally.orders, batchSize, run, notifies };
+      if (isShort(check.spend) && !(await wasBegun(context, source, options, upload)))
+        throw shortOf(check.spend);
+      const { rows } = upload;
       const lines = [`  ${source.name}: ${rowsText(rows)}`, `  ${spendLine(check.spend)}`];
       await confirmSpending(context, {
         yes,
@@ -83,30 +86,34 @@ export const upload = defineCommand({
         lines: async () => lines,
       });
       if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
-      const uploaded = await uploadFile(context, source, options, { rows, batchSize, run, notifies });
-      if (more.watch)
-        return await followResult(
-          context,
-          uploaded.map(({ id }) => id),
-        );
-      return shown(uploaded);
+      const uploaded = await uploadFile(context, source, options, upload);
+      if (!more.watch) return shown(uploaded);
+      context.note(followLine(uploaded));
+      return await followResult(
+        context,
+        uploaded.map(({ id }) => id),
+      );
     } finally {
       source.close();
     }
   },
 });
 
+function followLine(uploaded: readonly Uploaded[]): string {
+  const ids = uploaded.slice(0, 3).map(({ id }) => id);
+  return `follow: errand bulk watch ${ids.join(' ')}${uploaded.length > ids.length ? ' …' : ''}`;
+}
+
 function shown(uploaded: readonly Uploaded[]): Result {
   const again = uploaded.filter(({ existed }) => existed).length;
   const already = again === 1 ? 'one batch was' : `${again} batches were`;
-  const ids = uploaded.slice(0, 3).map(({ id }) => id);
   return {
     kind: 'list',
     rows: uploaded.map((batch) => ({ ...batch })),
     columns: uploadedColumns,
     hints: () => [
       ...(again > 0 ? [`${already} there already; nothing was placed twice`] : []),
-      `follow: errand bulk watch ${ids.join(' ')}${uploaded.length > ids.length ? ' …' : ''}`,
+      followLine(uploaded),
     ],
   };
 }
@@ -126,7 +133,7 @@ async function checked(
     const cell = column === '' ? '' : `${column}${value === '' ? '' : ` "${value}"`} `;
     context.note(`row ${row}: ${cell}${message}`);
   }
-  const { tally, spend } = check;
+  const { tally } = check;
   const valid = tally.rows - tally.invalid;
   if (valid === 0 || (tally.invalid > 0 && !skipInvalid)) {
     throw new ErrandError('ended_badly', `${countLine(valid, tally.rows)}; nothing was sent`, {
@@ -137,13 +144,6 @@ async function checked(
           ? 'Correct them; there is no valid row to upload.'
           : 'Correct them, or upload the valid ones alone with --skip-invalid.',
       next: [{ command: validate, when: 'to list every error' }],
-    });
-  }
-  if (isShort(spend)) {
-    throw new ErrandError('payment', `${spendLine(spend)}; nothing was sent`, {
-      code: 'insufficient_funds',
-      outcome: 'not_sent',
-      details: { required: spend.estimate, available: spend.wallet },
     });
   }
   return check;
