@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { Store } from '../src/sandbox/store.ts';
+import { firstLine } from '../test/program/first-line.ts';
 import { copyOrders } from '../test/service/copy-orders.ts';
 import { program } from './program.ts';
 
@@ -27,14 +28,7 @@ export async function startSandbox(folder: string, ...more: readonly string[]): 
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const line = await new Promise<string>((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      text += chunk;
-      if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')));
-    });
-    child.once('exit', (code) => reject(new Error(`sandbox serve ended with ${code}`)));
-  });
+  const line = await firstLine(child, 'sandbox serve ended');
   const { base_url: baseUrl } = JSON.parse(line) as { base_url: string };
   const minted = await fetch(`${baseUrl}/sandbox/keys`, { method: 'POST' });
   const { api_key: key, example_order: order } = (await minted.json()) as {

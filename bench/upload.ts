@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openGate } from './gate.ts';
+import { openGate } from '../test/service/gate.ts';
 import { writeOrdersCsv } from './orders-csv.ts';
 import { bare, program, type Run, run } from './program.ts';
 import { fillWallet, startSandbox } from './sandbox.ts';

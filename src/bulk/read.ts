@@ -23,7 +23,7 @@ export interface TablePart {
 const longestRow = 1024 * 1024;
 
 /**
- * Reads a CSV table in pieces, without keeping it: any of the usual delimiters, line ends, encodings and quotings.
+ * Reads a CSV table in pieces, without keeping it, with whichever of the usual delimiters, line ends, encodings and quotings.
  * @throws UsageError naming the file and the line.
  */
 export async function* readTable(

@@ -51,7 +51,7 @@ function specifics(value: unknown): string {
   return texts.join(', ');
 }
 
-/** The offers of a payload, where it has any. */
+/** The offers of a payload; none where it has no list of them. */
 export const offersOf = ({ offers }: Row): Row[] => (Array.isArray(offers) ? offers.filter(isRow) : []);
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;

@@ -1,6 +1,6 @@
 import type { SourceName } from './sources.ts';
 
-/** What stands where a value is expected; nothing of it: any text. */
+/** What stands where a value is expected; nothing of it where every text will do. */
 export interface Hint {
   readonly values?: readonly Candidate[];
   /** Values joined by commas. */

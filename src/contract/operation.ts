@@ -6,7 +6,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Surface = 'current' | 'legacy';
 /** `payment` is a 402 challenge paid per request; `basic` sends the client token as user name. */
 export type Auth = 'none' | 'bearer' | 'payment' | 'basic';
-/** `safe`: any time; `idempotency_key`: with the same key; `never`: not once it may have been sent. */
+/** `safe`: at every time; `idempotency_key`: with the same key; `never`: not once it may have been sent. */
 export type RetryPolicy = 'safe' | 'idempotency_key' | 'never';
 
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'date-time' | 'uuid' | 'strings';

@@ -17,7 +17,7 @@ const document = openApiDocument({
   baseUrl: 'http://127.0.0.1:4848',
   legacyBaseUrl: 'http://127.0.0.1:4849',
 });
-// The test reads the document as any consumer would: as JSON.
+// The test reads the document as its consumers do: as JSON.
 const { paths, components } = JSON.parse(JSON.stringify(document)) as {
   paths: Record<string, Record<string, Described>>;
   components: { schemas: Record<string, Record<string, unknown>> };

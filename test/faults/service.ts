@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadSqlite } from '../../src/sandbox/sqlite.ts';
+import { firstLine } from '../program/first-line.ts';
 import type { ServiceOrder } from './checker.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
@@ -42,14 +43,7 @@ export async function startService(): Promise<Service> {
     ERRAND_STATE_DIR: join(folder, 'state'),
   };
   const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const line = await new Promise<string>((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      text += chunk;
-      if (text.includes('\n')) resolve(text.split('\n')[0] ?? '');
-    });
-    child.on('exit', (code) => reject(new Error(`the sandbox ended with ${code}`)));
-  });
+  const line = await firstLine(child, 'the sandbox ended');
   const { base_url: baseUrl, shop_url: shopUrl } = JSON.parse(line) as { base_url: string; shop_url: string };
   return {
     baseUrl,

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyOrders } from '../service/copy-orders.ts';
+import { type Gate, openGate } from '../service/gate.ts';
 import { TestService } from '../service/service.ts';
 import { makePlace, type Place } from './place.ts';
 import { begin, errand } from './run.ts';
@@ -13,43 +11,6 @@ const orderCount = 20_000;
 const pageSize = 500;
 /** Node alone takes some 60; what a page or a chunk of a file takes comes on top, and no more for a longer list. */
 const mostMegabytes = 260;
-
-/** Between the program and the service: notes what is asked, and lets an answer wait. */
-interface Gate {
-  readonly baseUrl: string;
-  readonly asked: string[];
-  hold: (target: string) => Promise<void> | undefined;
-  close(): void;
-}
-
-async function openGate(target: string): Promise<Gate> {
-  const server = createServer((incoming, outgoing) => {
-    const asked = incoming.url ?? '/';
-    gate.asked.push(asked);
-    const passed = request(
-      new URL(asked, target),
-      { method: incoming.method ?? 'GET', headers: incoming.headers },
-      async (answer) => {
-        await gate.hold(asked);
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(outgoing);
-      },
-    );
-    incoming.pipe(passed);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const gate: Gate = {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: [],
-    hold: () => undefined,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-  return gate;
-}
 
 let place: Place;
 let service: TestService;

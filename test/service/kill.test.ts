@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sandbox/sqlite.ts';
 import { Random } from '../faults/random.ts';
+import { firstLine } from '../program/first-line.ts';
 import { orderBody } from './service.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
@@ -35,14 +36,7 @@ async function serve(folder: string): Promise<Running> {
     env: { PATH: process.env.PATH, HOME: folder, ERRAND_STATE_DIR: folder, ERRAND_CONFIG_DIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const line = await new Promise<string>((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      text += chunk;
-      if (text.includes('\n')) resolve(text);
-    });
-    child.once('exit', (code) => reject(new Error(`the sandbox ended with ${code}`)));
-  });
+  const line = await firstLine(child, 'the sandbox ended');
   const { base_url: baseUrl, shop_url: shopUrl } = JSON.parse(line) as Record<string, string>;
   return { child, baseUrl: baseUrl ?? '', shopUrl: shopUrl ?? '' };
 }

@@ -1,9 +1,9 @@
 import { operations } from '../../contract/operations/index.ts';
-import { UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { optionFor } from '../from-contract.ts';
 import { noAnswer, noProduct, noSuchProduct } from '../product-failure.ts';
+import { freshnessFields, freshnessOptions } from '../product-freshness.ts';
 
 const { query } = operations['legacy.product'];
 
@@ -24,13 +24,10 @@ export const product = defineCommand({
   description: 'HTTP Basic with the client token: ERRAND_LEGACY_TOKEN, or `errand auth token --legacy`.',
   arguments: [{ name: 'id', description: "the retailer's product id", required: true }],
   options: {
+    ...freshnessOptions,
+    // The legacy surface has bounds of its own.
     retailer: optionFor(query.retailer),
-    maxAge: {
-      ...optionFor(query.max_age),
-      description: 'oldest answer to accept, in seconds; not together with --newer-than',
-    },
-    newerThan: { kind: 'date', description: 'earliest retrieval time; not together with --max-age' },
-    async: { kind: 'flag', description: 'have it fetched, and answer at once with status processing' },
+    maxAge: { ...optionFor(query.max_age), description: freshnessOptions.maxAge.description },
   },
   examples: [
     { command: 'errand legacy product $PRODUCT --retailer harborgoods', note: 'the v1 record' },
@@ -42,20 +39,12 @@ export const product = defineCommand({
   operations: ['legacy.product'],
   exitCodes: { 4: noSuchProduct, 7: noAnswer },
   related: ['product get'],
-  async run(context, { id, retailer, maxAge, newerThan, async: soon = false }) {
-    if (retailer === undefined)
-      throw new UsageError('--retailer is missing; `errand retailer list -o id` prints them');
-    if (maxAge !== undefined && newerThan !== undefined)
-      throw new UsageError('--max-age and --newer-than exclude each other');
+  async run(context, { id, async: soon = false, ...wanted }) {
+    const fields = freshnessFields(wanted);
     const client = await context.client();
     const { body } = await client.call('legacy.product', {
       path: { product_id: id },
-      query: {
-        retailer,
-        ...(maxAge !== undefined && { max_age: maxAge }),
-        ...(newerThan !== undefined && { newer_than: Math.floor(Date.parse(newerThan) / 1000) }),
-        ...(soon && { async: true }),
-      },
+      query: { ...fields, ...(soon && { async: true }) },
     });
     if (body.status !== 'failed') return { kind: 'record', record: body, columns, id: 'product_id' };
     throw noProduct(id, body);

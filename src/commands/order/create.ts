@@ -1,11 +1,9 @@
 import { placeOrder } from '../../ordering/place.ts';
-import { untilValues } from '../../ordering/watch-policy.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
-import { orderDetailColumns } from '../order-columns.ts';
+import { createdResult, placedExits, watchOptions } from '../order-created.ts';
 import { assembleOrder, orderInputOptions } from '../order-input.ts';
 import { spendingLines } from '../order-spending.ts';
-import { watchResult } from '../order-watch.ts';
 
 export const create = defineCommand({
   name: 'create',
@@ -14,12 +12,7 @@ export const create = defineCommand({
     'From flags, a JSON or YAML file, stdin, or prompts. The order is written to the journal before it is sent, so that one intent ends as one order.',
   options: {
     ...orderInputOptions,
-    watch: { kind: 'flag', description: 'follow the order to its end' },
-    until: {
-      kind: 'choice',
-      values: untilValues,
-      description: 'with --watch: what to wait for (default delivered)',
-    },
+    ...watchOptions,
     yes: { kind: 'flag', description: 'spend with a live key without being asked' },
     new: {
       kind: 'flag',
@@ -42,10 +35,8 @@ export const create = defineCommand({
   ],
   operations: ['order.create'],
   exitCodes: {
-    5: 'the idempotency key belongs to another order',
+    ...placedExits,
     6: 'the wallet cannot cover it',
-    7: 'with --watch: the order failed or was cancelled',
-    8: 'with --watch: --timeout passed; the order goes on',
     10: 'in doubt: sent, and no answer came; `order journal resume` finds out',
   },
   related: ['search', 'retailer check', 'order watch', 'order journal'],
@@ -61,12 +52,6 @@ export const create = defineCommand({
     });
     const { order, existed } = await placeOrder(context, body, { evenIfInDoubt: input.new === true });
     if (existed) context.note('this order existed already; nothing was ordered twice');
-    if (input.watch) return watchResult(context, [String(order.id)], { until: input.until ?? 'delivered' });
-    return {
-      kind: 'record',
-      record: order,
-      columns: orderDetailColumns,
-      hints: [`follow it: errand order watch ${String(order.id)}`],
-    };
+    return createdResult(context, order, input);
   },
 });

@@ -72,10 +72,10 @@ function bestMatch(
   given: readonly string[],
 ): { match: string | undefined; hint: string | null } {
   const all = matchExpression(query, 'AND');
-  const any = matchExpression(query, 'OR');
-  if (all === undefined || any === undefined) return { match: undefined, hint: hints.noWords };
+  const some = matchExpression(query, 'OR');
+  if (all === undefined || some === undefined) return { match: undefined, hint: hints.noWords };
   if (count(index, narrowed, [all, ...given]) > 0) return { match: all, hint: null };
-  return { match: any, hint: count(index, narrowed, [any, ...given]) > 0 ? hints.someWords : null };
+  return { match: some, hint: count(index, narrowed, [some, ...given]) > 0 ? hints.someWords : null };
 }
 
 function count(index: Sqlite, narrowed: string, given: readonly (string | number)[]): number {

@@ -24,9 +24,9 @@ export interface LineFacts {
   /** Charged once for each retailer of an order (the highest of its lines); 0 when absent. */
   readonly shippingCents?: number;
   readonly quantityCap?: number;
-  /** Values that each variant label takes; absent: any variant is taken. */
+  /** Values that each variant label takes; absent: every variant is taken. */
   readonly options?: Readonly<Record<string, readonly string[]>>;
-  /** Conditions on offer; absent: any condition is taken. */
+  /** Conditions on offer; absent: every condition is taken. */
   readonly conditions?: readonly ProductCondition[];
   /** Compared with `handling_days_max`; absent: always quick enough. */
   readonly handlingDays?: number;

@@ -9,6 +9,10 @@ interface Condition {
   readonly values: readonly Value[];
 }
 
+interface Conditions extends Condition {
+  readonly isFiltered: boolean;
+}
+
 const tracked = 'EXISTS (SELECT 1 FROM trackings t WHERE t.order_seq = o.seq';
 
 /** One condition for each filter of the specification. */
@@ -43,7 +47,7 @@ const filters: Readonly<Record<string, (value: Value, query: ParameterValues) =>
 };
 
 /** The conditions of a query, the caller's own orders first. */
-function conditionsOf(userId: string, query: ParameterValues): Condition & { readonly isFiltered: boolean } {
+function conditionsOf(userId: string, query: ParameterValues): Conditions {
   const asked = Object.entries(filters).flatMap(([name, condition]) => {
     const value = query[name];
     if (value === undefined || value === null || typeof value === 'object') return [];
@@ -72,7 +76,7 @@ export function listOrders(
     : newestPage(store, userId, asked);
   return {
     texts: rows.map((row) => String(row.text)),
-    total: countOrders(store, userId, conditions, conditions.isFiltered),
+    total: countOrders(store, userId, conditions),
   };
 }
 
@@ -119,7 +123,7 @@ function newestPage(store: Store, userId: string, { column, limit, offset }: Pag
   return rows;
 }
 
-function countOrders(store: Store, userId: string, { sql, values }: Condition, isFiltered: boolean): number {
+function countOrders(store: Store, userId: string, { sql, values, isFiltered }: Conditions): number {
   const row = isFiltered
     ? store.get(`SELECT count(*) AS total FROM orders o WHERE ${sql}`, ...values)
     : store.cached(`orders of ${userId}`, () =>

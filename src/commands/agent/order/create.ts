@@ -1,9 +1,7 @@
 import { placePaidOrder } from '../../../ordering/place-paid.ts';
-import { untilValues } from '../../../ordering/watch-policy.ts';
 import { defineCommand } from '../../define.ts';
-import { orderDetailColumns } from '../../order-columns.ts';
+import { createdResult, placedExits, watchOptions } from '../../order-created.ts';
 import { assembleOrder, orderInputOptions } from '../../order-input.ts';
-import { watchResult } from '../../order-watch.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
 export const create = defineCommand({
@@ -13,12 +11,7 @@ export const create = defineCommand({
     'The ceiling and a fee of $1.00 are paid up front, the difference comes back. What pays is written to the journal before it is sent: an order without an answer is resumed with the same payment, never paid again. The key that reads the order is kept with it.',
   options: {
     ...orderInputOptions,
-    watch: { kind: 'flag', description: 'follow the order to its end' },
-    until: {
-      kind: 'choice',
-      values: untilValues,
-      description: 'with --watch: what to wait for (default delivered)',
-    },
+    ...watchOptions,
     new: {
       kind: 'flag',
       description: 'pay for a second order on purpose, though the first of the same kind is in doubt',
@@ -41,10 +34,8 @@ export const create = defineCommand({
   ],
   operations: ['agent.order.create'],
   exitCodes: {
-    5: 'the idempotency key belongs to another order',
+    ...placedExits,
     6: paymentExit,
-    7: 'with --watch: the order failed or was cancelled',
-    8: 'with --watch: --timeout passed; the order goes on',
     10: 'in doubt: paid, and no answer came; `order journal resume` finds out',
   },
   related: ['order watch', 'order get', 'order journal'],
@@ -57,12 +48,6 @@ export const create = defineCommand({
       evenIfInDoubt: input.new === true,
     });
     if (existed) context.note('this order existed already; nothing was paid twice');
-    if (input.watch) return watchResult(context, [String(order.id)], { until: input.until ?? 'delivered' });
-    return {
-      kind: 'record',
-      record: order,
-      columns: orderDetailColumns,
-      hints: [`follow it: errand order watch ${String(order.id)}`],
-    };
+    return createdResult(context, order, input);
   },
 });

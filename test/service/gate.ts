@@ -1,11 +1,13 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Stands before a service and notes what passes. */
+/** Stands before a service, notes what passes, and lets an answer wait. */
 export interface Gate {
   readonly baseUrl: string;
   /** Targets that were asked for, in order. */
   readonly asked: string[];
+  /** What the answer for a target waits for; nothing unless it is set. */
+  hold: (target: string) => Promise<void> | undefined;
   /** When the first byte of an answer's body passed, ms of `performance.now()`. */
   firstByteAt(): number;
   mostInFlight(): number;
@@ -27,7 +29,8 @@ export async function openGate(target: string): Promise<Gate> {
     const passed = request(
       new URL(incoming.url ?? '/', target),
       { method: incoming.method ?? 'GET', headers: incoming.headers },
-      (answer) => {
+      async (answer) => {
+        await gate.hold(incoming.url ?? '');
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.once('readable', () => {
           if (Number.isNaN(firstByteAt)) firstByteAt = performance.now();
@@ -39,9 +42,10 @@ export async function openGate(target: string): Promise<Gate> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return {
+  const gate: Gate = {
     baseUrl: `http://127.0.0.1:${port}`,
     asked,
+    hold: () => undefined,
     firstByteAt: () => firstByteAt,
     mostInFlight: () => mostInFlight,
     close: () => {
@@ -49,4 +53,5 @@ export async function openGate(target: string): Promise<Gate> {
       server.closeAllConnections();
     },
   };
+  return gate;
 }

@@ -1,0 +1,50 @@
+import type { Context } from '../context.ts';
+import { operations } from '../contract/operations/index.ts';
+import type { Money } from '../output/money.ts';
+import type { ListResult, Row } from '../output/result.ts';
+import { centsOf } from './ceiling.ts';
+import { optionFor } from './from-contract.ts';
+import { listingColumns, searchHints } from './listing-columns.ts';
+
+const { query } = operations.search;
+
+export const wordsArgument = {
+  name: 'words',
+  description: 'what to look for',
+  required: true,
+  variadic: true,
+} as const;
+
+/** What narrows a search across retailers, by whichever surface it is asked. */
+export const searchOptions = {
+  retailer: optionFor(query.retailer),
+  sort: optionFor(query.sort),
+  minPrice: { kind: 'money', description: "lowest price: '$5' or 5.00" },
+  maxPrice: { kind: 'money', description: "highest price: '$30' or 30.00" },
+  limit: optionFor(query.limit),
+} as const;
+
+/** The price bounds of a search as they are sent, cents. */
+export const priceBounds = (
+  context: Context,
+  { minPrice, maxPrice }: { readonly minPrice?: Money | undefined; readonly maxPrice?: Money | undefined },
+): { min_price?: number; max_price?: number } => ({
+  ...(minPrice !== undefined && { min_price: centsOf(context, '--min-price', minPrice) }),
+  ...(maxPrice !== undefined && { max_price: centsOf(context, '--max-price', maxPrice) }),
+});
+
+interface Found {
+  readonly results: readonly Row[];
+  readonly excluded_by_price?: number | undefined;
+  readonly hint?: string | null | undefined;
+}
+
+/** The listings that a search for `words` has found. */
+export const listings = (words: string, { results, excluded_by_price, hint }: Found): ListResult => ({
+  kind: 'list',
+  rows: results,
+  columns: listingColumns,
+  id: 'url',
+  empty: `nothing found for "${words}"`,
+  hints: () => searchHints(excluded_by_price, hint),
+});

@@ -1,0 +1,43 @@
+import type { Context } from '../context.ts';
+import { type Until, untilValues } from '../ordering/watch-policy.ts';
+import type { Result, Row } from '../output/result.ts';
+import { orderDetailColumns } from './order-columns.ts';
+import { watchResult } from './order-watch.ts';
+
+/** What follows an order that was placed. */
+export const watchOptions = {
+  watch: { kind: 'flag', description: 'follow the order to its end' },
+  until: {
+    kind: 'choice',
+    values: untilValues,
+    description: 'with --watch: what to wait for (default delivered)',
+  },
+} as const;
+
+/** Exit codes of every command that places an order and may follow it. */
+export const placedExits = {
+  5: 'the idempotency key belongs to another order',
+  7: 'with --watch: the order failed or was cancelled',
+  8: 'with --watch: --timeout passed; the order goes on',
+} as const;
+
+interface Following {
+  readonly watch?: boolean | undefined;
+  readonly until?: Until | undefined;
+}
+
+/** The order that was placed, or followed to its end. */
+export async function createdResult(
+  context: Context,
+  order: Row,
+  { watch = false, until = 'delivered' }: Following,
+): Promise<Result> {
+  const id = String(order.id);
+  if (watch) return watchResult(context, [id], { until });
+  return {
+    kind: 'record',
+    record: order,
+    columns: orderDetailColumns,
+    hints: [`follow it: errand order watch ${id}`],
+  };
+}

@@ -1,0 +1,17 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+
+/** The first line that a process prints, and `ended` where it ends before it. What follows is read and dropped. */
+export function firstLine(
+  child: ChildProcess & { readonly stdout: Readable },
+  ended: string,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk;
+      if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')));
+    });
+    child.once('exit', (code) => reject(new Error(`${ended} with ${code}`)));
+  });
+}
