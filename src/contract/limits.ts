@@ -35,4 +35,7 @@ export const usPostalCodePattern = /^\d{5}(-\d{4})?$/;
 export const countryCodePattern = /^[A-Za-z]{2}$/;
 /** `<prefix>_test_…` and `<prefix>_live_…`; the prefix is the service's own. */
 export const apiKeyPattern = /^([A-Za-z0-9]+)_(test|live)_([A-Za-z0-9_-]+)$/;
+/** What a wallet of the sandbox begins with, cents. */
 export const sandboxWalletCents = 100_000;
+/** Far below what a JSON number no longer holds exactly, cents. */
+export const fullestSandboxWalletCents = 1e12;

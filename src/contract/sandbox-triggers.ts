@@ -17,6 +17,7 @@ export const sandboxTriggers = {
   'return-denied': { target: 'return', description: 'the retailer denies a return' },
   'return-credited': { target: 'return', description: 'the items of a return are credited to the wallet' },
   'account-forwarded': { target: 'account', description: 'the first forwarded message arrives' },
+  'wallet-funded': { target: 'none', description: 'money arrives in the wallet, as much as --amount says' },
   'key-claimed': { target: 'none', description: 'a human claims the sandbox of the key in use' },
   'device-approve': { target: 'code', description: 'a human approves the code that a device shows' },
   'device-deny': { target: 'code', description: 'a human denies it' },
@@ -24,5 +25,5 @@ export const sandboxTriggers = {
 
 export type SandboxTrigger = keyof typeof sandboxTriggers;
 
-/** Where a sandbox takes triggers: `{event, id?, error_type?, email?}`. */
+/** Where a sandbox takes triggers: `{event, id?, error_type?, amount?}`, the amount in cents. */
 export const triggerPath = '/sandbox/trigger';

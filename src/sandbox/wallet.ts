@@ -4,6 +4,7 @@ import type { Store } from './store.ts';
 /** Why the wallet's balance changed; `payment` and `payout` are those of an order that is paid by challenge. */
 export type LedgerKind =
   | 'opening'
+  | 'funding'
   | 'purchase'
   | 'fee'
   | 'refund'
@@ -95,6 +96,10 @@ export function insufficientFunds(
       {
         rail: 'lower_max_price',
         message: 'Lower max_price to what the wallet can cover.',
+      },
+      {
+        rail: 'sandbox_funding',
+        message: `Fund this sandbox: errand sandbox trigger wallet-funded --amount-cents ${required - available}`,
       },
       { rail: 'sandbox_key', message: 'Mint another sandbox key: each begins with a full wallet.' },
     ],

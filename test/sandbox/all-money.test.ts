@@ -51,6 +51,7 @@ const step = fc.oneof(
   },
   fc.record({ ...did('decide'), which, event: fc.constantFrom(...returnEvents) }),
   fc.record({ ...did('delete account'), which }),
+  fc.record({ ...did('fund'), amount: fc.integer({ min: 1, max: 50_000 }) }),
   { weight: 2, arbitrary: fc.record({ ...did('wait'), ms: fc.nat(20_000) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
@@ -110,6 +111,8 @@ async function place() {
     } else if (taken.do === 'cancel') await send('POST', `/orders/${orderId}/cancel`);
     else if (taken.do === 'trigger')
       await send('POST', '/sandbox/trigger', { event: taken.event, id: orderId });
+    else if (taken.do === 'fund')
+      await send('POST', '/sandbox/trigger', { event: 'wallet-funded', amount: taken.amount });
     else if (taken.do === 'decide') {
       const id = pick(await idsOf('/returns', 'return_requests'), taken.which);
       await send('POST', '/sandbox/trigger', { event: taken.event, id });

@@ -55,6 +55,30 @@ describe('POST /sandbox/trigger makes it happen now', () => {
   });
 });
 
+describe('wallet-funded', () => {
+  const balance = async () => (await service.send('GET', '/wallet/me')).body.spendable_balance;
+
+  test('puts cents into the wallet of the key', async () => {
+    expect((await fire('wallet-funded', undefined, { amount: 123_45 })).body).toEqual({
+      event: 'wallet-funded',
+      amount: 123_45,
+      balance: 1123_45,
+    });
+    expect(await balance()).toBe(1123_45);
+  });
+
+  test.each([undefined, 0, -5, 1.5, '500', [500], 2 ** 60, null, {}])('%j is no amount', async (amount) => {
+    expect((await fire('wallet-funded', undefined, { amount })).status).toBe(422);
+    expect(await balance()).toBe(1000_00);
+  });
+
+  test('more than a wallet holds is refused', async () => {
+    await fire('wallet-funded', undefined, { amount: 999_999_000_000 });
+    expect((await fire('wallet-funded', undefined, { amount: 1_000_000 })).body.code).toBe('bad_request');
+    expect(await balance()).toBe(999_999_100_000);
+  });
+});
+
 test('what the state forbids is refused and changes nothing', async () => {
   const id = await order('test-success');
   service.pass(20_000);

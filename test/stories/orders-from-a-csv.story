@@ -90,6 +90,14 @@ $ errand bulk upload dear.csv
 ! …short; nothing was sent…
 …
 
+# A rehearsal of thousands needs more than the sandbox's wallet begins with.
+$ FUND=$(errand bulk upload dear.csv -o json 2>&1 | jq -r '.error.next[0].command'); eval "$FUND" -o csv --fields event
+event
+wallet-funded
+$ errand bulk upload dear.csv -o csv --fields rows,existed
+rows,existed
+2,false
+
 # The service is asked to tell of the end.
 $ errand bulk upload orders.csv --run told --notify-on-complete --dry-run | grep notify
     "notify_on_complete": true

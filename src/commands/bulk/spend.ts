@@ -1,5 +1,7 @@
+import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
+import { embeddedUrl } from '../../settings/stored.ts';
 
 /** What an upload may come to cost, against what there is; cents. */
 export interface Spend {
@@ -22,13 +24,18 @@ export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
 export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>
   !byInvoice && wallet !== undefined && estimate > wallet;
 
-/** The wallet cannot cover it. */
-export const shortOf = (spend: Spend): ErrandError =>
-  new ErrandError('payment', `${spendLine(spend)}; nothing was sent`, {
+/** The wallet cannot cover it; that of the sandbox in this process can be filled. */
+export function shortOf({ settings }: Context, spend: Spend): ErrandError {
+  const fund = `errand sandbox trigger wallet-funded --amount-cents ${spend.estimate - (spend.wallet ?? 0)}`;
+  return new ErrandError('payment', `${spendLine(spend)}; nothing was sent`, {
     code: 'insufficient_funds',
     outcome: 'not_sent',
     details: { required: spend.estimate, available: spend.wallet },
+    ...(settings.baseUrl.value === embeddedUrl && {
+      next: [{ command: fund, when: "to fill the sandbox's wallet" }],
+    }),
   });
+}
 
 const grouped = (count: number): string => count.toLocaleString('en-US');
 

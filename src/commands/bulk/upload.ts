@@ -77,7 +77,7 @@ export const upload = defineCommand({
       });
       const upload = { rows: check.tally.orders, batchSize, run, notifies };
       if (isShort(check.spend) && !(await wasBegun(context, source, options, upload)))
-        throw shortOf(check.spend);
+        throw shortOf(context, check.spend);
       const { rows } = upload;
       const lines = [`  ${source.name}: ${rowsText(rows)}`, `  ${spendLine(check.spend)}`];
       await confirmSpending(context, {

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../loopback.ts';
-import { formatMoney, type Money } from '../../output/money.ts';
 import type { Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
+import { walletCents } from './wallet-cents.ts';
 
 export const serve = defineCommand({
   name: 'serve',
@@ -82,7 +82,7 @@ export const serve = defineCommand({
       ...(more.speed !== undefined && { speed: more.speed }),
       ...(more.latency !== undefined && { latencyMs: more.latency }),
       ...(more.seed !== undefined && { seed: more.seed }),
-      ...(more.balance && { startBalanceCents: walletCents(more.balance) }),
+      ...(more.balance && { startBalanceCents: walletCents('--balance', more.balance) }),
       ...(more.mintLimit !== undefined && { mintLimitPerDay: more.mintLimit }),
     });
     const ready: Row = {
@@ -114,17 +114,6 @@ export const serve = defineCommand({
     }
   },
 });
-
-/** Far below what a JSON number no longer holds exactly, cents. */
-const fullestWallet = 1e12;
-
-/** @throws UsageError for another currency than the wallet's, and for more than one is filled with. */
-function walletCents({ cents, currency = 'USD' }: Money): number {
-  if (currency !== 'USD') throw new UsageError(`--balance is in USD, not in ${currency}`);
-  if (cents > fullestWallet)
-    throw new UsageError(`--balance is at most ${formatMoney(fullestWallet)}, not ${formatMoney(cents)}`);
-  return cents;
-}
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

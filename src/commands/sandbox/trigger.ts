@@ -1,11 +1,24 @@
 import { errorTypes } from '../../contract/error-codes.ts';
 import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
-import type { Row } from '../../output/result.ts';
+import type { Column, Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { checkName, eachId, readIds } from '../ids.ts';
+import { walletCents } from './wallet-cents.ts';
 
 const events = Object.keys(sandboxTriggers);
+
+const columns: readonly Column[] = [
+  { name: 'id', path: 'id', kind: 'id', weight: 2 },
+  { name: 'event', path: 'event', weight: 1 },
+  { name: 'status', path: 'status', kind: 'status', weight: 1 },
+];
+
+const fundedColumns: readonly Column[] = [
+  { name: 'event', path: 'event' },
+  { name: 'amount', path: 'amount', kind: 'money' },
+  { name: 'balance', path: 'balance', kind: 'money' },
+];
 
 export const trigger = defineCommand({
   name: 'trigger',
@@ -23,6 +36,7 @@ export const trigger = defineCommand({
       values: Object.keys(errorTypes),
       description: 'with failed: why (default checkout_failed)',
     },
+    amount: { kind: 'money', description: "with wallet-funded: how much, '$5,000' or 5000.00" },
   },
   examples: [
     { command: 'errand sandbox trigger placed $PENDING', note: 'without waiting for it' },
@@ -30,13 +44,22 @@ export const trigger = defineCommand({
       command: 'errand sandbox trigger failed $PENDING --error-type account_locked',
       note: 'rehearse a failure',
     },
+    {
+      command: "errand sandbox trigger wallet-funded --amount '$200,000'",
+      note: 'enough for a CSV of thousands',
+    },
   ],
   exitCodes: { 5: 'the state of its target forbids it' },
   related: ['sandbox advance', 'sandbox products', 'order watch'],
-  async run(context, { event, ids = [], errorType }) {
+  async run(context, { event, ids = [], errorType, amount }) {
     const known = sandboxTriggers[checkEvent(event)];
     if (errorType !== undefined && event !== 'failed')
       throw new UsageError(`--error-type belongs to failed, not to ${event}`);
+    if ((amount !== undefined) !== (event === 'wallet-funded'))
+      throw new UsageError(
+        amount ? `--amount belongs to wallet-funded, not to ${event}` : 'wallet-funded needs --amount',
+      );
+    if (amount?.cents === 0) throw new UsageError('--amount is more than $0');
     const targets = await readIds(context, known.target, ids, checkName);
     if (known.target === 'none' && targets.length > 0) throw new UsageError(`${event} takes no id`);
     if (known.target !== 'none' && targets.length === 0)
@@ -46,16 +69,17 @@ export const trigger = defineCommand({
     const client = await context.client();
     return {
       kind: 'list',
-      columns: [
-        { name: 'id', path: 'id', kind: 'id', weight: 2 },
-        { name: 'event', path: 'event', weight: 1 },
-        { name: 'status', path: 'status', kind: 'status', weight: 1 },
-      ],
+      columns: amount ? fundedColumns : columns,
       ...eachId(context, known.target === 'none' ? [''] : targets, fire),
     };
 
     async function fire(id: string): Promise<Row> {
-      const body = { event, id, ...(errorType !== undefined && { error_type: errorType }) };
+      const body = {
+        event,
+        id,
+        ...(errorType !== undefined && { error_type: errorType }),
+        ...(amount !== undefined && { amount: walletCents('--amount', amount) }),
+      };
       try {
         const answer = await client.raw({ method: 'POST', path: triggerPath, body: JSON.stringify(body) });
         return 'json' in answer ? Object(answer.json) : { id, event };

@@ -1,4 +1,5 @@
 import { type ErrorType, errorTypes } from '../../contract/error-codes.ts';
+import { fullestSandboxWalletCents } from '../../contract/limits.ts';
 import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
 import { findAccount } from '../accounts/records.ts';
 import { type Caller, identify } from '../caller.ts';
@@ -13,12 +14,14 @@ import { readJson } from '../read-json.ts';
 import { Invalid, json, Refusal } from '../refusal.ts';
 import { forceReturn } from '../returns/force.ts';
 import type { ForcedReturn } from '../returns/lifecycle.ts';
+import { enter, walletOf } from '../wallet.ts';
 import type { SandboxRequest, SandboxResponse } from '../wire.ts';
 
 interface Trigger {
   readonly event: SandboxTrigger;
   readonly id: string;
   readonly errorType: ErrorType | undefined;
+  readonly amount: number;
 }
 
 interface Target {
@@ -99,6 +102,13 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
     store.run('UPDATE accounts SET forwarded_at = ?, updated_at = ? WHERE id = ?', now, now, account.id);
     return { id: account.shortId };
   },
+  'wallet-funded': ({ service: { store }, caller: { userId }, trigger: { amount }, now }) =>
+    store.transaction(() => {
+      const most = fullestSandboxWalletCents - walletOf(store, userId).balance;
+      if (amount > most) throw new Refusal('bad_request', `At most ${most} cents fit into the wallet.`);
+      enter(store, userId, 'funding', amount, now, null);
+      return { amount, balance: walletOf(store, userId).balance };
+    }),
   'key-claimed': ({ service: { store }, caller, now }) => {
     const done = claim(store, claimOf(store, caller.keyHash).token, rehearsingHuman, now);
     if (done !== 'claimed') throw new Refusal('bad_request', 'This sandbox is claimed already.');
@@ -119,10 +129,18 @@ function readTrigger({ body }: SandboxRequest): Trigger {
     new Invalid([{ loc: ['body', field], msg: `Input should be one of ${values.join(', ')}`, type: 'enum' }]);
   if (!event) throw invalid('event', Object.keys(sandboxTriggers));
   if (text('error_type') !== '' && !errorType) throw invalid('error_type', Object.keys(errorTypes));
+  const amount = typeof fields.amount === 'number' && Number.isSafeInteger(fields.amount) ? fields.amount : 0;
+  if (event === 'wallet-funded' && amount <= 0) throw noAmount();
   return {
     // Both were found among the keys of their tables.
     event: event as SandboxTrigger,
     errorType: errorType as ErrorType | undefined,
     id: text('id'),
+    amount,
   };
 }
+
+const noAmount = (): Invalid =>
+  new Invalid([
+    { loc: ['body', 'amount'], msg: 'Input should be a whole number of cents above 0', type: 'greater_than' },
+  ]);
