@@ -29,7 +29,7 @@ export interface OpenSandbox {
   readonly handle: Handle;
   readonly service: Service;
   readonly outbox: Outbox;
-  /** Ends; webhooks under way get a moment, the rest stay queued. */
+  /** Ends when the requests under way have been answered; webhooks under way get a moment, the rest stay queued. */
   close(): Promise<void>;
 }
 
@@ -69,11 +69,13 @@ export async function openSandbox({
     report,
   };
   const outbox = new Outbox(service);
+  const { handle, answered } = counted(createApp(service));
   return {
-    handle: createApp(service),
+    handle,
     service,
     outbox,
     async close() {
+      await answered();
       const delivering = outbox.close();
       if (delivering) await delivering;
       for (const close of closers) close();
@@ -102,6 +104,32 @@ export async function openSandbox({
       throw storeTrouble(path, cause) ?? cause;
     }
   }
+}
+
+/** Longest that the end waits for requests under way, ms; one that `--latency` holds back takes longer. */
+const patienceMs = 2000;
+
+/** The same service, and a wait until all that was asked of it has been answered: whoever asked may have gone. */
+function counted(app: Handle): { handle: Handle; answered(): Promise<void> } {
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    handle: (request) => {
+      const answer = app(request);
+      const done = (): boolean => underWay.delete(answer);
+      underWay.add(answer);
+      answer.then(done, done);
+      return answer;
+    },
+    async answered() {
+      if (underWay.size === 0) return;
+      let timer: NodeJS.Timeout | undefined;
+      const patience = new Promise((resolve) => {
+        timer = setTimeout(resolve, patienceMs);
+      });
+      await Promise.race([Promise.allSettled(underWay), patience]);
+      clearTimeout(timer);
+    },
+  };
 }
 
 /** Sandboxes with a random seed share one catalogue, so that examples hold everywhere. */

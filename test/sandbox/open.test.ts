@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { openSandbox } from '../../src/sandbox/open.ts';
+import type { SandboxResponse } from '../../src/sandbox/wire.ts';
+import { address } from '../service/service.ts';
+
+/** A sandbox whose clock stands where the test sets it. */
+async function place() {
+  const clock = { now: Date.parse('2026-03-01T12:00:00Z') };
+  const bugs: unknown[] = [];
+  const opened = await openSandbox({
+    file: ':memory:',
+    baseUrl: 'http://127.0.0.1:4848',
+    now: () => clock.now,
+    report: (bug) => bugs.push(bug),
+  });
+  let key = '';
+  const send = (method: string, target: string, body?: unknown): Promise<SandboxResponse> =>
+    opened.handle({
+      method,
+      target,
+      headers: key === '' ? {} : { authorization: `Bearer ${key}` },
+      body: new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
+      remoteAddress: '',
+    });
+  key = JSON.parse(String((await send('POST', '/sandbox/keys')).body)).api_key;
+  return { clock, bugs, send, opened };
+}
+
+test('a sandbox that is closed answers first what it was asked', async () => {
+  const { clock, bugs, send, opened } = await place();
+  const { first_name, last_name, country, ...where } = address;
+  const row = { ...where, name: `${first_name} ${last_name}`, url: 'https://a.example/1', max_price: '100' };
+  expect((await send('POST', '/orders/bulk', { rows: Array(100).fill(row) })).status).toBe(201);
+  clock.now += 60_000;
+  // Whoever asked may have been interrupted: nobody waits for these any more, and rows are being placed.
+  const asked = [send('GET', '/wallet/me'), send('GET', '/orders')];
+  await opened.close();
+  for (const answer of await Promise.all(asked)) expect(answer.status).toBe(200);
+  expect(bugs).toEqual([]);
+});
