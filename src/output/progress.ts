@@ -7,6 +7,8 @@ export interface ProgressOptions {
   readonly label: string;
   /** How much there is to do; without it there is neither bar nor ETA. */
   readonly total?: number;
+  /** How much was done before; rate and ETA leave it out. */
+  readonly from?: number;
   /** What is counted: `rows`. */
   readonly unit?: string;
   /** ms since the epoch. */
@@ -85,12 +87,12 @@ function barProgress(io: Io, options: ProgressOptions): Progress {
 
 /** @param elapsed ms since the work began. */
 export function progressFacts(
-  { label, total, unit = '' }: Omit<ProgressOptions, 'now'>,
+  { label, total, from = 0, unit = '' }: Omit<ProgressOptions, 'now'>,
   done: number,
   note: string,
   elapsed: number,
 ): ProgressFacts {
-  const perSecond = elapsed > 0 ? (done * 1000) / elapsed : 0;
+  const perSecond = elapsed > 0 ? ((done - from) * 1000) / elapsed : 0;
   const of = total === undefined ? '' : ` of ${grouped(total)}`;
   return {
     label: safeText(label),

@@ -32,6 +32,14 @@ describe('progress', () => {
     expect(progressFacts({ label: 'x', total: 1000 }, 10, '', 1000)).toMatchObject({ left: '1m39s left' });
   });
 
+  test('leaves what was done before out of the rate and the time left', () => {
+    expect(progressFacts({ label: 'x', total: 1000, from: 900 }, 910, '', 1000)).toMatchObject({
+      count: '910 of 1,000',
+      rate: '10/s',
+      left: '9s left',
+    });
+  });
+
   test('on a terminal is a bar with count, rate and time left, which is gone at the end', async () => {
     const { io, err } = capture({}, { terminal: true, columns: 100 });
     let now = 0;

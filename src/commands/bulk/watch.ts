@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { createProgress } from '../../output/progress.ts';
+import { createProgress, type Progress } from '../../output/progress.ts';
 import type { ListResult, Result, Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { readIds } from '../ids.ts';
@@ -38,18 +38,13 @@ export const watch = defineCommand({
 export async function followResult(context: Context, ids: readonly string[]): Promise<Result> {
   const latest = new Map<string, Batch>();
   if (context.output.format === 'ndjson') return eventStream(context, ids, latest);
-  let total = 0;
-  const progress = createProgress(context.io, { label: 'placing', unit: 'rows', now: context.clock.now });
+  const progress = new PlacingProgress(context, new Set(ids).size);
   let summary: FollowSummary = { rows: 0, placed: 0, failed: 0, waiting: 0, open: 0, elapsed_ms: 0 };
   try {
     for await (const event of followBatches(context, ids, latest)) {
       if (event.type === 'gap') context.note(`the service does not answer, still trying: ${event.message}`);
       if (event.type === 'summary') summary = event;
-      if (event.type !== 'row') continue;
-      total += 1;
-      if (total % 50 !== 0) continue;
-      const { placed, failed, rows } = tallyOf(latest);
-      progress.update(placed + failed, `of ${rowsText(rows)}`);
+      if (event.type === 'row') progress.tell(latest, event.batch_id);
     }
   } finally {
     progress.end();
@@ -62,6 +57,41 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
     hints: () => conclusions(summary, latest),
     exitCode: () => exitCodeOf(summary),
   };
+}
+
+/** How many rows of all batches have ended; shown once each batch has been read and their sum is known. */
+class PlacingProgress {
+  readonly #context: Context;
+  readonly #batches: number;
+  #told: Batch | undefined;
+  #progress: Progress | undefined;
+
+  constructor(context: Context, batches: number) {
+    this.#context = context;
+    this.#batches = batches;
+  }
+
+  /** Counts once each time that a batch has been read, however many of its rows changed. */
+  tell(latest: ReadonlyMap<string, Batch>, id: string): void {
+    const batch = latest.get(id);
+    if (batch === this.#told || latest.size < this.#batches) return;
+    this.#told = batch;
+    const { placed, failed, rows: total } = tallyOf(latest);
+    const done = placed + failed;
+    const { io, clock } = this.#context;
+    this.#progress ??= createProgress(io, {
+      label: 'placing',
+      total,
+      from: done,
+      unit: 'rows',
+      now: clock.now,
+    });
+    this.#progress.update(done);
+  }
+
+  end(): void {
+    this.#progress?.end();
+  }
 }
 
 function eventStream(context: Context, ids: readonly string[], latest: Map<string, Batch>): ListResult {
