@@ -42,7 +42,7 @@ export async function refuseIntent(
 }
 
 /** The flags without which another command would ask another service. */
-export function whereFlags({ settings: { profile, baseUrl } }: Context): string {
+export function whereFlags({ settings: { profile, baseUrl } }: Pick<Context, 'settings'>): string {
   const flags = [
     profile.from === 'flag' && ` --profile ${profile.value}`,
     baseUrl.from === 'flag' && ` --base-url ${baseUrl.value}`,

@@ -7,10 +7,10 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   linux: ['xdg-open'],
 };
 
-/**
- * Opens a page in the person's browser, without a shell. @returns whether a program was there to be asked; it tells
- * nothing of what came of it.
- */
+/** An opener that finds no browser says so within this, ms; one that goes on has become the browser itself. */
+const saysNoWithinMs = 1000;
+
+/** Opens a page in the person's browser, without a shell. @returns whether it did, as far as its opener tells. */
 export function openBrowser(address: string): Promise<boolean> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const opener = openers[platform()] ?? openers.linux;
@@ -18,10 +18,13 @@ export function openBrowser(address: string): Promise<boolean> {
   const [program, ...words] = opener;
   return new Promise((resolve) => {
     const child = spawn(program, [...words, url.href], { stdio: 'ignore', detached: true });
-    child.on('error', () => resolve(false));
-    child.on('spawn', () => {
-      child.unref();
-      resolve(true);
-    });
+    const goesOn = setTimeout(() => resolve(true), saysNoWithinMs);
+    const end = (opened: boolean): void => {
+      clearTimeout(goesOn);
+      resolve(opened);
+    };
+    child.on('error', () => end(false));
+    child.on('exit', (code) => end(code === 0));
+    child.unref();
   });
 }

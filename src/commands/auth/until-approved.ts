@@ -3,6 +3,7 @@ import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import { whereFlags } from '../../ordering/doubt.ts';
 
 /** The codes that mean: keep waiting (specification, Device approval polling). */
 const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down']);
@@ -15,7 +16,7 @@ const longestIntervalSeconds = 600;
  * @throws ErrandError authentication where it is denied or expires; deadline.
  */
 export async function untilApproved(
-  context: Pick<Context, 'clock' | 'signal' | 'waitMs'>,
+  context: Pick<Context, 'clock' | 'signal' | 'waitMs' | 'settings'>,
   client: Client,
   device: Shape<'DeviceCode'>,
 ): Promise<Shape<'DeviceToken'>> {
@@ -25,13 +26,13 @@ export async function untilApproved(
   let seconds = device.interval || usualIntervalSeconds;
   for (;;) {
     const end = Math.min(expiresAt, deadline);
-    if (clock.now() >= end) throw end === deadline ? late() : expired();
+    if (clock.now() >= end) throw end === deadline ? late() : expired(context);
     await clock.sleep(Math.min(seconds * 1000, end - clock.now()), signal);
     try {
       return (await client.call('device.token', { body: { device_code: device.device_code } })).body;
     } catch (error) {
       if (!(error instanceof ErrandError)) throw error;
-      if (!waiting.has(error.facts.code) && !isBlip(error)) throw refused(error);
+      if (!waiting.has(error.facts.code) && !isBlip(error)) throw refused(context, error);
       seconds = nextInterval(seconds, error);
     }
   }
@@ -50,19 +51,21 @@ function nextInterval(seconds: number, { facts: { code, details, retryAfterMs = 
 }
 
 const late = (): ErrandError => new ErrandError('deadline', '--timeout passed; nobody had approved the code');
-const anew = [{ command: 'errand auth login', when: 'to begin anew' }];
-const expired = (): ErrandError =>
+const anew = (context: Pick<Context, 'settings'>) => [
+  { command: `errand auth login${whereFlags(context)}`, when: 'to begin anew' },
+];
+const expired = (context: Pick<Context, 'settings'>): ErrandError =>
   new ErrandError('authentication', 'the code has expired; nobody had approved it', {
     code: 'expired_token',
-    next: anew,
+    next: anew(context),
   });
 
-function refused(error: ErrandError): ErrandError {
+function refused(context: Pick<Context, 'settings'>, error: ErrandError): ErrandError {
   const { code } = error.facts;
   if (code !== 'access_denied' && code !== 'expired_token') return error;
   return new ErrandError('authentication', error.message, {
     ...error.facts,
     cause: error,
-    next: anew,
+    next: anew(context),
   });
 }
