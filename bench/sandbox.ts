@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { Store } from '../src/sandbox/store.ts';
+import { triggerPath } from '../src/contract/sandbox-triggers.ts';
 import { firstLine } from '../test/program/first-line.ts';
 import { copyOrders } from '../test/service/copy-orders.ts';
 import { program } from './program.ts';
@@ -54,10 +54,10 @@ export async function startSandbox(folder: string, ...more: readonly string[]): 
 }
 
 /** Puts more into its wallet than any benchmark spends. */
-export async function fillWallet({ file }: BenchSandbox): Promise<void> {
-  const store = await Store.open(file);
-  store.run('UPDATE wallets SET balance = 1000000000');
-  store.close();
+export async function fillWallet({ baseUrl, headers }: BenchSandbox): Promise<void> {
+  const body = JSON.stringify({ event: 'wallet-funded', amount: 1_000_000_000 });
+  const answer = await fetch(`${baseUrl}${triggerPath}`, { method: 'POST', headers, body });
+  if (!answer.ok) throw new Error(`the wallet could not be filled: ${await answer.text()}`);
 }
 
 /** One order over HTTP. @returns its id. */
