@@ -124,24 +124,21 @@ test('processes that are killed leave every order they answered for, and no half
   const now = Date.parse('2026-03-01T12:00:00Z');
   const service = await TestService.start({ file, now });
   // A fee for each of many orders: more than one wallet holds is not the matter here.
-  const rich = await Store.open(file);
-  rich.run('UPDATE wallets SET balance = balance + 100000000');
-  rich.run(
-    "INSERT INTO ledger (user_id, at, kind, cents) SELECT user_id, 0, 'credit', 100000000 FROM wallets",
-  );
+  await service.send('POST', '/sandbox/trigger', { event: 'wallet-funded', amount: 100_000_000 });
+  const store = await Store.open(file);
   const answered: string[] = [];
   for (const lines of [1, 7, 23]) {
     answered.push(...(await killedAfter(lines, [file, service.key, String(now)])));
   }
-  const ids = new Set(rich.all('SELECT id FROM orders').map(({ id }) => String(id)));
+  const ids = new Set(store.all('SELECT id FROM orders').map(({ id }) => String(id)));
   expect(answered.length).toBeGreaterThanOrEqual(2 * (1 + 7 + 23));
   expect(answered.filter((line) => !line.startsWith('201 ') || !ids.has(line.slice(4)))).toEqual([]);
-  expect(rich.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' });
-  expect(rich.all('PRAGMA foreign_key_check')).toEqual([]);
+  expect(store.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' });
+  expect(store.all('PRAGMA foreign_key_check')).toEqual([]);
   const bare = 'SELECT count(*) AS rows FROM orders WHERE seq NOT IN (SELECT order_seq FROM order_metadata)';
-  expect(rich.get(bare)?.rows).toBe(0);
-  expectBalancedBooks(rich);
-  rich.close();
+  expect(store.get(bare)?.rows).toBe(0);
+  expectBalancedBooks(store);
+  store.close();
   expect((await service.send('GET', '/orders?limit=1')).body.total).toBe(ids.size);
   await service.stop();
 });
