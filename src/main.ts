@@ -14,7 +14,7 @@ export async function main(process: NodeJS.Process): Promise<number> {
   const streams = watchStreams(process, io);
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     io.stdout.stream.write(`${version()}\n`);
-    return 0;
+    return streams.outcome();
   }
   const interruption = watchSignals(process);
   let code = 0;
@@ -29,7 +29,7 @@ export async function main(process: NodeJS.Process): Promise<number> {
         code = await runCommand(process, io, interruption.signal, command, input, globals);
       },
     });
-    return code === 0 && streams.failed() ? exitCodes.unexpected : code;
+    return code === 0 ? await streams.outcome() : code;
   } catch (error) {
     return await showFailure(process, io, interruption.signal, argv, error);
   } finally {
@@ -127,18 +127,26 @@ function watchSignals(process: NodeJS.Process): { signal: AbortSignal; stop(): v
 
 /**
  * A reader that goes (`| head`) is no failure. Any other trouble with stdout is told by whoever writes a result; here it
- * is kept from ending the process in the middle, and counts for what is written without one, such as help.
+ * is kept from ending the process in the middle, and told of what is written without one: help and the version.
  */
-function watchStreams(process: NodeJS.Process, io: Io): { failed(): boolean } {
-  let failed = false;
+function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<number> } {
+  let trouble: Error | undefined;
   io.stderr.stream.on('error', () => {});
   io.stdout.stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
-    failed = true;
+    trouble = error;
     // It may come after the last line of the program.
     process.exitCode = exitCodes.unexpected;
   });
-  return { failed: () => failed };
+  return {
+    async outcome() {
+      // A stream tells of its trouble in the next turn.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!trouble) return 0;
+      io.stderr.stream.write(`error: cannot write the output: ${trouble.message}\n`);
+      return exitCodes.unexpected;
+    },
+  };
 }
 
 function version(): string {
