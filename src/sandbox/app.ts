@@ -6,10 +6,11 @@ import { identify } from './caller.ts';
 import { control } from './control/trigger.ts';
 import type { Call, HandlerAnswer, Service } from './handler.ts';
 import { handlers } from './handlers/index.ts';
-import { page } from './pages/index.ts';
+import { pageFor } from './pages/index.ts';
 import { isProbe, probeRefusal } from './payments/probe.ts';
 import { bodyTooLarge, largestBody, readBody, readQuery, readTarget } from './read-request.ts';
 import { answerTo, Invalid, json, Refusal } from './refusal.ts';
+import { labelAnswer } from './returns/labels.ts';
 import { type Match, route } from './router.ts';
 import { StoreError } from './store-error.ts';
 import { noteCall } from './usage.ts';
@@ -48,8 +49,10 @@ export function createApp(service: Service): Handle {
 async function answer(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
   if (request.body.length > largestBody) return bodyTooLarge();
   const { pathname, search } = readTarget(request.target);
-  const shown = page(service, request, pathname);
-  if (shown) return shown;
+  const shown = pageFor(service, request, pathname, search);
+  if (shown) return 'allowed' in shown ? unknownRoute(request.method, pathname, shown.allowed) : shown;
+  const label = request.method === 'GET' ? labelAnswer(service, pathname, search) : undefined;
+  if (label) return label;
   const controlled = await control(service, request, pathname);
   if (controlled) return controlled;
   const found = route(request.method, pathname);
@@ -77,6 +80,7 @@ async function call(
 ): Promise<SandboxResponse> {
   const now = service.clock.now();
   const caller = identify(service.store, operation.auth, request, now);
+  if (caller) request.identified?.(caller.userId);
   if (caller?.orderId && name !== 'order.get' && name !== 'order.timeline')
     throw new Refusal('forbidden', 'This temporary key reads one order only.');
   const handler = handlers[name];

@@ -6,6 +6,7 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import type { SandboxClock } from './clock.ts';
 import type { SandboxConfig } from './config.ts';
 import type { Identity } from './identity.ts';
+import type { RequestLog } from './request-log.ts';
 import type { Sealer } from './secrets.ts';
 import type { Store } from './store.ts';
 import type { SandboxBody, SandboxRequest } from './wire.ts';
@@ -22,6 +23,8 @@ export interface Service {
   sealer(): Promise<Sealer>;
   /** Sends the webhooks that are due, without waiting for them. */
   deliver(): void;
+  /** What was asked of a sandbox that is being served. */
+  readonly requests?: RequestLog;
   /** Is told of a bug. */
   report(error: unknown): void;
 }

@@ -7,6 +7,7 @@ import { reset } from './faults/reset.ts';
 import type { Fault } from './faults/spec.ts';
 import { bodyTooLarge, largestBody } from './read-request.ts';
 import { json } from './refusal.ts';
+import type { RequestLog } from './request-log.ts';
 import { StoreError } from './store-error.ts';
 import type { Handle, SandboxResponse } from './wire.ts';
 
@@ -28,14 +29,18 @@ interface Answering {
   readonly report: (error: unknown) => void;
   /** Which fault falls on a request. */
   readonly drawn: Drawn;
+  /** Where requests are written down. */
+  readonly requests: RequestLog;
+  /** ms since the epoch. */
+  readonly now: () => number;
 }
 
 /** Answers requests with `handle`. */
-export function answerWith(server: Server, { handle, report, drawn }: Answering): void {
+export function answerWith(server: Server, answering: Answering): void {
   server.on('request', (request, response) => {
-    respond(handle, drawn(request), request, response).catch((error: unknown) => {
+    respond(answering, request, response).catch((error: unknown) => {
       // A caller that hung up is nobody's bug, and a server that was closed answers no more.
-      if (!request.destroyed && !response.destroyed && server.listening) report(error);
+      if (!request.destroyed && !response.destroyed && server.listening) answering.report(error);
       response.destroy();
     });
   });
@@ -76,27 +81,35 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex): void {
 }
 
 async function respond(
-  handle: Handle,
-  fault: Fault | undefined,
+  { handle, drawn, requests, now }: Answering,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const headOnly = request.method === 'HEAD';
+  const { method = 'GET', url: target = '/' } = request;
+  const fault = drawn(request);
+  const noted = requests.begin({ at: now(), method, target, fault });
+  const headOnly = method === 'HEAD';
   const body = hasBody(request) ? await readBody(request) : noBody;
   if (!body) {
     const refused = bodyTooLarge();
+    noted.answered(refused);
     return write({ ...refused, headers: { ...refused.headers, connection: 'close' } }, response, headOnly);
   }
   if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
-  else if (fault && !fault.after) return spoil(fault, response);
+  else if (fault && !fault.after) {
+    noted.answered(null);
+    return spoil(fault, response);
+  }
   const answered = handle({
-    method: headOnly ? 'GET' : (request.method ?? 'GET'),
-    target: request.url ?? '/',
+    method: headOnly ? 'GET' : method,
+    target,
     headers: request.headers,
     body,
     remoteAddress: request.socket.remoteAddress ?? '',
+    identified: noted.identified,
   });
   const answer = await answered.catch(storeUnavailable);
+  noted.answered(answer);
   if (fault?.after) await spoil(fault, response, answer);
   else await write(answer, response, headOnly);
 }

@@ -141,4 +141,7 @@ export const migrations: readonly string[] = [
    DROP INDEX deliveries_due;
    CREATE INDEX deliveries_due ON deliveries (next_at, seq) WHERE next_at IS NOT NULL AND behind = 0;
    CREATE INDEX deliveries_leased ON deliveries (lease) WHERE lease IS NOT NULL`,
+
+  // An order's deliveries, as the console shows them.
+  'CREATE INDEX deliveries_order ON deliveries (order_id, seq)',
 ];

@@ -7,6 +7,7 @@ import { Outbox } from './deliveries/outbox.ts';
 import type { Service } from './handler.ts';
 import { Identity } from './identity.ts';
 import { preparePrivateFile } from './private-file.ts';
+import type { RequestLog } from './request-log.ts';
 import type { Sealer } from './secrets.ts';
 import { Store } from './store.ts';
 import { storeTrouble } from './store-error.ts';
@@ -23,6 +24,7 @@ export interface OpenOptions {
   readonly now: () => number;
   /** Is told of a bug behind a 500. */
   readonly report: (error: unknown) => void;
+  readonly requests?: RequestLog;
 }
 
 export interface OpenSandbox {
@@ -41,6 +43,7 @@ export async function openSandbox({
   config,
   now,
   report,
+  requests,
 }: OpenOptions): Promise<OpenSandbox> {
   const store = await Store.open(file);
   const identity = new Identity(store, seed);
@@ -66,6 +69,7 @@ export async function openSandbox({
       return sealer;
     },
     deliver: () => outbox.wake(),
+    ...(requests && { requests }),
     report,
   };
   const outbox = new Outbox(service);

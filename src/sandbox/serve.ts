@@ -4,6 +4,7 @@ import { drawFaults, refuseConnections } from './faults/inject.ts';
 import type { Fault } from './faults/spec.ts';
 import { answerWith, createHttpServer, listen, stop } from './http-server.ts';
 import { openSandbox } from './open.ts';
+import { RequestLog } from './request-log.ts';
 import { tick } from './tick.ts';
 
 export interface ServeOptions {
@@ -31,15 +32,17 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
   const server = createHttpServer();
   await listen(server, options.port, options.host);
   const baseUrl = addressOf(server, options.host);
+  const requests = new RequestLog();
   try {
     const { handle, service, close } = await openSandbox({
       ...options,
+      requests,
       baseUrl,
       config: { mintLimitPerDay: servedMintsPerDay, ...options.config },
     });
-    const { faults = [], seed = 0, report } = options;
+    const { faults = [], seed = 0, report, now } = options;
     refuseConnections(server, faults, seed);
-    answerWith(server, { handle, report, drawn: drawFaults(faults, seed) });
+    answerWith(server, { handle, report, drawn: drawFaults(faults, seed), requests, now });
     const stopTicking = tick(service);
     return {
       baseUrl,

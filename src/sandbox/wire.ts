@@ -6,6 +6,8 @@ export interface SandboxRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Uint8Array;
   readonly remoteAddress: string;
+  /** Is told whose request it is, once that is known. */
+  readonly identified?: (userId: string) => void;
 }
 
 export type SandboxBody =

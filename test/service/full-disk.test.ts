@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { answerWith, createHttpServer, listen, stop } from '../../src/sandbox/http-server.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
+import { RequestLog } from '../../src/sandbox/request-log.ts';
 import { StoreError } from '../../src/sandbox/store.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { orderBody } from './service.ts';
@@ -65,7 +66,13 @@ test('embedded, a full disk is an error that names the file, and no half order s
 
 test('served, a full disk is a 503 that names no file, and the service goes on once there is room', async () => {
   const server = createHttpServer();
-  answerWith(server, { handle: opened.handle, report: (error) => bugs.push(error), drawn: () => undefined });
+  answerWith(server, {
+    handle: opened.handle,
+    report: (error) => bugs.push(error),
+    drawn: () => undefined,
+    requests: new RequestLog(),
+    now: Date.now,
+  });
   await listen(server, 0, '127.0.0.1');
   const { port } = server.address() as AddressInfo;
   const send = () =>

@@ -6,10 +6,7 @@ import { type Caller, identify } from '../caller.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';
 import type { Service } from '../handler.ts';
 import { claim, claimOf } from '../keys/claims.ts';
-import { type ForcedKind, forceTransition } from '../lifecycle/index.ts';
-import { findOrder } from '../orders/records.ts';
-import { loadSettle } from '../orders/settle.ts';
-import { surroundingsOf } from '../orders/surroundings.ts';
+import { forceOrder, type OrderTrigger } from '../orders/force.ts';
 import { readJson } from '../read-json.ts';
 import { Invalid, json, Refusal } from '../refusal.ts';
 import { forceReturn } from '../returns/force.ts';
@@ -51,22 +48,11 @@ export async function control(
 }
 
 const order =
-  (kind: ForcedKind): Fire =>
-  async ({ service, caller, trigger, now }) => {
-    const { store } = service;
-    const found = findOrder(store, trigger.id, caller.userId);
-    if (!found) throw new Refusal('not_found', `There is no order ${trigger.id}.`, { resource: 'order' });
-    const surroundings = await surroundingsOf(service, found.body);
-    const settle = await loadSettle(service);
-    return store.transaction(() => {
-      const state = findOrder(store, trigger.id, caller.userId) ?? found;
-      const { errorType } = trigger;
-      const reached = forceTransition({ state, kind, now, surroundings, ...(errorType && { errorType }) });
-      if ('refused' in reached) throw new Refusal('bad_request', reached.refused, { event: trigger.event });
-      settle(state, reached);
-      return { id: trigger.id, status: reached.record.status };
-    });
-  };
+  (trigger: OrderTrigger): Fire =>
+  async ({ service, caller: { userId }, trigger: { id, errorType }, now }) => ({
+    id,
+    status: await forceOrder(service, { trigger, id, userId, errorType }, now),
+  });
 
 const returned =
   (kind: ForcedReturn): Fire =>
@@ -91,8 +77,8 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
   shipped: order('shipped'),
   delivered: order('delivered'),
   undeliverable: order('undeliverable'),
-  'available-for-pickup': order('available_for_pickup'),
-  'cancelled-by-retailer': order('cancelled_by_retailer'),
+  'available-for-pickup': order('available-for-pickup'),
+  'cancelled-by-retailer': order('cancelled-by-retailer'),
   'return-approved': returned('approved'),
   'return-denied': returned('denied'),
   'return-credited': returned('credited'),

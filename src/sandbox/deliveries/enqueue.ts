@@ -28,7 +28,15 @@ export function enqueueEvents(
       if (urls.size === 0) continue;
       const body = bodyOf(record);
       for (const url of urls) {
-        insert(store, { id: identity.uuid('delivery'), userId, orderId: record.id, event, url, body, at });
+        insertDelivery(store, {
+          id: identity.uuid('delivery'),
+          userId,
+          orderId: record.id,
+          event,
+          url,
+          body,
+          at,
+        });
       }
     }
   }
@@ -38,15 +46,18 @@ interface NewDelivery {
   readonly id: string;
   readonly userId: string;
   readonly orderId: string;
-  readonly event: WebhookEvent;
+  readonly event: string;
   readonly url: string;
   readonly body: string;
   /** ms since the epoch. */
   readonly at: number;
 }
 
-/** It waits behind those of the same order to the same address that have not ended yet. */
-function insert(store: Store, { id, userId, orderId, event, url, body, at }: NewDelivery): void {
+/** It waits behind those of the same order to the same address that have not ended yet. Within a transaction. */
+export function insertDelivery(
+  store: Store,
+  { id, userId, orderId, event, url, body, at }: NewDelivery,
+): void {
   const isBehind = store.get(
     'SELECT 1 FROM deliveries WHERE order_id = ? AND url = ? AND next_at IS NOT NULL LIMIT 1',
     orderId,

@@ -3,6 +3,7 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import { hashKey } from '../caller.ts';
 import type { Service } from '../handler.ts';
 import { mintKey } from '../keys/mint.ts';
+import { devicePath } from '../pages/paths.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 
@@ -38,7 +39,7 @@ export function startDevice(
       now + lifeSeconds * 1000,
       from,
     );
-    const uri = `${config.baseUrl}/device`;
+    const uri = `${config.baseUrl}${devicePath}`;
     return {
       device_code: deviceCode,
       user_code: userCode,

@@ -4,6 +4,7 @@ import type { SandboxConfig } from '../config.ts';
 import type { AllHandlers } from '../handler.ts';
 import { claimOf } from '../keys/claims.ts';
 import { mintKey } from '../keys/mint.ts';
+import { claimPath } from '../pages/paths.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 
@@ -23,7 +24,7 @@ export const keyHandlers = {
     const { claimed, token } = claimOf(store, caller.keyHash);
     const hint = claimed
       ? `Claimed at ${new Date(claimed.at).toISOString()}; the key goes on working.`
-      : `Sign in at ${config.baseUrl}/claim/${token} to claim this sandbox.`;
+      : `Sign in at ${claimUrl(config, token)} to claim this sandbox.`;
     return { value: { claimed: claimed !== null, claimed_by_email: claimed?.by ?? null, hint } };
   },
 } satisfies Partial<AllHandlers>;
@@ -46,11 +47,10 @@ function refuseTooMany(store: Store, address: string, perDay: number, now: numbe
   );
 }
 
-function mintedKey(
-  { baseUrl, shopUrl }: SandboxConfig,
-  key: string,
-  claimToken: string,
-): Shape<'SandboxKey'> {
+const claimUrl = ({ baseUrl }: SandboxConfig, token: string): string => `${baseUrl}${claimPath}/${token}`;
+
+function mintedKey(config: SandboxConfig, key: string, claimToken: string): Shape<'SandboxKey'> {
+  const { baseUrl, shopUrl } = config;
   const days = limits.sandboxKeyIdleSeconds / 86_400;
   return {
     api_key: key,
@@ -71,7 +71,7 @@ function mintedKey(
       },
       max_price: 5_000,
     },
-    claim_url: `${baseUrl}/claim/${claimToken}`,
+    claim_url: claimUrl(config, claimToken),
     next: [
       'POST /orders with example_order places a first order.',
       'GET /orders/{order_id} follows it: delivered in about ten seconds.',

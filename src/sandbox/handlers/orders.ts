@@ -1,16 +1,10 @@
 import type { AllHandlers, Call } from '../handler.ts';
-import {
-  cancelPending,
-  milestones,
-  type OrderRecord,
-  publicTracking,
-  testProductsResponse,
-} from '../lifecycle/index.ts';
+import { milestones, type OrderRecord, publicTracking, testProductsResponse } from '../lifecycle/index.ts';
+import { cancelOrder } from '../orders/cancel.ts';
 import { acceptOrder } from '../orders/create.ts';
 import { csvOf } from '../orders/export.ts';
 import { eachOrder, listOrders } from '../orders/list.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
-import { loadSettle } from '../orders/settle.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 
@@ -39,22 +33,16 @@ export const orderHandlers = {
 
   'order.timeline': ({ store }, call) => ({ value: milestones(ownOrder(store, call).record) }),
 
-  'order.cancel': async (service, call) => {
-    const settle = await loadSettle(service);
-    return service.store.transaction(() => {
-      const order = ownOrder(service.store, call);
-      const reached = cancelPending(order, call.now);
-      if ('refused' in reached)
-        throw new Refusal('order_not_cancellable', reached.refused, { status: order.record.status });
-      settle(order, reached);
-      return { empty: true };
-    });
+  'order.cancel': async (service, { path, caller, now }) => {
+    await cancelOrder(service, { id: path.order_id ?? '', userId: caller.userId }, now);
+    return { empty: true };
   },
 
   'order.track': ({ store }, { path }) => {
     const order = findOrder(store, path.order_id ?? '', null);
-    if (!order) throw notFound(path.order_id);
-    return { value: publicTracking(order.record) };
+    if (!order) throw notFound(path.order_id, { vary: 'Accept' });
+    // A browser gets a page at this path.
+    return { value: publicTracking(order.record), headers: { vary: 'Accept' } };
   },
 } satisfies Partial<AllHandlers>;
 
@@ -67,7 +55,7 @@ async function* records(
     yield rows.map((row) => JSON.parse(String(row.listed)));
 }
 
-type OrderCall = Call<'order.get' | 'order.timeline' | 'order.cancel'>;
+type OrderCall = Call<'order.get' | 'order.timeline'>;
 
 function ownOrder(store: Store, { path, caller }: Pick<OrderCall, 'path' | 'caller'>): StoredOrder {
   const order = findOrder(store, path.order_id ?? '', caller.userId);
@@ -76,5 +64,5 @@ function ownOrder(store: Store, { path, caller }: Pick<OrderCall, 'path' | 'call
   return order;
 }
 
-const notFound = (id: string | undefined): Refusal =>
-  new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' });
+const notFound = (id: string | undefined, headers = {}): Refusal =>
+  new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' }, headers);

@@ -1,19 +1,20 @@
-import type { Service } from '../handler.ts';
 import { claim, claimable } from '../keys/claims.ts';
-import type { SandboxRequest, SandboxResponse } from '../wire.ts';
+import type { SandboxResponse } from '../wire.ts';
 import { emailIn, readForm } from './forms.ts';
-import { escapeHtml, htmlPage } from './html.ts';
+import { htmlPage } from './html.ts';
+import { html } from './markup.ts';
+import type { Page } from './page.ts';
 
-export const claimPath = '/claim/';
+const narrow = true;
 
 /** The page that a `claim_url` leads to: a human claims the sandbox, and its key goes on working. */
-export function claimPage(
-  { store, clock }: Pick<Service, 'store' | 'clock'>,
-  request: SandboxRequest,
-  token: string,
-): SandboxResponse {
+export const claimPage: Page = (asked) => {
+  const { service, request, parts } = asked;
+  const { store, clock } = service;
+  const [token = ''] = parts;
   const found = claimable(store, token);
-  if (!found) return htmlPage(404, 'No such sandbox', '<p>This link claims no sandbox.</p>');
+  if (!found)
+    return htmlPage('No such sandbox', html`<p>This link claims no sandbox.</p>`, { status: 404, narrow });
   if (found.claimed) return claimedBefore(found.claimed.by);
   if (request.method !== 'POST') return asking();
   const form = readForm(request);
@@ -21,29 +22,30 @@ export function claimPage(
   const email = emailIn(form);
   if (email === undefined) return asking('That is no email address.');
   // Another may have been faster.
-  if (claim(store, token, email, clock.now()) !== 'claimed')
-    return claimPage({ store, clock }, request, token);
+  if (claim(store, token, email, clock.now()) !== 'claimed') return claimPage(asked);
   return htmlPage(
-    200,
     'Claimed',
-    `<p>The sandbox belongs to ${escapeHtml(email)} now. Its key works as before.</p>`,
+    html`<div class="card"><p>The sandbox belongs to ${email} now. Its key works as before.</p></div>`,
+    { narrow },
   );
-}
+};
 
 /** Whoever comes later sees enough to know their own address by, and nobody else's. */
 const claimedBefore = (email: string): SandboxResponse =>
   htmlPage(
-    200,
     'Claimed',
-    `<p>This sandbox was claimed by ${escapeHtml(masked(email))}. Its key works as before.</p>`,
+    html`<div class="card"><p>This sandbox was claimed by ${masked(email)}. Its key works as before.</p></div>`,
+    { narrow },
   );
 
 const masked = (email: string): string => email.replace(/^(.).*(?=@)/u, '$1…');
 
 const asking = (problem = ''): SandboxResponse =>
   htmlPage(
-    problem === '' ? 200 : 400,
     'Claim this sandbox',
-    `<p>${escapeHtml(problem)}</p><form method="post"><p><label>Your email <input name="email" type="email" required></label></p>
-<p><button>Claim it</button></p></form>`,
+    html`<p class="lead">A claimed sandbox has an owner. Nothing else changes: its key works as before.</p>
+<form method="post" class="card">${problem !== '' && html`<p class="bad" role="alert">${problem}</p>`}
+<label>Your email<input name="email" type="email" required autocomplete="email"></label>
+<button class="main">Claim it</button></form>`,
+    { status: problem === '' ? 200 : 400, narrow },
   );

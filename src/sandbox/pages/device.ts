@@ -1,11 +1,10 @@
 import { type Decision, decideDevice } from '../device/codes.ts';
-import type { Service } from '../handler.ts';
-import { readQuery, readTarget } from '../read-request.ts';
-import type { SandboxRequest, SandboxResponse } from '../wire.ts';
+import { readQuery } from '../read-request.ts';
+import type { SandboxResponse } from '../wire.ts';
 import { emailIn, readForm } from './forms.ts';
-import { escapeHtml, htmlPage } from './html.ts';
-
-export const devicePath = '/device';
+import { htmlPage } from './html.ts';
+import { html } from './markup.ts';
+import type { Page } from './page.ts';
 
 /** What each button of the form decides. */
 const decisions: ReadonlyMap<string | null, Decision> = new Map([
@@ -14,12 +13,9 @@ const decisions: ReadonlyMap<string | null, Decision> = new Map([
 ]);
 
 /** Where a person approves or denies a device's code. */
-export function devicePage(
-  { store, clock }: Pick<Service, 'store' | 'clock'>,
-  request: SandboxRequest,
-): SandboxResponse {
+export const devicePage: Page = ({ service: { store, clock }, request, search }) => {
   if (request.method !== 'POST') {
-    const [code = ''] = readQuery(readTarget(request.target).search).user_code ?? [];
+    const [code = ''] = readQuery(search).user_code ?? [];
     return asking(code);
   }
   const form = readForm(request);
@@ -32,18 +28,19 @@ export function devicePage(
   const decided = decideDevice(store, code, { decision, email, now: clock.now() });
   if (!decided) return asking(code, 'No device waits with this code. It may have expired.');
   return htmlPage(
-    200,
     decision === 'approved' ? 'Approved' : 'Denied',
-    '<p>You can close this page and go back to the device.</p>',
+    html`<div class="card"><p>You can close this page and go back to the device.</p></div>`,
+    { narrow: true },
   );
-}
+};
 
 const asking = (code: string, problem = ''): SandboxResponse =>
   htmlPage(
-    problem === '' ? 200 : 400,
     'Sign a device in',
-    `<p>${escapeHtml(problem)}</p><p>Approve only a code that your own device shows.</p>
-<form method="post"><p><label>Code <input name="user_code" value="${escapeHtml(code)}" required autocomplete="off"></label></p>
-<p><label>Your email, if you like <input name="email" type="email"></label></p>
-<p><button name="decision" value="approve">Approve</button> <button name="decision" value="deny">Deny</button></p></form>`,
+    html`<p class="lead">Approve only a code that your own device shows.</p>
+<form method="post" class="card">${problem !== '' && html`<p class="bad" role="alert">${problem}</p>`}
+<label>Code<input name="user_code" class="mono" value="${code}" required autocomplete="off" autocapitalize="characters" spellcheck="false"></label>
+<label>Your email, if you like<input name="email" type="email" autocomplete="email"></label>
+<div class="actions"><button name="decision" value="approve" class="main">Approve</button><button name="decision" value="deny">Deny</button></div></form>`,
+    { status: problem === '' ? 200 : 400, narrow: true },
   );

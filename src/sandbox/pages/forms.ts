@@ -1,8 +1,12 @@
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../wire.ts';
 import { htmlPage } from './html.ts';
+import { html } from './markup.ts';
 
 /** Largest form, bytes. */
 const largestForm = 16 * 1024;
+
+const refused = (status: number, title: string, why: string): SandboxResponse =>
+  htmlPage(title, html`<p>${why}</p>`, { status, narrow: true });
 
 /**
  * The fields of a form that one of our own pages sent; otherwise the answer that refuses it. A browser names the page
@@ -12,8 +16,8 @@ export function readForm(request: SandboxRequest): URLSearchParams | SandboxResp
   const origin = headerOf(request, 'origin');
   const host = headerOf(request, 'host') ?? '';
   const isOurs = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
-  if (!isOurs) return htmlPage(403, 'Not from here', '<p>This form was sent by another site.</p>');
-  if (request.body.length > largestForm) return htmlPage(413, 'Too large', '<p>The form is too large.</p>');
+  if (!isOurs) return refused(403, 'Not from here', 'This form was sent by another site.');
+  if (request.body.length > largestForm) return refused(413, 'Too large', 'The form is too large.');
   return new URLSearchParams(Buffer.from(request.body).toString('utf8'));
 }
 

@@ -1,44 +1,72 @@
 import { createHash } from 'node:crypto';
 import type { SandboxResponse } from '../wire.ts';
+import { script } from './live.ts';
+import { type Content, Html, html } from './markup.ts';
+import { style } from './style.ts';
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Text as it may stand in HTML, in content and in quoted attributes. */
-export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (mark) => entities[mark] ?? mark);
-
-const style = 'body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}';
-
-/** Only this style, forms to this server alone, and no other site puts the page in a frame over its buttons. */
-const policy = [
+/** This style alone, forms to this server alone, and no other site puts the page in a frame over its buttons. */
+const stillPolicy = [
   "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  `style-src ${hashOf(style)}`,
+  'img-src data:',
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ].join('; ');
 
-/** A whole page; nothing in it runs and nothing is loaded from elsewhere. */
-export function htmlPage(status: number, title: string, body: string): SandboxResponse {
-  const safeTitle = escapeHtml(title);
+/** The script above too, which reads from this server alone. */
+const scriptPolicy = `${stillPolicy}; script-src ${hashOf(script)}; connect-src 'self'`;
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M2 5l6-3 6 3v6l-6 3-6-3z' fill='%231756b0'/%3E%3Cpath d='M2 5l6 3 6-3M8 8v6' stroke='%23fff' fill='none'/%3E%3C/svg%3E";
+
+/** Where the shop's and the console's pages lead to. A page that strangers see leads nowhere. */
+export interface Link {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface PageOptions {
+  readonly status?: number;
+  readonly links?: readonly Link[];
+  /** Whether the page changes while it is read. */
+  readonly live?: boolean;
+  /** Whether there is something to copy by a click. */
+  readonly copies?: boolean;
+  /** For text and forms: a column that is read. */
+  readonly narrow?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A whole page. Nothing is loaded from elsewhere, and nothing runs but the script above. @param title also its heading. */
+export function htmlPage(title: string, body: Content, options: PageOptions = {}): SandboxResponse {
+  const { status = 200, links = [], live = false, copies = live, narrow = false, headers = {} } = options;
+  const column = narrow ? 'narrow' : '';
+  const page = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>${title} · errand sandbox</title><link rel="icon" href="${icon}"><style>${new Html(style)}</style></head>
+<body><header class="${column}"><strong>errand sandbox</strong>${navigation(links)}${
+    live && html`<a class="reload" href="">Reload</a>`
+  }<p id="live" role="status"></p></header>
+<main class="${column}"${live && html` data-live`}><h1>${title}</h1>${body}</main>
+${copies && html`<script>${new Html(script)}</script>`}</body></html>
+`;
   return {
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy,
+      'content-security-policy': copies ? scriptPolicy : stillPolicy,
       'x-content-type-options': 'nosniff',
       // The address of a claim is a secret, and a code is shown once.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
+      ...headers,
     },
-    body: `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${safeTitle}</title><style>${style}</style>
-<h1>${safeTitle}</h1>${body}</html>\n`,
+    body: page.text,
   };
 }
+
+const navigation = (links: readonly Link[]): Content =>
+  links.length > 0 && html`<nav>${links.map(({ path, text }) => html`<a href="${path}">${text}</a>`)}</nav>`;

@@ -1,61 +1,69 @@
 import { operations } from '../../contract/operations/index.ts';
-import { type SandboxConfig, shopPath } from '../config.ts';
+import { shopPath } from '../config.ts';
 import type { Service } from '../handler.ts';
-import { slugOf, testProducts } from '../lifecycle/index.ts';
-import { readTarget } from '../read-request.ts';
-import { labelAnswer } from '../returns/labels.ts';
-import type { SandboxRequest, SandboxResponse } from '../wire.ts';
-import { claimPage, claimPath } from './claim.ts';
-import { devicePage, devicePath } from './device.ts';
-import { escapeHtml, htmlPage } from './html.ts';
+import { headerOf, type SandboxRequest, type SandboxResponse } from '../wire.ts';
+import { claimPath, consolePath, devicePath } from './paths.ts';
+import { prefersHtml } from './prefers-html.ts';
+import type { PageName } from './table.ts';
 
-/** The page for people at a path, or what a signed link leads to; undefined where there is none. @throws Refusal. */
-export function page(
-  service: Pick<Service, 'config' | 'store' | 'clock' | 'identity'>,
+interface Route {
+  readonly path: string;
+  readonly GET?: PageName;
+  readonly POST?: PageName;
+  /** The path is the API's too, and the page is for those who ask for one. */
+  readonly shared?: true;
+}
+
+const routes: readonly Route[] = [
+  { path: '', GET: 'console' },
+  { path: consolePath, GET: 'console' },
+  { path: `${consolePath}/orders`, GET: 'consoleOrders' },
+  { path: `${consolePath}/orders/{id}`, GET: 'consoleOrder' },
+  { path: `${consolePath}/orders/{id}/{event}`, POST: 'consoleEvent' },
+  { path: `${consolePath}/deliveries`, GET: 'consoleDeliveries' },
+  { path: `${consolePath}/deliveries/{id}/replay`, POST: 'consoleReplay' },
+  { path: `${consolePath}/requests`, GET: 'consoleRequests' },
+  { path: `${consolePath}/keys`, GET: 'consoleKeys' },
+  { path: `${claimPath}/{token}`, GET: 'claim', POST: 'claim' },
+  { path: devicePath, GET: 'device', POST: 'device' },
+  { path: shopPath, GET: 'shop' },
+  { path: `${shopPath}/{slug}`, GET: 'product' },
+  { path: operations['order.track'].path, GET: 'tracking', shared: true },
+];
+
+const patterns = routes.map((route) => ({
+  route,
+  pattern: new RegExp(`^${route.path.replace(/\{\w+\}/g, '([^/]+)')}/?$`),
+}));
+
+/**
+ * The page for people that a request asks for, or what its path takes instead; undefined where there is none. Of the
+ * pages themselves nothing is loaded before: the command's own sandbox shows none.
+ */
+export function pageFor(
+  service: Service,
   request: SandboxRequest,
   pathname: string,
-): SandboxResponse | undefined {
-  const { config } = service;
-  const { method } = request;
-  const isForm = method === 'GET' || method === 'POST';
-  if (isForm && pathname === devicePath) return devicePage(service, request);
-  if (isForm && pathname.startsWith(claimPath))
-    return claimPage(service, request, pathname.slice(claimPath.length));
-  if (method !== 'GET') return undefined;
-  if (pathname === '/') return welcome(config);
-  if (pathname !== shopPath && !pathname.startsWith(`${shopPath}/`))
-    return labelAnswer(service, pathname, readTarget(request.target).search);
-  const url = `${config.shopUrl}${pathname.slice(shopPath.length)}`;
-  const slug = slugOf(url, config.shopUrl);
-  if (slug === null) return shop(config.shopUrl);
-  const { name, description } = testProducts[slug];
-  return htmlPage(200, name, `<p>${escapeHtml(description)}</p><p><code>${escapeHtml(url)}</code></p>`);
+  search: string,
+): Promise<SandboxResponse> | { readonly allowed: readonly string[] } | undefined {
+  for (const { route, pattern } of patterns) {
+    const found = pattern.exec(pathname);
+    if (!found) continue;
+    const name = request.method === 'GET' || request.method === 'POST' ? route[request.method] : undefined;
+    if (route.shared && !(name && prefersHtml(headerOf(request, 'accept')))) return undefined;
+    if (name) return show(name, service, request, found.slice(1), search);
+    return { allowed: (['GET', 'POST'] as const).filter((method) => route[method]) };
+  }
+  return undefined;
 }
 
-/** Where `quickstart_url` of a minted key leads. */
-function welcome({ baseUrl, shopUrl }: SandboxConfig): SandboxResponse {
-  const lines = [
-    `curl -sX POST ${baseUrl}${operations['sandbox.mint'].path} > key.json`,
-    'KEY=$(jq -r .api_key key.json)',
-    `jq .example_order key.json | curl -s ${baseUrl}${operations['order.create'].path} -H "Authorization: Bearer $KEY" -d @-`,
-  ];
-  return htmlPage(
-    200,
-    'The sandbox',
-    `<p>The whole service, rehearsed on this machine: nothing is bought and no money moves. A first order:</p>
-<pre>${escapeHtml(lines.join('\n'))}</pre>
-<p><a href="${escapeHtml(shopUrl)}">The shop</a> has a product for every outcome; <a href="${escapeHtml(`${baseUrl}${operations['openapi.get'].path}`)}">openapi.json</a> describes every endpoint.</p>`,
-  );
-}
-
-function shop(shopUrl: string): SandboxResponse {
-  const items = Object.entries(testProducts).map(
-    ([slug, { name, description }]) =>
-      `<li><a href="${escapeHtml(`${shopUrl}/${slug}`)}">${escapeHtml(name)}</a>: ${escapeHtml(description)}</li>`,
-  );
-  return htmlPage(
-    200,
-    'The sandbox shop',
-    `<p>Products that rehearse every outcome.</p><ul>${items.join('')}</ul>`,
-  );
+async function show(
+  name: PageName,
+  service: Service,
+  request: SandboxRequest,
+  parts: readonly string[],
+  search: string,
+): Promise<SandboxResponse> {
+  const { pages } = await import('./table.ts');
+  return pages[name]({ service, request, parts, search });
 }

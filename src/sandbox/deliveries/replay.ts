@@ -1,0 +1,30 @@
+import type { Identity } from '../identity.ts';
+import type { Store } from '../store.ts';
+import { insertDelivery } from './enqueue.ts';
+
+/**
+ * Sends a delivery once more: one that has ended is queued again as a new one, one that waits is due at `now` (ms).
+ * @returns the order that it tells of; undefined for a delivery that is not there.
+ */
+export function replay(store: Store, identity: Identity, id: string, now: number): string | undefined {
+  return store.transaction(() => {
+    const row = store.get('SELECT * FROM deliveries WHERE id = ?', id);
+    if (!row) return undefined;
+    const orderId = String(row.order_id);
+    if (row.next_at === null) {
+      insertDelivery(store, {
+        // A counter of its own: the ids of what happens by itself stay the same.
+        id: identity.uuid('replay'),
+        userId: String(row.user_id),
+        orderId,
+        event: String(row.event),
+        url: String(row.url),
+        body: String(row.body),
+        at: now,
+      });
+    } else {
+      store.run('UPDATE deliveries SET next_at = min(next_at, ?) WHERE id = ?', now, id);
+    }
+    return orderId;
+  });
+}

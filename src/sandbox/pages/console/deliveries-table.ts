@@ -1,0 +1,56 @@
+import { age } from '../figures.ts';
+import { type Content, html } from '../markup.ts';
+import { consolePath } from '../paths.ts';
+import { ordersPath } from './orders.ts';
+import type { Delivery } from './read-deliveries.ts';
+
+export const deliveriesPath = `${consolePath}/deliveries`;
+
+/** Which page a replay leads back to. */
+export type Back = 'console' | 'deliveries' | 'order';
+
+interface Shown {
+  /** ms since the epoch. */
+  readonly now: number;
+  readonly back: Back;
+}
+
+/** What was sent where, what came of it, and a button that sends it again. */
+export const deliveriesTable = (rows: readonly Delivery[], { now, back }: Shown): Content =>
+  rows.length === 0
+    ? html`<p class="soft">None. <code>errand webhook listen --register</code> receives them.</p>`
+    : html`<table class="stack"><thead><tr><th class="fit">Event</th>${back !== 'order' && html`<th class="fit">Order</th>`}<th>Address</th>
+<th class="fit">Queued</th><th class="fit">Attempts</th><th>Outcome</th><th class="fit"></th></tr></thead><tbody>${rows.map(
+        (delivery) => html`<tr id="delivery-${delivery.id}"><td class="fit mono">${delivery.event}</td>${
+          back !== 'order' &&
+          html`<td class="fit"><a class="mono" href="${ordersPath}/${delivery.orderId}">${delivery.orderId.slice(0, 8)}</a></td>`
+        }<td class="mono">${addressOf(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
+<td class="fit" data-label="attempts">${delivery.attempts}</td><td>${outcome(delivery, now)}</td>
+<td class="fit">${again(delivery, back)}</td></tr>`,
+      )}</tbody></table>`;
+
+/** What has ended can be sent again, what failed need not wait; the rest is about to be sent. */
+function again({ id, state, attempts }: Delivery, back: Back): Content {
+  const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';
+  if (state === 'behind' || (state === 'open' && attempts === 0)) return null;
+  return html`<form method="post" action="${deliveriesPath}/${id}/replay"><input type="hidden" name="back" value="${back}"><button>${word}</button></form>`;
+}
+
+/** An address without what only its receiver is to know: user, password and query. */
+function addressOf(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
+
+function outcome(delivery: Delivery, now: number): Content {
+  const { state, at, last } = delivery;
+  const answer = last && html` <small>${said(last)}, ${last.tookMs} ms</small>`;
+  if (state === 'delivered') return html`<span class="badge good">delivered</span>${answer}`;
+  if (state === 'given up') return html`<span class="badge bad">given up</span>${answer}`;
+  if (state === 'behind') return html`<span class="soft">waits behind an earlier one</span>`;
+  if (!last) return html`<span class="badge wait">queued</span>`;
+  return html`<span class="badge wait">tries again ${age(at, now)}</span>${answer}`;
+}
+
+const said = ({ status, error }: NonNullable<Delivery['last']>): string => error ?? `answered ${status}`;

@@ -1,0 +1,54 @@
+import { operations } from '../../../contract/operations/index.ts';
+import { type SandboxConfig, shopPath } from '../../config.ts';
+import type { Service } from '../../handler.ts';
+import { dateTime, duration } from '../figures.ts';
+import { htmlPage } from '../html.ts';
+import { siteLinks } from '../links.ts';
+import { type Content, html } from '../markup.ts';
+import type { Page } from '../page.ts';
+import { deliveriesPath, deliveriesTable } from './deliveries-table.ts';
+import { keysPath, keysTable, readKeys } from './keys.ts';
+import { ordersPath, ordersTable, readOrders } from './orders.ts';
+import { newest } from './paging.ts';
+import { readDeliveries } from './read-deliveries.ts';
+import { readRequests, requestsPath, requestsTable } from './requests.ts';
+
+/** Where `quickstart_url` of a minted key leads: what the sandbox is, and all that happens in it. */
+export const frontPage: Page = ({ service }) => {
+  const { store, clock, config } = service;
+  const now = clock.now();
+  const orders = readOrders(store, newest);
+  const deliveries = readDeliveries(store, newest);
+  const body = html`<p class="lead">The whole service, rehearsed on this machine: nothing is bought and no money moves.
+<a href="${shopPath}">The shop</a> has a product for every outcome.</p>
+${firstOrder(config, orders.length === 0)}${figures(service, now)}
+${section('orders', 'Orders', ordersPath, ordersTable(orders, now))}
+${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(deliveries, { now, back: 'console' }))}
+${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, newest)))}
+${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(service, newest), now))}`;
+  return htmlPage('The sandbox', body, { live: true, links: siteLinks });
+};
+
+const section = (id: string, title: string, path: string, table: Content): Content =>
+  html`<section id="${id}"><header><h2>${title}</h2><a href="${path}" aria-label="${title}: all">All</a></header>${table}</section>`;
+
+/** Three lines that place an order with nothing but curl; out of the way once there is one. */
+function firstOrder({ baseUrl }: SandboxConfig, isOpen: boolean): Content {
+  const lines = [
+    `curl -sX POST ${baseUrl}${operations['sandbox.mint'].path} > key.json`,
+    'KEY=$(jq -r .api_key key.json)',
+    `jq .example_order key.json | curl -s ${baseUrl}${operations['order.create'].path} -H "Authorization: Bearer $KEY" -d @-`,
+  ];
+  return html`<details class="card"${isOpen && html` open`}><summary>A first order, in three lines</summary>
+<div class="copied"><pre>${lines.join('\n')}</pre><button type="button" class="copy">Copy</button></div></details>`;
+}
+
+function figures({ store, clock, config }: Service, now: number): Content {
+  const ahead = now - clock.real();
+  const orders = Number(store.get('SELECT total(order_count) AS orders FROM users')?.orders);
+  return html`<section><dl class="figures"><div><dt>Its time (UTC)</dt><dd><time>${dateTime(now)}</time>${
+    ahead !== 0 &&
+    html` <small>${duration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} this machine</small>`
+  }</dd></div><div><dt>Speed</dt><dd>${config.speed}×</dd></div><div><dt>Orders</dt><dd>${orders.toLocaleString('en-US')}</dd></div>
+<div><dt>Address</dt><dd class="mono">${config.baseUrl}</dd></div></dl></section>`;
+}

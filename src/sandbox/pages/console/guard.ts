@@ -1,0 +1,54 @@
+import { bringUpToDate } from '../../advance.ts';
+import { shopPath } from '../../config.ts';
+import { mayReach } from '../../deliveries/address.ts';
+import { headerOf, type SandboxRequest } from '../../wire.ts';
+import { htmlPage } from '../html.ts';
+import { html } from '../markup.ts';
+import type { Page } from '../page.ts';
+
+/**
+ * A page of the console: it shows what is, and only to the machine that it runs on. The service itself asks for a key;
+ * the console does not.
+ */
+export const forThisMachine =
+  (page: Page): Page =>
+  async (asked) => {
+    const { service, request } = asked;
+    const why = stranger(request, service.config.baseUrl);
+    if (why !== undefined) return refused(why);
+    await bringUpToDate(service, service.clock.now());
+    return page(asked);
+  };
+
+const refused = (why: string) =>
+  htmlPage(
+    'For its own machine only',
+    html`<p class="lead">The console shows every order and key of this sandbox, so it answers only to the machine it runs on: ${why}.</p>
+<p>The service itself answers as usual, and so does <a href="${shopPath}">the shop</a>.</p>`,
+    { status: 403, narrow: true },
+  );
+
+/** Headers by which a proxy tells that it speaks for someone else. */
+const proxied = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
+
+/** Why a request is not one of this machine's own; undefined for one that is. */
+function stranger(request: SandboxRequest, baseUrl: string): string | undefined {
+  const { remoteAddress } = request;
+  if (!mayReach(remoteAddress, { external: false, isNamed: true }))
+    return 'this request comes from another one';
+  if (proxied.some((name) => request.headers[name] !== undefined))
+    return 'this request comes through a proxy';
+  // A name that another site has made lead here would let that site read all of it.
+  const host = headerOf(request, 'host');
+  if (host === undefined || isOwnName(host, baseUrl)) return undefined;
+  return 'this address is not its own. Open it as localhost';
+}
+
+const loopbackName = /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+function isOwnName(host: string, baseUrl: string): boolean {
+  const address = `http://${host}`;
+  if (!URL.canParse(address)) return false;
+  const url = new URL(address);
+  return url.host === new URL(baseUrl).host || loopbackName.test(url.hostname);
+}

@@ -1,0 +1,49 @@
+import type { Service } from '../../handler.ts';
+import type { StoredRow } from '../../store.ts';
+import { age, money } from '../figures.ts';
+import { htmlPage } from '../html.ts';
+import { siteLinks } from '../links.ts';
+import { type Content, html } from '../markup.ts';
+import type { Page } from '../page.ts';
+import { consolePath } from '../paths.ts';
+import { type Part, pager, partOf } from './paging.ts';
+
+export const keysPath = `${consolePath}/keys`;
+
+/** Keys with the wallet each spends from, newest first; not those that read one order alone. */
+export const readKeys = ({ store }: Service, { before, limit }: Part): StoredRow[] =>
+  store.all(
+    `SELECT k.rowid AS seq, k.name, k.claimed_by, k.created_at, k.used_at, u.id, u.email, u.order_count, w.balance, w.reserved
+     FROM api_keys k JOIN users u ON u.id = k.user_id JOIN wallets w ON w.user_id = u.id
+     WHERE k.rowid < ? AND k.order_id IS NULL ORDER BY k.rowid DESC LIMIT ?`,
+    before,
+    limit,
+  );
+
+/** Of a key nothing is kept that could be shown, so it is known by whose it is. @param now ms since the epoch. */
+export const keysTable = ({ config }: Service, rows: readonly StoredRow[], now: number): Content =>
+  rows.length === 0
+    ? html`<p class="soft">No key yet.</p>`
+    : html`<table class="stack"><thead><tr><th>Key</th><th>Of</th><th class="fit number">Wallet</th>
+<th class="fit number">Set aside</th><th class="fit number">Orders</th><th class="fit">Made</th><th class="fit">Used</th></tr></thead><tbody>${rows.map(
+        (
+          row,
+        ) => html`<tr id="key-${Number(row.seq)}"><td><span class="mono">${config.prefix}_test_…</span>${text(row.name)}</td>
+<td>${text(row.email)} <small class="mono">${String(row.id).slice(0, 8)}</small>${
+          row.claimed_by !== null && html` <small>claimed by ${String(row.claimed_by)}</small>`
+        }</td><td class="fit number" data-label="wallet">${money(Number(row.balance))}</td><td class="fit number" data-label="set aside">${money(Number(row.reserved))}</td>
+<td class="fit number" data-label="orders">${Number(row.order_count)}</td><td class="fit" data-label="made">${age(Number(row.created_at), now)}</td><td class="fit" data-label="used">${age(Number(row.used_at), now)}</td></tr>`,
+      )}</tbody></table>`;
+
+const text = (value: unknown): Content => typeof value === 'string' && html` ${value}`;
+
+export const keysPage: Page = ({ service, search }) => {
+  const part = partOf(search);
+  const rows = readKeys(service, part);
+  return htmlPage(
+    'Keys and wallets',
+    html`<p class="lead">Only a hash of each key is kept: a key is shown once, when it is minted.</p>
+<section>${keysTable(service, rows, service.clock.now())}${pager(keysPath, part, rows.length, Number(rows.at(-1)?.seq))}</section>`,
+    { live: true, links: siteLinks },
+  );
+};

@@ -1,0 +1,73 @@
+import { cancellableOrderStatuses, type OrderStatus } from '../../../contract/enums.ts';
+import { uuidPattern } from '../../../contract/limits.ts';
+import { operations } from '../../../contract/operations/index.ts';
+import { sandboxTriggers } from '../../../contract/sandbox-triggers.ts';
+import type { Service } from '../../handler.ts';
+import { possibleTriggers } from '../../orders/force.ts';
+import { findOrder, type StoredOrder } from '../../orders/records.ts';
+import { age } from '../figures.ts';
+import { htmlPage } from '../html.ts';
+import { siteLinks } from '../links.ts';
+import { type Content, html } from '../markup.ts';
+import type { Page } from '../page.ts';
+import { parcels } from '../parcels.ts';
+import { reached, stateBadge } from '../words.ts';
+import { deliveriesTable } from './deliveries-table.ts';
+import { facts, failure, itemsTable } from './order-facts.ts';
+import { timeline } from './order-timeline.ts';
+import { ordersPath } from './orders.ts';
+import { readDeliveriesOf } from './read-deliveries.ts';
+import { userNames } from './users.ts';
+
+const mostDeliveries = 50;
+
+/** All that is known of one order, and what can be made happen to it. */
+export const orderPage: Page = async ({ service, parts: [id = ''] }) => {
+  const order = uuidPattern.test(id) ? findOrder(service.store, id, null) : undefined;
+  if (!order) {
+    const body = html`<p class="lead">No order has this id here. <a href="${ordersPath}">All orders</a></p>`;
+    return htmlPage('No such order', body, { status: 404, links: siteLinks });
+  }
+  const { record } = order;
+  const now = service.clock.now();
+  const shipments = record.tracking_numbers.map(({ checkpoints = [], ...rest }) => ({
+    ...rest,
+    checkpoints,
+  }));
+  const deliveries = readDeliveriesOf(service.store, record.id, mostDeliveries);
+  const nameOf = userNames(service.store, [order.userId]);
+  const body = html`<p>${stateBadge(reached(record.status, shipments))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
+${failure(record)}${actions(record.id, await whatCanHappen(service, order, now))}
+${section('Timeline', timeline(order, now))}
+${section('Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
+${section('Items', itemsTable(record))}
+${section('Order', facts(record))}
+${section('Webhook deliveries', deliveriesTable(deliveries, { now, back: 'order' }), 'deliveries')}
+<details class="card"><summary>The record as JSON</summary><pre>${JSON.stringify(record, null, 2)}</pre></details>`;
+  return htmlPage(`Order ${record.id.slice(0, 8)}`, body, { live: true, links: siteLinks });
+};
+
+const publicPath = (id: string): string => operations['order.track'].path.replace('{order_id}', id);
+
+const section = (title: string, content: Content, id?: string): Content =>
+  html`<section${id !== undefined && html` id="${id}"`}><header><h2>${title}</h2></header>${content}</section>`;
+
+/** The name of an event as the path takes it, and what it does. */
+type Events = readonly { readonly name: string; readonly description: string }[];
+
+async function whatCanHappen(service: Service, order: StoredOrder, now: number): Promise<Events> {
+  const cancellable: readonly OrderStatus[] = cancellableOrderStatuses;
+  const cancel = cancellable.includes(order.record.status)
+    ? [{ name: 'cancel', description: 'the caller cancels the order' }]
+    : [];
+  const triggers = await possibleTriggers(service, order, now);
+  return [...cancel, ...triggers.map((name) => ({ name, ...sandboxTriggers[name] }))];
+}
+
+/** A button for each; without its own description there would be only a word to go by. */
+const actions = (id: string, events: Events): Content =>
+  events.length > 0 &&
+  html`<section><header><h2>Make it happen now</h2></header><div class="actions">${events.map(
+    ({ name, description }) =>
+      html`<form method="post" action="${ordersPath}/${id}/${name}" id="event-${name}"><button title="${description}">${name.replaceAll('-', ' ')}</button></form>`,
+  )}</div></section>`;

@@ -1,0 +1,79 @@
+import type { OrderRecord } from '../../lifecycle/index.ts';
+import type { Store } from '../../store.ts';
+import { age, money } from '../figures.ts';
+import { htmlPage } from '../html.ts';
+import { siteLinks } from '../links.ts';
+import { type Content, html } from '../markup.ts';
+import type { Page } from '../page.ts';
+import { consolePath } from '../paths.ts';
+import { isFailed, reached, stateBadge } from '../words.ts';
+import { type Part, pager, partOf } from './paging.ts';
+import { userNames } from './users.ts';
+
+export const ordersPath = `${consolePath}/orders`;
+
+interface Row {
+  readonly seq: number;
+  readonly user: string;
+  readonly record: OrderRecord;
+}
+
+/** Orders of every user, newest first. */
+export function readOrders(store: Store, { before, limit }: Part): Row[] {
+  const rows = store.all(
+    'SELECT seq, user_id, listed FROM orders WHERE seq < ? ORDER BY seq DESC LIMIT ?',
+    before,
+    limit,
+  );
+  const nameOf = userNames(
+    store,
+    rows.map(({ user_id }) => String(user_id)),
+  );
+  return rows.map(({ seq, user_id, listed }) => ({
+    seq: Number(seq),
+    user: nameOf(String(user_id)),
+    // The column was written as a record.
+    record: JSON.parse(String(listed)) as OrderRecord,
+  }));
+}
+
+/** @param now ms since the epoch. */
+export const ordersTable = (rows: readonly Row[], now: number): Content =>
+  rows.length === 0
+    ? html`<p class="soft">No order yet.</p>`
+    : html`<table class="stack"><thead><tr><th class="fit">Order</th><th class="fit">State</th><th>Items</th>
+<th class="fit number">Total</th><th class="fit">By</th><th class="fit">Placed</th></tr></thead><tbody>${rows.map(
+        ({
+          record,
+          user,
+        }) => html`<tr id="order-${record.id}"><td class="fit"><a class="mono" href="${ordersPath}/${record.id}">${record.id.slice(0, 8)}</a></td>
+<td class="fit">${stateBadge(reached(record.status, record.tracking_numbers))}</td><td>${itemsOf(record)}</td><td class="fit number">${price(record)}</td>
+<td class="fit" data-label="by">${user}</td><td class="fit">${age(Date.parse(record.created_at), now)}</td></tr>`,
+      )}</tbody></table>`;
+
+/** What was paid, or the ceiling before that; nothing where it came to nothing. */
+function price({ status, job_result: result, max_price }: OrderRecord): string {
+  const paid = result?.success ? result.price_components : null;
+  if (paid) return money(paid.total, paid.currency);
+  return isFailed(status) ? '–' : `at most ${money(max_price)}`;
+}
+
+/** Each line by the last part of its URL that says something. */
+const itemsOf = ({ items }: OrderRecord): string =>
+  items.map(({ url, quantity }) => `${quantity > 1 ? `${quantity} × ` : ''}${productName(url)}`).join(', ');
+
+function productName(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { hostname, pathname } = new URL(url);
+  return pathname.split('/').findLast((part) => part !== '') ?? hostname;
+}
+
+export const ordersPage: Page = ({ service: { store, clock }, search }) => {
+  const part = partOf(search);
+  const rows = readOrders(store, part);
+  return htmlPage(
+    'Orders',
+    html`<section>${ordersTable(rows, clock.now())}${pager(ordersPath, part, rows.length, rows.at(-1)?.seq)}</section>`,
+    { live: true, links: siteLinks },
+  );
+};

@@ -1,0 +1,60 @@
+import type { Store, StoredRow } from '../../store.ts';
+import type { Part } from './paging.ts';
+
+/** A webhook delivery and what came of its last attempt. Times in ms since the epoch. */
+export interface Delivery {
+  readonly seq: number;
+  readonly id: string;
+  readonly orderId: string;
+  readonly event: string;
+  readonly url: string;
+  readonly createdAt: number;
+  readonly attempts: number;
+  readonly state: 'delivered' | 'given up' | 'behind' | 'open';
+  /** When it was delivered or given up, or is due next. */
+  readonly at: number;
+  readonly last: {
+    readonly status: number | null;
+    readonly error: string | null;
+    readonly tookMs: number;
+  } | null;
+}
+
+const columns = `d.seq, d.id, d.order_id, d.event, d.url, d.created_at, d.next_at, d.behind, d.attempts, d.delivered_at,
+  d.given_up_at, a.status, a.error, a.took_ms FROM deliveries d LEFT JOIN delivery_attempts a ON a.rowid =
+  (SELECT max(rowid) FROM delivery_attempts WHERE delivery_seq = d.seq)`;
+
+/** Deliveries of every order, newest first. */
+export const readDeliveries = (store: Store, { before, limit }: Part): Delivery[] =>
+  store.all(`SELECT ${columns} WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?`, before, limit).map(deliveryIn);
+
+/** Those of one order, newest first. */
+export const readDeliveriesOf = (store: Store, orderId: string, limit: number): Delivery[] =>
+  store
+    .all(`SELECT ${columns} WHERE d.order_id = ? ORDER BY d.seq DESC LIMIT ?`, orderId, limit)
+    .map(deliveryIn);
+
+const deliveryIn = (row: StoredRow): Delivery => ({
+  seq: Number(row.seq),
+  id: String(row.id),
+  orderId: String(row.order_id),
+  event: String(row.event),
+  url: String(row.url),
+  createdAt: Number(row.created_at),
+  attempts: Number(row.attempts),
+  ...outcome(row),
+  last:
+    row.took_ms === null
+      ? null
+      : {
+          status: row.status === null ? null : Number(row.status),
+          error: row.error === null ? null : String(row.error),
+          tookMs: Number(row.took_ms),
+        },
+});
+
+function outcome(row: StoredRow): Pick<Delivery, 'state' | 'at'> {
+  if (row.delivered_at !== null) return { state: 'delivered', at: Number(row.delivered_at) };
+  if (row.given_up_at !== null) return { state: 'given up', at: Number(row.given_up_at) };
+  return { state: row.behind === 0 ? 'open' : 'behind', at: Number(row.next_at) };
+}

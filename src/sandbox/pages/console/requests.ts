@@ -1,0 +1,45 @@
+import type { Service } from '../../handler.ts';
+import { htmlPage } from '../html.ts';
+import { siteLinks } from '../links.ts';
+import { type Content, html } from '../markup.ts';
+import type { Page } from '../page.ts';
+import { consolePath } from '../paths.ts';
+import { type Part, pager, partOf } from './paging.ts';
+import { userNames } from './users.ts';
+
+export const requestsPath = `${consolePath}/requests`;
+
+type Row = ReturnType<NonNullable<Service['requests']>['newest']>[number];
+
+export const readRequests = ({ requests }: Service, { before, limit }: Part): Row[] =>
+  requests?.newest(limit, before) ?? [];
+
+/** What was asked of the service since it is served, newest first. */
+export function requestsTable({ store }: Service, rows: readonly Row[]): Content {
+  if (rows.length === 0) return html`<p class="soft">None since the sandbox is served.</p>`;
+  const nameOf = userNames(
+    store,
+    rows.map(({ request }) => request.userId),
+  );
+  return html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>Request</th><th class="fit">Answer</th>
+<th class="fit number">Took</th><th class="fit">By</th></tr></thead><tbody>${rows.map(
+    ({ number, request: { at, method, target, status, tookMs, userId, fault } }) =>
+      html`<tr id="request-${number}"><td class="fit number"><time>${new Date(at).toISOString().slice(11, 19)}</time></td>
+<td class="mono">${method} ${target}</td><td class="fit">${status === null ? html`<span class="bad">broken off</span>` : html`<span class="${moodOf(status)}">${status}</span>`}${
+        fault !== null && html` <small>fault: ${fault}</small>`
+      }</td><td class="fit number">${tookMs.toFixed(tookMs < 10 ? 1 : 0)} ms</td><td class="fit">${nameOf(userId)}</td></tr>`,
+  )}</tbody></table>`;
+}
+
+const moodOf = (status: number): string => (status >= 500 ? 'bad' : status >= 400 ? 'wait' : 'good');
+
+export const requestsPage: Page = ({ service, search }) => {
+  const part = partOf(search);
+  const rows = readRequests(service, part);
+  return htmlPage(
+    'Requests',
+    html`<p class="lead">The newest 1,000 since this sandbox is served, without secrets. They are not kept when it ends.</p>
+<section>${requestsTable(service, rows)}${pager(requestsPath, part, rows.length, rows.at(-1)?.number)}</section>`,
+    { live: true, links: siteLinks },
+  );
+};

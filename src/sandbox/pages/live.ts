@@ -1,0 +1,86 @@
+/**
+ * What runs in a page: commands are copied at a click, and a live page is fetched again every second while it is seen,
+ * of which only what changed is put in place, so that focus, open details and a form being filled stay as they are.
+ * Rows with an id keep their identity. A server that is gone is looked for until it is back.
+ */
+export const script = `'use strict';
+const root = document.documentElement, main = document.querySelector('main'), note = document.getElementById('live');
+root.classList.add('js');
+
+document.addEventListener('click', async ({target}) => {
+  const button = target instanceof Element && target.closest('button.copy');
+  if (!button) return;
+  try {
+    await navigator.clipboard.writeText(button.parentElement.querySelector('pre').textContent);
+    button.textContent = 'Copied';
+  } catch {
+    button.textContent = 'Select and copy';
+  }
+});
+
+const isTheReaders = (node, name) => node.nodeName === 'DETAILS' ? name === 'open' : node.matches('input,select,textarea,option');
+
+function become(node, wanted) {
+  if (node.isEqualNode(wanted)) return;
+  if (!(node instanceof Element)) { node.nodeValue = wanted.nodeValue; return; }
+  for (const {name} of [...node.attributes])
+    if (!wanted.hasAttribute(name) && !isTheReaders(node, name)) node.removeAttribute(name);
+  for (const {name, value} of wanted.attributes)
+    if (node.getAttribute(name) !== value && !isTheReaders(node, name)) node.setAttribute(name, value);
+  children(node, wanted);
+}
+
+function children(node, wanted) {
+  const named = new Map([...node.children].filter(({id}) => id).map((child) => [child.id, child]));
+  const stay = new Set([...wanted.children].map(({id}) => id));
+  let at = node.firstChild;
+  const drop = () => { const gone = at; at = at.nextSibling; gone.remove(); };
+  for (const next of wanted.childNodes) {
+    while (at?.id && !stay.has(at.id)) drop();
+    const same = next.id ? named.get(next.id) : at && !at.id && at.nodeName === next.nodeName ? at : undefined;
+    if (!same) {
+      const made = document.importNode(next, true);
+      if (next.id) made.classList.add('arrived');
+      node.insertBefore(made, at);
+    } else {
+      if (same === at) at = at.nextSibling; else node.insertBefore(same, at);
+      become(same, next);
+    }
+  }
+  while (at) drop();
+}
+
+async function look() {
+  const answer = await fetch(location.href, {headers: {accept: 'text/html'}, cache: 'no-store', signal: AbortSignal.timeout(5000)});
+  const found = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
+  if (!found) throw new Error('no page of the sandbox');
+  become(main, found);
+}
+
+async function follow() {
+  while (!document.hidden) {
+    let wait = 1000;
+    try {
+      await look();
+      note.textContent = '';
+    } catch {
+      note.textContent = 'The sandbox does not answer; this page goes on once it is back.';
+      wait = 2000;
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}
+
+if (main.hasAttribute('data-live')) {
+  let following = false;
+  const begin = async () => {
+    if (following) return;
+    following = true;
+    await follow();
+    following = false;
+    if (!document.hidden) begin();
+  };
+  document.addEventListener('visibilitychange', begin);
+  begin();
+}
+`;

@@ -1,0 +1,15 @@
+import type { Service } from '../handler.ts';
+import type { SandboxRequest, SandboxResponse } from '../wire.ts';
+
+/** A request for a page, as the page sees it. */
+export interface Asked {
+  readonly service: Service;
+  readonly request: SandboxRequest;
+  /** What the path's pattern captured. */
+  readonly parts: readonly string[];
+  /** The query, without its mark. */
+  readonly search: string;
+}
+
+/** @throws Refusal, StoreError. */
+export type Page = (asked: Asked) => SandboxResponse | Promise<SandboxResponse>;

@@ -1,0 +1,16 @@
+/** Whether an Accept header (RFC 9110, 12.5.1) asks for a page rather than for JSON. Whoever takes either gets JSON. */
+export const prefersHtml = (accept: string | undefined): boolean =>
+  accept !== undefined && quality(accept, 'text', 'html') > quality(accept, 'application', 'json');
+
+/** How much a type is wanted, 0 to 1, by the most specific range that covers it. */
+function quality(accept: string, type: string, subtype: string): number {
+  const found = accept.split(',').flatMap((range) => {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const closeness = [`*/*`, `${type}/*`, `${type}/${subtype}`].indexOf(name);
+    if (closeness < 0) return [];
+    const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    const q = given === undefined ? 1 : Number(given);
+    return [{ closeness, q: q >= 0 && q <= 1 ? q : 0 }];
+  });
+  return found.toSorted((one, other) => other.closeness - one.closeness)[0]?.q ?? 0;
+}

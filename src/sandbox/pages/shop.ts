@@ -1,0 +1,66 @@
+import { errorHint } from '../../contract/error-codes.ts';
+import { shopPath } from '../config.ts';
+import { type TestSlug, testProducts, testSlugs } from '../lifecycle/index.ts';
+import { isTestSlug, type TestProduct, testFacts } from '../lifecycle/test-products.ts';
+import { money } from './figures.ts';
+import { htmlPage } from './html.ts';
+import { siteLinks } from './links.ts';
+import { html } from './markup.ts';
+import type { Page } from './page.ts';
+
+type Slug = TestSlug;
+
+/** What becomes of an order, and the products that show it. */
+const kinds: readonly { readonly title: string; readonly has: (product: TestProduct) => boolean }[] = [
+  { title: 'Goes through', has: ({ refusesCreation, fails, facts }) => !(refusesCreation || fails || facts) },
+  { title: 'Fails in progress', has: ({ fails }) => fails !== undefined },
+  { title: 'Fails unless a concern is relaxed', has: ({ facts }) => facts !== undefined },
+  { title: 'Refused at once', has: ({ refusesCreation }) => refusesCreation !== undefined },
+];
+
+/** Every product of the sandbox's own shop, by what it rehearses. */
+export const shopPage: Page = () =>
+  htmlPage(
+    'The sandbox shop',
+    html`<p class="lead">Products that rehearse every outcome. Order one from the service, and it happens.</p>${kinds.map(
+      ({ title, has }) =>
+        html`<section><header><h2>${title}</h2></header><table class="stack"><tbody>${testSlugs
+          .filter((slug) => has(testProducts[slug]))
+          .map((slug) => {
+            const { name, description } = testProducts[slug];
+            return html`<tr><td class="name"><a href="${shopPath}/${slug}">${name}</a></td><td>${description}</td><td class="fit number">${money(testFacts(slug).priceCents)}</td></tr>`;
+          })}</tbody></table></section>`,
+    )}`,
+    { links: siteLinks },
+  );
+
+/** What a product rehearses, and the command that orders it. */
+export const productPage: Page = ({ service: { config }, parts: [slug = ''] }) => {
+  if (!isTestSlug(slug)) {
+    const body = html`<p class="lead">The shop has no such product. <a href="${shopPath}">All products</a></p>`;
+    return htmlPage('No such product', body, { status: 404, links: siteLinks, narrow: true });
+  }
+  const { name, description, scenario }: TestProduct = testProducts[slug];
+  const hint = errorHint(scenario);
+  const url = `${config.shopUrl}/${slug}`;
+  return htmlPage(
+    name,
+    html`<p class="lead">${description}</p>
+<section><dl><dt>Price</dt><dd>${money(testFacts(slug).priceCents)}</dd><dt>Rehearses</dt><dd><code>${scenario}</code></dd>${
+      hint !== undefined && html`<dt>What to do about it</dt><dd>${hint}</dd>`
+    }<dt>Product URL</dt><dd><code>${url}</code></dd></dl></section>
+<section><header><h2>Order it</h2></header>
+<div class="copied"><pre>${orderCommand(slug, url)}</pre><button type="button" class="copy">Copy</button></div></section>
+<p><a href="${shopPath}">All products</a></p>`,
+    { links: siteLinks, copies: true },
+  );
+};
+
+/** The command that brings the product's outcome about. */
+function orderCommand(slug: Slug, url: string): string {
+  const { facts }: TestProduct = testProducts[slug];
+  const quantity = facts?.quantityCap === undefined ? '' : `,quantity=${facts.quantityCap + 1}`;
+  const gift = facts?.giftOption === false ? ' --gift' : '';
+  const ceiling = quantity === '' ? '$50.00' : '$100.00';
+  return `errand order create --product ${url}${quantity}${gift} --max-price '${ceiling}' --ship-to home --watch`;
+}

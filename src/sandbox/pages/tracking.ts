@@ -1,0 +1,48 @@
+import { uuidPattern } from '../../contract/limits.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import { bringUpToDate } from '../advance.ts';
+import { publicTracking } from '../lifecycle/index.ts';
+import { findOrder } from '../orders/records.ts';
+import type { SandboxResponse } from '../wire.ts';
+import { htmlPage } from './html.ts';
+import { html } from './markup.ts';
+import type { Page } from './page.ts';
+import { parcels } from './parcels.ts';
+import { outsideLink, reached, spoken, stateBadge } from './words.ts';
+
+type Tracked = Shape<'PublicTrackingResponse'>;
+
+/** The API answers here too; what is sent depends on who asks. */
+const headers = { vary: 'Accept' };
+
+/** What anyone who holds an order's id sees of it: never whom it is for. */
+export const trackingPage: Page = async ({ service, parts: [id = ''] }) => {
+  await bringUpToDate(service, service.clock.now());
+  const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
+  if (order) return found(publicTracking(order.record));
+  const body = html`<p class="lead">No order has this id. The link may have been cut short.</p>`;
+  return htmlPage('No such order', body, { status: 404, narrow: true, headers });
+};
+
+function found(tracked: Tracked): SandboxResponse {
+  const { destination, estimated_delivery_date: expected, items } = tracked;
+  const state = reached(tracked.current_status, tracked.shipments);
+  const town = [destination.city, destination.state, destination.postal_code].filter(Boolean).join(' ');
+  const lines = [destination.address_line1, destination.address_line2, town, destination.country];
+  const address = lines.filter((line) => line !== null && line !== '');
+  const body = html`<p>${stateBadge(state)}${
+    expected !== null &&
+    (state === 'order_placed' || state === 'in_transit') &&
+    html` <span class="soft">delivery expected ${expected}</span>`
+  }</p>
+<section><header><h2>Parcels</h2></header>${parcels(tracked.shipments)}</section>
+<section><header><h2>Items</h2></header><table class="stack"><thead><tr><th>Product</th><th class="fit">Quantity</th><th class="fit">State</th></tr></thead>
+<tbody>${items.map(
+    ({ url, quantity, variant, status }) =>
+      html`<tr><td>${outsideLink(url)}${variant?.map(
+        ({ label, value }) => html` <small>${label}: ${value}</small>`,
+      )}</td><td class="fit" data-label="Quantity">${quantity}</td><td class="fit">${spoken(status)}</td></tr>`,
+  )}</tbody></table></section>
+<section><header><h2>Goes to</h2></header><p>${address.map((line) => html`${line}<br>`)}</p></section>`;
+  return htmlPage(`Order ${tracked.order_id.slice(0, 8)}`, body, { live: true, headers });
+}

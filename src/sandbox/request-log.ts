@@ -1,0 +1,133 @@
+import { apiKeyPattern } from '../contract/limits.ts';
+import type { Operation } from '../contract/operation.ts';
+import { operations } from '../contract/operations/index.ts';
+import type { Fault } from './faults/spec.ts';
+import { claimPath } from './pages/paths.ts';
+import { readTarget } from './read-request.ts';
+import type { SandboxResponse } from './wire.ts';
+
+/** A request that was answered, as it may be shown: no key, no link that is a permission, no secret of a query. */
+export interface Logged {
+  /** ms of the machine's time. */
+  readonly at: number;
+  readonly method: string;
+  readonly target: string;
+  /** null where the connection was broken off without an answer. */
+  readonly status: number | null;
+  /** Until its answer began. */
+  readonly tookMs: number;
+  readonly userId: string | null;
+  /** What `--fault` made of it. */
+  readonly fault: Fault['kind'] | null;
+}
+
+interface Begun extends Pick<Logged, 'at' | 'method' | 'target'> {
+  readonly fault: Fault | undefined;
+}
+
+/** A request under way. */
+interface Noting {
+  readonly identified: (userId: string) => void;
+  /** @param answer the service's own; null where a fault came before it. */
+  answered(answer: SandboxResponse | null): void;
+}
+
+const mostKept = 1000;
+const longestTarget = 300;
+
+/**
+ * The newest requests of a served sandbox. In the memory of its process alone: no request waits for a log, and a log of
+ * what another process answered would not be one of this service.
+ */
+export class RequestLog {
+  readonly #ring: Logged[] = [];
+  #next = 0;
+
+  begin({ at, method, target, fault }: Begun): Noting {
+    const began = performance.now();
+    let userId: string | null = null;
+    return {
+      identified: (id) => {
+        userId = id;
+      },
+      answered: (answer) => {
+        // What a person looks at is no request of a program, and a live page would soon be all there is.
+        if (answer && method !== 'POST' && isPage(answer)) return;
+        this.#keep({
+          at,
+          method,
+          target: withoutSecrets(target),
+          status: sentStatus(fault, answer),
+          tookMs: performance.now() - began,
+          userId,
+          fault: fault?.kind ?? null,
+        });
+      },
+    };
+  }
+
+  #keep(request: Logged): void {
+    this.#ring[this.#next % mostKept] = request;
+    this.#next += 1;
+  }
+
+  /** How many there have been. */
+  get total(): number {
+    return this.#next;
+  }
+
+  /** Those before the one with a number, newest first, each with its number; numbers begin with 1. */
+  newest(
+    limit: number,
+    before = Number.POSITIVE_INFINITY,
+  ): { readonly number: number; readonly request: Logged }[] {
+    const found = [];
+    const oldest = Math.max(0, this.#next - mostKept);
+    for (
+      let index = Math.min(this.#next, before - 1) - 1;
+      index >= oldest && found.length < limit;
+      index -= 1
+    ) {
+      const request = this.#ring[index % mostKept];
+      if (request) found.push({ number: index + 1, request });
+    }
+    return found;
+  }
+}
+
+const isPage = ({ headers }: SandboxResponse): boolean =>
+  String(headers['content-type']).startsWith('text/html');
+
+function sentStatus(fault: Fault | undefined, answer: SandboxResponse | null): number | null {
+  if (fault?.kind === 'status') return fault.status;
+  return fault?.kind === 'reset' ? null : (answer?.status ?? null);
+}
+
+/** The queries of the contract hold no secret; of any other the name is enough. */
+const harmless: ReadonlySet<string> = new Set(
+  Object.values(operations).flatMap((operation: Operation) => Object.keys(operation.query ?? {})),
+);
+
+function decodedPath(pathname: string): string {
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    // It is no text, so there is nothing in it to be shown.
+    return '…';
+  }
+}
+
+const keyAnywhere = new RegExp(apiKeyPattern.source.replace(/^\^|\$$/g, ''), 'g');
+
+function withoutSecrets(target: string): string {
+  // Most requests read or place an order: nothing of their target could be a secret.
+  if (/^\/(?!claim)[^?_%]*$/.test(target)) return target.slice(0, longestTarget);
+  const { pathname, search } = readTarget(target);
+  const decoded = decodedPath(pathname);
+  const path = decoded.startsWith(`${claimPath}/`) ? `${claimPath}/…` : decoded;
+  const query = [...new URLSearchParams(search)].map(([name, value]) =>
+    harmless.has(name) ? `${name}=${value}` : `${name}=…`,
+  );
+  const whole = [path, ...(query.length > 0 ? [query.join('&')] : [])].join('?');
+  return whole.replace(keyAnywhere, '$1_$2_…').slice(0, longestTarget);
+}
