@@ -9,7 +9,7 @@ export const serve = defineCommand({
   name: 'serve',
   summary: 'Serve the sandbox over HTTP, for any client in any language',
   description:
-    'Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
+    'Its address in a browser is a console: orders as they go, webhook deliveries, requests. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
   options: {
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
     port: { kind: 'integer', min: 0, max: 65_535, description: 'port; 0 picks a free one (default 4848)' },
@@ -99,7 +99,7 @@ export const serve = defineCommand({
     return {
       kind: 'stream',
       chunks: lines(
-        `serving on ${served.baseUrl}\n  shop  ${served.shopUrl}\n  key   curl -sX POST ${served.baseUrl}/sandbox/keys\n`,
+        `serving on ${served.baseUrl}\n  console  ${served.baseUrl}/\n  shop     ${served.shopUrl}\n  key      curl -sX POST ${served.baseUrl}/sandbox/keys\n`,
       ),
     };
 

@@ -16,7 +16,7 @@ header nav{display:flex;gap:1.25rem}
 #live{margin:0 0 0 auto;color:var(--bad)}
 h1{font-size:1.5rem;line-height:1.25;margin:.75rem 0 .25rem;overflow-wrap:anywhere}
 h2{font-size:1.05rem;margin:0}
-p{margin:.5rem 0}
+p{margin:.5rem 0;overflow-wrap:anywhere}
 a{color:var(--link);text-underline-offset:.15em}
 a,button,input,summary{outline-offset:2px}
 section,.card{background:var(--card);border:1px solid var(--line);border-radius:10px;margin:1.25rem 0;padding:1rem 1.25rem}
@@ -33,6 +33,7 @@ th{font-weight:500;font-size:.85rem;text-align:left}
 th,td{padding:.45rem .75rem .45rem 0;vertical-align:baseline;border-top:1px solid var(--line);unicode-bidi:isolate;overflow-wrap:anywhere}
 thead th{border-top:0;padding-top:0}
 td.fit,th.fit{white-space:nowrap;overflow-wrap:normal;width:1%}
+td.fit{max-width:16rem;overflow:hidden;text-overflow:ellipsis}
 td.name{width:16rem}
 td.half,th.half{width:50%}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
@@ -76,7 +77,7 @@ section,.card{padding:.9rem 1rem}
 .stack tr{display:flex;flex-wrap:wrap;column-gap:1rem;border-top:1px solid var(--line);padding:.6rem 0}
 .stack tbody tr:first-child{border-top:0}
 .stack td{border:0;padding:.1rem 0;flex-basis:100%}
-.stack td.fit{flex-basis:auto;white-space:normal;text-align:left}
+.stack td.fit{flex-basis:auto;min-width:0;max-width:none;white-space:normal;overflow-wrap:anywhere;text-align:left}
 .stack td[data-label]::before{content:attr(data-label) " ";color:var(--soft);font-family:system-ui,sans-serif}
 dl.figures{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr))}
 .copied{display:block}

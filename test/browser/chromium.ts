@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+
+const executable = (process.env.PATH ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'chromium'))
+  .find((file) => existsSync(file));
+
+/** Where everything is checked, a browser that is missing is a failure; elsewhere it is told and passed over. */
+const mustRun = process.env.ERRAND_CI === '1';
+
+/** Tests that need a browser: Debian's `chromium`, found on the PATH. */
+export function describeInChromium(name: string, tests: () => void): void {
+  if (executable || mustRun) describe(name, tests);
+  else describe.skip(`${name} (skipped: no chromium on the PATH; apt-get install chromium)`, tests);
+}
+
+export function launch(): Promise<Browser> {
+  if (!executable) return expect.fail('no chromium on the PATH: apt-get install chromium');
+  // Its own sandbox does not work for root, as whom tests run in a container; the pages are ours.
+  return chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+}
+
+export interface Reader {
+  readonly page: Page;
+  /** What no page of ours causes: dialogs, errors, violations of its policy. */
+  readonly troubles: string[];
+}
+
+/** A tab of a browser of its own. */
+export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Reader> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const troubles: string[] = [];
+  page.setDefaultTimeout(15_000);
+  page.on('dialog', (dialog) => {
+    troubles.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
+  page.on('console', (message) => troubles.push(`${message.type()}: ${message.text()}`));
+  return { page, troubles };
+}

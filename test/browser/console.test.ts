@@ -1,0 +1,113 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Receiver } from '../service/receiver.ts';
+import { TestService } from '../service/service.ts';
+import { describeInChromium, launch, openTab } from './chromium.ts';
+
+describeInChromium('the console in a browser', () => {
+  let browser: Browser;
+  let service: TestService;
+  let page: Page;
+  let troubles: string[];
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    service = await TestService.start();
+    ({ page, troubles } = await openTab(browser));
+  });
+  afterEach(async () => {
+    await page.context().close();
+    await service.stop();
+    expect([troubles, service.bugs]).toEqual([[], []]);
+  });
+
+  const at = (path: string) => `${service.baseUrl}${path}`;
+  const place = async (slug: string): Promise<string> => (await service.order(slug)).body.id;
+
+  test('a new order appears, and its timeline moves to delivered, without a reload', async () => {
+    await page.goto(at('/'));
+    await page.getByText('No order yet.').waitFor();
+    const id = await place('test-success');
+    const row = page.locator(`#order-${id}`);
+    await row.getByText('pending').waitFor();
+    await row.getByRole('link').click();
+    await page.getByText('Order created').waitFor();
+    await page.evaluate('window.mark = 1');
+    service.pass(3000);
+    await page.getByText('Order placed with the retailer').waitFor();
+    service.pass(9000);
+    await page.locator('.timeline').getByText('Delivered').waitFor();
+    await page.getByRole('cell', { name: 'Delivered: left at the front door' }).waitFor();
+    expect(await page.evaluate('window.mark')).toBe(1);
+  });
+
+  test('what the reader opened and where the focus is stays so while the page moves on', async () => {
+    const id = await place('test-slow');
+    await page.goto(at(`/console/orders/${id}`));
+    await page.getByText('The record as JSON').click();
+    await page.locator('#event-delivered button').focus();
+    await service.send('POST', '/sandbox/trigger', { event: 'placed', id });
+    await page.getByText('Order placed with the retailer').waitFor();
+    await page.locator('pre').getByText('"status": "order_placed"').waitFor();
+    expect(await page.locator('#event-delivered button:focus').count()).toBe(1);
+  });
+
+  test('a row that is pressed stays the same row when newer ones come above it', async () => {
+    const first = await place('test-slow');
+    await page.goto(at('/'));
+    await page.locator(`#order-${first} a`).focus();
+    const second = await place('test-slow');
+    await page.locator(`#order-${second}`).waitFor();
+    expect(await page.locator(`#order-${second} + #order-${first} a:focus`).count()).toBe(1);
+  });
+
+  test('Replay at a click delivers again', async () => {
+    const receiver = await Receiver.start();
+    try {
+      await service.send('POST', '/users', { webhook_url: receiver.at() });
+      await service.send('POST', `/orders/${await place('test-slow')}/cancel`);
+      await receiver.until(1);
+      await page.goto(at('/'));
+      await page.getByRole('button', { name: 'Replay' }).click();
+      await receiver.until(2);
+      await page.getByRole('button', { name: 'Replay' }).nth(1).waitFor();
+      expect(receiver.events()).toEqual(['status_updated', 'status_updated']);
+      expect(receiver.received[1]?.body).toEqual(receiver.received[0]?.body);
+    } finally {
+      await receiver.stop();
+    }
+  });
+
+  test('a button of an order makes it happen', async () => {
+    await page.goto(at(`/console/orders/${await place('test-slow')}`));
+    await page.getByRole('button', { name: 'shipped' }).click();
+    await page.locator('.timeline').getByText('Shipped').waitFor();
+    await page.getByRole('button', { name: 'delivered', exact: true }).click();
+    await page.locator('.timeline').getByText('Delivered').waitFor();
+  });
+
+  test('it says when the service is gone, and goes on when it is back', async () => {
+    await page.goto(at('/'));
+    await page.context().setOffline(true);
+    await page.getByText('The sandbox does not answer').waitFor();
+    const id = await place('test-success');
+    await page.context().setOffline(false);
+    await page.locator(`#order-${id}`).waitFor();
+    expect(await page.getByRole('status').textContent()).toBe('');
+    // The browser tells of each request that failed.
+    expect(troubles.splice(0).every((trouble) => trouble.includes('ERR_INTERNET_DISCONNECTED'))).toBe(true);
+  });
+
+  test('a command is copied at a click', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.goto(at('/shop'));
+    await page.getByRole('link', { name: 'Out of stock' }).click();
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      `errand order create --product ${service.product('test-out-of-stock')} --max-price '$50.00' --ship-to home --watch`,
+    );
+  });
+});

@@ -1,0 +1,173 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { hostile } from '../service/pages/hostile-text.ts';
+import { Receiver } from '../service/receiver.ts';
+import { address, TestService } from '../service/service.ts';
+import { describeInChromium, launch, openTab, type Reader } from './chromium.ts';
+
+describeInChromium('the pages in a browser', () => {
+  let browser: Browser;
+  let service: TestService;
+  let tabs: Reader[];
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    tabs = [];
+    service = await TestService.start();
+  });
+  afterEach(async () => {
+    for (const { page } of tabs) await page.context().close();
+    await service.stop();
+    expect([tabs.flatMap(({ troubles }) => troubles), service.bugs]).toEqual([[], []]);
+  });
+
+  const at = (path: string) => `${service.baseUrl}${path}`;
+  async function open(path: string, options = {}) {
+    const tab = await openTab(browser, options);
+    tabs.push(tab);
+    await tab.page.goto(at(path));
+    return tab.page;
+  }
+
+  test.each([true, false])('a sandbox is claimed by its form (JavaScript: %s)', async (javaScriptEnabled) => {
+    const minted = (await service.send('POST', '/sandbox/keys', {}, null)).body;
+    const page = await open(new URL(minted.claim_url).pathname, { javaScriptEnabled });
+    await page.getByLabel('Your email').fill('ada@example.com');
+    await page.getByRole('button', { name: 'Claim it' }).click();
+    await page.getByText('The sandbox belongs to ada@example.com now.').waitFor();
+    const status = await service.send('GET', '/sandbox/status', undefined, minted.api_key);
+    expect(status.body.claimed_by_email).toBe('ada@example.com');
+  });
+
+  test.each([true, false])('a device is approved by its form (JavaScript: %s)', async (javaScriptEnabled) => {
+    const started = (await service.send('POST', '/device/code', undefined, null)).body;
+    const { pathname, search } = new URL(started.verification_uri_complete);
+    const page = await open(`${pathname}${search}`, { javaScriptEnabled });
+    expect(await page.getByLabel('Code').inputValue()).toBe(started.user_code);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('You can close this page').waitFor();
+    const { device_code } = started;
+    expect((await service.send('POST', '/device/token', { device_code }, null)).status).toBe(200);
+  });
+
+  test('public tracking moves to delivered while it is read', async () => {
+    const page = await open(`/track/${(await service.order('test-two-packages')).body.id}`);
+    await page.getByText('No parcel.').waitFor();
+    service.pass(12_000);
+    await page.getByText('Delivered: left at the front door').nth(1).waitFor();
+  });
+
+  test('without JavaScript all of it is there after a reload', async () => {
+    const receiver = await Receiver.start();
+    try {
+      await service.send('POST', '/users', { webhook_url: receiver.at() });
+      const page = await open('/', { javaScriptEnabled: false });
+      const { id } = (await service.order('test-slow')).body;
+      await page.getByRole('link', { name: 'Reload' }).click();
+      await page.locator(`#order-${id}`).getByRole('link').click();
+      await page.getByRole('button', { name: 'cancel' }).click();
+      await page.getByText('Order cancelled').waitFor();
+      await receiver.until(1);
+      const replay = page.getByRole('button', { name: 'Replay' });
+      await vi.waitFor(async () => {
+        await page.goto(at('/console/deliveries'));
+        expect(await replay.count()).toBe(1);
+      });
+      await replay.click();
+      await receiver.until(2);
+      expect(await page.locator('tbody tr').count()).toBe(2);
+      expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
+    } finally {
+      await receiver.stop();
+    }
+  });
+
+  /** An order with the same text wherever an order takes one. */
+  const orderOf = async (text: string): Promise<string> => {
+    const answer = await service.order('test-two-packages', {
+      products: [
+        { url: service.product('test-two-packages'), variant: [{ label: text, value: text }] },
+        { url: `${service.product('test-success')}?${encodeURIComponent(text)}` },
+      ],
+      shipping_address: { ...address, first_name: text, last_name: text, address_line1: text, city: text },
+      metadata: { [text.slice(0, 50)]: text },
+      po_number: text,
+      is_gift: true,
+      gift_message: text,
+    });
+    expect(answer.status).toBe(201);
+    service.pass(12_000);
+    return answer.body.id;
+  };
+  const pagesOf = (id: string): string[] => [
+    '/',
+    `/console/orders/${id}`,
+    '/console/orders',
+    '/console/requests',
+    '/console/keys',
+    '/shop',
+    '/shop/test-quantity-limit',
+    '/device',
+    `/track/${id}`,
+  ];
+
+  test('hostile text of an order runs nowhere, neither at first nor when a live page takes it in', async () => {
+    service.key = await service.mint({ name: hostile, email: 'ada@example.com' });
+    const page = await open('/');
+    const id = await orderOf(hostile);
+    await service.send('GET', `/${encodeURIComponent(hostile)}?${encodeURIComponent(hostile)}`);
+    await page.locator(`#order-${id}`).waitFor();
+    for (const path of pagesOf(id)) {
+      await page.goto(at(path));
+      await page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true })");
+      expect(await page.locator('main img, main svg, main script').count(), path).toBe(0);
+    }
+  });
+
+  test('no page is wider than a phone', async () => {
+    const text = 'unbroken'.repeat(25);
+    service.key = await service.mint({ name: text, email: `${'a'.repeat(60)}@example.com` });
+    const id = await orderOf(text);
+    await service.send('GET', `/${text}`);
+    const page = await open('/', { viewport: { width: 360, height: 740 }, isMobile: true });
+    for (const path of pagesOf(id)) {
+      await page.goto(at(path));
+      const wide = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect(wide, path).toBe(0);
+    }
+  });
+
+  test.each(['light', 'dark'] as const)('text can be read on its ground in %s', async (colorScheme) => {
+    const page = await open('/', { colorScheme });
+    for (const path of pagesOf(await orderOf('plain'))) {
+      await page.goto(at(path));
+      expect(await page.evaluate(faintTexts), path).toEqual([]);
+    }
+  });
+});
+
+/** Texts whose contrast with what they stand on is under 4.5 (WCAG 2, 1.4.3). */
+const faintTexts = `(() => {
+  const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+  const luminance = (color) => channels(color).slice(0, 3)
+    .map((value) => value / 255)
+    .map((value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = getComputedStyle(at).backgroundColor;
+      if (channels(color)[3] !== 0) return color;
+    }
+    return 'rgb(255,255,255)';
+  };
+  const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.nodeValue.trim() !== '');
+  return [...document.body.querySelectorAll('*')].filter((it) => hasText(it) && it.getClientRects().length > 0 && it.nodeName !== 'SCRIPT').flatMap((it) => {
+    const [one, other] = [luminance(getComputedStyle(it).color), luminance(ground(it))];
+    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    return contrast < 4.5 ? [it.nodeName + ' ' + it.textContent.trim().slice(0, 30) + ' ' + contrast.toFixed(2)] : [];
+  });
+})()`;

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type OpenSandbox, openSandbox } from '../../../src/sandbox/open.ts';
+import type { SandboxRequest } from '../../../src/sandbox/wire.ts';
+import { TestService } from '../service.ts';
+import { submit } from './read-page.ts';
+
+const baseUrl = 'http://192.168.1.5:4848';
+let opened: OpenSandbox;
+beforeEach(async () => {
+  opened = await openSandbox({ file: ':memory:', baseUrl, now: Date.now, report: () => {} });
+});
+afterEach(() => opened.close());
+
+const ask = (target: string, more: Partial<SandboxRequest> = {}) =>
+  opened.handle({
+    method: 'GET',
+    target,
+    headers: { host: '127.0.0.1:4848' },
+    body: new Uint8Array(),
+    remoteAddress: '127.0.0.1',
+    ...more,
+  });
+const consolePages = [
+  '/',
+  '/console',
+  '/console/orders',
+  '/console/deliveries',
+  '/console/requests',
+  '/console/keys',
+];
+
+describe('the console answers to its own machine only', () => {
+  test.each(consolePages)('%s', async (path) => {
+    expect((await ask(path)).status).toBe(200);
+    const refused = await ask(path, { remoteAddress: '192.168.1.77' });
+    expect(refused.status).toBe(403);
+    expect(String(refused.body)).toContain('comes from another one');
+  });
+
+  test.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])(
+    'a peer at %s is this machine',
+    async (remoteAddress) => {
+      expect((await ask('/', { remoteAddress })).status).toBe(200);
+    },
+  );
+
+  test.each(['10.0.0.3', '::ffff:10.0.0.3', 'fe80::1', '2001:db8::1', ''])(
+    'a peer at “%s” is not',
+    async (remoteAddress) => {
+      expect((await ask('/', { remoteAddress })).status).toBe(403);
+    },
+  );
+
+  test.each(['localhost', 'localhost:4848', '[::1]:4848', '127.9.9.9:1', 'a.localhost', '192.168.1.5:4848'])(
+    'the name %s is its own',
+    async (host) => {
+      expect((await ask('/', { headers: { host } })).status).toBe(200);
+    },
+  );
+
+  test.each([
+    'evil.example',
+    'evil.example:4848',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '192.168.1.6:4848',
+    'x@y:z',
+    '',
+  ])('a name that another site has made lead here, %s, is not', async (host) => {
+    const refused = await ask('/', { headers: { host } });
+    expect(refused.status).toBe(403);
+    expect(String(refused.body)).toContain('Open it as localhost');
+  });
+
+  test.each(['x-forwarded-for', 'forwarded', 'x-real-ip'])('through a proxy that sends %s', async (name) => {
+    expect((await ask('/', { headers: { host: 'localhost', [name]: 'for=10.0.0.3' } })).status).toBe(403);
+  });
+
+  test('nothing is done for whoever it refuses', async () => {
+    const refused = await ask(`/console/orders/${crypto.randomUUID()}/cancel`, {
+      method: 'POST',
+      remoteAddress: '10.0.0.3',
+    });
+    expect(refused.status).toBe(403);
+  });
+
+  test('the service, the shop and public tracking answer everyone as before', async () => {
+    const remote = { remoteAddress: '10.0.0.3', headers: { host: 'evil.example', accept: 'text/html' } };
+    expect((await ask('/shop', remote)).status).toBe(200);
+    expect((await ask('/openapi.json', remote)).status).toBe(200);
+    expect((await ask('/wallet/me', remote)).status).toBe(401);
+    expect((await ask(`/track/${crypto.randomUUID()}`, remote)).status).toBe(404);
+    expect((await ask('/sandbox/keys', { ...remote, method: 'POST' })).status).toBe(201);
+  });
+});
+
+test('no other site presses a button in a person’s name', async () => {
+  const service = await TestService.start();
+  try {
+    const { id } = (await service.order('test-slow')).body;
+    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1'])
+      expect((await submit(service, `/console/orders/${id}/cancel`, {}, origin)).status).toBe(403);
+    expect((await submit(service, '/console/deliveries/x/replay', {}, 'https://evil.example')).status).toBe(
+      403,
+    );
+    expect((await service.send('GET', `/orders/${id}`)).body.status).toBe('pending');
+  } finally {
+    await service.stop();
+  }
+});

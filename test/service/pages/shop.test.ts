@@ -1,0 +1,32 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { testProducts, testSlugs } from '../../../src/sandbox/lifecycle/index.ts';
+import { TestService } from '../service.ts';
+import { page } from './read-page.ts';
+
+let service: TestService;
+beforeEach(async () => {
+  service = await TestService.start();
+});
+afterEach(async () => {
+  await service.stop();
+  expect(service.bugs).toEqual([]);
+});
+
+test('every test product stands in the shop, once', async () => {
+  const { text } = await page(service, '/shop');
+  const linked = [...text.matchAll(/href="\/shop\/([^"]+)"/g)].map(([, slug]) => slug);
+  expect(linked.toSorted()).toEqual(testSlugs.toSorted());
+});
+
+test.each(testSlugs)('%s says what it rehearses and the command that does it', async (slug) => {
+  const { status, text } = await page(service, `/shop/${slug}`);
+  expect(status).toBe(200);
+  expect(text).toContain(testProducts[slug].scenario);
+  expect(text).toContain('$19.99');
+  expect(text).toContain(`<pre>errand order create --product ${service.product(slug)}`);
+});
+
+test('there is no other product', async () => {
+  for (const slug of ['nothing', '__proto__', 'test-success%00'])
+    expect((await page(service, `/shop/${slug}`)).status).toBe(404);
+});
