@@ -100,6 +100,30 @@ describeInChromium('the console in a browser', () => {
     expect(troubles.splice(0).every((trouble) => trouble.includes('ERR_INTERNET_DISCONNECTED'))).toBe(true);
   });
 
+  test('a tab that nobody sees asks for nothing, and catches up once it is seen', async () => {
+    await page.clock.install();
+    await page.addInitScript(
+      "Object.defineProperty(document, 'hidden', { get: () => document.documentElement.lang === 'none' })",
+    );
+    let asked = 0;
+    page.on('request', () => {
+      asked += 1;
+    });
+    await page.goto(at('/'));
+    const see = (lang: string) =>
+      page.evaluate(
+        `document.documentElement.lang = '${lang}'; document.dispatchEvent(new Event('visibilitychange'))`,
+      );
+    await see('none');
+    await page.clock.runFor(5000);
+    const before = asked;
+    const id = await place('test-success');
+    await page.clock.runFor(60_000);
+    expect([asked, await page.locator(`#order-${id}`).count()]).toEqual([before, 0]);
+    await see('en');
+    await page.locator(`#order-${id}`).waitFor();
+  });
+
   test('a command is copied at a click', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto(at('/shop'));

@@ -59,6 +59,7 @@ ${copies && html`<script>${new Html(script)}</script>`}</body></html>
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': copies ? scriptPolicy : stillPolicy,
       'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
       // The address of a claim is a secret, and a code is shown once.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',

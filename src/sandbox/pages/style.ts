@@ -31,7 +31,7 @@ small{font-size:.85rem}
 table{border-collapse:collapse;width:100%}
 th{font-weight:500;font-size:.85rem;text-align:left}
 th,td{padding:.45rem .75rem .45rem 0;vertical-align:baseline;border-top:1px solid var(--line);unicode-bidi:isolate;overflow-wrap:anywhere}
-thead th{border-top:0;padding-top:0}
+thead th,thead td{border-top:0;padding-top:0}
 td.fit,th.fit{white-space:nowrap;overflow-wrap:normal;width:1%}
 td.fit{max-width:16rem;overflow:hidden;text-overflow:ellipsis}
 td.name{width:16rem}

@@ -20,7 +20,7 @@ export const deliveriesTable = (rows: readonly Delivery[], { now, back }: Shown)
   rows.length === 0
     ? html`<p class="soft">None. <code>errand webhook listen --register</code> receives them.</p>`
     : html`<table class="stack"><thead><tr><th class="fit">Event</th>${back !== 'order' && html`<th class="fit">Order</th>`}<th>Address</th>
-<th class="fit">Queued</th><th class="fit">Attempts</th><th>Outcome</th><th class="fit"></th></tr></thead><tbody>${rows.map(
+<th class="fit">Queued</th><th class="fit">Attempts</th><th>Outcome</th><td></td></tr></thead><tbody>${rows.map(
         (delivery) => html`<tr id="delivery-${delivery.id}"><td class="fit mono">${delivery.event}</td>${
           back !== 'order' &&
           html`<td class="fit"><a class="mono" href="${ordersPath}/${delivery.orderId}">${delivery.orderId.slice(0, 8)}</a></td>`

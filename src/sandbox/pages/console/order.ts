@@ -23,7 +23,7 @@ const mostDeliveries = 50;
 
 /** All that is known of one order, and what can be made happen to it. */
 export const orderPage: Page = async ({ service, parts: [id = ''] }) => {
-  const order = uuidPattern.test(id) ? findOrder(service.store, id, null) : undefined;
+  const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   if (!order) {
     const body = html`<p class="lead">No order has this id here. <a href="${ordersPath}">All orders</a></p>`;
     return htmlPage('No such order', body, { status: 404, links: siteLinks });
