@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 
 const executable = (process.env.PATH ?? '')
   .split(delimiter)
@@ -11,13 +11,21 @@ const executable = (process.env.PATH ?? '')
 /** Where everything is checked, a browser that is missing is a failure; elsewhere it is told and passed over. */
 const mustRun = process.env.ERRAND_CI === '1';
 
-/** Tests that need a browser: Debian's `chromium`, found on the PATH. */
-export function describeInChromium(name: string, tests: () => void): void {
-  if (executable || mustRun) describe(name, tests);
-  else describe.skip(`${name} (skipped: no chromium on the PATH; apt-get install chromium)`, tests);
+/** Tests that need a browser: Debian's `chromium`, found on the PATH, one for all of them. */
+export function describeInChromium(name: string, tests: (browser: () => Browser) => void): void {
+  const isPossible = executable !== undefined || mustRun;
+  const title = isPossible ? name : `${name} (skipped: no chromium on the PATH; apt-get install chromium)`;
+  describe.skipIf(!isPossible)(title, () => {
+    let launched: Browser | undefined;
+    beforeAll(async () => {
+      launched = await launch();
+    });
+    afterAll(() => launched?.close());
+    tests(() => launched ?? expect.fail('the browser has not been launched'));
+  });
 }
 
-export function launch(): Promise<Browser> {
+function launch(): Promise<Browser> {
   if (!executable) return expect.fail('no chromium on the PATH: apt-get install chromium');
   // Its own sandbox does not work for root, as whom tests run in a container; the pages are ours.
   return chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });

@@ -1,21 +1,16 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Receiver } from '../service/receiver.ts';
 import { TestService } from '../service/service.ts';
-import { describeInChromium, launch, openTab } from './chromium.ts';
+import { describeInChromium, openTab } from './chromium.ts';
 
-describeInChromium('the console in a browser', () => {
-  let browser: Browser;
+describeInChromium('the console in a browser', (browser) => {
   let service: TestService;
   let page: Page;
   let troubles: string[];
-  beforeAll(async () => {
-    browser = await launch();
-  });
-  afterAll(() => browser.close());
   beforeEach(async () => {
     service = await TestService.start();
-    ({ page, troubles } = await openTab(browser));
+    ({ page, troubles } = await openTab(browser()));
   });
   afterEach(async () => {
     await page.context().close();

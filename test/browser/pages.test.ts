@@ -1,18 +1,12 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { hostile } from '../service/pages/hostile-text.ts';
 import { Receiver } from '../service/receiver.ts';
 import { address, TestService } from '../service/service.ts';
-import { describeInChromium, launch, openTab, type Reader } from './chromium.ts';
+import { describeInChromium, openTab, type Reader } from './chromium.ts';
 
-describeInChromium('the pages in a browser', () => {
-  let browser: Browser;
+describeInChromium('the pages in a browser', (browser) => {
   let service: TestService;
   let tabs: Reader[];
-  beforeAll(async () => {
-    browser = await launch();
-  });
-  afterAll(() => browser.close());
   beforeEach(async () => {
     tabs = [];
     service = await TestService.start();
@@ -25,7 +19,7 @@ describeInChromium('the pages in a browser', () => {
 
   const at = (path: string) => `${service.baseUrl}${path}`;
   async function open(path: string, options = {}) {
-    const tab = await openTab(browser, options);
+    const tab = await openTab(browser(), options);
     tabs.push(tab);
     await tab.page.goto(at(path));
     return tab.page;
