@@ -2,7 +2,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Surface } from './contract/operation.ts';
 import { type ErrandError, UsageError } from './errors.ts';
 import type { Client } from './http/client.ts';
-import type { Io } from './io.ts';
+import { type Io, piecesOf } from './io.ts';
 import { writeErr } from './output/notice.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
@@ -153,7 +153,7 @@ export async function createContext(making: Making): Promise<Context> {
       await renderError(error, io, context.output.format, { debug: settings.debug });
     },
     readLines: async () => linesOf(await context.readInput(64 * 1024 * 1024)),
-    readInput: (limit) => readAll(io, limit),
+    readInput: (limit) => readAll(io, limit, signal),
     close: async () => {
       for (const close of closers.reverse()) await close();
     },
@@ -217,11 +217,10 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-async function readAll(io: Io, limit: number): Promise<Buffer> {
+async function readAll(io: Io, limit: number, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of io.stdin.stream) {
-    const bytes = Buffer.from(chunk);
+  for await (const bytes of piecesOf(io.stdin.stream, signal)) {
     size += bytes.length;
     if (size > limit) throw new UsageError(`stdin is too large: more than ${limit} bytes`);
     chunks.push(bytes);

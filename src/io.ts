@@ -48,3 +48,24 @@ function wantsColor(isTerminal: boolean, environment: Environment): boolean {
   if (forced !== undefined) return forced !== '0' && forced !== 'false';
   return isTerminal && environment.TERM !== 'dumb';
 }
+
+/**
+ * The pieces of an input as they come. Nobody knows when the next one does, so waiting for it ends with the signal.
+ * @throws what the signal was aborted with.
+ */
+export async function* piecesOf(input: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const stop = (): void => void input.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    signal.throwIfAborted();
+    for await (const piece of input) yield Buffer.from(piece);
+  } catch (error) {
+    // An input that is destroyed says only that it was closed too early.
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
+  }
+  signal.throwIfAborted();
+}

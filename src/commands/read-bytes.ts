@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { Context } from '../context.ts';
-import { UsageError } from '../errors.ts';
+import { ErrandError, UsageError } from '../errors.ts';
+import { readPipe } from './read-pipe.ts';
 
 interface Bound {
   readonly bytes: number;
@@ -10,27 +11,42 @@ interface Bound {
 
 /** A file, or stdin for `-`, whole. @throws UsageError naming the flag and the file, also past the bound. */
 export async function readBytes(context: Context, flag: string, path: string, bound: Bound): Promise<Buffer> {
-  return path === '-' ? context.readInput(bound.bytes) : readFile(flag, path, bound);
-}
-
-function readFile(flag: string, path: string, bound: Bound): Buffer {
+  if (path === '-') return context.readInput(bound.bytes);
   try {
-    const file = openSync(path, 'r');
-    try {
-      const stat = fstatSync(file);
-      if (stat.isDirectory()) throw new UsageError(`${flag}: ${path} is a folder; name a file`);
-      if (stat.size > bound.bytes) throw tooLarge(path, stat.size, bound);
-      return readAll(file, path, bound);
-    } finally {
-      closeSync(file);
-    }
+    const isPipe = statSync(path).isFIFO();
+    return isPipe
+      ? await readAllOf(readPipe(path, context.signal), path, bound)
+      : readFile(flag, path, bound);
   } catch (error) {
-    if (error instanceof UsageError) throw error;
+    if (error instanceof ErrandError) throw error;
     throw new UsageError(`${flag}: ${path} cannot be read (${reason(error)})`, { cause: error });
   }
 }
 
-/** Reads to the end or one byte past the limit, so that a pipe is bounded like a file. */
+function readFile(flag: string, path: string, bound: Bound): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const stat = fstatSync(file);
+    if (stat.isDirectory()) throw new UsageError(`${flag}: ${path} is a folder; name a file`);
+    if (stat.size > bound.bytes) throw tooLarge(path, stat.size, bound);
+    return readAll(file, path, bound);
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function readAllOf(pieces: AsyncIterable<Buffer>, path: string, bound: Bound): Promise<Buffer> {
+  const read: Buffer[] = [];
+  let size = 0;
+  for await (const piece of pieces) {
+    size += piece.length;
+    if (size > bound.bytes) throw tooLarge(path, size, bound);
+    read.push(piece);
+  }
+  return Buffer.concat(read);
+}
+
+/** Reads to the end or one byte past the limit, so that a device is bounded like a file. */
 function readAll(file: number, path: string, bound: Bound): Buffer {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -2,7 +2,9 @@ import { createReadStream, rmSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { StorageError, UsageError } from '../../errors.ts';
+import { ErrandError, StorageError, UsageError } from '../../errors.ts';
+import { piecesOf } from '../../io.ts';
+import { readPipe } from '../read-pipe.ts';
 
 /** A table that can be read more than once. */
 export interface Source {
@@ -14,14 +16,15 @@ export interface Source {
   close(): void;
 }
 
-/** A file, or stdin for `-`, kept aside as long as the command runs. @throws UsageError naming what cannot be read. */
+/** A file, or stdin for `-`; stdin and what a pipe holds are kept aside as long as the command runs. @throws UsageError naming what cannot be read. */
 export async function openSource(context: Context, path: string): Promise<Source> {
-  if (path === '-') return spooled(context);
-  const reason = await stat(path).then(
-    (found) => (found.isDirectory() ? 'it is a folder' : undefined),
-    (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? 'there is no such file' : error.code),
-  );
-  if (reason !== undefined) throw new UsageError(`${path} cannot be read: ${reason}`);
+  if (path === '-') return spooled(context, path, fromStdin(context));
+  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === 'ENOENT' ? 'there is no such file' : cause.code;
+    throw new UsageError(`${path} cannot be read: ${reason}`, { cause });
+  });
+  if (found.isDirectory()) throw new UsageError(`${path} cannot be read: it is a folder`);
+  if (found.isFIFO()) return spooled(context, path, readPipe(path, context.signal));
   return { path, name: basename(path), chunks: () => chunksOf(path), close: () => {} };
 }
 
@@ -34,9 +37,13 @@ async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function spooled(context: Context): Promise<Source> {
-  const { stdin } = context.io;
+function fromStdin({ io: { stdin }, signal }: Context): AsyncIterable<Buffer> {
   if (stdin.isTerminal) throw new UsageError('- reads stdin, and stdin is a terminal; name a file');
+  return piecesOf(stdin.stream, signal);
+}
+
+/** What comes only once is kept in a file, to be read as often as it takes. */
+async function spooled(context: Context, from: string, chunks: AsyncIterable<Buffer>): Promise<Source> {
   const { makePrivateFolder } = await import('../../settings/paths.ts');
   const { state } = context.settings.folders;
   makePrivateFolder(state);
@@ -45,13 +52,15 @@ async function spooled(context: Context): Promise<Source> {
   try {
     const file = await open(path, 'wx', 0o600);
     try {
-      for await (const chunk of stdin.stream) await file.write(chunk);
+      for await (const chunk of chunks) await file.write(chunk);
     } finally {
       await file.close();
     }
   } catch (cause) {
     remove();
-    throw new StorageError(`stdin cannot be kept in ${path}`, { cause });
+    if (cause instanceof ErrandError) throw cause;
+    throw new StorageError(`${from === '-' ? 'stdin' : from} cannot be kept in ${path}`, { cause });
   }
-  return { path: '-', name: 'stdin.csv', chunks: () => chunksOf(path), close: remove };
+  const name = from === '-' ? 'stdin.csv' : basename(from);
+  return { path: from, name, chunks: () => chunksOf(path), close: remove };
 }
