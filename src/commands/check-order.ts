@@ -21,6 +21,9 @@ const flags: Readonly<Record<string, string>> = {
   webhooks: '--webhook',
 };
 
+const flagFor = (field: string): string | undefined =>
+  Object.hasOwn(flags, field) ? flags[field] : undefined;
+
 /**
  * Checks a whole payload against the contract before anything is sent.
  * @throws UsageError naming each refused field, its flag, and the file it may stand in.
@@ -37,7 +40,7 @@ export async function checkOrder(payload: unknown, file: string | undefined): Pr
 function describeIssue({ loc, msg }: ValidationIssue, file: string | undefined): string {
   const [, top = '', next = ''] = loc.map(String);
   const path = loc.slice(1).join('.');
-  const flag = top === 'shipping_address' ? (addressFlag(next) ?? '--ship-to') : flags[top];
+  const flag = top === 'shipping_address' ? (addressFlag(next) ?? '--ship-to') : flagFor(top);
   const places = [path, flag, file && (file === '-' ? 'stdin' : file)].filter(
     (place) => place !== undefined && place !== '',
   );

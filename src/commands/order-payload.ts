@@ -48,6 +48,12 @@ async function payment(flags: PayloadFlags, file: Fields): Promise<Fields | unde
 async function parseMargin(text: string): Promise<Fields> {
   const percent = /^(\d{1,4}(?:\.\d{1,4})?)%$/.exec(text)?.[1];
   if (percent !== undefined) return { type: 'percent', value: Number(percent) };
+  if (/^0*[1-9]\d*$/.test(text)) {
+    const units = Number(text).toLocaleString('en');
+    throw new UsageError(
+      `--margin ${text} is ambiguous: write '$${text}' for $${units}.00 or ${text}% for a percentage`,
+    );
+  }
   const { parseMoney } = await import('../output/money.ts');
   return { type: 'flat', value: parseMoney(text, '--margin').cents };
 }

@@ -16,6 +16,11 @@ $ errand order create --file decimal.json
 ? 2
 ! …decimal.json: max_price is 50.00, and files carry integer cents…
 
+$ sed 's/^{/{"__proto__": 1,/' order.json > odd.json
+$ errand order create --file odd.json
+? 2
+! error: __proto__ (odd.json): Extra inputs are not permitted…
+
 $ printf '{"products": [' > broken.json
 $ errand order create --file broken.json
 ? 2

@@ -59,6 +59,10 @@ $ errand order create --product https://shop.example/p --max-price '$5' --ship-t
 ? 2
 ! error: --idempotency-key takes at most 36 characters, and this has 37
 
+$ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --payment-mode connect --margin 5
+? 2
+! error: --margin 5 is ambiguous: write '$5' for $5.00 or 5% for a percentage
+
 $ errand wallet --base-url not-a-url
 ? 2
 ! error: --base-url…

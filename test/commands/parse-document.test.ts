@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { parseDocument } from '../../src/commands/parse-document.ts';
+
+const yaml = (text: string): unknown => parseDocument('order.yaml', text, false, ['max_price']);
+
+describe('a document that cannot be taken', () => {
+  const bomb = Array.from('abcdefgh', (name, index) => {
+    const inside = index === 0 ? 'lol' : `*${String.fromCharCode(96 + index)}`;
+    return `${name}: &${name} [${Array(9).fill(inside).join(', ')}]`;
+  }).join('\n');
+
+  test.each([
+    ['a key twice', 'a: 1\nb: 2\na: 3\n', 'order.yaml, line 3: "a" is given twice'],
+    [
+      'a second document',
+      'a: 1\n---\nb: 2\n',
+      'order.yaml, line 2: a second document begins here; write one',
+    ],
+    ['a missing bracket', 'a: [1\nb: 2\n', /^order\.yaml, line 2: .*[^:]$/],
+    [
+      'bottomless nesting',
+      '['.repeat(5000) + ']'.repeat(5000),
+      'order.yaml, line 1: it is nested too deeply',
+    ],
+    ['aliases that multiply', bomb, /^order\.yaml: its aliases \(\*\) stand for too much/],
+    ['an alias of itself', 'metadata: &a {b: *a}\n', /^order\.yaml: its aliases .* for themselves/],
+    ['an alias of nothing', 'a: *b\n', 'order.yaml: nothing is named for the alias *b; write the values out'],
+  ])('names the line and the reason: %s', (_, text, message) => {
+    const read = (): unknown => yaml(text);
+    expect(read).toThrow(message);
+    expect(read).toThrow(expect.objectContaining({ name: 'UsageError' }));
+  });
+
+  test('names a key of JSON that is given twice', () => {
+    const text = '{\n  "max_price": 5000,\n  "max_price": 9000\n}';
+    expect(() => parseDocument('order.json', text, true, [])).toThrow(
+      'order.json, line 3: "max_price" is given twice',
+    );
+  });
+});
+
+test('aliases that only spare writing are followed', () => {
+  expect(yaml('home: &home {city: Austin}\nwork: *home\n')).toEqual({
+    home: { city: 'Austin' },
+    work: { city: 'Austin' },
+  });
+});
