@@ -1,3 +1,4 @@
+import { characterCount } from '../contract/limits.ts';
 import { UsageError } from '../errors.ts';
 import { parseMoney } from '../output/money.ts';
 import { parseDate, parseDuration } from '../output/time.ts';
@@ -44,8 +45,13 @@ export function parseInteger(flag: string, text: string, bounds: { min?: number;
   const value = Number(text);
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
   if (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(value) && value >= min && value <= max) return value;
-  throw new UsageError(`${flag} takes ${describeBounds(bounds)}, not "${text}"`);
+  throw new UsageError(
+    `${flag} takes ${describeBounds(isHuge(text) ? { min, max } : bounds)}, not "${text}"`,
+  );
 }
+
+/** A whole number beyond what can be counted with; its refusal names the bounds that nobody thinks of otherwise. */
+const isHuge = (text: string): boolean => /^[+-]?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
 
 function describeBounds({ min, max }: { min?: number; max?: number }): string {
   if (min !== undefined && max !== undefined) return `a whole number from ${min} to ${max}`;
@@ -56,11 +62,12 @@ function describeBounds({ min, max }: { min?: number; max?: number }): string {
 function checkText(flag: string, bounds: { minLength?: number; maxLength?: number }, text: string): string {
   if (text === '') throw new UsageError(`${flag} is empty; give it a value or leave it out`);
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = bounds;
-  if (text.length > maxLength) {
-    throw new UsageError(`${flag} takes at most ${maxLength} characters, and this has ${text.length}`);
+  const length = characterCount(text);
+  if (length > maxLength) {
+    throw new UsageError(`${flag} takes at most ${maxLength} characters, and this has ${length}`);
   }
-  if (text.length < minLength) {
-    throw new UsageError(`${flag} takes at least ${minLength} characters, and this has ${text.length}`);
+  if (length < minLength) {
+    throw new UsageError(`${flag} takes at least ${minLength} characters, and this has ${length}`);
   }
   return text;
 }

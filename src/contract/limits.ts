@@ -29,6 +29,9 @@ export const limits = {
   usageRecent: { min: 0, max: 100, default: 20 },
 } as const;
 
+/** Lengths are counted in characters, as JSON Schema does: an emoji is one, though it takes two UTF-16 units. */
+export const characterCount = (text: string): number => [...text].length;
+
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Five digits, optionally a dash and four more. */
 export const usPostalCodePattern = /^\d{5}(-\d{4})?$/;

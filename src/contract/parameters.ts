@@ -1,4 +1,4 @@
-import { uuidPattern as uuid } from './limits.ts';
+import { characterCount, uuidPattern as uuid } from './limits.ts';
 import type { Parameter, ParameterRule } from './operation.ts';
 import type { ValidationIssue } from './validation.ts';
 
@@ -35,8 +35,9 @@ export function readParameters(
     if ('refusal' in read) issues.push({ loc: [place, name], ...read.refusal });
     else values[name] = read.value;
   }
-  const given = Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(raw, name)));
-  return { values, issues: [...issues, ...brokenRules(rules, place, given)] };
+  // What was refused was given all the same.
+  const isGiven = (name: string): boolean => Object.hasOwn(raw, name) && (raw[name] ?? []).length > 0;
+  return { values, issues: [...issues, ...brokenRules(rules, place, isGiven)] };
 }
 
 /** Checks typed values against the table before they are sent. Pure. */
@@ -132,10 +133,11 @@ function isCalendarDate(date: string): boolean {
 }
 
 function refuseText(spec: Parameter, text: string): Refusal | undefined {
-  if (spec.minLength !== undefined && text.length < spec.minLength) {
+  const length = characterCount(text);
+  if (spec.minLength !== undefined && length < spec.minLength) {
     return { msg: `String should have at least ${spec.minLength} characters`, type: 'string_too_short' };
   }
-  if (spec.maxLength !== undefined && text.length > spec.maxLength) {
+  if (spec.maxLength !== undefined && length > spec.maxLength) {
     return { msg: `String should have at most ${spec.maxLength} characters`, type: 'string_too_long' };
   }
   if (spec.values && !spec.values.includes(text)) {
@@ -147,9 +149,8 @@ function refuseText(spec: Parameter, text: string): Refusal | undefined {
 function brokenRules(
   rules: readonly ParameterRule[],
   place: Place,
-  given: ParameterValues,
+  isGiven: (name: string) => boolean,
 ): ValidationIssue[] {
-  const isGiven = (name: string): boolean => given[name] !== undefined;
   return rules.flatMap((rule) => {
     if ('together' in rule) {
       const [a, b] = rule.together;

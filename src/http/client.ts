@@ -24,7 +24,7 @@ export interface ClientOptions {
   readonly legacyBaseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly legacyToken?: string | undefined;
-  /** For each call with all its attempts, ms; for what is streamed, until the answer begins. */
+  /** For each call with all its attempts, ms; for what is streamed, until the answer begins, and each pause in it. */
   readonly timeoutMs?: number | undefined;
   /** Tries after the first one; without it what suits the operation. */
   readonly retries?: number | undefined;
@@ -111,7 +111,9 @@ export function createClient(options: ClientOptions): Client {
     },
     async stream(name, input, more) {
       const request = prepared(name, input);
-      const performed = await send(request, (headers) => !isHtml({ headers, bytes: noBytes }), more);
+      const isOther = (headers: WireHeaders): boolean =>
+        isHtml({ headers, bytes: noBytes }) || isJson(headers);
+      const performed = await send(request, (headers) => !isOther(headers), more);
       return { ...headOf(performed), chunks: streamOf(operations[name], request, performed) };
     },
     async raw(request, more) {
@@ -149,7 +151,7 @@ function streamOf(operation: Operation, request: Prepared, performed: Performed)
   const { stream } = performed.answer;
   if (stream) return stream;
   goodBody(operation, request, performed);
-  throw unreadable(request, performed.ended, 'nothing that can be streamed');
+  throw unreadable(request, performed.ended, "JSON, not the service's CSV");
 }
 
 function wholeOf(bytes: Uint8Array): { json: unknown } | { chunks: AsyncIterable<Uint8Array> } {

@@ -13,7 +13,7 @@ export interface Line {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** For one call with all its attempts; for what is streamed, until the answer begins. */
+  /** For one call with all its attempts; for what is streamed, until the answer begins, and each pause within it. */
   readonly timeoutMs: number | undefined;
   readonly retries: number | undefined;
   readonly random: () => number;
@@ -62,31 +62,41 @@ export async function perform(
     if (answer.stream === undefined) return { answer, ended };
     isStreaming = true;
     scope.liftDeadline();
-    return { answer: { ...answer, stream: watched(answer.stream, request, ended, scope) }, ended };
+    return { answer: { ...answer, stream: watched(answer.stream, request, ended, scope, timeoutMs) }, ended };
   } finally {
     if (!isStreaming) scope.close();
   }
 }
 
-/** A streamed body whose breaking off is told as a failure of the request. */
+/**
+ * A streamed body whose breaking off is told as a failure of the request. Each piece has the whole time to come; how
+ * long the reader takes between two does not count.
+ */
 async function* watched(
   stream: AsyncIterable<Uint8Array>,
   request: Prepared,
   ended: Ended,
   scope: Scope,
+  timeoutMs: number | undefined,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* stream;
+    scope.restartDeadline();
+    for await (const piece of stream) {
+      scope.liftDeadline();
+      yield piece;
+      scope.restartDeadline();
+    }
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    if (scope.cutShort) {
+    if (scope.cutShort === 'interrupted') {
       throw failureOf(
         request,
         { ...ended, answer: undefined, failure: error, cutShort: scope.cutShort },
-        { timeoutMs: undefined, reason: scope.reason },
+        { timeoutMs, reason: scope.reason },
       );
     }
-    throw new UnavailableError(`the answer to ${told(request)} broke off: ${error.message}`, {
+    const why = scope.cutShort ? `nothing more came within ${(timeoutMs ?? 0) / 1000}s` : error.message;
+    throw new UnavailableError(`the answer to ${told(request)} broke off: ${why}`, {
       attempts: ended.attempts,
       retryable: true,
       cause: error,

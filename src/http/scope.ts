@@ -5,7 +5,8 @@ export type CutShort = 'deadline' | 'interrupted';
 export class Scope {
   readonly #controller = new AbortController();
   readonly #outer: readonly AbortSignal[];
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #timeoutMs: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #cut: CutShort | undefined;
 
   /** @param timeoutMs how long the call may take; undefined for as long as it takes. */
@@ -13,8 +14,8 @@ export class Scope {
     this.#outer = outer.filter((signal) => signal !== undefined);
     for (const signal of this.#outer) signal.addEventListener('abort', this.#interrupt);
     if (this.#outer.some(({ aborted }) => aborted)) this.#interrupt();
-    if (timeoutMs !== undefined)
-      this.#timer = setTimeout(() => this.#end('deadline'), Math.min(timeoutMs, 2 ** 31 - 1));
+    this.#timeoutMs = timeoutMs;
+    this.restartDeadline();
   }
 
   get signal(): AbortSignal {
@@ -33,6 +34,13 @@ export class Scope {
   /** The answer has begun to come: from here on the pauses within it are bounded, not its whole length. */
   liftDeadline(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** The next piece of the answer is waited for: the time begins anew. */
+  restartDeadline(): void {
+    this.liftDeadline();
+    const ms = this.#timeoutMs;
+    if (ms !== undefined) this.#timer = setTimeout(() => this.#end('deadline'), Math.min(ms, 2 ** 31 - 1));
   }
 
   close(): void {

@@ -28,6 +28,12 @@ export interface WatchSummary {
   readonly elapsed_ms: number;
 }
 
+/** What may pass by itself. Of a service that has never answered only what is worth another try: HTML stays HTML. */
+const isBlip = (error: unknown, hasAnswered: boolean): error is ErrandError =>
+  error instanceof ErrandError &&
+  error.category === 'unavailable' &&
+  (hasAnswered || error.facts.retryable !== false);
+
 /**
  * Follows orders until each has reached what is awaited, has failed, or the deadline has passed.
  * Yields one `change` for each order whose state is new. A blip of the network is a `gap`, not an end.
@@ -64,7 +70,7 @@ export async function* watchOrders(
       gapSince = undefined;
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof ErrandError) || error.category !== 'unavailable') throw error;
+      if (!isBlip(error, states.size > 0)) throw error;
       if (gapSince === undefined) yield { type: 'gap', message: error.message };
       gapSince ??= clock.now();
     }

@@ -36,6 +36,9 @@ export function absoluteTime(iso: string): string {
 const isoShape =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
+const earliest = Date.parse('0000-01-01T00:00:00Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** ms since the epoch of an ISO 8601 date or time, in UTC where it names no zone; undefined for a date that is none. */
 function readTime(text: string): number | undefined {
   const found = isoShape.exec(text);
@@ -50,7 +53,9 @@ function readTime(text: string): number | undefined {
   const offset = zoneOffset(found[8] ?? 'Z');
   if (offset === undefined) return undefined;
   const fraction = Number((found[7] ?? '').padEnd(3, '0').slice(0, 3));
-  return midnight.getTime() + hours * hour + minutes * minute + seconds * second + fraction - offset;
+  const at = midnight.getTime() + hours * hour + minutes * minute + seconds * second + fraction - offset;
+  // In UTC it must be a date of four digits too.
+  return at >= earliest && at <= latest ? at : undefined;
 }
 
 /** ms that a zone (`Z`, `+02:00`) is ahead of UTC. */

@@ -440,10 +440,28 @@ describe('an export', () => {
   test('is not cut by --timeout once it has begun', async () => {
     const service = await peer((response) => {
       response.writeHead(200, { 'content-type': 'text/csv' }).write('id\n');
-      setTimeout(() => response.end('1\n'), 150);
+      for (const at of [1, 2, 3]) setTimeout(() => response.write(`${at}\n`), at * 120);
+      setTimeout(() => response.end(), 480);
     });
+    const { chunks } = await caller(service.url, { timeoutMs: 400 }).client.stream('order.export', {});
+    expect(await textOf(chunks)).toBe('id\n1\n2\n3\n');
+  });
+
+  test('that stops in its middle is given up after --timeout', async () => {
+    const service = await peer(
+      (response) => void response.writeHead(200, { 'content-type': 'text/csv' }).write('id\n'),
+    );
     const { chunks } = await caller(service.url, { timeoutMs: 100 }).client.stream('order.export', {});
-    expect(await textOf(chunks)).toBe('id\n1\n');
+    expect(await failureOf(textOf(chunks))).toMatchObject({
+      category: 'unavailable',
+      message: expect.stringContaining('broke off: nothing more came within 0.1s'),
+    });
+  });
+
+  test('in JSON is none', async () => {
+    const service = await peer(json({ orders: [] }));
+    const error = await failureOf(caller(service.url).client.stream('order.export', {}));
+    expect(error.message).toContain("answered JSON, not the service's CSV");
   });
 
   test('is told when it is interrupted half-way', async () => {

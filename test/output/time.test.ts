@@ -101,6 +101,8 @@ describe('a date from a flag', () => {
     '2026-01-01T24:30:00Z',
     '2026-01-01T10:61:00Z',
     '2026-01-01T10:00:00+99:00',
+    '9999-12-31T23:59:59-12:00',
+    '0000-01-01T00:00:00+01:00',
   ])('%s, which does not exist, is refused', (text) => {
     expect(() => parseDate(text, '--created-after', noon)).toThrow(`--created-after: there is no ${text}`);
   });

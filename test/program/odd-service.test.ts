@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
@@ -145,3 +145,28 @@ async function isPlain(line: readonly string[]): Promise<void> {
   expect(stdout + stderr, shown).not.toMatch(unsafe);
   expect(stdout + stderr, shown).not.toMatch(/\[object Object\]|\bNaN\b|\bundefined\b|\bnull x\b/);
 }
+
+describe('where no answer of the service can be read', () => {
+  const place = makePlace({ ERRAND_API_KEY: 'sbx_test_0123456789abcdef0123' });
+  afterAll(() => place.remove());
+
+  test('a watch ends in place of asking for ever', async () => {
+    const service = await peer((response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>');
+    });
+    const watched = await errand(place, ['order', 'watch', id, '--base-url', service.url]);
+    expect(watched).toMatchObject({ code: 9, stdout: '' });
+    expect(watched.stderr).toContain('answered HTML');
+  });
+
+  test('a cancel says what became of it, not of the look at the order after it', async () => {
+    const service = await peer((_, __, socket) => void socket.destroy());
+    const args = ['order', 'cancel', id, '--base-url', service.url, '--retries', '0', '-o', 'json'];
+    const { code, stderr } = await errand(place, args);
+    expect(code).toBe(9);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      message: expect.stringContaining(`POST ${service.url}/orders/${id}/cancel`),
+      outcome: 'unknown',
+    });
+  });
+});

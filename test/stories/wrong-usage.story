@@ -43,6 +43,10 @@ $ errand order create --product https://shop.example/p,quantity=0 --max-price '$
 ? 2
 ! error: --product: quantity takes a whole number of at least 1, not "0"
 
+$ errand order create --product https://shop.example/p --max-price-cents 99999999999999999999 --ship-to home
+? 2
+! error: --max-price-cents takes a whole number from 0 to 9007199254740991, not "99999999999999999999"
+
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to nowhere
 ? 2
 ! error: --ship-to: there is no address "nowhere"…

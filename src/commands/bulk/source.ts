@@ -59,7 +59,12 @@ async function spooled(context: Context, from: string, chunks: AsyncIterable<Buf
   } catch (cause) {
     remove();
     if (cause instanceof ErrandError) throw cause;
-    throw new StorageError(`${from === '-' ? 'stdin' : from} cannot be kept in ${path}`, { cause });
+    throw new StorageError(
+      `${from === '-' ? 'stdin' : from} cannot be kept in ${path} (${cause instanceof Error ? cause.message : String(cause)})`,
+      {
+        cause,
+      },
+    );
   }
   const name = from === '-' ? 'stdin.csv' : basename(from);
   return { path: from, name, chunks: () => chunksOf(path), close: remove };

@@ -12,7 +12,10 @@ async function cancelOrder(context: Context, client: Client, id: string): Promis
     if (!(error instanceof ErrandError)) throw error;
     const isUnsure = error.facts.code === 'order_not_cancellable' || error.facts.outcome === 'unknown';
     if (!isUnsure || context.signal.aborted) throw error;
-    const { body: order } = await client.call('order.get', { path: { order_id: id } });
+    const { body: order } = await client.call('order.get', { path: { order_id: id } }).catch(() => {
+      // That it cannot be looked at either says less than what became of the request to cancel.
+      throw error;
+    });
     if (order.status !== 'cancelled') throw error;
     context.note(
       `${id} is cancelled${error.facts.outcome === 'unknown' ? '; the answer had been lost' : ' already'}`,

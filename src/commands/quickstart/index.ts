@@ -125,6 +125,8 @@ async function follow(context: Context, order: Row): Promise<{ record: Row; exit
       const parcel: unknown = Array.isArray(parcels) ? parcels[0]?.status : undefined;
       context.note(`     ${String(record.status)}${typeof parcel === 'string' ? `, parcel ${parcel}` : ''}`);
     }
+    if (event.type === 'gap')
+      context.note(`     the service does not answer, still trying: ${event.message}`);
     if (event.type === 'summary') exitCode = event.waiting > 0 ? 8 : event.failed > 0 ? 7 : 0;
   }
   return { record, exitCode };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { limits } from '../limits.ts';
+import { characterCount, limits } from '../limits.ts';
 
 /** Marks what was seen on the wire and not read in the specification: it can drift. The one flag for that. */
 export const observed = <S extends z.ZodType>(schema: S): S => schema.meta({ observed: true });
@@ -11,5 +11,13 @@ export const cents = z.int();
 export const price = z.int().min(limits.maxPriceCents.min);
 export const count = z.int().min(0);
 export const text = z.string();
+/** Text of at most `max` characters; zod's own bound counts UTF-16 units. */
+export const shortText = (max: number, base = z.string()) =>
+  base
+    .check(({ value, issues }) => {
+      if (characterCount(value) <= max) return;
+      issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: value });
+    })
+    .meta({ maxLength: max });
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'Input should be a valid http or https URL' });
 export const metadata = z.record(z.string(), z.unknown());

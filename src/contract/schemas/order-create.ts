@@ -8,7 +8,7 @@ import {
 } from '../enums.ts';
 import { webhookEventSynonyms, webhookEvents } from '../events.ts';
 import { countryCodePattern, limits, usPostalCodePattern } from '../limits.ts';
-import { httpUrl, metadata, observed, price } from './fields.ts';
+import { httpUrl, metadata, observed, price, shortText } from './fields.ts';
 
 export const ProductVariant = observed(z.strictObject({ label: z.string(), value: z.string() }));
 
@@ -100,12 +100,12 @@ export const OrderCreate = z
     products: z.array(OrderProduct).min(1, 'At least one product is needed'),
     shipping_address: Address,
     max_price: price,
-    idempotency_key: z.string().min(1).max(limits.idempotencyKeyLength.max).nullish(),
+    idempotency_key: shortText(limits.idempotencyKeyLength.max, z.string().min(1)).nullish(),
     retailer_credentials_id: z.string().nullish(),
     metadata: metadata.nullish(),
     po_number: z.string().nullish(),
     is_gift: z.boolean().nullish(),
-    gift_message: z.string().max(limits.giftMessageLength.max).nullish(),
+    gift_message: shortText(limits.giftMessageLength.max).nullish(),
     handling_days_max: observed(z.int().min(0).nullish()),
     payment: OrderPayment.nullish(),
     customer_notifications: observed(z.strictObject({ email: z.email() }).nullish()),
