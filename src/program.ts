@@ -128,7 +128,10 @@ export async function runProgram(argv: readonly string[], hooks: Hooks): Promise
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0 || error.code === 'commander.help') return;
-    throw new UsageError(error.message.replace(/^error: /, '').replace(/\n\(/, ' ('));
+    const { whereToLook } = await import('./commands/where-to-look.ts');
+    const message = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
+    // A suggestion says what to do already.
+    throw new UsageError(message, { hint: message.endsWith('?)') ? undefined : whereToLook(root, argv) });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError, UsageError } from '../errors.ts';
+import { RequestPreview } from '../request-preview.ts';
 
 /**
  * The ids of a command: its arguments, `-` standing for stdin, one a line. Duplicates are dropped.
@@ -39,7 +40,7 @@ export function checkUuid(what: string, id: string, where?: string): string {
 
 /**
  * Runs `act` for each id. One id: its failure is the command's. Several: every one is tried, each failure is
- * reported on stderr, and the exit code is that of the first failure.
+ * reported on stderr, and the exit code is that of the first failure. Requests that are only shown are shown all.
  */
 export function eachId<T>(
   context: Context,
@@ -48,15 +49,21 @@ export function eachId<T>(
 ): { rows: AsyncGenerator<T>; exitCode: () => number } {
   let code = 0;
   async function* rows(): AsyncGenerator<T> {
+    const previews: RequestPreview[] = [];
     for (const id of ids) {
       try {
         yield await act(id);
       } catch (error) {
+        if (error instanceof RequestPreview) {
+          previews.push(error);
+          continue;
+        }
         if (ids.length === 1 || !(error instanceof ErrandError) || context.signal.aborted) throw error;
         code ||= error.exitCode;
         await context.report(error);
       }
     }
+    if (previews.length > 0) throw new RequestPreview(previews.map(({ text }) => text).join(''));
   }
   return { rows: rows(), exitCode: () => code };
 }

@@ -1,4 +1,4 @@
-import { failedOrderStatuses } from '../contract/enums.ts';
+import { failedOrderStatuses, type ItemStatus, type TrackingStatus } from '../contract/enums.ts';
 import type { Row } from '../output/result.ts';
 
 export const untilValues = ['placed', 'delivered'] as const;
@@ -7,11 +7,16 @@ export type Until = (typeof untilValues)[number];
 /** Where an awaited order stands: still on its way, at the awaited state, or at an end that is not it. */
 export type Verdict = 'waiting' | 'reached' | 'failed';
 
-const arrived: readonly unknown[] = ['delivered', 'available_for_pickup'];
-const lost: readonly unknown[] = ['undeliverable'];
-const unfinishedItems: readonly unknown[] = ['pending', 'processing', 'ordered', 'shipped'];
+const arrived: readonly unknown[] = ['delivered', 'available_for_pickup'] satisfies TrackingStatus[];
+const lost: readonly unknown[] = ['undeliverable'] satisfies TrackingStatus[];
+const unfinishedItems: readonly unknown[] = [
+  'pending',
+  'processing',
+  'ordered',
+  'shipped',
+] satisfies ItemStatus[];
 /** What never comes, though its order was placed. */
-const dropped: readonly unknown[] = ['cancelled', 'failed', 'skipped'];
+const dropped: readonly unknown[] = ['cancelled', 'failed', 'skipped'] satisfies ItemStatus[];
 const failed: readonly unknown[] = failedOrderStatuses;
 
 /**

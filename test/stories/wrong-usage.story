@@ -30,6 +30,15 @@ $ errand order get 123
 $ errand order get
 ? 2
 ! error: missing required argument 'ids'
+! hint: `errand order get --help` shows its arguments and flags.
+
+$ errand shop
+? 2
+! error: unknown command 'shop'
+! hint: `errand --help` lists the commands.
+
+$ errand order cancel --dry-run 00000000-0000-4000-8000-000000000001 00000000-0000-4000-8000-000000000002 | grep -c '"method": "POST"'
+2
 
 $ errand order create --product https://shop.example/p --max-price 5000 --ship-to home
 ? 2

@@ -1,3 +1,4 @@
+import { characterCount, limits } from '../../contract/limits.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../wire.ts';
 import { htmlPage } from './html.ts';
 import { html } from './markup.ts';
@@ -24,5 +25,6 @@ export function readForm(request: SandboxRequest): URLSearchParams | SandboxResp
 /** An email of a form; undefined for a text that is none. */
 export function emailIn(form: URLSearchParams): string | undefined {
   const email = (form.get('email') ?? '').trim();
-  return email.length <= 320 && /^[^\s@<>]+@[^\s@<>]+$/.test(email) ? email : undefined;
+  const isShort = characterCount(email) <= limits.userEmailLength.max;
+  return isShort && /^[^\s@<>]+@[^\s@<>]+$/.test(email) ? email : undefined;
 }
