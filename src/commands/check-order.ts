@@ -33,7 +33,7 @@ export async function checkOrder(payload: unknown, file: string | undefined): Pr
   if (checked.value) return checked.value;
   const lines = checked.issues.map((issue) => describeIssue(issue, file));
   const [first = '', ...more] = lines;
-  const message = more.length === 0 ? first : `the order is not valid:\n  ${lines.join('\n  ')}`;
+  const message = more.length === 0 ? first : `the order is not valid: ${lines.join('; ')}`;
   throw new UsageError(message, { code: 'validation_error', details: { detail: checked.issues } });
 }
 

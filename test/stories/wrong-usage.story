@@ -21,7 +21,7 @@ $ errand order list --created-after 2026-02-30
 
 $ errand order list --metadata-key team
 ? 2
-! error: …metadata_value…
+! error: --metadata-key needs --metadata-value: an order is found by both
 
 $ errand order get 123
 ? 2
@@ -67,6 +67,14 @@ $ errand order create --product https://shop.example/p --max-price '$5' --ship-t
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --country USA
 ? 2
 ! error: shipping_address.country (--country): country takes a two-letter code: use US in place of USA…
+
+$ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --country constructor --gift-message hi
+? 2
+! error: the order is not valid: shipping_address.country (--country): country takes a two-letter ISO 3166-1 code such as US; gift_message (--gift-message): gift_message requires is_gift: true…
+
+$ errand retailer check https://shop.example/p --country USA
+? 2
+! error: --country: country takes a two-letter code: use US in place of USA
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --idempotency-key 1234567890123456789012345678901234567
 ? 2

@@ -58,5 +58,5 @@ function refusal(issues: readonly { loc: readonly (string | number)[]; msg: stri
   const lines = issues.map(
     ({ loc, msg }) => `${addressFlag(String(loc[1])) ?? loc.slice(1).join('.')}: ${msg}`,
   );
-  return lines.length === 1 ? String(lines[0]) : `the address is not valid:\n  ${lines.join('\n  ')}`;
+  return lines.length === 1 ? String(lines[0]) : `the address is not valid: ${lines.join('; ')}`;
 }

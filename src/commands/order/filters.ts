@@ -1,4 +1,5 @@
 import { operations } from '../../contract/operations/index.ts';
+import { UsageError } from '../../errors.ts';
 import type { Input, Options } from '../define.ts';
 import { optionFor } from '../from-contract.ts';
 
@@ -24,19 +25,30 @@ export const filterOptions = {
 
 type Filters = Input<readonly [], typeof filterOptions>;
 
-/** The filters under their names on the wire; those not given are undefined. */
-export const wireFilters = (filters: Filters) => ({
-  status_filter: filters.status,
-  order_id: filters.orderId,
-  search: filters.search,
-  merchant_order_id: filters.merchantOrderId,
-  tracking_status: filters.trackingStatus,
-  has_tracking: filters.hasTracking,
-  return_status: filters.returnStatus,
-  created_after: filters.createdAfter,
-  created_before: filters.createdBefore,
-  metadata_key: filters.metadataKey,
-  metadata_value: filters.metadataValue,
-  user_email: filters.userEmail,
-  shipping_name: filters.shippingName,
-});
+/**
+ * The filters under their names on the wire; those not given are undefined.
+ * @throws UsageError for half of the metadata pair.
+ */
+export function wireFilters(filters: Filters) {
+  const { metadataKey, metadataValue } = filters;
+  if ((metadataKey === undefined) !== (metadataValue === undefined)) {
+    const [given, missing] =
+      metadataKey === undefined ? (['value', 'key'] as const) : (['key', 'value'] as const);
+    throw new UsageError(`--metadata-${given} needs --metadata-${missing}: an order is found by both`);
+  }
+  return {
+    status_filter: filters.status,
+    order_id: filters.orderId,
+    search: filters.search,
+    merchant_order_id: filters.merchantOrderId,
+    tracking_status: filters.trackingStatus,
+    has_tracking: filters.hasTracking,
+    return_status: filters.returnStatus,
+    created_after: filters.createdAfter,
+    created_before: filters.createdBefore,
+    metadata_key: filters.metadataKey,
+    metadata_value: filters.metadataValue,
+    user_email: filters.userEmail,
+    shipping_name: filters.shippingName,
+  };
+}

@@ -1,7 +1,7 @@
+import { countryProblem } from '../../contract/country.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
 import { defineCommand } from '../define.ts';
-import { optionFor } from '../from-contract.ts';
 import { checkColumns } from './columns.ts';
 
 const query = operations['retailer.check'].query;
@@ -10,7 +10,8 @@ export const check = defineCommand({
   name: 'check',
   summary: 'Would an order for this product URL be refused, and why',
   arguments: [{ name: 'url', description: query.url.description, required: true }],
-  options: { country: optionFor(query.country) },
+  // Its length alone would say less than what a country takes.
+  options: { country: { kind: 'text', description: query.country.description } },
   examples: [
     { command: 'errand retailer check $URL', note: 'delivered to the US' },
     { command: 'errand retailer check $URL --country DE -o json --query orderable', note: 'true or false' },
@@ -20,6 +21,8 @@ export const check = defineCommand({
   related: ['retailer list', 'order create'],
   async run(context, { url, country }) {
     if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL; give the address of a product page`);
+    const problem = country === undefined ? undefined : countryProblem(country);
+    if (problem !== undefined) throw new UsageError(`--country: ${problem}`);
     const client = await context.client();
     const { body } = await client.call('retailer.check', {
       query: { url, ...(country !== undefined && { country: country.toUpperCase() }) },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countryProblem } from '../country.ts';
 import {
   fulfillmentConcerns,
   fulfillmentModes,
@@ -7,7 +8,7 @@ import {
   productConditions,
 } from '../enums.ts';
 import { webhookEventSynonyms, webhookEvents } from '../events.ts';
-import { countryCodePattern, limits, usPostalCodePattern } from '../limits.ts';
+import { limits, usPostalCodePattern } from '../limits.ts';
 import { httpUrl, metadata, observed, price, shortText } from './fields.ts';
 
 export const ProductVariant = observed(z.strictObject({ label: z.string(), value: z.string() }));
@@ -21,29 +22,9 @@ export const OrderProduct = z.strictObject({
 });
 
 const country = z.string().superRefine((code, context) => {
-  if (countryCodePattern.test(code)) return;
-  const meant = countryNames[code.trim().toLowerCase()];
-  const message = meant
-    ? `country takes a two-letter code: use ${meant} in place of ${code}`
-    : 'country takes a two-letter ISO 3166-1 code such as US';
-  context.addIssue({ code: 'custom', message });
+  const message = countryProblem(code);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
 });
-
-/** What people write in place of the code of a country that the service delivers to. */
-const countryNames: Readonly<Record<string, string>> = {
-  usa: 'US',
-  'u.s.': 'US',
-  'u.s.a.': 'US',
-  'united states': 'US',
-  'united states of america': 'US',
-  america: 'US',
-  deu: 'DE',
-  germany: 'DE',
-  deutschland: 'DE',
-  ita: 'IT',
-  italy: 'IT',
-  italia: 'IT',
-};
 
 const filled = z.string().trim().min(1, 'Field must not be empty');
 
