@@ -42,30 +42,30 @@ export const TrackingCheckpoint = observed(
 );
 
 export const TrackingNumber = z.strictObject({
-  id: uuid,
-  carrier: text,
-  tracking_number: text,
+  id: observed(uuid),
+  carrier: observed(text),
+  tracking_number: observed(text),
   svc_tracking_number: text,
   svc_tracking_url: text,
   status: z.enum(trackingStatuses),
   estimated_delivery_date: calendarDate.nullable(),
   delivery_proof_url: text.nullable(),
   checkpoints: z.array(TrackingCheckpoint).optional(),
-  created_at: timestamp,
+  created_at: observed(timestamp),
 });
 
 export const OrderItem = z.strictObject({
-  id: uuid,
-  url: text,
-  quantity: count,
+  id: observed(uuid),
+  url: observed(text),
+  quantity: observed(count),
   variant: z.array(ProductVariant).nullable(),
   condition_in: z.array(z.enum(productConditions)).nullable(),
   condition_not_in: z.array(z.enum(productConditions)).nullable(),
   status: z.enum(itemStatuses),
-  cancellation_reason: text.nullable(),
+  cancellation_reason: observed(text.nullable()),
   error_type: text.nullable(),
-  created_at: timestamp,
-  updated_at: timestamp,
+  created_at: observed(timestamp),
+  updated_at: observed(timestamp),
 });
 
 export const FieldError = observed(
@@ -83,8 +83,8 @@ export const LineRejection = observed(
 );
 
 const ErrorDetails = z.strictObject({
-  code: text,
-  message: text,
+  code: observed(text),
+  message: observed(text),
   address_validation_reasons: observed(z.array(text)),
   field_errors: z.array(FieldError),
   line_rejections: z.array(LineRejection),
@@ -188,15 +188,15 @@ export const ReturnSummary = z.strictObject({
 });
 
 export const OrderResponse = z.strictObject({
-  id: uuid,
+  id: observed(uuid),
   status: z.enum(orderStatuses),
-  max_price: cents,
+  max_price: observed(cents),
   attempts: count,
   items: z.array(OrderItem),
-  shipping_address: ShippingAddress,
+  shipping_address: observed(ShippingAddress),
   metadata: metadata.nullable(),
   po_number: text.nullable(),
-  handling_days_max: z.int().nullable(),
+  handling_days_max: observed(z.int().nullable()),
   is_gift: z.boolean(),
   gift_message: text.nullable(),
   retailer_credentials_id: text.nullable(),
@@ -204,15 +204,17 @@ export const OrderResponse = z.strictObject({
   job_result: OrderJobResult.nullable(),
   merchant_order_ids: z.array(text),
   tracking_numbers: z.array(TrackingNumber),
-  created_by: text.nullable(),
-  user_id: text,
-  returns: z.array(ReturnSummary),
+  created_by: observed(text.nullable()),
+  user_id: observed(text),
+  returns: observed(z.array(ReturnSummary)),
   connect: OrderConnectInfo.nullable(),
   payment: OrderPaymentInfo.nullable(),
-  customer_notifications: z.strictObject({ email: text, delivered: z.boolean().nullable() }).nullable(),
+  customer_notifications: observed(
+    z.strictObject({ email: text, delivered: z.boolean().nullable() }).nullable(),
+  ),
   fulfillment: OrderFulfillment.nullable(),
-  created_at: timestamp,
-  updated_at: timestamp,
+  created_at: observed(timestamp),
+  updated_at: observed(timestamp),
 });
 
 export const OrderListResponse = observed(
@@ -235,10 +237,10 @@ export const TestProductsResponse = observed(
 
 export const OrderMilestone = z.strictObject({
   type: z.enum(milestoneTypes),
-  label: text,
-  occurred_at: timestamp,
-  source: text,
-  detail: text.nullable(),
+  label: observed(text),
+  occurred_at: observed(timestamp),
+  source: observed(text),
+  detail: observed(text.nullable()),
 });
 
 export const OrderTimelineResponse = observed(
