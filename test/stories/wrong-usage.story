@@ -84,6 +84,10 @@ $ errand order create --product https://shop.example/p --max-price '$5' --ship-t
 ? 2
 ! error: --margin 5 is ambiguous: write '$5' for $5.00 or 5% for a percentage
 
+$ errand order watch 00000000-0000-4000-8000-000000000001 --interval 0s
+? 2
+! error: --interval 0s would ask the service without a pause; 500ms is short enough
+
 $ errand wallet --base-url not-a-url
 ? 2
 ! error: --base-url…

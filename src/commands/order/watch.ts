@@ -1,3 +1,4 @@
+import { UsageError } from '../../errors.ts';
 import { untilValues } from '../../ordering/watch-policy.ts';
 import { defineCommand } from '../define.ts';
 import { readIds } from '../ids.ts';
@@ -25,6 +26,8 @@ export const watch = defineCommand({
   exitCodes: { 7: 'an order failed or was cancelled', 8: '--timeout passed; the orders go on' },
   related: ['order get', 'order timeline'],
   async run(context, { ids, until = 'delivered', interval, allowMissing = false }) {
+    if (interval === 0)
+      throw new UsageError('--interval 0s would ask the service without a pause; 500ms is short enough');
     const wanted = await readIds(context, 'order id', ids ?? []);
     return watchResult(context, wanted, {
       until,
