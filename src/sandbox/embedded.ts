@@ -32,7 +32,7 @@ export async function openEmbedded({
   } catch (cause) {
     throw openTrouble(file, cause);
   }
-  const sandbox = await openSandbox({
+  return openSandbox({
     file,
     baseUrl: usualBaseUrl,
     config: { speed },
@@ -40,24 +40,6 @@ export async function openEmbedded({
     now,
     report,
   });
-  return closedLast(sandbox);
-}
-
-/** Whoever gives a request up closes the sandbox while it still works on the store: it ends first. */
-function closedLast(sandbox: OpenSandbox): OpenSandbox {
-  const working = new Set<Promise<unknown>>();
-  return {
-    ...sandbox,
-    handle: (request) => {
-      const work = sandbox.handle(request).finally(() => working.delete(work));
-      working.add(work);
-      return work;
-    },
-    close: async () => {
-      await Promise.allSettled(working);
-      await sandbox.close();
-    },
-  };
 }
 
 /**
