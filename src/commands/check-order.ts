@@ -45,5 +45,6 @@ function describeIssue({ loc, msg }: ValidationIssue, file: string | undefined):
     (place) => place !== undefined && place !== '',
   );
   const [name, ...where] = places;
-  return `${name}${where.length > 0 ? ` (${where.join(', ')})` : ''}: ${msg}`;
+  const said = msg.replace('is_gift: true', `is_gift: true (${flags.is_gift})`);
+  return `${name}${where.length > 0 ? ` (${where.join(', ')})` : ''}: ${said}`;
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
 import { type Until, untilValues } from '../ordering/watch-policy.ts';
 import type { Result, Row } from '../output/result.ts';
 import { orderDetailColumns } from './order-columns.ts';
@@ -24,6 +25,11 @@ export const placedExits = {
 interface Following {
   readonly watch?: boolean | undefined;
   readonly until?: Until | undefined;
+}
+
+/** @throws UsageError for what only following has. */
+export function checkFollowing({ watch = false, until }: Following): void {
+  if (until !== undefined && !watch) throw new UsageError('--until needs --watch');
 }
 
 /** The order that was placed, or followed to its end. */

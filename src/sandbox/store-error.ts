@@ -17,7 +17,7 @@ const reasons: Readonly<Record<number, string>> = {
   6: 'it is locked by another process',
   7: 'there is no memory left',
   8: 'it is read-only',
-  10: 'reading or writing it failed',
+  10: 'reading or writing it failed; the disk may be full',
   11: 'it is damaged',
   13: 'the disk is full',
   14: 'it cannot be opened',

@@ -62,7 +62,11 @@ $ errand order create --product https://shop.example/p --max-price '$5' --ship-t
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --gift-message hi
 ? 2
-! error: gift_message (--gift-message): gift_message requires is_gift: true…
+! error: gift_message (--gift-message): requires is_gift: true (--gift)…
+
+$ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --until placed
+? 2
+! error: --until needs --watch
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --country USA
 ? 2
@@ -70,7 +74,7 @@ $ errand order create --product https://shop.example/p --max-price '$5' --ship-t
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --country constructor --gift-message hi
 ? 2
-! error: the order is not valid: shipping_address.country (--country): country takes a two-letter ISO 3166-1 code such as US; gift_message (--gift-message): gift_message requires is_gift: true…
+! error: the order is not valid: shipping_address.country (--country): country takes a two-letter ISO 3166-1 code such as US; gift_message (--gift-message): requires is_gift: true (--gift)…
 
 $ errand retailer check https://shop.example/p --country USA
 ? 2

@@ -66,6 +66,13 @@ async function spooled(context: Context, from: string, chunks: AsyncIterable<Buf
       },
     );
   }
-  const name = from === '-' ? 'stdin.csv' : basename(from);
-  return { path: from, name, chunks: () => chunksOf(path), close: remove };
+  return {
+    path: from,
+    name: from === '-' ? 'stdin.csv' : pipeName(from),
+    chunks: () => chunksOf(path),
+    close: remove,
+  };
 }
+
+/** What a shell puts in the place of `<(…)` ends in a number. */
+const pipeName = (path: string): string => (/\/\d+$/.test(path) ? 'pipe.csv' : basename(path));

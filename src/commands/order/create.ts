@@ -1,7 +1,7 @@
 import { placeOrder } from '../../ordering/place.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
-import { createdResult, placedExits, watchOptions } from '../order-created.ts';
+import { checkFollowing, createdResult, placedExits, watchOptions } from '../order-created.ts';
 import { assembleOrder, orderInputOptions } from '../order-input.ts';
 import { spendingLines } from '../order-spending.ts';
 
@@ -41,6 +41,7 @@ export const create = defineCommand({
   },
   related: ['search', 'retailer check', 'order watch', 'order journal'],
   async run(context, input) {
+    checkFollowing(input);
     await context.ready();
     const payload = await assembleOrder(context, input);
     const { checkOrder } = await import('../check-order.ts');

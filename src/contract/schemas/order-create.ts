@@ -96,10 +96,10 @@ export const OrderCreate = z
   .superRefine((order, context) => {
     const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if (order.gift_message != null && order.is_gift !== true) {
-      refuse(['gift_message'], 'gift_message requires is_gift: true');
+      refuse(['gift_message'], 'requires is_gift: true');
     }
     if (order.fulfillment?.gift != null && order.is_gift !== true) {
-      refuse(['fulfillment', 'gift'], 'fulfillment.gift requires is_gift: true');
+      refuse(['fulfillment', 'gift'], 'requires is_gift: true');
     }
   });
 

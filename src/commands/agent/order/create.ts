@@ -1,6 +1,6 @@
 import { placePaidOrder } from '../../../ordering/place-paid.ts';
 import { defineCommand } from '../../define.ts';
-import { createdResult, placedExits, watchOptions } from '../../order-created.ts';
+import { checkFollowing, createdResult, placedExits, watchOptions } from '../../order-created.ts';
 import { assembleOrder, orderInputOptions } from '../../order-input.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
@@ -40,6 +40,7 @@ export const create = defineCommand({
   },
   related: ['order watch', 'order get', 'order journal'],
   async run(context, input) {
+    checkFollowing(input);
     const payload = await assembleOrder(context, input);
     const { checkOrder } = await import('../../check-order.ts');
     const body = await checkOrder(payload, input.file);
