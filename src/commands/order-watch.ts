@@ -67,11 +67,11 @@ async function finalState(
       if (event.type === 'change') orders.set(String(event.order.id), event.order);
       if (event.type === 'summary') exitCode = exitCodeOf(event);
       await view.show(event, orders);
-      if (event.type === 'summary') view.done();
+      if (event.type === 'summary') view.done('settled');
       if (event.type === 'summary') conclude(context, event);
     }
   } finally {
-    view.done();
+    view.done('broken off');
   }
   const [only] = [...orders.values()];
   if (ids.length === 1 && only !== undefined)
