@@ -35,7 +35,7 @@ test('order watch -o ndjson that is interrupted ends with a summary, and no word
   });
   watching.stdout.on('data', (data) => {
     stdout += data;
-    if (stdout.includes('"change"')) watching.kill('SIGINT');
+    if (/"change".*\n/.test(stdout) && !watching.killed) watching.kill('SIGINT');
   });
   const code = await new Promise((resolve) => watching.on('close', resolve));
 
