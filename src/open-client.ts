@@ -105,7 +105,7 @@ async function debugTrace(context: Context) {
 
 /**
  * The local profile's key: minted when it is first needed, and told so. Of two processes at once, the first one's key
- * is kept by both. The sandbox's example address is saved as `home` where no address is saved yet.
+ * is kept by both, and told by that one. The sandbox's example address is saved as `home` where no address is saved yet.
  */
 async function localKey(context: Context, client: Client): Promise<string> {
   const { body } = await client.call('sandbox.mint', { body: {} });
@@ -116,7 +116,7 @@ async function localKey(context: Context, client: Client): Promise<string> {
     api_key: before?.api_key ?? body.api_key,
   }));
   const key = store.profile(localProfile)?.api_key ?? body.api_key;
-  context.note(`minted a sandbox key ${maskKey(key)} for profile ${localProfile}`);
+  if (key === body.api_key) context.note(`minted a sandbox key ${maskKey(key)} for profile ${localProfile}`);
   if (store.addressNames().length === 0) {
     const entries = Object.entries(body.example_order.shipping_address);
     await store.setAddress(

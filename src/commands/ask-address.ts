@@ -15,18 +15,42 @@ const questions: readonly Question[] = [
   { field: 'address_line2', message: 'Flat, floor, unit (optional)', optional: true },
   { field: 'city', message: 'City' },
   { field: 'state', message: 'State or province (optional)', optional: true },
-  { field: 'postal_code', message: 'Postal code' },
   { field: 'country', message: 'Country, two letters', default: 'US' },
+  { field: 'postal_code', message: 'Postal code' },
   { field: 'phone_number', message: 'Phone number' },
 ];
 
-/** Asks for the fields of an address that are not given yet. */
+/** Stands for what is not asked yet while one answer is checked; the country comes before the code that it decides on. */
+const anyAddress: AddressFields = {
+  first_name: '-',
+  last_name: '-',
+  address_line1: '-',
+  city: '-',
+  country: 'US',
+  postal_code: '00000',
+  phone_number: '-',
+};
+
+/** Whether an address lacks what no address can do without. */
+export const lacksFields = (address: AddressFields): boolean =>
+  questions.some(({ field, optional }) => !optional && address[field] === undefined);
+
+/**
+ * Asks for the fields of an address that are not given yet. An answer that the service would refuse is refused at once,
+ * so that those before it are not lost.
+ */
 export async function askAddress(context: Context, given: AddressFields = {}): Promise<AddressFields> {
   const prompt = await context.prompt();
+  const { checkShape } = await import('../contract/schemas/check.ts');
   const address: Record<string, unknown> = { ...given };
+  const refusal = (field: string, answer: string): string | undefined => {
+    const { issues = [] } = checkShape('Address', { ...anyAddress, ...address, [field]: answer }, 'body');
+    return issues.find(({ loc }) => loc[1] === field)?.msg;
+  };
   for (const { field, message, optional, default: preset } of questions) {
     if (address[field] !== undefined) continue;
     const answer = await prompt.askText(context, message, {
+      check: (text) => refusal(field, text),
       ...(optional && { optional }),
       ...(preset !== undefined && { default: preset }),
     });

@@ -2,14 +2,14 @@ import type { Column } from '../output/result.ts';
 
 /** A listing found across retailers. */
 export const listingColumns: readonly Column[] = [
-  { name: 'title', path: 'title', weight: 9 },
+  { name: 'title', path: 'title', weight: 9, least: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
-  { name: 'retailer', path: 'retailer', weight: 7 },
+  { name: 'retailer', path: 'retailer', kind: 'id', weight: 7 },
   { name: 'stars', path: 'stars', weight: 4 },
   { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3 },
   { name: 'free shipping', path: 'free_shipping', kind: 'flag', weight: 2 },
   { name: 'available', path: 'available', kind: 'flag', weight: 1 },
-  { name: 'url', path: 'url', weight: 8 },
+  { name: 'url', path: 'url', kind: 'url', weight: 8 },
 ];
 
 /** What a search adds to its results. */

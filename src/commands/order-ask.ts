@@ -27,12 +27,25 @@ export async function completePayload(
   retry: readonly string[],
 ): Promise<Fields> {
   const missing = needed.filter(({ field }) => payload[field] === undefined);
-  if (missing.length === 0) return payload;
+  if (missing.length === 0) return completeAddress(context, payload);
   if (!context.interactive.yes) throw refusal(missing, context.interactive.why, retry);
   const answers: Record<string, unknown> = { ...payload };
   for (const { field } of missing) answers[field] = await asked[field]?.(context);
-  return answers;
+  return completeAddress(context, answers);
 }
+
+/** Fills in what an address lacks that was given in part, where someone can answer. */
+async function completeAddress(context: Context, payload: Fields): Promise<Fields> {
+  const { shipping_address: address } = payload;
+  if (!context.interactive.yes || !isFields(address)) return payload;
+  const { askAddress, lacksFields } = await import('./ask-address.ts');
+  return lacksFields(address)
+    ? { ...payload, shipping_address: await askAddress(context, address) }
+    : payload;
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function refusal(missing: readonly Missing[], why: string, retry: readonly string[]): UsageError {
   const flags = missing.map(({ flag }) => flag);

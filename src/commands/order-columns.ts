@@ -15,7 +15,7 @@ export const orderColumns: readonly Column[] = [
   },
   { name: 'ceiling', path: 'max_price', kind: 'money', weight: 5 },
   { name: 'created', path: 'created_at', kind: 'time', weight: 7 },
-  { name: 'product', path: 'items.0.url', weight: 4 },
+  { name: 'product', path: 'items.0.url', kind: 'url', weight: 4 },
   { name: 'quantity', path: 'items.0.quantity', kind: 'count', weight: 2 },
   { name: 'recipient', path: 'recipient', weight: 3, value: recipientOf },
   { name: 'error', path: 'job_result.error_type', weight: 6 },

@@ -9,12 +9,15 @@ import { deliveryOf } from './order-columns.ts';
 
 interface WatchView {
   show(event: WatchEvent, orders: ReadonlyMap<string, Row>): Promise<void>;
-  done(): void;
+  /** `settled` when the orders are printed next; else what was last seen of them stays. */
+  done(outcome: 'settled' | 'broken off'): void;
 }
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const refreshMs = 120;
-const header = `${'ORDER'.padEnd(36)}  ${'STATUS'.padEnd(13)}  ${'DELIVERY'.padEnd(11)}  AGE  TOTAL`;
+const header = ['ORDER', 'STATUS', 'DELIVERY', 'AGE', 'TOTAL'] as const;
+/** What most orders go through has room from the start, so that the columns seldom move. */
+const room = ['', 'order_placed', 'in_transit', '10 s', '$10.00'] as const;
 
 /** A live table on a terminal, redrawn between polls; elsewhere one line for each change on stderr. */
 export async function watchView(context: Context, ids: readonly string[]): Promise<WatchView> {
@@ -28,11 +31,7 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
   const draw = (): void => {
     frame += 1;
     const now = context.clock.now();
-    live.draw([
-      header,
-      ...ids.map((id) => liveLine(id, latest.get(id), now)),
-      footer(frame, ids, latest, now - started, trouble),
-    ]);
+    live.draw(liveLines(ids, latest, now), footer(frame, ids, latest, now - started, trouble));
   };
   const timer = setInterval(draw, refreshMs);
   let over = false;
@@ -43,12 +42,12 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
       if (event.type === 'reconnected') trouble = '';
       draw();
     },
-    done() {
+    done(outcome) {
       if (over) return;
       over = true;
       clearInterval(timer);
-      // What follows is the orders as they stand; the live lines would only say it twice.
-      live.draw([]);
+      // The orders as they stand are printed next; the live lines would only say it twice. Nothing follows an interruption.
+      live.draw(outcome === 'settled' ? [] : liveLines(ids, latest, context.clock.now()));
       live.done();
     },
   };
@@ -77,18 +76,33 @@ export function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: 
   return safeText([...parts, ...(reason ? [reason] : [])].join('  '));
 }
 
-function liveLine(id: string, order: Row | undefined, now: number): string {
-  if (!order) return `${id}  …`;
+/** The header and one line for each order, in columns as wide as what stands in them. */
+export function liveLines(ids: readonly string[], orders: ReadonlyMap<string, Row>, now: number): string[] {
+  const rows = ids.map((id) => liveCells(id, orders.get(id), now));
+  const cells: readonly (readonly string[])[] = [header, ...rows];
+  const widths = header.map((_, column) =>
+    cells.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), room[column]?.length ?? 0),
+  );
+  return cells.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function liveCells(id: string, order: Row | undefined, now: number): string[] {
+  if (!order) return [id, '…'];
   const age = Math.max(0, Math.round((now - Date.parse(plainText(order.created_at))) / 1000));
-  const parts = [
+  const cells = [
     id,
-    plainText(order.status).padEnd(13),
-    (deliveryOf(order) ?? '').padEnd(11),
+    plainText(order.status),
+    deliveryOf(order) ?? '',
     Number.isNaN(age) ? '' : `${age} s`,
     totalOf(order),
     failureOf(order) ?? '',
   ];
-  return safeText(parts.join('  ').trimEnd());
+  return cells.map((cell) => safeText(cell));
 }
 
 function footer(

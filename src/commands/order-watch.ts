@@ -65,13 +65,13 @@ async function finalState(
   try {
     for await (const event of events) {
       if (event.type === 'change') orders.set(String(event.order.id), event.order);
-      if (event.type === 'summary') exitCode = exitCodeOf(event);
       await view.show(event, orders);
-      if (event.type === 'summary') view.done();
-      if (event.type === 'summary') conclude(context, event);
+      if (event.type !== 'summary' || context.signal.aborted) continue;
+      view.done('settled');
+      exitCode = conclude(context, event);
     }
   } finally {
-    view.done();
+    view.done('broken off');
   }
   const [only] = [...orders.values()];
   if (ids.length === 1 && only !== undefined)
@@ -85,7 +85,7 @@ function exitCodeOf(summary: WatchSummary): number {
 }
 
 function conclude(context: Context, summary: WatchSummary): number {
-  if (summary.waiting > 0)
+  if (summary.waiting > 0 && !context.signal.aborted)
     context.note(
       `--timeout passed; ${summary.waiting === 1 ? 'one order goes' : `${summary.waiting} orders go`} on`,
     );

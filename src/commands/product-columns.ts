@@ -2,26 +2,26 @@ import type { Column, Row } from '../output/result.ts';
 
 export const resultColumns: readonly Column[] = [
   { name: 'product id', path: 'product_id', weight: 10 },
-  { name: 'title', path: 'title', weight: 8 },
+  { name: 'title', path: 'title', weight: 8, least: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
   { name: 'shipping', path: 'ship_price', kind: 'money', currency: 'currency_code', weight: 5 },
   { name: 'stars', path: 'stars', weight: 4 },
   { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3 },
   { name: 'brand', path: 'brand', weight: 2 },
   { name: 'available', path: 'available', kind: 'flag', weight: 6 },
-  { name: 'url', path: 'url', weight: 7 },
+  { name: 'url', path: 'url', kind: 'url', weight: 7 },
 ];
 
 export const detailColumns: readonly Column[] = [
   { name: 'status', path: 'status', kind: 'status', weight: 1 },
   { name: 'product id', path: 'product_id', weight: 10 },
   { name: 'retailer', path: 'retailer', weight: 9 },
-  { name: 'title', path: 'title', weight: 8 },
+  { name: 'title', path: 'title', weight: 8, least: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 7 },
   { name: 'available', path: 'available', kind: 'flag', weight: 6 },
   { name: 'brand', path: 'brand', weight: 5 },
   { name: 'stars', path: 'stars', weight: 4 },
-  { name: 'url', path: 'url', weight: 3 },
+  { name: 'url', path: 'url', kind: 'url', weight: 3 },
   { name: 'description', path: 'product_description', weight: 2 },
   {
     name: 'variants',

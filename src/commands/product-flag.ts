@@ -6,7 +6,7 @@ import { parseInteger } from './parse-option.ts';
 
 type Line = ShapeInput<'OrderProduct'>;
 
-const trailingPart = /^(.*),([a-z][a-z_-]*)=([^,]*)$/s;
+const trailingPart = /^(.*),([a-z][a-z_-]*)=([^,]*)$/is;
 const misspelt: Readonly<Record<string, string>> = {
   qty: 'quantity',
   count: 'quantity',
@@ -22,9 +22,10 @@ export function parseProduct(text: string): Line {
   const parts: [string, string][] = [];
   let url = text;
   for (let match = trailingPart.exec(url); match; match = trailingPart.exec(url)) {
-    const [, rest = '', key = '', value = ''] = match;
-    const meant = misspelt[key];
-    if (meant) throw new UsageError(`--product: "${key}=" is not known; write ${meant}=${value}`);
+    const [, rest = '', written = '', value = ''] = match;
+    const key = written.toLowerCase();
+    const meant = isPart(key) ? undefined : (misspelt[key] ?? similarPart(key));
+    if (meant) throw new UsageError(`--product: "${written}=" is not known; write ${meant}=${value}`);
     if (!isPart(key)) break;
     parts.unshift([key, value]);
     url = rest;
@@ -39,6 +40,10 @@ export function parseProduct(text: string): Line {
 
 const partNames = ['quantity', 'variant', 'condition', 'not-condition'] as const;
 const isPart = (key: string): key is (typeof partNames)[number] => partNames.some((name) => name === key);
+
+/** A slip in a part's name would make it a piece of the URL, and the order one of something else. */
+const similarPart = (key: string): string | undefined =>
+  partNames.find((name) => key.length >= 4 && name.startsWith(key.slice(0, 4)));
 
 function lineOptions(parts: readonly [string, string][]): Omit<Line, 'url'> {
   const values = (key: string) => parts.filter(([name]) => name === key).map(([, value]) => value);

@@ -48,7 +48,11 @@ const givenUp = (sent: 'not_sent' | 'unknown', signal: AbortSignal): TransportFa
 
 function fail(cause: unknown): never {
   const what = cause instanceof Error ? cause.message : String(cause);
-  throw new TransportFailure('unknown', `the embedded sandbox failed: ${what}`, { isPermanent: true, cause });
+  throw new TransportFailure('unknown', `the embedded sandbox failed: ${what}`, {
+    isPermanent: true,
+    hint: 'Its data is in the state folder that `errand config path` tells; ERRAND_STATE_DIR names another.',
+    cause,
+  });
 }
 
 /** The handler has been called, so whoever stops waiting does not know what it did. */

@@ -63,7 +63,8 @@ function lastFailure(request: Prepared, { answer, failure }: Ended, facts: Error
   if (answer) return refusalOf(request, answer, facts);
   return new UnavailableError(`${told(request)} failed: ${failure?.message ?? 'no answer came'}`, {
     ...facts,
-    hint: 'Check the network and the base URL; `errand auth status` shows which one is used.',
+    hint:
+      failure?.hint ?? 'Check the network and the base URL; `errand auth status` shows which one is used.',
   });
 }
 

@@ -45,15 +45,18 @@ export class TransportFailure extends Error {
   readonly sent: Sent;
   /** Trying again cannot help: a certificate that is wrong stays wrong. */
   readonly isPermanent: boolean;
+  /** What to do about it, where it is not the network that failed. */
+  readonly hint: string | undefined;
 
   constructor(
     sent: Sent,
     message: string,
-    { isPermanent = false, cause }: { isPermanent?: boolean; cause?: unknown } = {},
+    { isPermanent = false, hint, cause }: { isPermanent?: boolean; hint?: string; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.sent = sent;
     this.isPermanent = isPermanent;
+    this.hint = hint;
   }
 }
 

@@ -36,7 +36,8 @@ const isBlip = (error: unknown, hasAnswered: boolean): error is ErrandError =>
 
 /**
  * Follows orders until each has reached what is awaited, has failed, or the deadline has passed.
- * Yields one `change` for each order whose state is new. A blip of the network is a `gap`, not an end.
+ * Yields one `change` for each order whose state is new. A blip of the network is a `gap`, not an end. An interruption
+ * is thrown once the `summary` is out.
  * @throws ErrandError not_found for an unknown id, and whatever polling cannot mend (a refused key).
  */
 export async function* watchOrders(
@@ -57,7 +58,21 @@ export async function* watchOrders(
   let quietRounds = 0;
   let gapSince: number | undefined;
   yield { type: 'ready', orders: ids.length, until: options.until };
-  while (pending.size > 0) {
+  try {
+    while (pending.size > 0) {
+      const changes = yield* round();
+      quietRounds = changes > 0 ? 0 : quietRounds + 1;
+      if (pending.size === 0 || !(await pause())) break;
+    }
+  } catch (error) {
+    // Whoever reads the events is owed their end, however it comes.
+    if (signal.aborted) yield summary();
+    throw error;
+  }
+  yield summary();
+
+  /** One poll, told as it comes. @returns how many orders have changed. */
+  async function* round(): AsyncGenerator<WatchEvent, number> {
     let changes = 0;
     try {
       for await (const orders of look()) {
@@ -74,10 +89,8 @@ export async function* watchOrders(
       if (gapSince === undefined) yield { type: 'gap', message: error.message };
       gapSince ??= clock.now();
     }
-    quietRounds = changes > 0 ? 0 : quietRounds + 1;
-    if (pending.size === 0 || !(await pause())) break;
+    return changes;
   }
-  yield { type: 'summary', ...tally(), requests: poll.requests, elapsed_ms: clock.now() - started };
 
   /** Every order once, page by page, so that no more of them is held than a page. */
   async function* look(): AsyncGenerator<readonly Row[]> {
@@ -115,9 +128,10 @@ export async function* watchOrders(
     return true;
   }
 
-  function tally(): Pick<WatchSummary, Verdict> {
+  function summary(): WatchEvent {
     const count = (wanted: Verdict) => [...verdicts.values()].filter((verdict) => verdict === wanted).length;
-    return { reached: count('reached'), failed: count('failed'), waiting: count('waiting') };
+    const tally = { reached: count('reached'), failed: count('failed'), waiting: count('waiting') };
+    return { type: 'summary', ...tally, requests: poll.requests, elapsed_ms: clock.now() - started };
   }
 }
 

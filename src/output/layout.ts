@@ -12,12 +12,16 @@ export interface PlacedColumn {
   readonly align: 'left' | 'right';
   /** Whether a longer text is cut with `…`; an amount or an id never is, it would say something else. */
   readonly cuts: boolean;
+  /** What of a cut text stays: of a URL the end, which tells one product from another. */
+  readonly keeps: 'start' | 'end';
 }
 
 export interface Layout {
   readonly shown: readonly PlacedColumn[];
   /** Names of the columns that found no room. */
   readonly hidden: readonly string[];
+  /** Names of the columns shown that are narrower than their widest text. */
+  readonly narrowed: readonly string[];
 }
 
 interface Candidate extends Omit<PlacedColumn, 'width'> {
@@ -28,7 +32,8 @@ interface Candidate extends Omit<PlacedColumn, 'width'> {
 }
 
 /**
- * Places columns within a terminal: drops the lowest weights first (of equals the last), then narrows the widest texts.
+ * Places columns within a terminal: drops the lowest weights first (of equals the last), puts back those for
+ * which there is room all the same, then narrows the widest texts.
  * @param natural width of the widest text of each column, its header included.
  * @param limit columns of the terminal; undefined for a pipe, where everything is shown whole.
  */
@@ -38,27 +43,48 @@ export function layOut(
   limit: number | undefined,
 ): Layout {
   let shown = columns.map((column, index) => candidate(column, index, natural[index] ?? 0));
-  const hidden = new Set<number>();
-  if (limit === undefined) return { shown, hidden: [] };
+  const dropped: Candidate[] = [];
+  if (limit === undefined) return { shown, hidden: [], narrowed: [] };
   while (shown.length > 1 && total(shown, 'least') > limit) {
-    const dropped = shown.reduce((low, next) => (next.weight <= low.weight ? next : low));
-    shown = shown.filter((column) => column !== dropped);
-    hidden.add(dropped.index);
+    const low = shown.reduce((lowest, next) => (next.weight <= lowest.weight ? next : lowest));
+    shown = shown.filter((column) => column !== low);
+    dropped.unshift(low);
   }
+  shown = withThoseThatFit(shown, dropped, limit);
   narrow(shown, limit);
+  const isShown = new Set(shown.map(({ index }) => index));
   return {
     shown: shown.map((column) => ({ ...column, ...onlyOne(shown, limit) })),
-    hidden: names(columns, hidden),
+    hidden: names(columns, (index) => !isShown.has(index)),
+    narrowed: names(columns, (index) =>
+      shown.some((column) => column.index === index && column.width < (natural[index] ?? 0)),
+    ),
   };
 }
 
-function candidate({ kind, weight = 0, name }: Column, index: number, width: number): Candidate {
-  const cuts = kind === undefined || kind === 'text';
+/** A wide column that was dropped leaves room that narrower ones may fill, the most important first. */
+function withThoseThatFit(
+  shown: readonly Candidate[],
+  dropped: readonly Candidate[],
+  limit: number,
+): Candidate[] {
+  let kept = [...shown];
+  for (const column of dropped) {
+    const more = [...kept, column];
+    if (total(more, 'least') <= limit) kept = more;
+  }
+  return kept.sort((a, b) => a.index - b.index);
+}
+
+function candidate(column: Column, index: number, width: number): Candidate {
+  const { kind, weight = 0, name, least = leastText } = column;
+  const cuts = kind === undefined || kind === 'text' || kind === 'url';
   return {
     index,
     width,
-    least: cuts ? Math.min(width, leastText) : width,
+    least: cuts ? Math.min(width, least) : width,
     cuts,
+    keeps: kind === 'url' ? 'end' : 'start',
     align: alignment(kind),
     weight,
     name,
@@ -87,5 +113,5 @@ function onlyOne(shown: readonly Candidate[], limit: number): Partial<PlacedColu
   return only && shown.length === 1 && only.width > limit ? { width: limit, cuts: true } : {};
 }
 
-const names = (columns: readonly Column[], indexes: ReadonlySet<number>): string[] =>
-  columns.filter((_, index) => indexes.has(index)).map(({ name }) => name);
+const names = (columns: readonly Column[], isMeant: (index: number) => boolean): string[] =>
+  columns.filter((_, index) => isMeant(index)).map(({ name }) => name);

@@ -4,8 +4,11 @@ import { safeText } from './safe-text.ts';
 import { cut, fullMeasure, type Measure } from './width.ts';
 
 export interface Live {
-  /** Draws the lines in place of those drawn before; what is wider or higher than the terminal is cut. */
-  draw(lines: readonly string[]): void;
+  /**
+   * Draws the lines in place of those drawn before, the footer below them; what is wider than the terminal is cut, and
+   * of lines that are more than it is high the last are counted in one line. The footer always stands.
+   */
+  draw(lines: readonly string[], footer?: string): void;
   /** Leaves the last lines standing and gives the cursor back. Call it whatever happens. */
   done(): void;
 }
@@ -27,11 +30,11 @@ export async function createLive({ stdout }: Io): Promise<Live> {
   let drawn: readonly number[] = [];
   let active = false;
   return {
-    draw(lines) {
+    draw(lines, footer) {
       const width = columns();
-      const fitting = fold(lines, (stdout.rows?.() || 24) - 1).map((line) =>
-        cutPainted(line, width, measure),
-      );
+      const below = footer === undefined ? [] : [footer];
+      const room = (stdout.rows?.() || 24) - 1 - below.length;
+      const fitting = [...fold(lines, room), ...below].map((line) => cutPainted(line, width, measure));
       const body = fitting.map(({ text }) => `${clearLine}${text}\n`).join('');
       writeQuietly(
         stdout.stream,

@@ -70,14 +70,14 @@ async function printList(result: ListResult, { io, options, out }: Printing): Pr
   }
   const { printTable } = await import('./table.ts');
   const columns = selectColumns(result.columns, options.fields);
-  const { count, hidden } = await printTable(result.rows, columns, await tableOptions(io, options), out);
+  const table = await printTable(result.rows, columns, await tableOptions(io, options), out);
   if (out.isClosed) return;
-  if (count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
-  if (hidden.length > 0) tellPeople([hiddenColumns(hidden)], io, 'table');
+  if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
+  if (table.hidden.length + table.narrowed.length === 0) return;
+  const { leftOut } = await import('./left-out.ts');
+  const id = columns.find(({ path }) => path === (result.id ?? 'id'))?.name;
+  tellPeople(leftOut(table, id, io.stderr.columns()), io, 'table');
 }
-
-const hiddenColumns = (names: readonly string[]): string =>
-  `${names.length} ${names.length === 1 ? 'column' : 'columns'} hidden: ${names.join(', ')}; widen the terminal or use -o json`;
 
 async function printRecord(result: RecordResult, { io, options, out }: Printing): Promise<void> {
   if (options.format !== 'table') {

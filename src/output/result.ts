@@ -3,7 +3,7 @@
 /** A record as the service sent it: wire names, unknown fields kept. */
 export type Row = Readonly<Record<string, unknown>>;
 
-export type ColumnKind = 'text' | 'money' | 'time' | 'date' | 'id' | 'count' | 'flag' | 'status';
+export type ColumnKind = 'text' | 'money' | 'time' | 'date' | 'id' | 'count' | 'flag' | 'status' | 'url';
 
 /** One column of a record. `path` is the wire path (`items.0.url`); csv, tsv and table all use it. */
 export interface Column {
@@ -12,6 +12,8 @@ export interface Column {
   readonly kind?: ColumnKind;
   /** Higher is kept longer when the terminal is narrow; default 0. */
   readonly weight?: number;
+  /** Columns of a terminal below which a text says too little; default 12. */
+  readonly least?: number;
   /** Characters kept for it, where the rows that settle the widths come before wider ones. */
   readonly room?: number;
   /** The value to show in place of what stands at `path` (a sum, a join). Pure. */

@@ -4,7 +4,7 @@ import { gap, type Layout, layOut, type PlacedColumn } from './layout.ts';
 import { type Paint, paintStatus } from './paint.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
-import { cut, type Measure, measureFor, pad } from './width.ts';
+import { cut, cutStart, type Measure, measureFor, pad } from './width.ts';
 import type { Writer } from './writer.ts';
 
 export interface TableOptions extends CellOptions {
@@ -32,7 +32,7 @@ export async function printTable(
   columns: readonly Column[],
   options: TableOptions,
   out: Writer,
-): Promise<{ readonly count: number; readonly hidden: readonly string[] }> {
+): Promise<{ readonly count: number } & Pick<Layout, 'hidden' | 'narrowed'>> {
   let table: Table | undefined;
   let count = 0;
   try {
@@ -47,7 +47,7 @@ export async function printTable(
   } finally {
     await out.flush();
   }
-  return { count, hidden: table?.layout.hidden ?? [] };
+  return { count, hidden: table?.layout.hidden ?? [], narrowed: table?.layout.narrowed ?? [] };
 }
 
 /** A table whose widths are settled. */
@@ -96,8 +96,9 @@ class Table {
     return cells.join(' '.repeat(gap)).trimEnd();
   }
 
-  #fit(text: string, { width, cuts }: PlacedColumn, measure: Measure): string {
-    return cuts && this.options.width !== undefined ? cut(text, width, measure) : text;
+  #fit(text: string, { width, cuts, keeps }: PlacedColumn, measure: Measure): string {
+    if (!cuts || this.options.width === undefined) return text;
+    return (keeps === 'end' ? cutStart : cut)(text, width, measure);
   }
 
   readonly #painted = (text: string, index: number): string =>

@@ -37,6 +37,19 @@ export function cut(text: string, width: number, measure: Measure): string {
   return `${kept}…`;
 }
 
+/** The end of the text within `width` columns, beginning with `…` where it was cut. */
+export function cutStart(text: string, width: number, measure: Measure): string {
+  if (measure(text) <= width) return text;
+  if (width < 1) return '';
+  const segments = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+  let used = 0;
+  const kept = segments.findLastIndex((segment) => {
+    used += measure(segment);
+    return used > width - 1;
+  });
+  return `…${segments.slice(kept + 1).join('')}`;
+}
+
 /** The text with spaces up to `width` columns; longer text stays as it is. */
 export function pad(text: string, width: number, side: 'left' | 'right', measure: Measure): string {
   const spaces = ' '.repeat(Math.max(0, width - measure(text)));

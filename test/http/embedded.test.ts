@@ -67,6 +67,15 @@ describe('a service inside the process', () => {
     expect(calls).toBe(1);
   });
 
+  test('that breaks down has nothing to do with the network: the hint names where its data is', async () => {
+    const transport = embeddedTransport(() => Promise.reject(new Error('the disk is full')));
+    const error = await failureOf(
+      caller('embedded:', { transport }).client.call('sandbox.mint', { body: {} }),
+    );
+    expect(error.facts.hint).toContain('errand config path');
+    expect(error.facts.hint).not.toContain('network');
+  });
+
   test('that breaks down half-way through an answer is told', async () => {
     const body = (async function* () {
       yield 'id\n';

@@ -66,6 +66,40 @@ describe('placing columns', () => {
     });
   });
 
+  test('puts back what was dropped before a wide column, where there is room for it', () => {
+    const columns = [
+      column('id', 10),
+      column('status', 9),
+      column('delivery', 8),
+      column('total', 6),
+      column('error', 7),
+    ];
+    expect(placed(columns, [36, 21, 20, 6, 30], 80)).toEqual({
+      shown: [
+        ['id', 36],
+        ['status', 21],
+        ['total', 6],
+      ],
+      hidden: ['delivery', 'error'],
+    });
+  });
+
+  test('a text keeps the width it asks for, and which ones were narrowed is told', () => {
+    const columns = [
+      { ...column('title', 2, 'text'), least: 24 },
+      column('url', 1, 'url'),
+      column('note', 3, 'text'),
+    ];
+    const { shown, hidden, narrowed } = layOut(columns, [60, 80, 4], 44);
+    expect(shown.map(({ width, keeps }) => [width, keeps])).toEqual([
+      [24, 'start'],
+      [12, 'end'],
+      [4, 'start'],
+    ]);
+    expect([hidden, narrowed]).toEqual([[], ['title', 'url']]);
+    expect(layOut(columns, [60, 80, 4], 43).hidden).toEqual(['url']);
+  });
+
   test('the last one left fits whatever it is', () => {
     expect(placed([column('id', 1), column('x', 0)], [36, 5], 10)).toEqual({
       shown: [['id', 10]],

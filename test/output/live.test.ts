@@ -59,6 +59,15 @@ describe('the live area', () => {
     expect(screen().lines()).toEqual(['order 0', 'order 1', 'order 2', '… and 7 more']);
   });
 
+  test('keeps the footer below them, which is none of those counted', async () => {
+    const { live, screen } = await liveOn(40, 5);
+    live.draw(
+      Array.from({ length: 10 }, (_, index) => `order ${index}`),
+      'watching 10 orders',
+    );
+    expect(screen().lines()).toEqual(['order 0', 'order 1', '… and 8 more', 'watching 10 orders']);
+  });
+
   test('redraws cleanly after the terminal was made narrower', async () => {
     const { live, screen, narrow } = await liveOn(30, 20);
     live.draw(['a line of twenty-five chars', 'short']);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { cut, fullMeasure, isNarrow, measureFor, pad } from '../../src/output/width.ts';
+import { cut, cutStart, fullMeasure, isNarrow, measureFor, pad } from '../../src/output/width.ts';
 
 const measure = await fullMeasure();
 
@@ -43,6 +43,10 @@ describe('cutting', () => {
   test('never cuts an emoji in half', () => {
     expect(cut('ab👨‍👩‍👧👨‍👩‍👧', 5, measure)).toBe('ab👨‍👩‍👧…');
     expect(cut('ab👨‍👩‍👧👨‍👩‍👧', 4, measure)).toBe('ab…');
+    expect(cutStart('👨‍👩‍👧👨‍👩‍👧ab', 5, measure)).toBe('…👨‍👩‍👧ab');
+    expect(cutStart('👨‍👩‍👧👨‍👩‍👧ab', 4, measure)).toBe('…ab');
+    expect(cutStart('https://shop.example/test-success', 13, measure)).toBe('…test-success');
+    expect(cutStart('short', 5, measure)).toBe('short');
   });
 
   test('padding counts columns, not characters', () => {

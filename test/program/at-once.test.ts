@@ -20,6 +20,7 @@ describe('several processes at once', () => {
         ),
       );
       for (const { code, stderr } of made) expect(code, stderr).toBe(0);
+      expect(made.filter(({ stderr }) => stderr.includes('minted a sandbox key'))).toHaveLength(1);
       const { stdout } = await errand(place, ['order', 'list', '-o', 'json']);
       const numbers = JSON.parse(stdout).map((order: { po_number: string }) => order.po_number);
       expect(numbers.toSorted()).toEqual(Array.from({ length: 12 }, (_, index) => `po-${index}`).toSorted());

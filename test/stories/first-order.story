@@ -29,3 +29,9 @@ $ errand order export --created-after 2026-01-01 > orders.csv; wc -l < orders.cs
 
 $ errand wallet -o json --query 'balance < `100000`'
 true
+
+# Another key is another account; minting says what is left behind.
+$ errand sandbox mint --fields expires_policy
+policy  expires after 7 days without use
+! stored for profile local
+! in place of sbx_test_…, whose orders and wallet this key does not see

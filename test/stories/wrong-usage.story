@@ -56,6 +56,10 @@ $ errand order create --product https://shop.example/p --max-price-cents 9999999
 ? 2
 ! error: --max-price-cents takes a whole number from 0 to 9007199254740991, not "99999999999999999999"
 
+$ errand order create --product https://shop.example/p,Quantiy=2 --max-price '$5' --ship-to home
+? 2
+! error: --product: "Quantiy=" is not known; write quantity=2
+
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to nowhere
 ? 2
 ! error: --ship-to: there is no address "nowhere"…

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Screen } from '../output/screen.ts';
 import { makePlace, type Place } from '../program/place.ts';
 import { errand } from '../program/run.ts';
 import { Terminal } from './terminal.ts';
@@ -93,6 +94,9 @@ describe('in a real terminal', () => {
     terminal.type(controlC);
     expect(await terminal.ended()).toBe(130);
     expect(terminal.raw.lastIndexOf('\u001b[?25h')).toBeGreaterThan(terminal.raw.lastIndexOf('\u001b[?25l'));
+    const screen = new Screen(100, 30);
+    screen.write(terminal.raw.replaceAll('\r\n', '\n'));
+    expect(screen.lines().join('\n')).toMatch(/^[\da-f-]{36} {2}pending {2,}\d+ s$/m);
     expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout.trim()).not.toBe('');
   });
 

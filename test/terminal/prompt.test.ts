@@ -28,3 +28,58 @@ test.each([
     expect(terminal.text).toContain('interrupted; nothing was sent');
   },
 );
+
+const enter = '\r';
+const clear = '\u0015';
+
+/** Answers questions as a person does who waits for each. */
+async function answer(
+  ...turns: readonly (readonly [asked: string | RegExp, answer: string])[]
+): Promise<void> {
+  for (const [asked, typed] of turns) {
+    await terminal.shows(asked);
+    terminal.type(typed + enter);
+  }
+}
+
+test('an address is checked answer by answer, so that a wrong one loses none of those before it', async () => {
+  terminal = new Terminal(place, 'errand', [
+    'address',
+    'add',
+    'work',
+    '--first-name',
+    'Ada',
+    '--city',
+    'Austin',
+  ]);
+  await answer(
+    ['Last name', 'Example'],
+    ['Street and number', '1 Main St'],
+    ['Flat, floor', ''],
+    ['State or province', 'TX'],
+    ['Country', 'USA'],
+    ['use US in place of USA', `${clear}us`],
+    ['Postal code', 'abc'],
+    ['a US postal code has 5 digits', `${clear}78701`],
+    ['Phone number', '5125550100'],
+  );
+  expect(await terminal.ended()).toBe(0);
+  expect(terminal.text).toMatch(/postal code +78701/);
+  expect(terminal.text).not.toContain('First name');
+});
+
+test('order create asks for the rest of an address that is given in part', async () => {
+  const args = ['order', 'create', '--product', 'https://shop.example/p', '--max-price', '$50'];
+  terminal = new Terminal(place, 'errand', [...args, '--first-name', 'Ada', '--last-name', 'Byron']);
+  await answer(
+    ['Street and number', '1 Main St'],
+    ['Flat, floor', ''],
+    ['City', 'Berlin'],
+    ['State or province', ''],
+    ['Country', 'DE'],
+    ['Postal code', '1'],
+    ['Phone number', '030123456'],
+  );
+  expect(await terminal.ended()).toBe(0);
+  expect(terminal.text).toContain('Ada Byron, 1 Main St, Berlin 1 DE');
+});

@@ -1,7 +1,7 @@
 import type { Column } from '../../output/result.ts';
 
 export const accountColumns: readonly Column[] = [
-  { name: 'short id', path: 'short_id', weight: 10 },
+  { name: 'short id', path: 'short_id', kind: 'id', weight: 10 },
   { name: 'email', path: 'email', weight: 9 },
   { name: 'retailer', path: 'retailer', weight: 8, value: ({ retailer }) => retailer ?? 'any' },
   { name: 'two-factor secret', path: 'has_totp', kind: 'flag', weight: 5 },

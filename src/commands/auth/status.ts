@@ -45,9 +45,7 @@ export const status = defineCommand({
         legacy_token: masked(legacyToken),
         mode: apiKey ? (keyMode(apiKey.value) ?? 'unknown') : null,
         works: checked?.works ?? null,
-        answer:
-          checked?.answer ??
-          (apiKey ? null : 'no key yet; the local profile mints one when it is first needed'),
+        answer: checked?.answer ?? (apiKey ? null : noKey(profile.value)),
       },
       columns,
       id: 'profile.value',
@@ -70,3 +68,8 @@ export const status = defineCommand({
 
 const masked = (setting: Setting<string> | undefined) =>
   setting ? { ...setting, value: maskKey(setting.value) } : null;
+
+const noKey = (profile: string): string =>
+  profile === 'local'
+    ? 'no key yet; the local profile mints one when it is first needed'
+    : `no key is stored for profile ${profile}; errand auth token stores one`;

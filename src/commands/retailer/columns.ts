@@ -1,7 +1,7 @@
 import type { Column } from '../../output/result.ts';
 
 export const retailerColumns: readonly Column[] = [
-  { name: 'retailer', path: 'retailer', weight: 10 },
+  { name: 'retailer', path: 'retailer', kind: 'id', weight: 10 },
   { name: 'name', path: 'display_name', weight: 9 },
   {
     name: 'countries',
@@ -13,7 +13,7 @@ export const retailerColumns: readonly Column[] = [
   { name: 'no account needed', path: 'no_account_needed', kind: 'flag', weight: 6 },
   { name: 'your account', path: 'use_your_account', kind: 'flag', weight: 5 },
   { name: 'free shipping from', path: 'free_shipping_threshold_cents', kind: 'money', weight: 2 },
-  { name: 'address', path: 'base_url', weight: 3 },
+  { name: 'address', path: 'base_url', kind: 'url', weight: 3 },
 ];
 
 export const checkColumns: readonly Column[] = [

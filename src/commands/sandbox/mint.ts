@@ -20,13 +20,19 @@ export const mint = defineCommand({
   async run(context, { store: keep = true, ...fields }) {
     const client = await context.client();
     const { body } = await client.call('sandbox.mint', { body: fields });
+    const hints: string[] = [];
     if (keep) {
       const key = checkKey(body.api_key, 'the minted key');
       const { value: profile } = context.settings.profile;
+      let replaced: string | undefined;
       await (await context.store()).setProfile(profile, (before) => {
         if (!before) throw new UsageError(`there is no profile "${profile}"`);
+        replaced = before.api_key;
         return { ...before, api_key: key };
       });
+      hints.push(`stored for profile ${profile}`);
+      if (replaced !== undefined)
+        hints.push(`in place of ${maskKey(replaced)}, whose orders and wallet this key does not see`);
     }
     const shownKey = keep && context.output.format === 'table' ? maskKey(body.api_key) : body.api_key;
     return {
@@ -38,7 +44,7 @@ export const mint = defineCommand({
         { name: 'policy', path: 'expires_policy' },
         { name: 'claim it at', path: 'claim_url' },
       ],
-      hints: keep ? [`stored for profile ${context.settings.profile.value}`] : [],
+      hints,
     };
   },
 });

@@ -19,7 +19,7 @@ export const products = defineCommand({
         { name: 'scenario', path: 'scenario', weight: 10 },
         { name: 'what happens', path: 'description', weight: 9 },
         { name: 'refused at once', path: 'is_synchronous_error', kind: 'flag', weight: 5 },
-        { name: 'url', path: 'url', weight: 8 },
+        { name: 'url', path: 'url', kind: 'url', weight: 8 },
         { name: 'name', path: 'name', weight: 1 },
       ],
       empty: 'this service names no test products',

@@ -1,0 +1,28 @@
+import type { Layout } from './layout.ts';
+
+/**
+ * What a table found no room for, and how to see it: one line that does not wrap for the hidden columns, and one for an
+ * id that was cut, since the next command needs it whole.
+ * @param id name of the column that `-o id` prints.
+ * @param width columns of the terminal that the lines are read on; undefined where it is none.
+ */
+export function leftOut(
+  { hidden, narrowed }: Pick<Layout, 'hidden' | 'narrowed'>,
+  id: string | undefined,
+  width: number | undefined,
+): string[] {
+  const lines = hidden.length > 0 ? [hiddenColumns(hidden, width ?? Number.POSITIVE_INFINITY)] : [];
+  if (id !== undefined && narrowed.includes(id)) lines.push(`${id} is cut short; -o id prints it whole`);
+  return lines;
+}
+
+function hiddenColumns(names: readonly string[], width: number): string {
+  const say = (told: number): string => {
+    const rest = told < names.length ? ` and ${names.length - told} more` : '';
+    const columns = names.length === 1 ? 'column' : 'columns';
+    return `${names.length} ${columns} hidden: ${names.slice(0, told).join(', ')}${rest}; widen the terminal or use -o json`;
+  };
+  let told = names.length;
+  while (told > 1 && say(told).length > width) told -= 1;
+  return say(told);
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { liveLines } from '../../src/commands/order-watch-view.ts';
+import type { Row } from '../../src/output/result.ts';
+
+const created_at = '2026-11-21T12:00:00.000Z';
+const now = Date.parse(created_at) + 125_000;
+const order = (status: string, delivery: string, more: Row = {}): Row => ({
+  status,
+  created_at,
+  tracking_numbers: delivery === '' ? [] : [{ status: delivery }],
+  ...more,
+});
+
+test('every column of the live table stands below its heading, however long a status is', () => {
+  const paid = { job_result: { price_components: { total: 123_456, currency: 'USD' } } };
+  const failed = { job_result: { error_type: 'out_of_stock' } };
+  const orders = new Map([
+    ['a', order('cancelled_by_retailer', '', paid)],
+    ['b', order('order_placed', 'available_for_pickup', paid)],
+    ['c', order('order_failed', '', failed)],
+  ]);
+  const [header = '', ...rows] = liveLines(['a', 'b', 'c', 'not seen yet'], orders, now);
+  const [status, delivery, age, total] = ['STATUS', 'DELIVERY', 'AGE', 'TOTAL'].map((name) =>
+    header.indexOf(name),
+  );
+  expect(rows[0]?.slice(status)).toMatch(/^cancelled_by_retailer {2}/);
+  expect(rows[0]?.slice(total)).toBe('$1,234.56');
+  expect(rows[1]?.slice(delivery)).toMatch(/^available_for_pickup {2}/);
+  expect(rows.slice(0, 3).map((row) => row.slice(age, total).trim())).toEqual(['125 s', '125 s', '125 s']);
+  expect(rows[2]?.slice(total)).toMatch(/^ {11}out_of_stock: /);
+  expect(rows[3]).toBe(`${'not seen yet'}  …`);
+});
