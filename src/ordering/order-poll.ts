@@ -3,9 +3,19 @@ import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import type { Row } from '../output/result.ts';
 
-/** Up to this many orders are looked up one by one when a watch begins; more are found in the list. */
-const lookUpSingly = 20;
-const pageSize = limits.orderListLimit.max;
+/** More orders than this are paged to when a watch begins; of fewer, those that are not among the newest are read singly. */
+const fewOrders = 20;
+const { max: pageSize, default: newest } = limits.orderListLimit;
+
+interface CreatedWithin {
+  readonly created_after?: string;
+  readonly created_before?: string;
+}
+
+interface PageQuery extends CreatedWithin {
+  readonly limit: number;
+  readonly offset?: number;
+}
 
 /**
  * The current records of many orders. One order is read by its id; several are read from the list, narrowed to the
@@ -30,7 +40,8 @@ export class OrderPoll {
   async *begin(ids: readonly string[]): AsyncGenerator<readonly Row[]> {
     const { own, others } = await this.#parted(ids);
     const left = new Set(own);
-    if (own.length > lookUpSingly) yield* this.#list(left, {});
+    if (own.length > fewOrders) yield* this.#list(left, {});
+    else if (own.length > 1) yield (await this.#page(left, { limit: newest })).found;
     yield* this.#each([...left, ...others]);
   }
 
@@ -46,7 +57,7 @@ export class OrderPoll {
   }
 
   /** The time in which orders seen before were created, where any says so. */
-  #sinceTheFirst(ids: readonly string[]): { created_after?: string; created_before?: string } {
+  #sinceTheFirst(ids: readonly string[]): CreatedWithin {
     const times = ids.map((id) => this.#createdAt.get(id)).filter((time) => time !== undefined);
     if (times.length === 0) return {};
     const [first, last] = times.reduce(
@@ -60,21 +71,22 @@ export class OrderPoll {
    * Pages through the list until each wanted order has come, or the list ends. A total counts more than a short page: the
    * service may give fewer than it was asked for. @param wanted loses what has come.
    */
-  async *#list(
-    wanted: Set<string>,
-    range: { created_after?: string; created_before?: string },
-  ): AsyncGenerator<readonly Row[]> {
+  async *#list(wanted: Set<string>, range: CreatedWithin): AsyncGenerator<readonly Row[]> {
     for (let offset = 0; wanted.size > 0; ) {
-      this.requests += 1;
-      const { body } = await this.#client.call('order.list', {
-        query: { ...range, limit: pageSize, offset },
-      });
-      const { orders, total } = body;
-      offset += orders.length;
-      yield orders.filter(({ id }) => wanted.delete(id)).map((order) => this.#remember(order));
-      if (orders.length === 0) return;
-      if (typeof total === 'number' ? offset >= total : orders.length < pageSize) return;
+      const { found, read, total } = await this.#page(wanted, { ...range, limit: pageSize, offset });
+      offset += read;
+      yield found;
+      if (read === 0) return;
+      if (typeof total === 'number' ? offset >= total : read < pageSize) return;
     }
+  }
+
+  /** One page of the list, and the wanted orders on it. */
+  async #page(wanted: Set<string>, query: PageQuery) {
+    this.requests += 1;
+    const { orders, total } = (await this.#client.call('order.list', { query })).body;
+    const found = orders.filter(({ id }) => wanted.delete(id)).map((order) => this.#remember(order));
+    return { found, read: orders.length, total };
   }
 
   async #parted(ids: readonly string[]): Promise<{ own: string[]; others: string[] }> {

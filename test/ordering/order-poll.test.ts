@@ -37,6 +37,17 @@ describe('a look at many orders', () => {
     expect(poll.requests).toBe(requests);
   });
 
+  test.each([
+    ['are among the newest: one request', ids.slice(0, 20), 1],
+    ['are older: one for each of those', ids.slice(18, 22), 1 + 2],
+    ['are one: that one', ids.slice(0, 1), 1],
+  ])('of few that %s', async (_, few, requests) => {
+    const { url } = await service(20, { total: ids.length });
+    const poll = new OrderPoll(caller(url).client, async () => true);
+    expect((await idsOf(poll.begin(few))).toSorted()).toEqual(few.toSorted());
+    expect(poll.requests).toBe(requests);
+  });
+
   test('finds those that do not say when they were created', async () => {
     const { url } = await peer((response, request, socket) => {
       const id = new URL(request.target, 'http://x').pathname.replace('/orders/', '');

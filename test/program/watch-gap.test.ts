@@ -14,6 +14,8 @@ afterEach(() => place.remove());
 test('an order that had reached what is awaited is not looked at again after a gap in the first round', async () => {
   const asked: string[] = [];
   const service = await peer((response, request, socket) => {
+    // Both are older than what the list begins with.
+    if (request.target.includes('?')) return json({ orders: [], total: 900 })(response, request, socket);
     const id = request.target.slice(-late.length);
     const before = asked.filter((one) => one === id).length;
     asked.push(id);
