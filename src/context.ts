@@ -8,7 +8,7 @@ import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
 import { keyMode, maskKey } from './settings/keys.ts';
-import { type Environment, type Folders, resolveFolders } from './settings/paths.ts';
+import { type Environment, type Folders, makePrivateFolder, resolveFolders } from './settings/paths.ts';
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
@@ -108,6 +108,10 @@ export async function createContext(making: Making): Promise<Context> {
     return made;
   };
   const opened = once(() => open(signal));
+  const stateFolder = (): string => {
+    makePrivateFolder(folders.state);
+    return folders.state;
+  };
   const context: Context = {
     argv,
     pid: making.pid,
@@ -125,13 +129,13 @@ export async function createContext(making: Making): Promise<Context> {
     lastingClient: once(async () => (await open(new AbortController().signal)).client),
     journal: once(async () => {
       const { Journal } = await import('./state/journal.ts');
-      const journal = await Journal.open(folders.state, systemClock.now);
+      const journal = await Journal.open(stateFolder(), systemClock.now);
       closers.push(() => journal.close());
       return journal;
     }),
     webhooks: once(async () => {
       const { openWebhookStore } = await import('./state/webhook-store.ts');
-      const webhooks = await openWebhookStore(folders.state, systemClock.now);
+      const webhooks = await openWebhookStore(stateFolder(), systemClock.now);
       closers.push(() => webhooks.close());
       return webhooks;
     }),

@@ -12,6 +12,7 @@ import {
 } from './sandbox/snapshots.ts';
 import { StoreError } from './sandbox/store.ts';
 import { tick } from './sandbox/tick.ts';
+import { makePrivateFolder } from './settings/paths.ts';
 
 /** What the program does with the sandbox besides calling it: its two doors, seen from the commands. */
 
@@ -46,6 +47,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
     startBalanceCents,
     allowExternalWebhooks,
   } = request;
+  if (!memory && data === undefined) makePrivateFolder(stateDir);
   try {
     return await serve({
       host,
@@ -79,6 +81,7 @@ export async function openEmbeddedSandbox(
   stateDir: string,
   options: { speed: number; seed: number | undefined },
 ) {
+  makePrivateFolder(stateDir);
   try {
     return await openEmbedded({ stateDir, ...options, now: Date.now, report: reportBug });
   } catch (error) {

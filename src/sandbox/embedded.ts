@@ -1,7 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type OpenSandbox, openSandbox } from './open.ts';
-import { openTrouble, StoreError } from './store-error.ts';
+import { StoreError } from './store-error.ts';
 import { emptyStore } from './tables.ts';
 
 /** Where a served sandbox would be; links and shop URLs of the embedded one show it, so that both are the same. */
@@ -25,15 +25,8 @@ export async function openEmbedded({
   now,
   report,
 }: EmbeddedOptions): Promise<OpenSandbox> {
-  const file = sandboxFile(stateDir);
-  try {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    chmodSync(stateDir, 0o700);
-  } catch (cause) {
-    throw openTrouble(file, cause);
-  }
   return openSandbox({
-    file,
+    file: sandboxFile(stateDir),
     baseUrl: usualBaseUrl,
     config: { speed },
     ...(seed !== undefined && { seed }),

@@ -1,6 +1,6 @@
-import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { StorageError } from '../errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,7 @@ function platformFolders(environment: Environment, platform: NodeJS.Platform, ho
 /** Makes a folder that only its owner can enter, whatever the umask. @throws StorageError naming it. */
 export function makePrivateFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder);
     chmodSync(folder, 0o700);
   } catch (cause) {
     throw new StorageError(`the folder ${folder} cannot be made or written (${reasonOf(cause)})`, {
@@ -50,6 +50,20 @@ export function makePrivateFolder(folder: string): void {
     });
   }
 }
+
+/** Node's own way to make the folders above too never ends where the system says ENOENT of a new one, as /proc does. */
+function makeFolders(folder: string): void {
+  if (isFolder(folder)) return;
+  makeFolders(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been faster.
+    if (!isFolder(folder)) throw error;
+  }
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /**
  * Tightens a file of ours to 0600. @returns whether it was looser. @throws StorageError where a link stands in its place.
@@ -88,6 +102,7 @@ export function reasonOf(error: unknown): string {
     ENOSPC: 'the disk is full',
     EDQUOT: 'the disk quota is used up',
     ENOTDIR: 'a part of the path is no folder',
+    EEXIST: 'a file stands in its place',
     ENOENT: 'there is no such file or folder',
   };
   return (

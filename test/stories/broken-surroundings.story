@@ -17,7 +17,16 @@ $ ERRAND_CONFIG_DIR=/dev/null/x errand wallet
 ! error: /dev/null/x/config.json cannot be read (a part of the path is no folder)
 $ ERRAND_STATE_DIR=/dev/null/x errand wallet
 ? 1
-! error: …/dev/null/x/sandbox.db cannot be used…
+! error: the folder /dev/null/x cannot be made or written (a part of the path is no folder)
+! hint: …
+$ ERRAND_STATE_DIR=/proc/x errand wallet
+? 1
+! error: the folder /proc/x cannot be made or written (there is no such file or folder)
+! hint: …
+$ touch file; ERRAND_STATE_DIR=file errand wallet
+? 1
+! error: the folder …file cannot be made or written (a file stands in its place)
+! hint: …
 
 # A full disk under stdout is told; a reader that goes is no failure.
 $ errand retailer list > /dev/full
