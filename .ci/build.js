@@ -73,7 +73,7 @@ function withImports(id, graph, found = new Set()) {
  * `errand --version`, the help, every command that runs, and what many commands share.
  */
 const groups = [
-  { name: 'first', needs: ['errors'] },
+  { name: 'first', needs: ['errors', 'io'] },
   { name: 'help', needs: ['program'] },
   { name: 'command', needs: ['commands/mount', 'context', 'output/render', 'output/json', 'open-client'] },
 ].map(({ name, needs }, index) => ({
