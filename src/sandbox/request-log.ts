@@ -33,13 +33,16 @@ interface Noting {
 }
 
 const mostKept = 1000;
-const longestTarget = 300;
+const longestShown = 300;
+/** Enough to show that much of, characters. */
+const longestKept = 2000;
 
 /**
  * The newest requests of a served sandbox. In the memory of its process alone: no request waits for a log, and a log of
  * what another process answered would not be one of this service.
  */
 export class RequestLog {
+  /** As they came; what must not be shown is taken out when they are read, which is seldom. */
   readonly #ring: Logged[] = [];
   #next = 0;
 
@@ -56,7 +59,7 @@ export class RequestLog {
         this.#keep({
           at,
           method,
-          target: withoutSecrets(target),
+          target: target.slice(0, longestKept),
           status: sentStatus(fault, answer),
           tookMs: performance.now() - began,
           userId,
@@ -89,7 +92,8 @@ export class RequestLog {
       index -= 1
     ) {
       const request = this.#ring[index % mostKept];
-      if (request) found.push({ number: index + 1, request });
+      if (request)
+        found.push({ number: index + 1, request: { ...request, target: withoutSecrets(request.target) } });
     }
     return found;
   }
@@ -120,8 +124,6 @@ function decodedPath(pathname: string): string {
 const keyAnywhere = new RegExp(apiKeyPattern.source.replace(/^\^|\$$/g, ''), 'g');
 
 function withoutSecrets(target: string): string {
-  // Most requests read or place an order: nothing of their target could be a secret.
-  if (/^\/(?!claim)[^?_%]*$/.test(target)) return target.slice(0, longestTarget);
   const { pathname, search } = readTarget(target);
   const decoded = decodedPath(pathname);
   const path = decoded.startsWith(`${claimPath}/`) ? `${claimPath}/…` : decoded;
@@ -129,5 +131,5 @@ function withoutSecrets(target: string): string {
     harmless.has(name) ? `${name}=${value}` : `${name}=…`,
   );
   const whole = [path, ...(query.length > 0 ? [query.join('&')] : [])].join('?');
-  return whole.replace(keyAnywhere, '$1_$2_…').slice(0, longestTarget);
+  return whole.replace(keyAnywhere, '$1_$2_…').slice(0, longestShown);
 }

@@ -31,6 +31,11 @@ const routes: readonly Route[] = [
   { path: operations['order.track'].path, GET: 'tracking', shared: true },
 ];
 
+const headOf = (path: string): string => path.split('/', 2)[1] ?? '';
+
+/** Where a path begins that leads to a page; most requests are told by it that theirs does not. */
+const heads: ReadonlySet<string> = new Set(routes.map(({ path }) => headOf(path)));
+
 const patterns = routes.map((route) => ({
   route,
   pattern: new RegExp(`^${route.path.replace(/\{\w+\}/g, '([^/]+)')}/?$`),
@@ -46,6 +51,7 @@ export function pageFor(
   pathname: string,
   search: string,
 ): Promise<SandboxResponse> | { readonly allowed: readonly string[] } | undefined {
+  if (!heads.has(headOf(pathname))) return undefined;
   for (const { route, pattern } of patterns) {
     const found = pattern.exec(pathname);
     if (!found) continue;
