@@ -1,18 +1,15 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkShape } from '../../src/contract/schemas/check.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { challengeFor, credentialOf, decoded, pay, sendPaid } from './payer.ts';
 import { orderBody, TestService } from './service.ts';
+import { startedForEach } from './started-for-each.ts';
 
 describe('orders that are paid by challenge', () => {
   let service: TestService;
-  beforeEach(async () => {
-    service = await TestService.start();
-  });
-  afterEach(async () => {
-    expect(service.bugs).toEqual([]);
-    await service.stop();
+  startedForEach((started) => {
+    service = started;
   });
 
   const bodyOf = (slug = 'test-success', more: Record<string, unknown> = {}) => ({

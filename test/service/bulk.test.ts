@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestService } from './service.ts';
+import { expect, test } from 'vitest';
+import type { TestService } from './service.ts';
+import { startedForEach } from './started-for-each.ts';
 
 let service: TestService;
-beforeEach(async () => {
-  service = await TestService.start();
-});
-afterEach(async () => {
-  await service.stop();
-  expect(service.bugs).toEqual([]);
+startedForEach((started) => {
+  service = started;
 });
 
 const row = (more: Record<string, string> = {}): Record<string, string> => ({
@@ -224,9 +221,7 @@ test.each([{}, { rows: [] }, { rows: 'x' }, { rows: [{ a: 1 }] }, { rows: [row],
 );
 
 test('5,000 rows are accepted in one request and placed while other requests are answered', async () => {
-  const rich = { config: { startBalanceCents: 1_000_000_000 } };
-  await service.stop();
-  service = await TestService.start(rich);
+  await service.send('POST', '/sandbox/trigger', { event: 'wallet-funded', amount: 1_000_000_000 });
   const rows = Array.from({ length: 5000 }, (_, index) => row({ po_number: `${index}` }));
   const made = await create(rows);
   expect([made.status, made.body.row_count]).toEqual([201, 5000]);

@@ -1,17 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { largestBody } from '../../src/sandbox/read-request.ts';
 import { orderBody, TestService } from './service.ts';
 import { exchange } from './socket.ts';
+import { startedForEach } from './started-for-each.ts';
 
 describe('over HTTP', () => {
   let service: TestService;
-  beforeEach(async () => {
-    service = await TestService.start();
-  });
-  afterEach(async () => {
-    await service.stop();
-    expect(service.bugs).toEqual([]);
+  startedForEach((started) => {
+    service = started;
   });
 
   const raw = (head: string, body = '') => exchange(service.baseUrl, `${head}\r\n\r\n${body}`);

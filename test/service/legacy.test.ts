@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestService } from './service.ts';
+import { expect, test } from 'vitest';
+import type { TestService } from './service.ts';
+import { startedForEach } from './started-for-each.ts';
 
 let service: TestService;
-beforeEach(async () => {
-  service = await TestService.start();
-});
-afterEach(async () => {
-  await service.stop();
-  expect(service.bugs).toEqual([]);
+startedForEach((started) => {
+  service = started;
 });
 
 const basic = (user: string, password = '') => ({

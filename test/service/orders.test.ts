@@ -1,15 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkShape } from '../../src/contract/schemas/check.ts';
-import { address, orderBody, TestService } from './service.ts';
+import { address, orderBody, type TestService } from './service.ts';
+import { startedForEach } from './started-for-each.ts';
 
 describe('orders', () => {
   let service: TestService;
-  beforeEach(async () => {
-    service = await TestService.start();
-  });
-  afterEach(async () => {
-    expect(service.bugs).toEqual([]);
-    await service.stop();
+  startedForEach((started) => {
+    service = started;
   });
 
   test('POST /orders answers 201 with a pending order of the contract’s shape', async () => {

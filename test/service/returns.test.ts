@@ -1,15 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { returnReasons } from '../../src/contract/enums.ts';
 import { limits } from '../../src/contract/limits.ts';
 import { orderBody, TestService } from './service.ts';
+import { startedForEach } from './started-for-each.ts';
 
 let service: TestService;
-beforeEach(async () => {
-  service = await TestService.start();
-});
-afterEach(async () => {
-  await service.stop();
-  expect(service.bugs).toEqual([]);
+startedForEach((started) => {
+  service = started;
 });
 
 const get = async (path: string) => (await service.send('GET', path)).body;

@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { TestService } from './service.ts';
+import { describe, expect, test } from 'vitest';
+import type { TestService } from './service.ts';
+import { startedForEach } from './started-for-each.ts';
 
 let service: TestService;
-beforeEach(async () => {
-  service = await TestService.start();
-});
-afterEach(async () => {
-  await service.stop();
-  expect(service.bugs).toEqual([]);
+startedForEach((started) => {
+  service = started;
 });
 
 const fire = (event: string, id?: string, more = {}) =>

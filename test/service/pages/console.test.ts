@@ -1,15 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Receiver } from '../receiver.ts';
-import { TestService } from '../service.ts';
+import type { TestService } from '../service.ts';
+import { startedForEach } from '../started-for-each.ts';
 import { page, rowOf, submit } from './read-page.ts';
 
 let service: TestService;
-beforeEach(async () => {
-  service = await TestService.start();
-});
-afterEach(async () => {
-  await service.stop();
-  expect(service.bugs).toEqual([]);
+startedForEach((started) => {
+  service = started;
 });
 
 const place = async (slug: string, more = {}): Promise<string> => (await service.order(slug, more)).body.id;

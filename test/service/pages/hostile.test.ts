@@ -1,15 +1,12 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { address, TestService } from '../service.ts';
+import { expect, test } from 'vitest';
+import { address, type TestService } from '../service.ts';
+import { startedForEach } from '../started-for-each.ts';
 import { hostile } from './hostile-text.ts';
 import { page } from './read-page.ts';
 
 let service: TestService;
-beforeEach(async () => {
-  service = await TestService.start();
-});
-afterEach(async () => {
-  await service.stop();
-  expect(service.bugs).toEqual([]);
+startedForEach((started) => {
+  service = started;
 });
 
 /** Only tags of ours are in a page: whatever else begins like one would be text that became markup. */

@@ -1,15 +1,12 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { testProducts, testSlugs } from '../../../src/sandbox/lifecycle/index.ts';
-import { TestService } from '../service.ts';
+import type { TestService } from '../service.ts';
+import { startedForEach } from '../started-for-each.ts';
 import { page } from './read-page.ts';
 
 let service: TestService;
-beforeEach(async () => {
-  service = await TestService.start();
-});
-afterEach(async () => {
-  await service.stop();
-  expect(service.bugs).toEqual([]);
+startedForEach((started) => {
+  service = started;
 });
 
 test('every test product stands in the shop, once', async () => {
