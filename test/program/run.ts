@@ -26,6 +26,13 @@ export function errand(
   return run(place, 'errand', args, options);
 }
 
+/** Places an order of a product that rehearses an outcome: `test-slow`. @returns its id. */
+export async function orderOf(place: Place, slug: string): Promise<string> {
+  const url = `$(errand sandbox products -o id | grep ${slug}$)`;
+  const create = `errand order create --product "${url}" --max-price '$50' --ship-to home -o id`;
+  return (await shell(place, create)).stdout.trim();
+}
+
 /** Starts a program at a place; whoever calls reads what it prints. */
 export const begin = (
   place: Place,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makePlace, type Place } from './place.ts';
-import { begin, errand } from './run.ts';
+import { begin, orderOf } from './run.ts';
 
 let place: Place;
 
@@ -11,21 +11,7 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 test('order watch -o ndjson that is interrupted ends with a summary, and no word of a deadline', async () => {
-  const products = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout.split('\n');
-  const slow = products.find((url) => url.endsWith('test-slow')) ?? '';
-  const create = [
-    'order',
-    'create',
-    '--product',
-    slow,
-    '--max-price',
-    '$50',
-    '--ship-to',
-    'home',
-    '-o',
-    'id',
-  ];
-  const id = (await errand(place, create)).stdout.trim();
+  const id = await orderOf(place, 'test-slow');
 
   const watching = begin(place, 'errand', ['order', 'watch', id, '-o', 'ndjson']);
   let stdout = '';

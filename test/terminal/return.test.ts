@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makePlace, type Place } from '../program/place.ts';
-import { errand, shell } from '../program/run.ts';
+import { errand, orderOf, shell } from '../program/run.ts';
 import { Terminal } from './terminal.ts';
 
 const enter = '\r';
@@ -51,21 +51,7 @@ test('return create lets a person pick the order, the items and the reason', asy
 
 test('Ctrl-C at a prompt sends nothing and ends with 130', async () => {
   await errand(place, ['config', 'set', 'sandbox-speed', '50']);
-  const url = (await shell(place, 'errand sandbox products -o id | grep test-success')).stdout.trim();
-  const id = (
-    await errand(place, [
-      'order',
-      'create',
-      '--product',
-      url,
-      '--max-price',
-      '$50',
-      '--ship-to',
-      'home',
-      '-o',
-      'id',
-    ])
-  ).stdout.trim();
+  const id = await orderOf(place, 'test-success');
   await errand(place, ['order', 'watch', id, '--until', 'placed']);
   terminal = new Terminal(place, 'errand', ['return', 'create', '--order', id]);
   await terminal.shows('Reason');
