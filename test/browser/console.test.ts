@@ -49,6 +49,24 @@ describeInChromium('the console in a browser', (browser) => {
     expect(await page.locator('#event-delivered button:focus').count()).toBe(1);
   });
 
+  test('what is open, focused and selected stays so when a section of the page goes or comes', async () => {
+    for (const slug of ['test-success', 'test-out-of-stock']) {
+      const id = await place(slug);
+      await page.goto(at(`/console/orders/${id}`));
+      await page.getByText('Make it happen now').waitFor();
+      await page.getByText('The record as JSON').click();
+      await page.locator('summary').focus();
+      await page.evaluate(
+        "getSelection().selectAllChildren([...document.querySelectorAll('li strong')].find((it) => it.textContent === 'Order created'))",
+      );
+      service.pass(20_000);
+      await page.getByText('Make it happen now').waitFor({ state: 'detached' });
+      expect(await page.locator('details[open]').count(), slug).toBe(1);
+      expect(await page.locator('summary:focus').count(), slug).toBe(1);
+      expect(await page.evaluate('String(getSelection())'), slug).toBe('Order created');
+    }
+  });
+
   test('a row that is pressed stays the same row when newer ones come above it', async () => {
     const first = await place('test-slow');
     await page.goto(at('/'));

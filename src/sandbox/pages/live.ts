@@ -1,7 +1,7 @@
 /**
  * What runs in a page: commands are copied at a click, and a live page is fetched again every second while it is seen,
  * of which only what changed is put in place, so that focus, open details and a form being filled stay as they are.
- * Rows with an id keep their identity. A server that is gone is looked for until it is back.
+ * What has an id keeps its identity, and what stays is not moved: a node that moves loses focus and selection. A server that is gone is looked for until it is back.
  */
 export const script = `'use strict';
 const root = document.documentElement, main = document.querySelector('main'), note = document.getElementById('live');
@@ -37,6 +37,7 @@ function children(node, wanted) {
   const drop = () => { const gone = at; at = at.nextSibling; gone.remove(); };
   for (const next of wanted.childNodes) {
     while (at?.id && !stay.has(at.id)) drop();
+    if (named.has(next.id)) while (at && at !== named.get(next.id) && !stay.has(at.id)) drop();
     const same = next.id ? named.get(next.id) : at && !at.id && at.nodeName === next.nodeName ? at : undefined;
     if (!same) {
       const made = document.importNode(next, true);

@@ -10,7 +10,7 @@ export function failure({ job_result: result, items }: OrderRecord): Content {
   const { error, error_type: type, error_details: details } = result;
   const hint = type === null ? undefined : errorTypeHint(type);
   const said = error ?? details?.message ?? 'It failed, and nobody said why.';
-  return html`<section><header><h2 class="bad">Why it failed</h2></header><p>${said}${
+  return html`<section id="failure"><header><h2 class="bad">Why it failed</h2></header><p>${said}${
     type !== null && html` <code class="soft">${type}</code>`
   }</p>${hint !== undefined && html`<p class="soft">${hint}</p>`}${details?.field_errors.map(
     ({ field, message }) => html`<p><code>${field}</code> ${message}</p>`,

@@ -38,19 +38,20 @@ export const orderPage: Page = async ({ service, parts: [id = ''] }) => {
   const nameOf = userNames(service.store, [order.userId]);
   const body = html`<p>${stateBadge(reached(record.status, shipments))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
 ${failure(record)}${actions(record.id, await whatCanHappen(service, order, now))}
-${section('Timeline', timeline(order, now))}
-${section('Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
-${section('Items', itemsTable(record))}
-${section('Order', facts(record))}
-${section('Webhook deliveries', deliveriesTable(deliveries, { now, back: 'order' }), 'deliveries')}
-<details class="card"><summary>The record as JSON</summary><pre>${JSON.stringify(record, null, 2)}</pre></details>`;
+${section('timeline', 'Timeline', timeline(order, now))}
+${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
+${section('items', 'Items', itemsTable(record))}
+${section('facts', 'Order', facts(record))}
+${section('deliveries', 'Webhook deliveries', deliveriesTable(deliveries, { now, back: 'order' }))}
+<details class="card" id="record"><summary>The record as JSON</summary><pre>${JSON.stringify(record, null, 2)}</pre></details>`;
   return htmlPage(`Order ${record.id.slice(0, 8)}`, body, { live: true, links: siteLinks });
 };
 
 const publicPath = (id: string): string => operations['order.track'].path.replace('{order_id}', id);
 
-const section = (title: string, content: Content, id?: string): Content =>
-  html`<section${id !== undefined && html` id="${id}"`}><header><h2>${title}</h2></header>${content}</section>`;
+/** Some come and go while the page is read: by its id each stays the one it was. */
+const section = (id: string, title: string, content: Content): Content =>
+  html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
 
 /** The name of an event as the path takes it, and what it does. */
 type Events = readonly { readonly name: string; readonly description: string }[];
@@ -67,7 +68,11 @@ async function whatCanHappen(service: Service, order: StoredOrder, now: number):
 /** A button for each; without its own description there would be only a word to go by. */
 const actions = (id: string, events: Events): Content =>
   events.length > 0 &&
-  html`<section><header><h2>Make it happen now</h2></header><div class="actions">${events.map(
-    ({ name, description }) =>
-      html`<form method="post" action="${ordersPath}/${id}/${name}" id="event-${name}"><button title="${description}">${name.replaceAll('-', ' ')}</button></form>`,
-  )}</div></section>`;
+  section(
+    'actions',
+    'Make it happen now',
+    html`<div class="actions">${events.map(
+      ({ name, description }) =>
+        html`<form method="post" action="${ordersPath}/${id}/${name}" id="event-${name}"><button title="${description}">${name.replaceAll('-', ' ')}</button></form>`,
+    )}</div>`,
+  );
