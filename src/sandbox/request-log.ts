@@ -59,7 +59,7 @@ export class RequestLog {
         this.#keep({
           at,
           method,
-          target: target.slice(0, longestKept),
+          target: target.length > longestKept ? beginningOf(target) : target,
           status: sentStatus(fault, answer),
           tookMs: performance.now() - began,
           userId,
@@ -98,6 +98,9 @@ export class RequestLog {
     return found;
   }
 }
+
+/** A part that is kept would keep the whole, if it were no copy. */
+const beginningOf = (target: string): string => Buffer.from(target.slice(0, longestKept)).toString();
 
 const isPage = ({ headers }: SandboxResponse): boolean =>
   String(headers['content-type']).startsWith('text/html');
