@@ -14,12 +14,17 @@ const refused = (status: number, title: string, why: string): SandboxResponse =>
  * that a form comes from, so another site cannot send one in a person's name.
  */
 export function readForm(request: SandboxRequest): URLSearchParams | SandboxResponse {
-  const origin = headerOf(request, 'origin');
-  const host = headerOf(request, 'host') ?? '';
-  const isOurs = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
-  if (!isOurs) return refused(403, 'Not from here', 'This form was sent by another site.');
+  if (!isOurs(request)) return refused(403, 'Not from here', 'This form was sent by another site.');
   if (request.body.length > largestForm) return refused(413, 'Too large', 'The form is too large.');
   return new URLSearchParams(Buffer.from(request.body).toString('utf8'));
+}
+
+/** Each browser tells it in a way of its own, some in several; what is no browser tells nothing. */
+function isOurs(request: SandboxRequest): boolean {
+  const site = headerOf(request, 'sec-fetch-site') ?? 'none';
+  if (site !== 'same-origin' && site !== 'none') return false;
+  const from = headerOf(request, 'origin') ?? headerOf(request, 'referer');
+  return from === undefined || (URL.canParse(from) && new URL(from).host === headerOf(request, 'host'));
 }
 
 /** An email of a form; undefined for a text that is none. */

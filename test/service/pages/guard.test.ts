@@ -72,7 +72,16 @@ describe('the console answers to its own machine only', () => {
     expect(String(refused.body)).toContain('Open it as localhost');
   });
 
-  test.each(['x-forwarded-for', 'forwarded', 'x-real-ip'])('through a proxy that sends %s', async (name) => {
+  test.each([
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'forwarded',
+    'x-real-ip',
+    'via',
+    'cf-connecting-ip',
+    'true-client-ip',
+  ])('through a proxy that sends %s', async (name) => {
     expect((await ask('/', { headers: { host: 'localhost', [name]: 'for=10.0.0.3' } })).status).toBe(403);
   });
 
@@ -100,10 +109,20 @@ test('no other site presses a button in a person’s name', async () => {
     const { id } = (await service.order('test-slow')).body;
     for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1'])
       expect((await submit(service, `/console/orders/${id}/cancel`, {}, origin)).status).toBe(403);
+    for (const headers of [
+      { referer: 'https://evil.example/page' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site', origin: service.baseUrl },
+    ]) {
+      const answer = await service.send('POST', `/console/orders/${id}/cancel`, '', null, headers);
+      expect([answer.status, headers]).toEqual([403, headers]);
+    }
     expect((await submit(service, '/console/deliveries/x/replay', {}, 'https://evil.example')).status).toBe(
       403,
     );
     expect((await service.send('GET', `/orders/${id}`)).body.status).toBe('pending');
+    const own = { referer: `${service.baseUrl}/console/orders/${id}`, 'sec-fetch-site': 'same-origin' };
+    expect((await service.send('POST', `/console/orders/${id}/cancel`, '', null, own)).status).toBe(303);
   } finally {
     await service.stop();
   }

@@ -29,14 +29,15 @@ const refused = (why: string) =>
   );
 
 /** Headers by which a proxy tells that it speaks for someone else. */
-const proxied = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
+const proxied =
+  /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|(?:x|true|fastly|fly)-client-ip|cf-connecting-ip)$/;
 
 /** Why a request is not one of this machine's own; undefined for one that is. */
 function stranger(request: SandboxRequest, baseUrl: string): string | undefined {
   const { remoteAddress } = request;
   if (!mayReach(remoteAddress, { external: false, isNamed: true }))
     return 'this request comes from another one';
-  if (proxied.some((name) => request.headers[name] !== undefined))
+  if (Object.keys(request.headers).some((name) => proxied.test(name)))
     return 'this request comes through a proxy';
   // A name that another site has made lead here would let that site read all of it.
   const host = headerOf(request, 'host');
