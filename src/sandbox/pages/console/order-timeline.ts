@@ -20,7 +20,7 @@ export function timeline({ record, plan }: OrderState, now: number): Content {
         at > began && ` · ${sinceStart(at - began)}`
       } · ${source}</small>${detail !== null && html`<br><small>${detail}</small>`}</li>`;
     },
-  )}${due !== null && html`<li class="next soft">goes on ${age(due, now)}</li>`}</ol>`;
+  )}${due !== null && html`<li class="next soft">${due > now ? html`goes on ${age(due, now)}` : 'goes on now'}</li>`}</ol>`;
 }
 
 /** `+2.5 s`, and in minutes once tenths of a second say nothing. */

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { deliveriesTable } from '../../../src/sandbox/pages/console/deliveries-table.ts';
+import { html } from '../../../src/sandbox/pages/markup.ts';
+
+const failed = {
+  seq: 1,
+  id: 'd',
+  orderId: 'o',
+  event: 'status_updated',
+  url: 'http://127.0.0.1/hook',
+  createdAt: 0,
+  attempts: 1,
+  state: 'open',
+  last: { status: 500, error: 'answered 500', tookMs: 1 },
+} as const;
+
+const outcome = (at: number): string | undefined =>
+  /<span class="badge wait">(.*?)<\/span>/.exec(
+    html`${deliveriesTable([{ ...failed, at }], { now: 10_000, back: 'console' })}`.text,
+  )?.[1];
+
+test('an attempt that is due is no time of the past', () => {
+  expect(outcome(12_000)).toMatch(/^tries again <time.*>in 2 s<\/time>$/);
+  for (const due of [10_000, 7000]) expect(outcome(due)).toBe('is tried again now');
+});
