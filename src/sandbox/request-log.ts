@@ -124,15 +124,16 @@ function decodedPath(pathname: string): string {
   }
 }
 
+/** Also where a base URL ends with the slash that the path begins with, or the whole link is searched for. */
+const claimAnywhere = new RegExp(`(${claimPath}/)[^/?&]+`, 'gi');
 const keyAnywhere = new RegExp(apiKeyPattern.source.replace(/^\^|\$$/g, ''), 'g');
 
 function withoutSecrets(target: string): string {
   const { pathname, search } = readTarget(target);
   const decoded = decodedPath(pathname);
-  const path = decoded.startsWith(`${claimPath}/`) ? `${claimPath}/…` : decoded;
   const query = [...new URLSearchParams(search)].map(([name, value]) =>
     harmless.has(name) ? `${name}=${value}` : `${name}=…`,
   );
-  const whole = [path, ...(query.length > 0 ? [query.join('&')] : [])].join('?');
-  return whole.replace(keyAnywhere, '$1_$2_…').slice(0, longestShown);
+  const whole = [decoded, ...(query.length > 0 ? [query.join('&')] : [])].join('?');
+  return whole.replace(keyAnywhere, '$1_$2_…').replace(claimAnywhere, '$1…').slice(0, longestShown);
 }

@@ -40,17 +40,21 @@ test('no secret is in it, wherever it stood in the request', async () => {
   const { claim_url } = (await service.send('POST', '/sandbox/keys', {}, null)).body;
   const token = claim_url.split('/').at(-1);
   await submit(service, `/claim/${token}`, { email: 'ada@example.com' });
+  await service.send('GET', `//claim/${token}?limit=1`);
+  await service.send('GET', `/orders?search=${encodeURIComponent(claim_url)}`);
   await service.send('GET', `/orders?api_key=hunter2&q=${service.key}&limit=1`);
   await service.send('GET', `/orders/${service.key}`);
   await service.send('GET', `/orders/${service.key.replaceAll('_', '%5F')}`);
   await service.send('GET', '/labels/x/1.pdf?expires=1&signature=deadbeef');
   await service.send('GET', '/%ff?user_code=ABCD-EFGH');
-  expect((await requests()).map((line) => line.split(' | ')[0]).slice(0, 6)).toEqual([
+  expect((await requests()).map((line) => line.split(' | ')[0]).slice(0, 8)).toEqual([
     'GET …?user_code=…',
     'GET /labels/x/1.pdf?expires=…&amp;signature=…',
     'GET /orders/sbx_test_…',
     'GET /orders/sbx_test_…',
     'GET /orders?api_key=…&amp;q=sbx_test_…&amp;limit=1',
+    `GET /orders?search=${service.baseUrl}/claim/…`,
+    'GET //claim/…?limit=1',
     'POST /claim/…',
   ]);
   const { text } = await page(service, '/console/requests');
