@@ -7,6 +7,7 @@ import { control } from './control/trigger.ts';
 import type { Call, HandlerAnswer, Service } from './handler.ts';
 import { handlers } from './handlers/index.ts';
 import { pageFor } from './pages/index.ts';
+import { prefersHtml } from './pages/prefers-html.ts';
 import { isProbe, probeRefusal } from './payments/probe.ts';
 import { bodyTooLarge, largestBody, readBody, readQuery, readTarget } from './read-request.ts';
 import { answerTo, Invalid, json, Refusal } from './refusal.ts';
@@ -14,7 +15,7 @@ import { labelAnswer } from './returns/labels.ts';
 import { type Match, route } from './router.ts';
 import { StoreError } from './store-error.ts';
 import { noteCall } from './usage.ts';
-import type { Handle, SandboxRequest, SandboxResponse } from './wire.ts';
+import { type Handle, headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 import { writeAnswer } from './write-answer.ts';
 
 /** How long a request may work at rows of batches that are due before it is answered, ms. */
@@ -27,7 +28,8 @@ const placingBudgetMs = 40;
 export function createApp(service: Service): Handle {
   return async (request) => {
     try {
-      if (service.config.latencyMs > 0)
+      // The network between a program and the service is slow, not the one to a person who watches both.
+      if (service.config.latencyMs > 0 && !prefersHtml(headerOf(request, 'accept')))
         await new Promise((resolve) => setTimeout(resolve, service.config.latencyMs));
       const answered = await answer(service, request);
       service.deliver();

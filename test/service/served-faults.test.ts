@@ -36,6 +36,24 @@ test('truncate: half an answer comes, and the order is made', async () => {
   expect(await total(it)).toBe(1);
 });
 
+test('a person’s pages have none, and do not change which fall on the requests of a program', async () => {
+  const fallen = async (isWatched: boolean): Promise<number[]> => {
+    const it = await faulty('503:50%');
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 12; sent += 1) {
+      statuses.push((await it.send('GET', '/orders')).status);
+      if (!isWatched) continue;
+      expect((await it.send('GET', '/', undefined, null, { accept: 'text/html' })).status).toBe(200);
+    }
+    await it.stop();
+    service = undefined;
+    return statuses;
+  };
+  const alone = await fallen(false);
+  expect(alone).toContain(503);
+  expect(await fallen(true)).toEqual(alone);
+});
+
 test('429 carries Retry-After, a 5xx its code; before the work or after it', async () => {
   const it = await faulty(
     '429=5s@POST /orders',

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { prefersHtml } from '../pages/prefers-html.ts';
 import { Random } from '../random.ts';
 import { readTarget } from '../read-request.ts';
 import { json } from '../refusal.ts';
@@ -9,10 +10,14 @@ import type { Fault } from './spec.ts';
 /** Which fault falls on a request; each draw follows from the seed and the ones before it. */
 export type Drawn = (request: IncomingMessage) => Fault | undefined;
 
-/** The faults of a served sandbox. The same seed and the same requests in the same order give the same faults. */
+/**
+ * The faults of a served sandbox. The same seed and the same requests in the same order give the same faults. None falls
+ * on a page that a person looks at: an open tab asks every second, and each draw would change those that follow.
+ */
 export function drawFaults(faults: readonly Fault[], seed: number): Drawn {
   const random = Random.of('faults', seed);
-  return ({ method = 'GET', url = '/' }) => {
+  return ({ method = 'GET', url = '/', headers }) => {
+    if (prefersHtml(headers.accept)) return undefined;
     const { pathname } = readTarget(url);
     return faults.find(
       (fault) => fault.kind !== 'refuse' && fault.matches(method, pathname) && random.chance(fault.share),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { openSandbox } from '../../../src/sandbox/open.ts';
 import { Receiver } from '../receiver.ts';
 import type { TestService } from '../service.ts';
 import { startedForEach } from '../started-for-each.ts';
@@ -52,6 +53,20 @@ describe('the front page', () => {
     expect(text).toContain('sbx_test_…</span> laptop');
     expect(rowOf(text, 'key-2')).toMatchObject({ 2: '$1,000.00', 3: '$51.00', 4: '1' });
     expect(text).not.toContain(key);
+  });
+
+  test('the network of a program may be slow; the page does not wait', async () => {
+    const { handle, close } = await openSandbox({
+      file: ':memory:',
+      baseUrl: service.baseUrl,
+      now: Date.now,
+      report: () => {},
+      config: { latencyMs: 10 * 60_000 },
+    });
+    const headers = { host: 'localhost', accept: 'text/html' };
+    const request = { method: 'GET', target: '/', headers, body: new Uint8Array(), remoteAddress: '::1' };
+    expect((await handle(request)).status).toBe(200);
+    await close();
   });
 
   test('HEAD answers as GET does, and other methods are told what it takes', async () => {
