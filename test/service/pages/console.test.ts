@@ -166,3 +166,19 @@ test('orders and deliveries are read page by page, each row once', async () => {
     await receiver.stop();
   }
 });
+
+test('a list that ends with a page leads no further, and past its end it says so', async () => {
+  for (let count = 0; count < 25; count += 1) await place('test-never', { max_price: 2000 });
+  expect((await page(service, '/console/orders')).text).not.toContain('rel="next"');
+  const newest = await place('test-never', { max_price: 2000 });
+  const { text } = await page(service, '/console/orders');
+  expect(text).toContain('href="/console/orders?before=2" rel="next"');
+  expect(text).not.toContain('Newest');
+  for (const path of ['orders', 'deliveries', 'requests', 'keys']) {
+    const past = (await page(service, `/console/${path}?before=1`)).text;
+    expect(past, path).toContain('Nothing is older.');
+    expect(past, path).toContain(`<a href="/console/${path}">Newest</a>`);
+  }
+  for (const before of ['', 'x', '-1', '0', '1e3', '9'.repeat(16), '9'.repeat(30)])
+    expect((await page(service, `/console/orders?before=${before}`)).text).toContain(`order-${newest}`);
+});

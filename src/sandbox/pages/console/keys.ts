@@ -6,7 +6,7 @@ import { siteLinks } from '../links.ts';
 import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';
-import { type Part, pager, partOf } from './paging.ts';
+import { type Part, pageOfList } from './paging.ts';
 
 export const keysPath = `${consolePath}/keys`;
 
@@ -38,12 +38,14 @@ export const keysTable = ({ config }: Service, rows: readonly StoredRow[], now: 
 const text = (value: unknown): Content => typeof value === 'string' && html` ${value}`;
 
 export const keysPage: Page = ({ service, search }) => {
-  const part = partOf(search);
-  const rows = readKeys(service, part);
-  return htmlPage(
-    'Keys and wallets',
-    html`<p class="lead">Only a hash of each key is kept: a key is shown once, when it is minted.</p>
-<section>${keysTable(service, rows, service.clock.now())}${pager(keysPath, part, rows.length, Number(rows.at(-1)?.seq))}</section>`,
-    { live: true, links: siteLinks },
-  );
+  const list = pageOfList({
+    path: keysPath,
+    search,
+    read: (part) => readKeys(service, part),
+    numberOf: ({ seq }) => Number(seq),
+    table: (rows) => keysTable(service, rows, service.clock.now()),
+  });
+  const body = html`<p class="lead">Only a hash of each key is kept: a key is shown once, when it is minted.</p>
+${list}`;
+  return htmlPage('Keys and wallets', body, { live: true, links: siteLinks });
 };

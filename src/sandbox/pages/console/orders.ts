@@ -7,7 +7,7 @@ import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';
 import { isFailed, reached, stateBadge } from '../words.ts';
-import { type Part, pager, partOf } from './paging.ts';
+import { type Part, pageOfList } from './paging.ts';
 import { userNames } from './users.ts';
 
 export const ordersPath = `${consolePath}/orders`;
@@ -69,11 +69,12 @@ function productName(url: string): string {
 }
 
 export const ordersPage: Page = ({ service: { store, clock }, search }) => {
-  const part = partOf(search);
-  const rows = readOrders(store, part);
-  return htmlPage(
-    'Orders',
-    html`<section>${ordersTable(rows, clock.now())}${pager(ordersPath, part, rows.length, rows.at(-1)?.seq)}</section>`,
-    { live: true, links: siteLinks },
-  );
+  const body = pageOfList({
+    path: ordersPath,
+    search,
+    read: (part) => readOrders(store, part),
+    numberOf: ({ seq }) => seq,
+    table: (rows) => ordersTable(rows, clock.now()),
+  });
+  return htmlPage('Orders', body, { live: true, links: siteLinks });
 };

@@ -1,5 +1,5 @@
 import { readQuery } from '../../read-request.ts';
-import { type Content, html } from '../markup.ts';
+import { type Content, type Html, html } from '../markup.ts';
 
 /** Where a part of a list begins: below a number of the store, or at the newest. */
 export interface Part {
@@ -13,18 +13,33 @@ const pageSize = 25;
 export const newest: Part = { before: Number.MAX_SAFE_INTEGER, limit: 8 };
 
 /** The part of a list that a query asks for, a page of it. */
-export function partOf(search: string): Part {
+function partOf(search: string): Part {
   const [before = ''] = readQuery(search).before ?? [];
   return { before: /^[1-9]\d{0,15}$/.test(before) ? Number(before) : newest.before, limit: pageSize };
 }
 
-/** To the newer end and to the next older part. @param last number of the last row shown. */
-export const pager = (
-  path: string,
-  { before, limit }: Part,
-  rows: number,
-  last: number | undefined,
-): Content =>
-  html`<p class="actions">${before !== newest.before && html`<a href="${path}">Newest</a>`}${
-    rows === limit && last !== undefined && html` <a href="${path}?before=${last}" rel="next">Older</a>`
-  }</p>`;
+interface List<Row> {
+  readonly path: string;
+  readonly search: string;
+  /** Rows of a part, newest first. */
+  readonly read: (part: Part) => readonly Row[];
+  /** Number of a row in the store. */
+  readonly numberOf: (row: Row) => number;
+  readonly table: (rows: readonly Row[]) => Content;
+}
+
+/** A page of a list, with links to its newer end and to the next older part where there is one. */
+export function pageOfList<Row>({ path, search, read, numberOf, table }: List<Row>): Html {
+  const { before, limit } = partOf(search);
+  const found = read({ before, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const isFirst = before === newest.before;
+  return html`<section>${
+    rows.length > 0 || isFirst ? table(rows) : html`<p class="soft">Nothing is older.</p>`
+  }<p class="actions">${!isFirst && html`<a href="${path}">Newest</a>`}${
+    found.length > limit &&
+    last !== undefined &&
+    html` <a href="${path}?before=${numberOf(last)}" rel="next">Older</a>`
+  }</p></section>`;
+}

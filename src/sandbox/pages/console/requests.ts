@@ -4,7 +4,7 @@ import { siteLinks } from '../links.ts';
 import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';
-import { type Part, pager, partOf } from './paging.ts';
+import { type Part, pageOfList } from './paging.ts';
 import { userNames } from './users.ts';
 
 export const requestsPath = `${consolePath}/requests`;
@@ -34,12 +34,14 @@ export function requestsTable({ store }: Service, rows: readonly Row[]): Content
 const moodOf = (status: number): string => (status >= 500 ? 'bad' : status >= 400 ? 'wait' : 'good');
 
 export const requestsPage: Page = ({ service, search }) => {
-  const part = partOf(search);
-  const rows = readRequests(service, part);
-  return htmlPage(
-    'Requests',
-    html`<p class="lead">The newest 1,000 since this sandbox is served, without secrets. They are not kept when it ends.</p>
-<section>${requestsTable(service, rows)}${pager(requestsPath, part, rows.length, rows.at(-1)?.number)}</section>`,
-    { live: true, links: siteLinks },
-  );
+  const list = pageOfList({
+    path: requestsPath,
+    search,
+    read: (part) => readRequests(service, part),
+    numberOf: ({ number }) => number,
+    table: (rows) => requestsTable(service, rows),
+  });
+  const body = html`<p class="lead">The newest 1,000 since this sandbox is served, without secrets. They are not kept when it ends.</p>
+${list}`;
+  return htmlPage('Requests', body, { live: true, links: siteLinks });
 };
