@@ -55,6 +55,24 @@ describe('the front page', () => {
     expect(text).not.toContain(key);
   });
 
+  test('the clock tells how far it was moved, however long the page takes to make', async () => {
+    let real = Date.parse('2026-03-01T12:00:00Z');
+    const opened = await openSandbox({
+      file: ':memory:',
+      baseUrl: service.baseUrl,
+      now: () => {
+        real += 1;
+        return real;
+      },
+      report: () => {},
+    });
+    const request = { method: 'GET', target: '/', headers: {}, body: new Uint8Array(), remoteAddress: '::1' };
+    expect(String((await opened.handle(request)).body)).not.toMatch(/(?:ahead of|behind) this machine/);
+    opened.service.clock.advance(3 * 86_400_000);
+    expect(String((await opened.handle(request)).body)).toContain('3 d ahead of this machine');
+    await opened.close();
+  });
+
   test('the network of a program may be slow; the page does not wait', async () => {
     const { handle, close } = await openSandbox({
       file: ':memory:',
