@@ -45,6 +45,19 @@ describe('the front page', () => {
     expect(text).toContain(`href="/console/orders/${mine}"`);
   });
 
+  test('an order of many lines takes no more room than one of few', async () => {
+    const lines = (count: number) => ({
+      products: Array.from({ length: count }, (_, index) => ({
+        url: `${service.product('test-slow')}?${index}`,
+      })),
+    });
+    const [four, forty] = [await place('test-slow', lines(4)), await place('test-slow', lines(40))];
+    const { text } = await page(service, '/');
+    const names = 'test-slow, test-slow, test-slow, test-slow';
+    expect(rowOf(text, `order-${four}`)[2]).toBe(names);
+    expect(rowOf(text, `order-${forty}`)[2]).toBe(`${names} and 36 more`);
+  });
+
   test('shows the clock, and each key’s wallet without a key', async () => {
     const key = await service.mint({ email: 'ada@example.com', name: 'laptop' });
     await service.order('test-slow', {}, key);

@@ -58,9 +58,17 @@ function price({ status, job_result: result, max_price }: OrderRecord): string {
   return isFailed(status) ? '–' : `at most ${money(max_price)}`;
 }
 
+/** More lines than these are told by their number. */
+const mostNamed = 4;
+
 /** Each line by the last part of its URL that says something. */
-const itemsOf = ({ items }: OrderRecord): string =>
-  items.map(({ url, quantity }) => `${quantity > 1 ? `${quantity} × ` : ''}${productName(url)}`).join(', ');
+function itemsOf({ items }: OrderRecord): string {
+  const named = items
+    .slice(0, mostNamed)
+    .map(({ url, quantity }) => `${quantity > 1 ? `${quantity} × ` : ''}${productName(url)}`);
+  const more = items.length - named.length;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
 
 function productName(url: string): string {
   if (!URL.canParse(url)) return url;
