@@ -67,6 +67,15 @@ describeInChromium('the console in a browser', (browser) => {
     }
   });
 
+  test('a part of a record can be selected, and a command is selected whole', async () => {
+    await page.goto(at(`/console/orders/${await place('test-slow')}`));
+    const selecting = (css: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${css}')).userSelect`);
+    expect(await selecting('#record pre')).toBe('auto');
+    await page.goto(at('/shop/test-slow'));
+    expect(await selecting('.copied pre')).toBe('all');
+  });
+
   test('a row that is pressed stays the same row when newer ones come above it', async () => {
     const first = await place('test-slow');
     await page.goto(at('/'));

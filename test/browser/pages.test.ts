@@ -125,8 +125,12 @@ describeInChromium('the pages in a browser', (browser) => {
     service.key = await service.mint({ name: text, email: `${'a'.repeat(60)}@example.com` });
     const id = await orderOf(text);
     await service.send('GET', `/${text}`);
-    const page = await open('/', { viewport: { width: 360, height: 740 }, isMobile: true });
-    for (const path of pagesOf(id)) {
+    await service.send('POST', '/users', { webhook_url: `http://127.0.0.1:9/${text}?${text}` });
+    const failed = (await service.order('test-out-of-stock')).body.id;
+    service.pass(12_000);
+    await service.send('GET', `/orders/${failed}`);
+    const page = await open('/', { viewport: { width: 320, height: 640 }, isMobile: true });
+    for (const path of [...pagesOf(id), `/console/orders/${failed}`, '/console/deliveries']) {
       await page.goto(at(path));
       const wide = await page.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',

@@ -41,12 +41,13 @@ td:last-child,th:last-child{padding-right:0}
 time,.number{font-variant-numeric:tabular-nums}
 code,pre,.mono{font:.87em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 code{overflow-wrap:anywhere}
-pre{background:var(--code);border-radius:7px;margin:.5rem 0;padding:.75rem 1rem;overflow:auto;max-height:32rem;user-select:all}
+pre{background:var(--code);border-radius:7px;margin:.5rem 0;padding:.75rem 1rem;overflow:auto;max-height:32rem}
 details>summary{cursor:pointer}
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.3rem 1.25rem;margin:0}
 dd{margin:0;overflow-wrap:anywhere;unicode-bidi:isolate}
 dl.figures{grid-template-columns:repeat(auto-fit,minmax(12rem,1fr));gap:1rem}
 dl.figures dd{font-size:1.1rem}
+dl.figures .mono{font-size:1rem}
 .parcel+.parcel{margin-top:1.5rem}
 ol.timeline{list-style:none;margin:0;padding:0}
 ol.timeline li{position:relative;padding:0 0 .8rem 1.5rem}
@@ -65,7 +66,7 @@ form{margin:0}
 label{display:block;margin:.75rem 0}
 input{display:block;width:100%;font:inherit;color:inherit;background:var(--page);border:1px solid var(--soft);border-radius:7px;padding:.5rem .7rem;margin-top:.2rem}
 .copied{display:flex;gap:.75rem;align-items:start}
-.copied pre{flex:1;min-width:0;white-space:pre-wrap;overflow-wrap:anywhere}
+.copied pre{user-select:all;flex:1;min-width:0;white-space:pre-wrap;overflow-wrap:anywhere}
 .copied button{margin-top:.5rem}
 button.copy,.js .reload{display:none}.js button.copy{display:inline-block}
 @media (max-width:44rem){
