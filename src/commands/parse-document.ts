@@ -1,4 +1,12 @@
-import { isScalar, Lexer, Parser, parseDocument as parseYaml, visit, type YAMLParseError } from 'yaml';
+import {
+  isScalar,
+  Lexer,
+  Parser,
+  parseDocument as parseYaml,
+  visit,
+  type YAMLMap,
+  type YAMLParseError,
+} from 'yaml';
 import { UsageError } from '../errors.ts';
 
 /** Levels; a record has five. */
@@ -16,10 +24,15 @@ export function parseDocument(
   centFields: readonly string[],
 ): unknown {
   checkDepth(name, text);
-  const document = parseYaml(text, { uniqueKeys: true, prettyErrors: true });
+  // The library compares each key with every other: a map of 100,000 would take minutes that nothing interrupts.
+  const document = parseYaml(text, { uniqueKeys: false, prettyErrors: true });
   const [error] = document.errors;
-  if (error) throw broken(name, text, error);
+  if (error) throw broken(name, error);
   visit(document, {
+    Map(_, map) {
+      const again = repeatedKey(map);
+      if (again !== undefined) throw givenTwice(name, text, again);
+    },
     Pair(_, pair) {
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
       const source = isScalar(pair.value) ? pair.value.source : undefined;
@@ -49,17 +62,33 @@ const reasons: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document begins here; write one',
 };
 
-function broken(name: string, text: string, error: YAMLParseError): UsageError {
+function broken(name: string, error: YAMLParseError): UsageError {
   const line = error.linePos?.[0].line;
   const plain = error.message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '');
-  const reason = error.code === 'DUPLICATE_KEY' ? twice(text, error.pos[0]) : (reasons[error.code] ?? plain);
+  const reason = reasons[error.code] ?? plain;
   return new UsageError(`${name}${line === undefined ? '' : `, line ${line}`}: ${reason}`, { cause: error });
 }
 
-function twice(text: string, at: number): string {
+/** Where in the text a map gives a key that it has; a key that is no scalar is none that a record could have. */
+function repeatedKey({ items }: YAMLMap): number | undefined {
+  const seen = new Set<unknown>();
+  for (const { key } of items) {
+    if (!isScalar(key)) continue;
+    // Both spellings, 1 and "1", become one name of the record.
+    const name = String(key.value);
+    if (seen.has(name)) return key.range?.[0] ?? 0;
+    seen.add(name);
+  }
+  return undefined;
+}
+
+function givenTwice(name: string, text: string, at: number): UsageError {
+  const line = text.slice(0, at).split('\n').length;
   const [, quoted, bare] = /^(?:"([^"\n]{1,80})"|([^\s:,{}"]{1,80}))/.exec(text.slice(at, at + 100)) ?? [];
   const key = quoted ?? bare;
-  return key === undefined ? 'a key is given twice' : `"${key}" is given twice`;
+  return new UsageError(
+    `${name}, line ${line}: ${key === undefined ? 'a key is given twice' : `"${key}" is given twice`}`,
+  );
 }
 
 /** YAML's aliases can stand for more than memory holds, for nothing, and for what they are part of. */
@@ -78,8 +107,11 @@ function plainValue(name: string, read: () => unknown): unknown {
 }
 
 function decimalCents(name: string, key: string, source: string): UsageError {
+  const said = `${name}: ${key} is ${source}, and files carry integer cents`;
   const value = Number(source.replace(',', '.'));
+  // Of 1,234.50 and of 1e400 nobody can say what was meant.
+  if (!Number.isSafeInteger(Math.round(value * 100))) return new UsageError(`${said}: write 5000 for 50.00`);
   return new UsageError(
-    `${name}: ${key} is ${source}, and files carry integer cents: write ${Math.round(value * 100)} if it is meant in currency units, ${Math.round(value)} if in cents`,
+    `${said}: write ${Math.round(value * 100)} if it is meant in currency units, ${Math.round(value)} if in cents`,
   );
 }

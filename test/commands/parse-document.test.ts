@@ -39,6 +39,17 @@ describe('a document that cannot be taken', () => {
   });
 });
 
+test.each(['1,234.50', '1e400'])('no reading is offered of a price that has none: %s', (price) => {
+  expect(() => yaml(`max_price: ${price}\n`)).toThrow(
+    `order.yaml: max_price is ${price}, and files carry integer cents: write 5000 for 50.00`,
+  );
+});
+
+test('a map of very many keys is read in the time that its size takes', () => {
+  const keys = Array.from({ length: 40_000 }, (_, index) => `k${index}: v\n`).join('');
+  expect(() => yaml(`${keys}k39999: v\n`)).toThrow('order.yaml, line 40001: "k39999" is given twice');
+});
+
 test('aliases that only spare writing are followed', () => {
   expect(yaml('home: &home {city: Austin}\nwork: *home\n')).toEqual({
     home: { city: 'Austin' },
