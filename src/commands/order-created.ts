@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { whereFlags } from '../ordering/doubt.ts';
 import { type Until, untilValues } from '../ordering/watch-policy.ts';
 import type { Result, Row } from '../output/result.ts';
 import { orderDetailColumns } from './order-columns.ts';
@@ -44,6 +45,6 @@ export async function createdResult(
     kind: 'record',
     record: order,
     columns: orderDetailColumns,
-    hints: [`follow it: errand order watch ${id}`],
+    hints: [`follow it: errand order watch ${id}${whereFlags(context)}`],
   };
 }

@@ -3,6 +3,7 @@ import { errorCodes } from '../contract/error-codes.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import { PaymentRequiredError } from '../http/errors.ts';
 import type { Grant } from '../http/payment-credential.ts';
+import { shellWord } from '../shell-word.ts';
 import { journalCommand } from '../state/journal-command.ts';
 
 /**
@@ -44,8 +45,8 @@ export async function refuseIntent(
 /** The flags without which another command would ask another service. */
 export function whereFlags({ settings: { profile, baseUrl } }: Pick<Context, 'settings'>): string {
   const flags = [
-    profile.from === 'flag' && ` --profile ${profile.value}`,
-    baseUrl.from === 'flag' && ` --base-url ${baseUrl.value}`,
+    profile.from === 'flag' && ` --profile ${shellWord(profile.value)}`,
+    baseUrl.from === 'flag' && ` --base-url ${shellWord(baseUrl.value)}`,
   ];
   return flags.filter(Boolean).join('');
 }

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { orderKey } from '../order-keys.ts';
 import type { Row } from '../output/result.ts';
+import { isBlip } from './blip.ts';
 import { OrderPoll } from './order-poll.ts';
 import { judge, nextPause, type Pace, stateOf, type Until, type Verdict } from './watch-policy.ts';
 
@@ -27,12 +28,6 @@ export interface WatchSummary {
   readonly requests: number;
   readonly elapsed_ms: number;
 }
-
-/** What may pass by itself. Of a service that has never answered only what is worth another try: HTML stays HTML. */
-const isBlip = (error: unknown, hasAnswered: boolean): error is ErrandError =>
-  error instanceof ErrandError &&
-  error.category === 'unavailable' &&
-  (hasAnswered || error.facts.retryable !== false);
 
 /**
  * Follows orders until each has reached what is awaited, has failed, or the deadline has passed.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { makePlace, type Place } from './place.ts';
-import { errand } from './run.ts';
+import { begin, errand } from './run.ts';
 
 const [one, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
 
@@ -80,4 +80,61 @@ test('of several batches only those with failed rows are named for a retry, a co
   expect(code).toBe(7);
   expect(stderr).toContain(`errand bulk retry ${other}`);
   expect(stderr).not.toContain(`errand bulk retry ${one}`);
+});
+
+/** Runs a command until `isDue` of its stdout and of what the service was asked, then interrupts it once. */
+async function interrupted(
+  args: readonly string[],
+  isDue: (stdout: string) => boolean,
+): Promise<{ code: unknown; stdout: string; stderr: string }> {
+  const child = begin(place, 'errand', args);
+  const said = { stdout: '', stderr: '' };
+  child.stderr.on('data', (data) => {
+    said.stderr += data;
+  });
+  child.stdout.on('data', (data) => {
+    said.stdout += data;
+  });
+  const timer = setInterval(() => {
+    if (isDue(said.stdout) && !child.killed) child.kill('SIGINT');
+  }, 20);
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  clearInterval(timer);
+  return { code, ...said };
+}
+
+test('bulk watch -o ndjson that is interrupted ends with a summary', async () => {
+  const { url } = await peer(json(batch(one, 'processing', [row('pending', null)])));
+  const args = ['bulk', 'watch', one, '--base-url', url, '-o', 'ndjson'];
+  const { code, stdout } = await interrupted(args, (text) => /"row".*\n/.test(text));
+  const records = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(records.map(({ type }) => type)).toEqual(['ready', 'row', 'summary']);
+  expect(records.at(-1)).toMatchObject({ rows: 1, waiting: 1, open: 1 });
+  expect(code).toBe(130);
+});
+
+test('bulk results --wait that is interrupted says so, and no word of a deadline', async () => {
+  const { url, received } = await peer(json(batch(one, 'processing', [row('pending', null)])));
+  const args = ['bulk', 'results', one, '--wait', '--base-url', url];
+  const { code, stderr } = await interrupted(args, () => received.length > 1);
+  expect(stderr).toBe('error: interrupted\n');
+  expect(code).toBe(130);
+});
+
+test('bulk watch ends where nothing readable ever came', async () => {
+  const { url } = await peer((response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html>a page</html>');
+  });
+  const { code, stderr } = await watch(url, [one], '20s');
+  expect(code).toBe(9);
+  expect(stderr).not.toContain('still trying');
+});
+
+test('a command to run next names the service that the flags named', async () => {
+  const { url } = await peer(json(batch(one, 'completed', [row('failed', null)])));
+  const { stderr } = await watch(url, [one], '20s');
+  expect(stderr).toContain(`errand bulk retry ${one} --base-url ${url}\n`);
 });

@@ -98,6 +98,18 @@ $ errand bulk upload dear.csv -o csv --fields rows,existed
 rows,existed
 2,false
 
+# Another profile's wallet is another one, and the advice is for that.
+$ errand profile set other --base-url embedded:
+…
+$ errand sandbox mint --profile other
+…
+$ OTHER=$(errand bulk upload dear.csv --run other --profile other -o json 2>&1 | jq -r '.error.next[0].command'); eval "$OTHER" -o csv --fields event
+event
+wallet-funded
+$ errand bulk upload dear.csv --run other --profile other -o csv --fields rows,existed
+rows,existed
+2,false
+
 # The service is asked to tell of the end.
 $ errand bulk upload orders.csv --run told --notify-on-complete --dry-run | grep notify
     "notify_on_complete": true

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import { ErrandError, exitCodes } from '../../errors.ts';
+import { exitCodes } from '../../errors.ts';
+import { isBlip } from '../../ordering/blip.ts';
 import type { Row } from '../../output/result.ts';
 
 export type Batch = Shape<'BulkBatchResponse'>;
@@ -55,7 +56,8 @@ const isDone = (batch: Batch): boolean =>
   (batch.rows.length >= batch.row_count || batch.status === 'completed' || batch.status === 'failed');
 
 /**
- * Follows batches until every row has become an order that was placed, or has failed; a row for each change.
+ * Follows batches until every row has become an order that was placed, or has failed; a row for each change. An interruption is
+ * thrown once the `summary` is out.
  * @param latest keeps the batches as last read. @throws ErrandError for what polling cannot mend.
  */
 export async function* followBatches(
@@ -73,7 +75,23 @@ export async function* followBatches(
   let pauseMs = pace.shortestMs;
   let gapSince: number | undefined;
   yield { type: 'ready', batches: ids.length };
-  while (open.size > 0) {
+  try {
+    while (open.size > 0) {
+      const changes = yield* round();
+      const left = deadline - clock.now();
+      if (open.size === 0 || left <= 0) break;
+      pauseMs = changes > 0 ? pace.shortestMs : Math.min(pace.longestMs, pauseMs * 1.5);
+      await clock.sleep(Math.min(pauseMs, left), signal);
+    }
+  } catch (error) {
+    // Whoever reads the events is owed their end.
+    if (signal.aborted) yield summary();
+    throw error;
+  }
+  yield summary();
+
+  /** Every open batch once. @returns how many rows have changed. */
+  async function* round(): AsyncGenerator<FollowEvent, number> {
     let changes = 0;
     try {
       for (const id of open) {
@@ -93,16 +111,16 @@ export async function* followBatches(
       gapSince = undefined;
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof ErrandError) || error.category !== 'unavailable') throw error;
+      if (!isBlip(error, latest.size > 0)) throw error;
       if (gapSince === undefined) yield { type: 'gap', message: error.message };
       gapSince ??= clock.now();
     }
-    const left = deadline - clock.now();
-    if (open.size === 0 || left <= 0) break;
-    pauseMs = changes > 0 ? pace.shortestMs : Math.min(pace.longestMs, pauseMs * 1.5);
-    await clock.sleep(Math.min(pauseMs, left), signal);
+    return changes;
   }
-  yield { type: 'summary', ...tallyOf(latest), open: open.size, elapsed_ms: clock.now() - started };
+
+  function summary(): FollowEvent {
+    return { type: 'summary', ...tallyOf(latest), open: open.size, elapsed_ms: clock.now() - started };
+  }
 }
 
 /** How the rows of batches stand. */

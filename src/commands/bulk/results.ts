@@ -37,7 +37,7 @@ export const results = defineCommand({
 
     async function untilPlaced(): Promise<void> {
       for await (const event of followBatches(context, [batchId], latest)) {
-        if (event.type === 'summary' && event.open > 0)
+        if (event.type === 'summary' && event.open > 0 && !context.signal.aborted)
           throw new ErrandError('deadline', '--timeout passed; not every row is placed yet');
       }
     }

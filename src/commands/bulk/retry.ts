@@ -1,6 +1,7 @@
 import { RowKeys, type RowsOptions, readRows, stableKey, type UploadRow } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import { whereFlags } from '../../ordering/doubt.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
 import { canonicalJson } from '../../state/canonical.ts';
 import { confirmSpending } from '../confirm-spending.ts';
@@ -90,7 +91,7 @@ export const retry = defineCommand({
       kind: 'list',
       rows: [{ ...placed, rows: rows.length }],
       columns: uploadedColumns,
-      hints: () => [`follow: errand bulk watch ${placed.id}`],
+      hints: () => [`follow: errand bulk watch ${placed.id}${whereFlags(context)}`],
     };
 
     async function read(path: string): Promise<readonly UploadRow[]> {

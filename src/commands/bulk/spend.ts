@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import { whereFlags } from '../../ordering/doubt.ts';
 import { formatMoney } from '../../output/money.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 
@@ -25,13 +26,14 @@ export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>
   !byInvoice && wallet !== undefined && estimate > wallet;
 
 /** The wallet cannot cover it; that of the sandbox in this process can be filled. */
-export function shortOf({ settings }: Context, spend: Spend): ErrandError {
-  const fund = `errand sandbox trigger wallet-funded --amount-cents ${spend.estimate - (spend.wallet ?? 0)}`;
+export function shortOf(context: Context, spend: Spend): ErrandError {
+  const missing = spend.estimate - (spend.wallet ?? 0);
+  const fund = `errand sandbox trigger wallet-funded --amount-cents ${missing}${whereFlags(context)}`;
   return new ErrandError('payment', `${spendLine(spend)}; nothing was sent`, {
     code: 'insufficient_funds',
     outcome: 'not_sent',
     details: { required: spend.estimate, available: spend.wallet },
-    ...(settings.baseUrl.value === embeddedUrl && {
+    ...(context.settings.baseUrl.value === embeddedUrl && {
       next: [{ command: fund, when: "to fill the sandbox's wallet" }],
     }),
   });

@@ -2,6 +2,7 @@ import { usualBatchRows } from '../../bulk/batches.ts';
 import type { RowsOptions } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import { whereFlags } from '../../ordering/doubt.ts';
 import type { Result } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
 import { confirmSpending } from '../confirm-spending.ts';
@@ -87,8 +88,8 @@ export const upload = defineCommand({
       });
       if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
       const uploaded = await uploadFile(context, source, options, upload);
-      if (!more.watch) return shown(uploaded);
-      context.note(followLine(uploaded));
+      if (!more.watch) return shown(context, uploaded);
+      context.note(followLine(context, uploaded));
       return await followResult(
         context,
         uploaded.map(({ id }) => id),
@@ -99,12 +100,12 @@ export const upload = defineCommand({
   },
 });
 
-function followLine(uploaded: readonly Uploaded[]): string {
+function followLine(context: Context, uploaded: readonly Uploaded[]): string {
   const ids = uploaded.slice(0, 3).map(({ id }) => id);
-  return `follow: errand bulk watch ${ids.join(' ')}${uploaded.length > ids.length ? ' …' : ''}`;
+  return `follow: errand bulk watch ${ids.join(' ')}${uploaded.length > ids.length ? ' …' : ''}${whereFlags(context)}`;
 }
 
-function shown(uploaded: readonly Uploaded[]): Result {
+function shown(context: Context, uploaded: readonly Uploaded[]): Result {
   const again = uploaded.filter(({ existed }) => existed).length;
   const already = again === 1 ? 'one batch was' : `${again} batches were`;
   return {
@@ -113,7 +114,7 @@ function shown(uploaded: readonly Uploaded[]): Result {
     columns: uploadedColumns,
     hints: () => [
       ...(again > 0 ? [`${already} there already; nothing was placed twice`] : []),
-      followLine(uploaded),
+      followLine(context, uploaded),
     ],
   };
 }

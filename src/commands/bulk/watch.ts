@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { whereFlags } from '../../ordering/doubt.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
 import type { ListResult, Result, Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
@@ -54,7 +55,7 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
     rows: [...latest.values()].map(withoutRows),
     columns: batchColumns,
     empty: 'no batch could be read',
-    hints: () => conclusions(summary, latest),
+    hints: () => conclusions(context, summary, latest),
     exitCode: () => exitCodeOf(summary),
   };
 }
@@ -106,6 +107,7 @@ function eventStream(context: Context, ids: readonly string[], latest: Map<strin
 }
 
 function conclusions(
+  context: Context,
   { rows, placed, open, elapsed_ms: ms }: FollowSummary,
   latest: ReadonlyMap<string, Batch>,
 ): string[] {
@@ -114,13 +116,14 @@ function conclusions(
   return [
     `${rowsText(placed)} of ${rows.toLocaleString('en-US')} placed in ${seconds} s`,
     ...(open > 0 ? [`--timeout passed; ${open === 1 ? 'one batch goes' : `${open} batches go`} on`] : []),
-    ...endings(batches, hasEarlierOrder, 'ordered before, and not again; the order of each', 'get'),
-    ...endings(batches, isFailed, 'failed', 'retry'),
+    ...endings(context, batches, hasEarlierOrder, 'ordered before, and not again; the order of each', 'get'),
+    ...endings(context, batches, isFailed, 'failed', 'retry'),
   ];
 }
 
 /** How many rows ended in one way, and the command for each batch that has some. */
 function endings(
+  context: Context,
   batches: readonly Batch[],
   isOne: (row: Batch['rows'][number], batch: Batch) => boolean,
   text: string,
@@ -132,6 +135,9 @@ function endings(
   }));
   const count = found.reduce((sum, one) => sum + one.count, 0);
   if (count === 0) return [];
-  const commands = found.filter((one) => one.count > 0).map(({ batch }) => `errand bulk ${verb} ${batch.id}`);
+  const where = whereFlags(context);
+  const commands = found
+    .filter((one) => one.count > 0)
+    .map(({ batch }) => `errand bulk ${verb} ${batch.id}${where}`);
   return [`${rowsText(count)} ${text}: ${commands.join('; ')}`];
 }
