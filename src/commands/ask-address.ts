@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
-import type { AddressFields } from './address-options.ts';
+import { UsageError } from '../errors.ts';
+import { type AddressFields, addressFlag } from './address-options.ts';
 
 interface Question {
   readonly field: string;
@@ -35,18 +36,27 @@ const anyAddress: AddressFields = {
 export const lacksFields = (address: AddressFields): boolean =>
   questions.some(({ field, optional }) => !optional && address[field] === undefined);
 
+/** Whether a field was given and can be judged yet: a postal code only with its country. */
+const isWrong = (given: AddressFields, field: string): boolean =>
+  Object.hasOwn(given, field) && (field !== 'postal_code' || given.country !== undefined);
+
 /**
  * Asks for the fields of an address that are not given yet. An answer that the service would refuse is refused at once,
- * so that those before it are not lost.
+ * so that those before it are not lost. @throws UsageError, before anything is asked, for a field given that is wrong.
  */
 export async function askAddress(context: Context, given: AddressFields = {}): Promise<AddressFields> {
-  const prompt = await context.prompt();
   const { checkShape } = await import('../contract/schemas/check.ts');
   const address: Record<string, unknown> = { ...given };
-  const refusal = (field: string, answer: string): string | undefined => {
-    const { issues = [] } = checkShape('Address', { ...anyAddress, ...address, [field]: answer }, 'body');
-    return issues.find(({ loc }) => loc[1] === field)?.msg;
-  };
+  const issues = (more: AddressFields) =>
+    checkShape('Address', { ...anyAddress, ...address, ...more }, 'body').issues ?? [];
+  // What is there already was right until this answer came: a country can make a postal code wrong.
+  const refusal = (field: string, answer: string): string | undefined =>
+    issues({ [field]: answer }).find(({ loc }) => loc[1] === field || Object.hasOwn(address, String(loc[1])))
+      ?.msg;
+  const wrong = issues({}).find(({ loc }) => isWrong(given, String(loc[1])));
+  if (wrong)
+    throw new UsageError(`${addressFlag(String(wrong.loc[1])) ?? String(wrong.loc[1])}: ${wrong.msg}`);
+  const prompt = await context.prompt();
   for (const { field, message, optional, default: preset } of questions) {
     if (address[field] !== undefined) continue;
     const answer = await prompt.askText(context, message, {

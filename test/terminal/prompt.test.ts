@@ -83,3 +83,32 @@ test('order create asks for the rest of an address that is given in part', async
   expect(await terminal.ended()).toBe(0);
   expect(terminal.text).toContain('Ada Byron, 1 Main St, Berlin 1 DE');
 });
+
+test('an address field that is wrong as it was given is refused before anything is asked', async () => {
+  terminal = new Terminal(place, 'errand', ['address', 'add', 'work', '--country', 'USA']);
+  expect(await terminal.ended()).toBe(2);
+  expect(terminal.text).toContain('error: --country: country takes a two-letter code');
+  expect(terminal.text).not.toContain('First name');
+});
+
+test('a country that does not go with the postal code given is asked for again', async () => {
+  const given = [
+    '--first-name',
+    'Ada',
+    '--last-name',
+    'Byron',
+    '--address-line1',
+    '1 Main St',
+    '--city',
+    'Bonn',
+  ];
+  terminal = new Terminal(place, 'errand', ['address', 'add', 'work', ...given, '--postal-code', '1011']);
+  await answer(
+    ['Flat, floor', ''],
+    ['State or province', ''],
+    ['Country', 'US'],
+    ['a US postal code has 5 digits', `${clear}DE`],
+    ['Phone number', '030123456'],
+  );
+  expect(await terminal.ended()).toBe(0);
+});
