@@ -16,6 +16,7 @@ interface WatchView {
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const refreshMs = 120;
 const header = ['ORDER', 'STATUS', 'DELIVERY', 'AGE', 'TOTAL'] as const;
+const gap = 2;
 /** What most orders go through has room from the start, so that the columns seldom move. */
 const room = ['', 'order_placed', 'in_transit', '10 s', '$10.00'] as const;
 
@@ -31,7 +32,10 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
   const draw = (): void => {
     frame += 1;
     const now = context.clock.now();
-    live.draw(liveLines(ids, latest, now), footer(frame, ids, latest, now - started, trouble));
+    live.draw(
+      liveLines(ids, latest, now, context.io.stdout.columns()),
+      footer(frame, ids, latest, now - started, trouble),
+    );
   };
   const timer = setInterval(draw, refreshMs);
   let over = false;
@@ -47,7 +51,9 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
       over = true;
       clearInterval(timer);
       // The orders as they stand are printed next; the live lines would only say it twice. Nothing follows an interruption.
-      live.draw(outcome === 'settled' ? [] : liveLines(ids, latest, context.clock.now()));
+      live.draw(
+        outcome === 'settled' ? [] : liveLines(ids, latest, context.clock.now(), context.io.stdout.columns()),
+      );
       live.done();
     },
   };
@@ -76,17 +82,29 @@ export function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: 
   return safeText([...parts, ...(reason ? [reason] : [])].join('  '));
 }
 
-/** The header and one line for each order, in columns as wide as what stands in them. */
-export function liveLines(ids: readonly string[], orders: ReadonlyMap<string, Row>, now: number): string[] {
-  const rows = ids.map((id) => liveCells(id, orders.get(id), now));
-  const cells: readonly (readonly string[])[] = [header, ...rows];
-  const widths = header.map((_, column) =>
-    cells.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), room[column]?.length ?? 0),
+/**
+ * The header and one line for each order, in columns as wide as what stands in them. Where `width` columns do not hold
+ * id, status and delivery, the id stands behind them: what is cut then is what never changes.
+ */
+export function liveLines(
+  ids: readonly string[],
+  orders: ReadonlyMap<string, Row>,
+  now: number,
+  width = Number.POSITIVE_INFINITY,
+): string[] {
+  const rows: readonly (readonly string[])[] = [
+    header,
+    ...ids.map((id) => liveCells(id, orders.get(id), now)),
+  ];
+  const widths = room.map((least, column) =>
+    rows.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), least.length),
   );
-  return cells.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
+  const needed = widths.slice(0, 3).reduce((sum, one) => sum + gap + one, -gap);
+  const places = needed <= width ? [0, 1, 2, 3, 4, 5] : [1, 2, 0, 3, 4, 5];
+  return rows.map((row) =>
+    places
+      .map((column) => (row[column] ?? '').padEnd(widths[column] ?? 0))
+      .join(' '.repeat(gap))
       .trimEnd(),
   );
 }

@@ -53,11 +53,12 @@ export function layOut(
   shown = withThoseThatFit(shown, dropped, limit);
   narrow(shown, limit);
   const isShown = new Set(shown.map(({ index }) => index));
+  const placed = shown.map((column) => ({ ...column, ...onlyOne(shown, limit) }));
   return {
-    shown: shown.map((column) => ({ ...column, ...onlyOne(shown, limit) })),
+    shown: placed,
     hidden: names(columns, (index) => !isShown.has(index)),
     narrowed: names(columns, (index) =>
-      shown.some((column) => column.index === index && column.width < (natural[index] ?? 0)),
+      placed.some((column) => column.index === index && column.width < (natural[index] ?? 0)),
     ),
   };
 }

@@ -30,3 +30,13 @@ test('every column of the live table stands below its heading, however long a st
   expect(rows[2]?.slice(total)).toMatch(/^ {11}out_of_stock: /);
   expect(rows[3]).toBe(`${'not seen yet'}  …`);
 });
+
+test('on a terminal too narrow for all, status and delivery stand before the id', () => {
+  const id = 'f20013c2-2883-4fef-8222-74bd8800f746';
+  const orders = new Map([[id, order('order_placed', 'in_transit')]]);
+  expect(liveLines([id], orders, now, 62)[1]).toMatch(/^f20013c2-.* {2}order_placed {2}in_transit/);
+  const [header = '', row = ''] = liveLines([id], orders, now, 61);
+  expect(row.slice(0, 40)).toBe('order_placed  in_transit  f20013c2-2883-');
+  expect(header.indexOf('ORDER')).toBe(row.indexOf(id));
+  expect(liveLines([id, 'not seen yet'], orders, now, 40)[2]).toMatch(/^… +not seen yet$/);
+});

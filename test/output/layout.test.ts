@@ -84,6 +84,12 @@ describe('placing columns', () => {
     });
   });
 
+  test('an id that stands alone and is cut all the same is told as one that was narrowed', () => {
+    const { shown, narrowed } = layOut([column('id', 1), column('status', 0)], [36, 12], 30);
+    expect(shown).toMatchObject([{ width: 30, cuts: true }]);
+    expect(narrowed).toEqual(['id']);
+  });
+
   test('a text keeps the width it asks for, and which ones were narrowed is told', () => {
     const columns = [
       { ...column('title', 2, 'text'), least: 24 },
