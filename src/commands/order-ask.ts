@@ -62,7 +62,11 @@ const asked: Readonly<Record<string, (context: Context) => Promise<unknown>>> = 
   async products(context) {
     const prompt = await context.prompt();
     const { parseProduct } = await import('./product-flag.ts');
-    return [parseProduct(await prompt.askText(context, 'Product URL', { check: refusedBy(parseProduct) }))];
+    const { checkShape } = await import('../contract/schemas/check.ts');
+    const check = (text: string): string | undefined =>
+      refusedBy(parseProduct)(text) ??
+      checkShape('OrderProduct', parseProduct(text), 'body').issues?.[0]?.msg;
+    return [parseProduct(await prompt.askText(context, 'Product URL', { check }))];
   },
   async max_price(context) {
     const prompt = await context.prompt();

@@ -112,3 +112,14 @@ test('a country that does not go with the postal code given is asked for again',
   );
   expect(await terminal.ended()).toBe(0);
 });
+
+test('a product that no shop can have is refused as it is answered', async () => {
+  terminal = new Terminal(place, 'errand', ['order', 'create', '--dry-run']);
+  await answer(
+    ['Product URL', 'nothing'],
+    ['takes the URL of a product page', `${clear}shttps://shop.example/p`],
+    ['Input should be a valid http or https URL', `${clear}https://shop.example/p`],
+    ['Price ceiling', '5000'],
+  );
+  await terminal.shows('is ambiguous');
+});
