@@ -90,10 +90,8 @@ export const upload = defineCommand({
       const uploaded = await uploadFile(context, source, options, upload);
       if (!more.watch) return shown(context, uploaded);
       context.note(followLine(context, uploaded));
-      return await followResult(
-        context,
-        uploaded.map(({ id }) => id),
-      );
+      const ids = uploaded.map(({ id }) => id);
+      return await followResult(context, ids);
     } finally {
       source.close();
     }
@@ -101,8 +99,9 @@ export const upload = defineCommand({
 });
 
 function followLine(context: Context, uploaded: readonly Uploaded[]): string {
-  const ids = uploaded.slice(0, 3).map(({ id }) => id);
-  return `follow: errand bulk watch ${ids.join(' ')}${uploaded.length > ids.length ? ' …' : ''}${whereFlags(context)}`;
+  const ids = uploaded.map(({ id }) => id);
+  const shown = [...ids.slice(0, 3), ...(ids.length > 3 ? ['…'] : [])].join(' ');
+  return `follow: errand bulk watch ${shown}${whereFlags(context)}`;
 }
 
 function shown(context: Context, uploaded: readonly Uploaded[]): Result {
