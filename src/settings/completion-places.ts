@@ -1,6 +1,5 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from './paths.ts';
+import { absolutePath, type Environment, homeOf } from './paths.ts';
 
 export interface CompletionPlace {
   readonly shell: 'bash' | 'zsh' | 'fish';
@@ -13,9 +12,9 @@ export function completionPlaces(
   platform: NodeJS.Platform,
 ): readonly CompletionPlace[] {
   if (platform === 'win32') return [];
-  const home = environment.HOME || homedir();
-  const data = environment.XDG_DATA_HOME || join(home, '.local/share');
-  const config = environment.XDG_CONFIG_HOME || join(home, '.config');
+  const home = homeOf(environment);
+  const data = absolutePath(environment.XDG_DATA_HOME) ?? join(home, '.local/share');
+  const config = absolutePath(environment.XDG_CONFIG_HOME) ?? join(home, '.config');
   const prefixes = ['/usr', '/usr/local', '/opt/homebrew'];
   const bash = [
     join(environment.BASH_COMPLETION_USER_DIR || join(data, 'bash-completion'), 'completions'),

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { homedir, userInfo } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
 import { StorageError } from '../errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -10,10 +10,16 @@ export interface Folders {
   readonly state: string;
 }
 
+/** A path of the environment; one that is empty or relative would mean another folder in each folder, and names none. */
+export const absolutePath = (path: string | undefined): string | undefined =>
+  path !== undefined && isAbsolute(path) ? path : undefined;
+
+export const homeOf = ({ HOME, USERPROFILE }: Environment): string =>
+  absolutePath(HOME) ?? absolutePath(USERPROFILE) ?? absolutePath(homedir()) ?? userInfo().homedir;
+
 /** Where configuration and state live: `ERRAND_CONFIG_DIR` and `ERRAND_STATE_DIR`, else the platform's own folders. */
 export function resolveFolders(environment: Environment, platform: NodeJS.Platform): Folders {
-  const home = environment.HOME || environment.USERPROFILE || homedir();
-  const preset = platformFolders(environment, platform, home);
+  const preset = platformFolders(environment, platform, homeOf(environment));
   return {
     config: environment.ERRAND_CONFIG_DIR || preset.config,
     state: environment.ERRAND_STATE_DIR || preset.state,
@@ -33,8 +39,8 @@ function platformFolders(environment: Environment, platform: NodeJS.Platform, ho
     return { config: join(roaming, 'errand', 'Config'), state: join(local, 'errand', 'Data') };
   }
   return {
-    config: join(environment.XDG_CONFIG_HOME || join(home, '.config'), 'errand'),
-    state: join(environment.XDG_STATE_HOME || join(home, '.local', 'state'), 'errand'),
+    config: join(absolutePath(environment.XDG_CONFIG_HOME) ?? join(home, '.config'), 'errand'),
+    state: join(absolutePath(environment.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'errand'),
   };
 }
 
@@ -42,6 +48,7 @@ function platformFolders(environment: Environment, platform: NodeJS.Platform, ho
 export function makePrivateFolder(folder: string): void {
   try {
     makeFolders(folder);
+    if (isShared(folder)) throw new Error('it is shared with other users');
     chmodSync(folder, 0o700);
   } catch (cause) {
     throw new StorageError(`the folder ${folder} cannot be made or written (${reasonOf(cause)})`, {
@@ -62,6 +69,9 @@ function makeFolders(folder: string): void {
     if (!isFolder(folder)) throw error;
   }
 }
+
+/** Such as /tmp: everybody writes there and nobody but root may remove what others wrote. It is not ours to close. */
+const isShared = (folder: string): boolean => (statSync(folder).mode & 0o1002) === 0o1002;
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
