@@ -19,7 +19,7 @@ export const errorCodes = {
   },
   invalid_token: {
     status: 401,
-    hint: 'The key is not known to the service; store a valid one with `errand auth token`.',
+    hint: 'The key is not known to the service; store a valid one with `errand auth token`, or mint one for a sandbox with `errand sandbox mint`.',
   },
   token_expired: {
     status: 401,
