@@ -166,7 +166,7 @@ describe('a journal that cannot be written stops the order before it is sent', (
     place.environment.ERRAND_STATE_DIR = join(place.folder, 'file', 'state');
     const { code, stderr } = await order();
     expect(code).toBe(1);
-    expect(stderr).toContain('journal.db');
+    expect(stderr).toContain('state cannot be made or written (a part of the path is no folder)');
   });
 
   test('a journal that is damaged: it is named, and kept', async () => {

@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SandboxClock } from '../../src/sandbox/clock.ts';
-import { openEmbedded } from '../../src/sandbox/embedded.ts';
 import { Identity } from '../../src/sandbox/identity.ts';
 import { Store, StoreError } from '../../src/sandbox/store.ts';
 import { makeFolder } from './folder.ts';
@@ -41,20 +40,6 @@ describe('the store', () => {
     } finally {
       process.umask(before);
     }
-  });
-
-  test('embedded, tightens the folder that it is in', async () => {
-    const stateDir = join(folder.path, 'loose');
-    mkdirSync(stateDir, { mode: 0o755 });
-    const opened = await openEmbedded({
-      stateDir,
-      speed: 1,
-      seed: 1,
-      now: Date.now,
-      report: () => {},
-    });
-    opened.close();
-    expect(modeOf(stateDir)).toBe('700');
   });
 
   test.each([
