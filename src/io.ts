@@ -24,7 +24,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The streams of this process. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` decide colour before the terminal does. */
 export function processIo(process: NodeJS.Process): Io {
   return {
-    stdin: { stream: process.stdin, isTerminal: process.stdin.isTTY === true },
+    // Opening it costs a millisecond, and the help reads nothing.
+    get stdin() {
+      return { stream: process.stdin, isTerminal: process.stdin.isTTY === true };
+    },
     stdout: outputStream(process.stdout, process.env),
     stderr: outputStream(process.stderr, process.env),
   };
