@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { whereFlags } from '../ordering/doubt.ts';
 import { type Until, untilValues } from '../ordering/watch-policy.ts';
 import type { Result, Row } from '../output/result.ts';
+import { whereFlags } from '../where-flags.ts';
 import { orderDetailColumns } from './order-columns.ts';
 import { watchResult } from './order-watch.ts';
 

@@ -3,8 +3,8 @@ import { errorCodes } from '../contract/error-codes.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import { PaymentRequiredError } from '../http/errors.ts';
 import type { Grant } from '../http/payment-credential.ts';
-import { shellWord } from '../shell-word.ts';
 import { journalCommand } from '../state/journal-command.ts';
+import { whereFlags } from '../where-flags.ts';
 
 /**
  * Whether a failure of the first send proves that there is no order: it never left, or the service refused it. A 429 and
@@ -40,15 +40,6 @@ export async function refuseIntent(
     if (!(error instanceof ErrandError)) throw error;
     context.note(`nothing came of ${key}; the journal could not be told so (${error.message})`);
   }
-}
-
-/** The flags without which another command would ask another service. */
-export function whereFlags({ settings: { profile, baseUrl } }: Pick<Context, 'settings'>): string {
-  const flags = [
-    profile.from === 'flag' && ` --profile ${shellWord(profile.value)}`,
-    baseUrl.from === 'flag' && ` --base-url ${shellWord(baseUrl.value)}`,
-  ];
-  return flags.filter(Boolean).join('');
 }
 
 /** What was asked for may exist. Interruption keeps its own exit code; everything else is exit 10. */

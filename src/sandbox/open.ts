@@ -11,6 +11,7 @@ import type { RequestLog } from './request-log.ts';
 import type { Sealer } from './secrets.ts';
 import { Store } from './store.ts';
 import { storeTrouble } from './store-error.ts';
+import { untilDone } from './until-done.ts';
 import type { Handle } from './wire.ts';
 
 export interface OpenOptions {
@@ -125,13 +126,7 @@ function counted(app: Handle): { handle: Handle; answered(): Promise<void> } {
       return answer;
     },
     async answered() {
-      if (underWay.size === 0) return;
-      let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise((resolve) => {
-        timer = setTimeout(resolve, patienceMs);
-      });
-      await Promise.race([Promise.allSettled(underWay), patience]);
-      clearTimeout(timer);
+      if (underWay.size > 0) await untilDone(Promise.allSettled(underWay), patienceMs);
     },
   };
 }

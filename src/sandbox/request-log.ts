@@ -32,7 +32,8 @@ interface Noting {
   answered(answer: SandboxResponse | null): void;
 }
 
-const mostKept = 1000;
+/** Requests that are kept, the newest. */
+export const mostKept = 1000;
 const longestShown = 300;
 /** Enough to show that much of, characters. */
 const longestKept = 2000;

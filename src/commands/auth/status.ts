@@ -2,6 +2,7 @@ import { ErrandError, exitCodes } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
 import { keyMode, maskKey } from '../../settings/keys.ts';
 import type { Setting } from '../../settings/resolve.ts';
+import { localProfile } from '../../settings/stored.ts';
 import { defineCommand } from '../define.ts';
 
 const columns: readonly Column[] = [
@@ -70,6 +71,6 @@ const masked = (setting: Setting<string> | undefined) =>
   setting ? { ...setting, value: maskKey(setting.value) } : null;
 
 const noKey = (profile: string): string =>
-  profile === 'local'
+  profile === localProfile
     ? 'no key yet; the local profile mints one when it is first needed'
     : `no key is stored for profile ${profile}; errand auth token stores one`;

@@ -3,7 +3,7 @@ import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
-import { whereFlags } from '../../ordering/doubt.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 /** The codes that mean: keep waiting (specification, Device approval polling). */
 const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down']);

@@ -1,9 +1,9 @@
 import { RowKeys, type RowsOptions, readRows, stableKey, type UploadRow } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
-import { whereFlags } from '../../ordering/doubt.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
 import { canonicalJson } from '../../state/canonical.ts';
+import { whereFlags } from '../../where-flags.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';

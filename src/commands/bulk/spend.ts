@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
-import { whereFlags } from '../../ordering/doubt.ts';
 import { formatMoney } from '../../output/money.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 /** What an upload may come to cost, against what there is; cents. */
 export interface Spend {

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
-import { whereFlags } from '../../ordering/doubt.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
 import type { ListResult, Result, Row } from '../../output/result.ts';
+import { whereFlags } from '../../where-flags.ts';
 import { defineCommand } from '../define.ts';
 import { readIds } from '../ids.ts';
 import { batchColumns } from './columns.ts';

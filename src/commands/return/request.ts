@@ -3,8 +3,8 @@ import { errorCodes } from '../../contract/error-codes.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
-import { whereFlags } from '../../ordering/doubt.ts';
 import { shellWord } from '../../shell-word.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 type Body = Shape<'ReturnRequestCreate'>;
 type ReturnRecord = Shape<'ReturnRequest'>;

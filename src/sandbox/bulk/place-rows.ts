@@ -4,6 +4,7 @@ import { prepareOrder } from '../orders/create.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store, StoredRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
+import { untilDone } from '../until-done.ts';
 
 const isAnyDue = (store: Store, now: number): boolean =>
   store.cached('next due row', () =>
@@ -39,18 +40,6 @@ function begin(service: Service, now: number, end: number): Promise<void> {
   const run = placeUntil(service, now, end).finally(() => underWay.delete(service.store));
   underWay.set(service.store, run);
   return run;
-}
-
-/** Resolves with the run, whatever came of it, or after `mostMs`. Whoever began it is told of its trouble. */
-function untilDone(run: Promise<void>, mostMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.max(0, mostMs));
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    run.then(done, done);
-  });
 }
 
 async function placeUntil(service: Service, now: number, end: number): Promise<void> {

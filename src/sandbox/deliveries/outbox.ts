@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SandboxClock } from '../clock.ts';
 import type { SandboxConfig } from '../config.ts';
 import { type Store, StoreError } from '../store.ts';
+import { untilDone } from '../until-done.ts';
 import { type Attempted, anythingDue, type Claimed, claim, note, release, type Times } from './queue.ts';
 
 interface OutboxOptions {
@@ -122,14 +123,7 @@ export class Outbox {
   }
 
   async #closeInAMoment(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([
-      this.idle(),
-      new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, graceMs);
-      }),
-    ]);
-    clearTimeout(timer);
+    await untilDone(this.idle(), graceMs);
     this.#isClosed = true;
     clearImmediate(this.#turn);
     const left = [...this.#inFlight.values()];

@@ -1,12 +1,10 @@
 import type { Service } from '../../handler.ts';
 import type { StoredRow } from '../../store.ts';
 import { age, money } from '../figures.ts';
-import { htmlPage } from '../html.ts';
-import { siteLinks } from '../links.ts';
 import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';
-import { type Part, pageOfList } from './paging.ts';
+import { listPage, type Part } from './paging.ts';
 
 export const keysPath = `${consolePath}/keys`;
 
@@ -37,15 +35,13 @@ export const keysTable = ({ config }: Service, rows: readonly StoredRow[], now: 
 
 const text = (value: unknown): Content => typeof value === 'string' && html` ${value}`;
 
-export const keysPage: Page = ({ service, search }) => {
-  const list = pageOfList({
+export const keysPage: Page = ({ service, search }) =>
+  listPage({
+    title: 'Keys and wallets',
+    lead: 'Only a hash of each key is kept: a key is shown once, when it is minted.',
     path: keysPath,
     search,
     read: (part) => readKeys(service, part),
     numberOf: ({ seq }) => Number(seq),
     table: (rows) => keysTable(service, rows, service.clock.now()),
   });
-  const body = html`<p class="lead">Only a hash of each key is kept: a key is shown once, when it is minted.</p>
-${list}`;
-  return htmlPage('Keys and wallets', body, { live: true, links: siteLinks });
-};

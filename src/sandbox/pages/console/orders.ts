@@ -1,13 +1,11 @@
 import type { OrderRecord } from '../../lifecycle/index.ts';
 import type { Store } from '../../store.ts';
 import { age, money } from '../figures.ts';
-import { htmlPage } from '../html.ts';
-import { siteLinks } from '../links.ts';
 import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';
 import { isFailed, reached, stateBadge } from '../words.ts';
-import { type Part, pageOfList } from './paging.ts';
+import { listPage, type Part } from './paging.ts';
 import { userNames } from './users.ts';
 
 export const ordersPath = `${consolePath}/orders`;
@@ -76,13 +74,12 @@ function productName(url: string): string {
   return pathname.split('/').findLast((part) => part !== '') ?? hostname;
 }
 
-export const ordersPage: Page = ({ service: { store, clock }, search }) => {
-  const body = pageOfList({
+export const ordersPage: Page = ({ service: { store, clock }, search }) =>
+  listPage({
+    title: 'Orders',
     path: ordersPath,
     search,
     read: (part) => readOrders(store, part),
     numberOf: ({ seq }) => seq,
     table: (rows) => ordersTable(rows, clock.now()),
   });
-  return htmlPage('Orders', body, { live: true, links: siteLinks });
-};

@@ -1,5 +1,8 @@
 import { readQuery } from '../../read-request.ts';
-import { type Content, type Html, html } from '../markup.ts';
+import type { SandboxResponse } from '../../wire.ts';
+import { htmlPage } from '../html.ts';
+import { siteLinks } from '../links.ts';
+import { type Content, html } from '../markup.ts';
 
 /** Where a part of a list begins: below a number of the store, or at the newest. */
 export interface Part {
@@ -19,6 +22,9 @@ function partOf(search: string): Part {
 }
 
 interface List<Row> {
+  readonly title: string;
+  /** A word on what the list is. */
+  readonly lead?: string;
   readonly path: string;
   readonly search: string;
   /** Rows of a part, newest first. */
@@ -29,17 +35,19 @@ interface List<Row> {
 }
 
 /** A page of a list, with links to its newer end and to the next older part where there is one. */
-export function pageOfList<Row>({ path, search, read, numberOf, table }: List<Row>): Html {
+export function listPage<Row>(list: List<Row>): SandboxResponse {
+  const { title, lead, path, search, read, numberOf, table } = list;
   const { before, limit } = partOf(search);
   const found = read({ before, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   const isFirst = before === newest.before;
-  return html`<section>${
+  const body = html`${lead !== undefined && html`<p class="lead">${lead}</p>\n`}<section>${
     rows.length > 0 || isFirst ? table(rows) : html`<p class="soft">Nothing is older.</p>`
   }<p class="actions">${!isFirst && html`<a href="${path}">Newest</a>`}${
     found.length > limit &&
     last !== undefined &&
     html` <a href="${path}?before=${numberOf(last)}" rel="next">Older</a>`
   }</p></section>`;
+  return htmlPage(title, body, { live: true, links: siteLinks });
 }

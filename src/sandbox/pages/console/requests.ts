@@ -1,10 +1,9 @@
 import type { Service } from '../../handler.ts';
-import { htmlPage } from '../html.ts';
-import { siteLinks } from '../links.ts';
+import { mostKept } from '../../request-log.ts';
 import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';
-import { type Part, pageOfList } from './paging.ts';
+import { listPage, type Part } from './paging.ts';
 import { userNames } from './users.ts';
 
 export const requestsPath = `${consolePath}/requests`;
@@ -33,15 +32,13 @@ export function requestsTable({ store }: Service, rows: readonly Row[]): Content
 
 const moodOf = (status: number): string => (status >= 500 ? 'bad' : status >= 400 ? 'wait' : 'good');
 
-export const requestsPage: Page = ({ service, search }) => {
-  const list = pageOfList({
+export const requestsPage: Page = ({ service, search }) =>
+  listPage({
+    title: 'Requests',
+    lead: `The newest ${mostKept.toLocaleString('en-US')} since this sandbox is served, without secrets. They are not kept when it ends.`,
     path: requestsPath,
     search,
     read: (part) => readRequests(service, part),
     numberOf: ({ number }) => number,
     table: (rows) => requestsTable(service, rows),
   });
-  const body = html`<p class="lead">The newest 1,000 since this sandbox is served, without secrets. They are not kept when it ends.</p>
-${list}`;
-  return htmlPage('Requests', body, { live: true, links: siteLinks });
-};

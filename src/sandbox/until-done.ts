@@ -1,0 +1,11 @@
+/** Resolves with the work, whatever came of it, or after `mostMs`. Whoever began it is told of its trouble. */
+export function untilDone(work: Promise<unknown>, mostMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.max(0, mostMs));
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    work.then(done, done);
+  });
+}

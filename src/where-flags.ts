@@ -1,0 +1,11 @@
+import type { Context } from './context.ts';
+import { shellWord } from './shell-word.ts';
+
+/** The flags without which another command would ask another service. */
+export function whereFlags({ settings: { profile, baseUrl } }: Pick<Context, 'settings'>): string {
+  const flags = [
+    profile.from === 'flag' && ` --profile ${shellWord(profile.value)}`,
+    baseUrl.from === 'flag' && ` --base-url ${shellWord(baseUrl.value)}`,
+  ];
+  return flags.filter(Boolean).join('');
+}
