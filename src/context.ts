@@ -8,7 +8,13 @@ import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
 import { keyMode, maskKey } from './settings/keys.ts';
-import { type Environment, type Folders, makePrivateFolder, resolveFolders } from './settings/paths.ts';
+import {
+  checkState,
+  type Environment,
+  type Folders,
+  makePrivateFolder,
+  resolveFolders,
+} from './settings/paths.ts';
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
@@ -91,6 +97,7 @@ export async function createContext(making: Making): Promise<Context> {
   const folders = resolveFolders(environment, making.platform);
   const note = (line: string): void => writeErr(io, `${safeText(line)}\n`);
   const store = new SettingsStore(folders.config, making.diagnoses ? () => {} : note);
+  if (!making.diagnoses) checkState(folders.state, note);
   const { settings, diagnosis } = making.diagnoses
     ? await diagnosed(making, store, folders)
     : {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { ErrandError, StorageError, UsageError } from './errors.ts';
+import type { Tell } from './private-files.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
 import { type Fault, faultForm, readFault } from './sandbox/faults/spec.ts';
 import { type Served, serveSandbox as serve } from './sandbox/serve.ts';
@@ -30,6 +31,7 @@ interface ServeRequest {
   readonly allowExternalWebhooks: boolean;
   /** As `--fault` writes them. */
   readonly faults: readonly string[];
+  readonly tell: Tell;
 }
 
 /** Serves the sandbox until it is closed. @throws UsageError for a port that is taken; StorageError for its data. */
@@ -64,6 +66,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       now: Date.now,
       report: reportBug,
       faults: request.faults.map(readFaultFlag),
+      tell: request.tell,
     });
   } catch (error) {
     throw listenError(error, host, port) ?? storageError(error);

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { makePrivateDatabase, type Tell } from '../private-files.ts';
 import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { SandboxClock } from './clock.ts';
@@ -6,7 +7,6 @@ import { type SandboxConfig, sandboxConfig } from './config.ts';
 import { Outbox } from './deliveries/outbox.ts';
 import type { Service } from './handler.ts';
 import { Identity } from './identity.ts';
-import { preparePrivateFile } from './private-file.ts';
 import type { RequestLog } from './request-log.ts';
 import type { Sealer } from './secrets.ts';
 import { Store } from './store.ts';
@@ -26,6 +26,8 @@ export interface OpenOptions {
   /** Is told of a bug behind a 500. */
   readonly report: (error: unknown) => void;
   readonly requests?: RequestLog;
+  /** Is told of files that were open to others and are not any more. */
+  readonly tell?: Tell;
 }
 
 export interface OpenSandbox {
@@ -45,8 +47,9 @@ export async function openSandbox({
   now,
   report,
   requests,
+  tell = () => {},
 }: OpenOptions): Promise<OpenSandbox> {
-  const store = await Store.open(file);
+  const store = await Store.open(file, tell);
   const identity = new Identity(store, seed);
   const closers: (() => void)[] = [];
   let opening: Promise<Catalogue> | undefined;
@@ -66,7 +69,7 @@ export async function openSandbox({
     },
     sealer: async () => {
       const { sealerOf } = await import('./secrets.ts');
-      sealer ??= sealerOf(file);
+      sealer ??= sealerOf(file, tell);
       return sealer;
     },
     deliver: () => outbox.wake(),
@@ -96,7 +99,7 @@ export async function openSandbox({
     const Database = await loadSqlite();
     const path = file === ':memory:' ? file : join(dirname(file), `catalogue-${number}.db`);
     try {
-      if (path !== ':memory:') preparePrivateFile(path);
+      if (path !== ':memory:') makePrivateDatabase(path, tell);
       const catalogue = openCatalogue({
         file: path,
         seed: number,

@@ -1,5 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
+import { readPrivateFile, type Tell } from '../private-files.ts';
+import { keyFileOf } from './store.ts';
 import { openTrouble } from './store-error.ts';
 
 const algorithm = 'aes-256-gcm';
@@ -14,8 +16,8 @@ export interface Sealer {
 }
 
 /** The sealer of a store, with the key that stands beside it; made where there is none. @throws StoreError. */
-export function sealerOf(storeFile: string): Sealer {
-  const key = storeFile === ':memory:' ? randomBytes(keyBytes) : keyIn(`${storeFile}.key`);
+export function sealerOf(storeFile: string, tell: Tell): Sealer {
+  const key = storeFile === ':memory:' ? randomBytes(keyBytes) : keyIn(keyFileOf(storeFile), tell);
   return {
     seal(secret, place) {
       const nonce = randomBytes(nonceBytes);
@@ -39,27 +41,18 @@ export function sealerOf(storeFile: string): Sealer {
   };
 }
 
-function keyIn(file: string): Buffer {
+function keyIn(file: string, tell: Tell): Buffer {
   try {
-    return readKey(file) ?? makeKey(file);
+    const key = readPrivateFile(file, tell) ?? makeKey(file, tell);
+    if (key.length !== keyBytes) throw new Error(`it is not a key of ${keyBytes} bytes`);
+    return key;
   } catch (cause) {
     throw openTrouble(file, cause);
   }
 }
 
-function readKey(file: string): Buffer | undefined {
-  try {
-    const key = readFileSync(file);
-    if (key.length !== keyBytes) throw new Error(`it holds no key of ${keyBytes} bytes`);
-    return key;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
 /** Whole from its first moment under its name: of several processes one makes the key and the others read it. */
-function makeKey(file: string): Buffer {
+function makeKey(file: string, tell: Tell): Buffer {
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
   const opened = openSync(draft, 'wx', 0o600);
   try {
@@ -75,5 +68,7 @@ function makeKey(file: string): Buffer {
   } finally {
     rmSync(draft, { force: true });
   }
-  return readFileSync(file);
+  const key = readPrivateFile(file, tell);
+  if (!key) throw new Error('it is gone again');
+  return key;
 }

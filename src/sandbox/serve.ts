@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Tell } from '../private-files.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
 import { drawFaults, refuseConnections } from './faults/inject.ts';
 import type { Fault } from './faults/spec.ts';
@@ -18,6 +19,7 @@ export interface ServeOptions {
   readonly now: () => number;
   readonly report: (error: unknown) => void;
   readonly faults?: readonly Fault[];
+  readonly tell?: Tell;
 }
 
 export interface Served {

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { checkPrivateFile, makePrivateFile } from '../private-files.ts';
 import { SandboxClock } from './clock.ts';
-import { preparePrivateFile } from './private-file.ts';
 import { Store } from './store.ts';
 import { storeTrouble } from './store-error.ts';
 import { tablesOf } from './tables.ts';
@@ -37,7 +37,7 @@ export async function takeSnapshot(file: string, name: string, now: () => number
   const store = await Store.open(file);
   try {
     rmSync(draft, { force: true });
-    preparePrivateFile(draft);
+    makePrivateFile(draft, () => {});
     store.run('VACUUM INTO ?', draft);
     const kept = await Store.open(draft);
     kept.setMeta(keptAt, String(new SandboxClock(store, now).now()));
@@ -60,6 +60,7 @@ export async function takeSnapshot(file: string, name: string, now: () => number
 export async function restoreSnapshot(file: string, name: string, now: () => number): Promise<void> {
   const draft = `${pathOf(file, name)}.${process.pid}`;
   try {
+    checkPrivateFile(pathOf(file, name), () => {});
     copyFileSync(pathOf(file, name), draft);
     // Opened once, so that a state kept by an earlier version has today's tables.
     (await Store.open(draft)).close();

@@ -1,3 +1,5 @@
+import { PrivateFileError } from '../private-files.ts';
+
 /** The sandbox's store cannot be used; the message names the file and why. Nothing was kept of what was under way. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -28,6 +30,7 @@ const reasons: Readonly<Record<number, string>> = {
 /** A failed statement as a StoreError; undefined where the statement itself was at fault. */
 export function storeTrouble(file: string, cause: unknown): StoreError | undefined {
   if (cause instanceof StoreError) return cause;
+  if (cause instanceof PrivateFileError) return new StoreError(cause.path, `it ${cause.reason}`, { cause });
   if (!(cause instanceof Error && 'errcode' in cause)) return undefined;
   // The low byte is the result, the rest refines it.
   const reason = reasons[Number(cause.errcode) & 0xff];

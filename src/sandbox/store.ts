@@ -1,6 +1,6 @@
+import { checkPrivateFile, makePrivateDatabase, type Tell } from '../private-files.ts';
 import { migrations } from './migrations.ts';
 import { patiently } from './patiently.ts';
-import { preparePrivateFile } from './private-file.ts';
 import { loadSqlite, type Sqlite, type Statement } from './sqlite.ts';
 import { openTrouble, StoreError, storeTrouble } from './store-error.ts';
 
@@ -8,6 +8,9 @@ export { StoreError } from './store-error.ts';
 
 type Value = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
+
+/** Beside a store stands the key that its secrets are sealed with. */
+export const keyFileOf = (file: string): string => `${file}.key`;
 
 const mostCached = 10_000;
 
@@ -37,12 +40,18 @@ export class Store {
     this.file = file;
   }
 
-  /** @param file path, or `:memory:`. @throws StoreError where it cannot be opened or written. */
-  static async open(file: string): Promise<Store> {
+  /**
+   * @param file path, or `:memory:`. @param tell is told where the file was open to others and is not any more.
+   * @throws StoreError where it cannot be opened or written.
+   */
+  static async open(file: string, tell: Tell = () => {}): Promise<Store> {
     const Database = await loadSqlite();
     let database: Sqlite | undefined;
     try {
-      if (file !== ':memory:') preparePrivateFile(file);
+      if (file !== ':memory:') {
+        makePrivateDatabase(file, tell);
+        checkPrivateFile(keyFileOf(file), tell);
+      }
       database = new Database(file);
       const opened = database;
       opened.exec('PRAGMA busy_timeout = 15000');

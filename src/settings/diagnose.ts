@@ -1,8 +1,9 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ErrandError } from '../errors.ts';
+import { shellWord } from '../shell-word.ts';
 import { type CompletionPlace, completionPlaces } from './completion-places.ts';
-import type { Environment, Folders } from './paths.ts';
+import { checkState, type Environment, type Folders } from './paths.ts';
 import { preferences } from './preferences.ts';
 import { type Flags, resolveSettings, type Settings } from './resolve.ts';
 import type { SettingsStore } from './store.ts';
@@ -34,13 +35,14 @@ export function diagnoseSettings(
   folders: Folders,
   platform: NodeJS.Platform,
 ): { readonly settings: Settings; readonly diagnosis: Diagnosis } {
-  const loose = looseFiles(store.file, folders);
+  const loose = findLoose(store.file, folders);
+  const unusable = unusableState(folders.state);
   const { stored, troubles } = readTolerantly(store);
   const { settings, refused } = resolveTolerantly(flags, environment, stored, folders);
   return {
     settings: hasty(settings),
     diagnosis: {
-      troubles: [...loose, ...troubles, ...refused],
+      troubles: [...loose.map(looseFile), ...unusable, ...troubles, ...refused],
       runtime: `Node ${process.version}, ${platform} ${process.arch}`,
       completionPlaces: completionPlaces(environment, platform),
     },
@@ -54,20 +56,37 @@ const hasty = (settings: Settings): Settings => ({
   ...(settings.timeoutMs.from === 'default' && { timeoutMs: { ...settings.timeoutMs, value: 10_000 } }),
 });
 
-/** Before anything is opened, since opening a file of ours tightens it. */
-function looseFiles(configFile: string, folders: Folders): Trouble[] {
+interface Loose {
+  readonly path: string;
+  readonly mode: number;
+}
+
+/** To be called before anything is opened, since opening a file of ours tightens it. */
+function findLoose(configFile: string, folders: Folders): Loose[] {
   const files = namesIn(folders.state).map((name) => join(folders.state, name));
-  return [folders.config, configFile, folders.state, ...files].flatMap((path): Trouble[] => {
+  return [folders.config, configFile, folders.state, ...files].flatMap((path) => {
     const mode = modeOf(path);
-    if (mode === undefined || (mode & 0o077) === 0) return [];
-    const message = `${path} can be used by others: its mode is ${(mode & 0o777).toString(8)}`;
-    const wanted = path === folders.config || path === folders.state ? '700' : '600';
-    const remedy =
-      path === configFile
-        ? 'It is 600 now. If others use this machine, take its keys for known to them and replace them.'
-        : `chmod ${wanted} '${path.replaceAll("'", "'\\''")}'`;
-    return [{ check: 'permissions', message, remedy }];
+    return mode === undefined || (mode & 0o077) === 0 ? [] : [{ path, mode }];
   });
+}
+
+/** What was open to others, and what is left to do now that our own files have been tightened. */
+function looseFile({ path, mode }: Loose): Trouble {
+  const now = modeOf(path) ?? 0;
+  const tightened = `Its mode is ${(now & 0o777).toString(8)} now. If others use this machine, they may have read the keys it holds: replace them.`;
+  const remedy = (now & 0o077) === 0 ? tightened : `chmod go= ${shellWord(path)}`;
+  const message = `${path} can be used by others: its mode is ${(mode & 0o777).toString(8)}`;
+  return { check: 'permissions', message, remedy };
+}
+
+/** A link, a FIFO or another user's file where one of ours belongs. */
+function unusableState(folder: string): Trouble[] {
+  try {
+    checkState(folder, () => {});
+    return [];
+  } catch (error) {
+    return [troubleOf('permissions', error)];
+  }
 }
 
 function namesIn(folder: string): string[] {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { checkBaseUrl } from './base-url.ts';
 import type { Environment } from './paths.ts';
 import { embeddedUrl, localProfile } from './stored.ts';
@@ -58,7 +58,10 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 
 function readRoot(file: string): Fields {
   try {
-    return statSync(file).size > maxBytes ? {} : fields(JSON.parse(readFileSync(file, 'utf8')));
+    const stats = lstatSync(file);
+    // A FIFO would keep the shell waiting.
+    if (!stats.isFile() || stats.size > maxBytes) return {};
+    return fields(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
     return {};
   }

@@ -1,7 +1,14 @@
-import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { StorageError } from '../errors.ts';
+import {
+  checkPrivateFile,
+  checkPrivateFolder,
+  makePrivateFolder as makeFolder,
+  PrivateFileError,
+  type Tell,
+} from '../private-files.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -47,9 +54,8 @@ function platformFolders(environment: Environment, platform: NodeJS.Platform, ho
 /** Makes a folder that only its owner can enter, whatever the umask. @throws StorageError naming it. */
 export function makePrivateFolder(folder: string): void {
   try {
-    makeFolders(folder);
-    if (isShared(folder)) throw new Error('it is shared with other users');
-    chmodSync(folder, 0o700);
+    // One that was there has been checked, and the user told, when the run began.
+    makeFolder(folder, () => {});
   } catch (cause) {
     throw new StorageError(`the folder ${folder} cannot be made or written (${reasonOf(cause)})`, {
       cause,
@@ -58,52 +64,43 @@ export function makePrivateFolder(folder: string): void {
   }
 }
 
-/** Node's own way to make the folders above too never ends where the system says ENOENT of a new one, as /proc does. */
-function makeFolders(folder: string): void {
-  if (isFolder(folder)) return;
-  makeFolders(dirname(folder));
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have been faster.
-    if (!isFolder(folder)) throw error;
-  }
-}
-
-/** Such as /tmp: everybody writes there and nobody but root may remove what others wrote. It is not ours to close. */
-const isShared = (folder: string): boolean => (statSync(folder).mode & 0o1002) === 0o1002;
-
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+/** The files that errand keeps in the folder of its state. */
+const stateFiles = /\.(?:db|db-wal|db-shm|db-journal|db\.key|csv)$/;
 
 /**
- * Tightens a file of ours to 0600. @returns whether it was looser. @throws StorageError where a link stands in its place.
+ * Checks the folder of the state and our files in it before any is opened, and tightens what others could use. From
+ * then on nobody else can put anything there. @throws StorageError for a link, a FIFO, a device or another user's file.
  */
-export function tightenFile(file: string): boolean {
-  const stat = statOf(file);
-  if (!stat) return false;
-  if (stat.isSymbolicLink()) {
-    throw new StorageError(`${file} is a link; errand does not follow links to its own files`, {
-      hint: 'Remove the link, or name another folder with ERRAND_CONFIG_DIR.',
-    });
+export function checkState(folder: string, tell: Tell): void {
+  try {
+    checkPrivateFolder(folder, tell);
+    for (const name of namesIn(folder)) if (stateFiles.test(name)) checkPrivateFile(join(folder, name), tell);
+  } catch (cause) {
+    throw privateFileError(cause);
   }
-  if (process.platform === 'win32' || (stat.mode & 0o077) === 0) return false;
-  chmodSync(file, 0o600);
-  return true;
 }
 
-function statOf(file: string): Stats | undefined {
+/** A file of ours that must not be used, as an error for the user; any other error as it is. */
+export function privateFileError(cause: unknown): unknown {
+  if (!(cause instanceof PrivateFileError)) return cause;
+  return new StorageError(cause.message, {
+    cause,
+    hint: 'Move it away, or name another folder with ERRAND_CONFIG_DIR or ERRAND_STATE_DIR.',
+  });
+}
+
+/** Nothing where there is no such folder; one that cannot be listed is told of by whoever opens a file in it. */
+function namesIn(folder: string): string[] {
   try {
-    return lstatSync(file, { throwIfNoEntry: false });
-  } catch (cause) {
-    throw new StorageError(`${file} cannot be read (${reasonOf(cause)})`, {
-      cause,
-      hint: 'Name another folder with ERRAND_CONFIG_DIR or ERRAND_STATE_DIR.',
-    });
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 
 /** What the system says of a failed file operation, in words. */
 export function reasonOf(error: unknown): string {
+  if (error instanceof PrivateFileError) return `it ${error.reason}`;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const known: Readonly<Record<string, string>> = {
     EACCES: 'permission denied',

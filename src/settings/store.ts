@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StorageError, UsageError } from '../errors.ts';
-import { makePrivateFolder, reasonOf, tightenFile } from './paths.ts';
+import { makePrivateFolder, reasonOf } from './paths.ts';
 import {
   BrokenConfigError,
   type ColumnMap,
@@ -29,11 +29,7 @@ export class SettingsStore {
 
   /** @throws BrokenConfigError where the file cannot be used. */
   get stored(): Stored {
-    if (!this.#stored) {
-      const { stored, tightened } = readStored(this.file);
-      if (tightened) this.#tell(`${this.file} could be read by others; its mode is 0600 now`);
-      this.#stored = stored;
-    }
+    this.#stored ??= readStored(this.file, this.#tell);
     return this.#stored;
   }
 
@@ -132,7 +128,6 @@ export class SettingsStore {
   async #update(change: (stored: Stored) => Stored): Promise<void> {
     const folder = dirname(this.file);
     makePrivateFolder(folder);
-    tightenFile(this.file);
     const release = await lock(folder);
     try {
       const next = change(this.#readForWrite());
@@ -162,7 +157,7 @@ export class SettingsStore {
   /** A broken file is kept aside before anything is written in its place. */
   #readForWrite(): Stored {
     try {
-      return readStored(this.file).stored;
+      return readStored(this.file, this.#tell);
     } catch (error) {
       if (!(error instanceof BrokenConfigError)) throw error;
       const aside = `${this.file}.broken-${new Date().toISOString().replaceAll(':', '-')}`;

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { UsageError } from '../errors.ts';
-import { reasonOf, tightenFile } from './paths.ts';
+import { checkPrivateFolder, PrivateFileError, readPrivateFile, type Tell } from '../private-files.ts';
+import { privateFileError, reasonOf } from './paths.ts';
 
 /** A named context: a service and the keys for it. Wire-like names, as the file carries them. */
 export interface Profile {
@@ -70,19 +71,19 @@ export class BrokenConfigError extends UsageError {
 
 /**
  * Reads the configuration file; an absent one is the empty configuration.
- * @returns what it holds, and whether its mode had to be tightened. @throws BrokenConfigError.
+ * @param tell is told where the file or its folder was open to others and is not any more.
+ * @throws BrokenConfigError; StorageError where it is a link, a FIFO, a device or another user's.
  */
-export function readStored(file: string): { stored: Stored; tightened: boolean } {
-  const tightened = tightenFile(file);
-  let text: string;
+export function readStored(file: string, tell: Tell): Stored {
+  let bytes: Buffer | undefined;
   try {
-    text = readFileSync(file, 'utf8');
+    checkPrivateFolder(dirname(file), tell);
+    bytes = readPrivateFile(file, tell);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return { stored: emptyStored, tightened };
+    if (error instanceof PrivateFileError) throw privateFileError(error);
     throw new BrokenConfigError(file, `cannot be read (${reasonOf(error)})`);
   }
-  return { stored: checkStored(file, parse(file, text)), tightened };
+  return bytes === undefined ? emptyStored : checkStored(file, parse(file, bytes.toString('utf8')));
 }
 
 function parse(file: string, text: string): unknown {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync as Constructor } from '@photostructure/sqlite';
@@ -8,6 +8,8 @@ const packaged = '@photostructure/sqlite';
 
 /** Opens a database read-only, as fast as it goes: a TAB waits for it. @throws where it cannot be opened. */
 export function openReader(file: string): Sqlite {
+  // A FIFO in its place would keep the shell waiting.
+  if (!lstatSync(file).isFile()) throw new Error(`${file} is not a file`);
   const Database = isBuiltin('node:sqlite') ? nodeSqlite() : packagedSqlite();
   return new Database(file, { readOnly: true });
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { UsageError } from '../errors.ts';
+import { PrivateFileError, readPrivateFile, type Tell } from '../private-files.ts';
 
 const wellFormed = /^[A-Za-z0-9_-]{16,200}$/;
 
@@ -8,7 +9,7 @@ const wellFormed = /^[A-Za-z0-9_-]{16,200}$/;
 export const makeSecret = (): string => randomBytes(24).toString('base64url');
 
 /** The secret kept in a file, so that an address outlives its listener; made there where there is no such file. */
-export function secretOf(file: string): string {
+export function secretOf(file: string, tell: Tell): string {
   try {
     const secret = makeSecret();
     writeFileSync(file, `${secret}\n`, { flag: 'wx', mode: 0o600 });
@@ -17,26 +18,30 @@ export function secretOf(file: string): string {
     const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     if (!exists) throw unusable(file, error);
   }
-  const secret = readSecret(file).trim();
+  const secret = readSecret(file, tell).trim();
   if (wellFormed.test(secret)) return secret;
   throw new UsageError(
     `--secret-file ${file} must hold 16 to 200 letters, digits, - and _; remove it to have one made`,
   );
 }
 
-function readSecret(file: string): string {
+function readSecret(file: string, tell: Tell): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readPrivateFile(file, tell)?.toString('utf8') ?? '';
   } catch (error) {
     throw unusable(file, error);
   }
 }
 
-const unusable = (file: string, cause: unknown): UsageError =>
-  new UsageError(
-    `--secret-file ${file} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`,
-    { cause },
-  );
+function unusable(file: string, cause: unknown): UsageError {
+  const reason =
+    cause instanceof PrivateFileError
+      ? `it ${cause.reason}`
+      : cause instanceof Error
+        ? cause.message
+        : String(cause);
+  return new UsageError(`--secret-file ${file} cannot be used: ${reason}`, { cause });
+}
 
 /** Compares in a time that tells nothing of the secret. */
 export function isSecret(given: string, secret: string): boolean {

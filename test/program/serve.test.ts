@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
-
-const program = 'errand';
+import { serveAt } from './served.ts';
 
 let place: Place;
 beforeEach(() => {
@@ -13,17 +10,7 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 /** The base URL of a sandbox that the program serves until the test is over. */
-async function served(...args: string[]): Promise<string> {
-  const words = ['sandbox', 'serve', '--port', '0', '--memory', '-o', 'json', ...args];
-  const child = spawn(program, words, {
-    cwd: place.folder,
-    env: place.environment,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  for await (const line of createInterface(child.stdout)) return JSON.parse(line).base_url;
-  return expect.fail('it ended without a line');
-}
+const served = async (...args: string[]): Promise<string> => (await serveAt(place, '--memory', ...args)).url;
 
 async function send(url: string, key?: string, body?: unknown): Promise<{ status: number; body: unknown }> {
   const answer = await fetch(url, {

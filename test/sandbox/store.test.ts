@@ -44,8 +44,8 @@ describe('the store', () => {
 
   test.each([
     ['is no database', 'it is no database', (path: string) => writeFileSync(path, 'x'.repeat(5000))],
-    ['is a link', 'links are not followed', (path: string) => symlinkSync('/dev/null', path)],
-    ['is a folder', 'cannot be opened', (path: string) => mkdirSync(path)],
+    ['is a link', 'does not follow links', (path: string) => symlinkSync('/dev/null', path)],
+    ['is a folder', 'it is a folder, not a file', (path: string) => mkdirSync(path)],
   ])('a file that %s is refused with its name and the reason', async (_, reason, make) => {
     mkdirSync(join(folder.path, 'state'));
     make(file);

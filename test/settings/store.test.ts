@@ -45,7 +45,7 @@ describe('the stored configuration', () => {
     chmodSync(file(), 0o644);
     expect(open().stored.preferences.output).toBe('json');
     expect(mode(file())).toBe(0o600);
-    expect(told.join()).toContain('could be read by others');
+    expect(told.join()).toContain('could be used by others (mode 0644); its mode is 0600 now');
   });
 
   test('is not read or written through a link', async () => {

@@ -29,20 +29,20 @@ describe('a secret in a file', () => {
 
   test('is made where there is none, for its owner only, and stays', () => {
     const file = join(folder, 'secret');
-    const made = secretOf(file);
+    const made = secretOf(file, () => {});
     expect(readFileSync(file, 'utf8')).toBe(`${made}\n`);
     expect(statSync(file).mode & 0o077).toBe(0);
-    expect(secretOf(file)).toBe(made);
+    expect(secretOf(file, () => {})).toBe(made);
   });
 
   test.each(['', 'short', `${'x'.repeat(20)}/..`, 'x'.repeat(300)])('is refused where it is %j', (text) => {
     const file = join(folder, 'secret');
     writeFileSync(file, text);
-    expect(() => secretOf(file)).toThrow(`--secret-file ${file} must hold`);
+    expect(() => secretOf(file, () => {})).toThrow(`--secret-file ${file} must hold`);
   });
 
   test('is refused where the file cannot be used', () => {
-    expect(() => secretOf(join(folder, 'no', 'such'))).toThrow('--secret-file');
-    expect(() => secretOf(folder)).toThrow('--secret-file');
+    expect(() => secretOf(join(folder, 'no', 'such'), () => {})).toThrow('--secret-file');
+    expect(() => secretOf(folder, () => {})).toThrow('--secret-file');
   });
 });

@@ -78,6 +78,7 @@ export const serve = defineCommand({
       memory,
       faults: fault,
       allowExternalWebhooks,
+      tell: context.note,
       stateDir: context.settings.folders.state,
       ...(more.speed !== undefined && { speed: more.speed }),
       ...(more.latency !== undefined && { latencyMs: more.latency }),

@@ -81,7 +81,7 @@ export const listenCommand = defineCommand({
     const records = listen({
       host,
       port,
-      secret: secretFile === undefined ? makeSecret() : secretOf(secretFile),
+      secret: secretFile === undefined ? makeSecret() : secretOf(secretFile, context.note),
       publicUrl: more.publicUrl,
       log: (await context.webhooks()).events,
       profile: context.settings.profile.value,

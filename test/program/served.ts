@@ -1,0 +1,26 @@
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished } from 'vitest';
+import type { Place } from './place.ts';
+import { begin } from './run.ts';
+
+export interface ServedSandbox {
+  readonly url: string;
+  readonly port: number;
+  /** What it has printed on stderr so far. */
+  stderr(): string;
+}
+
+/** A sandbox that the program serves until the test is over. @param args after `sandbox serve`. */
+export async function serveAt(place: Place, ...args: readonly string[]): Promise<ServedSandbox> {
+  const child = begin(place, 'errand', ['sandbox', 'serve', '--port', '0', '-o', 'json', ...args]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stderr = '';
+  child.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  for await (const line of createInterface(child.stdout)) {
+    const url: string = JSON.parse(line).base_url;
+    return { url, port: Number(new URL(url).port), stderr: () => stderr };
+  }
+  return expect.fail(`it ended without a line: ${stderr}`);
+}
