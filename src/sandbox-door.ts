@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
+import { sandboxFaults } from './contract/sandbox-faults.ts';
 import { ErrandError, StorageError, UsageError } from './errors.ts';
 import type { Tell } from './private-files.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
-import { type Fault, faultForm, readFault } from './sandbox/faults/spec.ts';
+import { type Fault, readFault } from './sandbox/faults/spec.ts';
 import { type Served, serveSandbox as serve } from './sandbox/serve.ts';
 import {
   hasSnapshot,
@@ -76,7 +77,10 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
 function readFaultFlag(text: string): Fault {
   const fault = readFault(text);
   if (fault) return fault;
-  throw new UsageError(`--fault "${text}" is no fault; write ${faultForm}`);
+  const forms = Object.keys(sandboxFaults).join(', ');
+  throw new UsageError(`--fault "${text}" is not a fault; write one of ${forms}`, {
+    next: [{ command: 'errand sandbox serve --help', when: 'to see what each does' }],
+  });
 }
 
 /** Opens the embedded sandbox. @throws StorageError. */

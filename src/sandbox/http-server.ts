@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Drawn, faultAnswer, sendHalf } from './faults/inject.ts';
+import { type Draw, sendHalf, standIn } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';
 import type { Fault } from './faults/spec.ts';
 import { bodyTooLarge, largestBody } from './read-request.ts';
@@ -27,8 +27,8 @@ interface Answering {
   readonly handle: Handle;
   /** Is told of what no caller caused. */
   readonly report: (error: unknown) => void;
-  /** Which fault falls on a request. */
-  readonly drawn: Drawn;
+  /** Which faults fall on a request. */
+  readonly draw: Draw;
   /** Where requests are written down. */
   readonly requests: RequestLog;
   /** ms since the epoch. */
@@ -81,13 +81,13 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex): void {
 }
 
 async function respond(
-  { handle, drawn, requests, now }: Answering,
+  { handle, draw, requests, now }: Answering,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url: target = '/' } = request;
-  const fault = drawn(request);
-  const noted = requests.begin({ at: now(), method, target, fault });
+  const { fault, altering, alter } = draw(request);
+  const noted = requests.begin({ at: now(), method, target, fault: fault ?? altering[0] });
   const headOnly = method === 'HEAD';
   const body = hasBody(request) ? await readBody(request) : noBody;
   if (!body) {
@@ -98,7 +98,7 @@ async function respond(
   if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
   else if (fault && !fault.after) {
     noted.answered(null);
-    return spoil(fault, response);
+    return spoil(fault, target, response);
   }
   const answered = handle({
     method: headOnly ? 'GET' : method,
@@ -108,15 +108,21 @@ async function respond(
     remoteAddress: request.socket.remoteAddress ?? '',
     identified: noted.identified,
   });
-  const answer = await answered.catch(storeUnavailable);
+  const answer = alter(await answered.catch(storeUnavailable));
   noted.answered(answer);
-  if (fault?.after) await spoil(fault, response, answer);
+  if (fault?.after) await spoil(fault, target, response, answer);
   else await write(answer, response, headOnly);
 }
 
 /** What a fault makes of a request, with the answer where the work was done. */
-async function spoil(fault: Fault, response: ServerResponse, answer?: SandboxResponse): Promise<void> {
-  if (fault.kind === 'status') await write(faultAnswer(fault), response, false);
+async function spoil(
+  fault: Fault,
+  target: string,
+  response: ServerResponse,
+  answer?: SandboxResponse,
+): Promise<void> {
+  const instead = standIn(fault, target, answer);
+  if (instead) await write(instead, response, false);
   else if (fault.kind === 'truncate' && answer) await sendHalf(response, answer);
   else reset(response.socket);
 }

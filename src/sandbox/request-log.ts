@@ -107,7 +107,7 @@ const isPage = ({ headers }: SandboxResponse): boolean =>
   String(headers['content-type']).startsWith('text/html');
 
 function sentStatus(fault: Fault | undefined, answer: SandboxResponse | null): number | null {
-  if (fault?.kind === 'status') return fault.status;
+  if (fault && fault.status > 0) return fault.status;
   return fault?.kind === 'reset' ? null : (answer?.status ?? null);
 }
 

@@ -44,7 +44,7 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
     });
     const { faults = [], seed = 0, report, now } = options;
     refuseConnections(server, faults, seed);
-    answerWith(server, { handle, report, drawn: drawFaults(faults, seed), requests, now });
+    answerWith(server, { handle, report, draw: drawFaults(faults, seed), requests, now });
     const stopTicking = tick(service);
     return {
       baseUrl,

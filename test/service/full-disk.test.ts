@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { drawFaults } from '../../src/sandbox/faults/inject.ts';
 import { answerWith, createHttpServer, listen, stop } from '../../src/sandbox/http-server.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
 import { RequestLog } from '../../src/sandbox/request-log.ts';
@@ -69,7 +70,7 @@ test('served, a full disk is a 503 that names no file, and the service goes on o
   answerWith(server, {
     handle: opened.handle,
     report: (error) => bugs.push(error),
-    drawn: () => undefined,
+    draw: drawFaults([], 0),
     requests: new RequestLog(),
     now: Date.now,
   });

@@ -1,6 +1,6 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { readFault } from '../../src/sandbox/faults/spec.ts';
-import { orderBody, TestService } from './service.ts';
+import { type Answer, address, orderBody, TestService } from './service.ts';
 
 let service: TestService | undefined;
 afterEach(async () => {
@@ -100,6 +100,148 @@ test('a share of the requests fails, the same ones for the same seed', async () 
   expect(failed).toBeLessThan(32);
 });
 
+describe('what a gateway does', () => {
+  test.each([403, 408, 502, 504])(
+    'html:%i is a page before the work, and with -after one after it',
+    async (status) => {
+      const it = await faulty(`html:${status}@POST /orders`, `html:${status}-after@POST /orders/bulk`);
+      const before = await place(it);
+      expect([before.status, before.headers.get('content-type')]).toEqual([status, 'text/html']);
+      expect(before.text).toContain('<html>');
+      expect(await total(it)).toBe(0);
+      const after = await it.send('POST', '/orders/bulk', {
+        rows: [{ product_url: it.product('test-success') }],
+      });
+      expect([after.status, after.headers.get('content-type')]).toEqual([status, 'text/html']);
+      expect((await it.send('GET', '/orders/bulk')).body.total).toBe(1);
+    },
+  );
+
+  test('bare: a status and nothing else, before the work or after it', async () => {
+    const it = await faulty('bare:403@/wallet/me', 'bare:408-after@POST /orders');
+    const wallet = await it.send('GET', '/wallet/me');
+    expect([wallet.status, wallet.text]).toEqual([403, '']);
+    const placed = await place(it);
+    expect([placed.status, placed.text]).toEqual([408, '']);
+    expect(await total(it)).toBe(1);
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    'redirect:%i leads to the same place, where it ends',
+    async (status) => {
+      const it = await faulty(`redirect:${status}@POST /orders`);
+      const answer = await place(it);
+      expect([answer.status, answer.headers.get('location')]).toEqual([status, '/orders?redirected=1']);
+      expect(await total(it)).toBe(0);
+      const followed = await it.send('POST', '/orders?redirected=1', orderBody(it.product('test-success')));
+      expect(followed.status).toBe(201);
+    },
+  );
+
+  test('redirect:303-after leads to the order that was made', async () => {
+    const it = await faulty('redirect:303-after@POST /orders');
+    const answer = await place(it);
+    expect(answer.status).toBe(303);
+    const [order] = (await it.send('GET', '/orders')).body.orders;
+    expect(answer.headers.get('location')).toBe(`/orders/${order.id}`);
+  });
+});
+
+describe('id: a 201 whose id is not an id', () => {
+  test.each([
+    ['null', null],
+    ['empty', ''],
+    ['true', true],
+    ['number', 0],
+    ['list', []],
+    ['object', {}],
+    ['missing', undefined],
+  ])('%s', async (name, id) => {
+    const it = await faulty(`id:${name}@POST /orders`);
+    const placed = await place(it);
+    expect([placed.status, placed.body.id]).toEqual([201, id]);
+    expect(await total(it)).toBe(1);
+  });
+});
+
+test('another-order: the record of the order before, or of one that nobody made', async () => {
+  const it = await faulty('another-order@POST /orders');
+  const invented = (await place(it)).body;
+  expect((await it.send('GET', `/orders/${invented.id}`)).status).toBe(404);
+  expect(invented.shipping_address.last_name).toBe('Else');
+  const [first] = (await it.send('GET', '/orders')).body.orders;
+  expect((await place(it)).body.id).toBe(first.id);
+  expect(await total(it)).toBe(2);
+});
+
+describe('normalise', () => {
+  const body = (it: TestService) => ({
+    ...orderBody(`${it.product('test-success')}?b=2&a=1#top`),
+    products: [
+      { url: `${it.product('test-success')}?b=2&a=1#top`, variant: [{ label: 'Size', value: 'L' }] },
+      { url: it.product('test-two-packages'), quantity: 2 },
+    ],
+    shipping_address: { ...address, address_line1: '1 Main  Street' },
+    metadata: { team: 'office', count: 7 },
+    po_number: ' PO 1 ',
+  });
+  const echo = async (...faults: string[]) => {
+    const it = await faulty(...faults);
+    return { it, record: (await it.send('POST', '/orders', body(it))).body };
+  };
+
+  test.each<[string, (record: Answer['body']) => unknown, unknown]>([
+    ['phone', (it) => it.shipping_address.phone_number, '+15125550100'],
+    ['zip', (it) => it.shipping_address.postal_code, '78701-0001'],
+    ['city', (it) => it.shipping_address.city, 'AUSTIN'],
+    ['street', (it) => it.shipping_address.address_line1, '1 MAIN  ST'],
+    ['state', (it) => it.shipping_address.state, 'tx'],
+    ['country', (it) => it.shipping_address.country, 'USA'],
+    ['name', (it) => [it.shipping_address.first_name, it.shipping_address.last_name], ['ADA', 'BYRON']],
+    ['spaces', (it) => [it.po_number, it.shipping_address.address_line1], ['PO 1', '1 Main Street']],
+    ['metadata', (it) => it.metadata, { team: 'office', count: 7, source: 'api' }],
+    ['price', (it) => it.max_price, '5000'],
+    ['quantity', (it) => it.items.map(({ quantity }: { quantity: unknown }) => quantity), ['1', '2']],
+    ['url', (it) => it.items[0].url.replace(/^.*test/, 'test'), 'test-success/?a=1&b=2'],
+    ['items', (it) => it.items.map(({ quantity }: { quantity: unknown }) => quantity), [2, 1]],
+    ['variant', (it) => it.items[0].variant, [{ label: 'size', value: 'l' }]],
+    ['absent', (it) => 'gift_message' in it || 'address_line2' in it.shipping_address, false],
+    ['empty', (it) => [it.gift_message, it.shipping_address.address_line2], ['', '']],
+  ])('%s', async (name, read, expected) => {
+    const { it, record } = await echo(`normalise:${name}`);
+    expect(read(record)).toEqual(expected);
+    expect(read((await it.send('GET', '/orders')).body.orders[0])).toEqual(expected);
+    expect(read((await it.send('GET', `/orders/${record.id}`)).body)).toEqual(expected);
+  });
+
+  test('several at once, those and no others', async () => {
+    const { record } = await echo('normalise:city,price@POST /orders');
+    expect([record.shipping_address.city, record.max_price]).toEqual(['AUSTIN', '5000']);
+    expect(record.shipping_address.phone_number).toBe(address.phone_number);
+  });
+
+  test('the seed chooses, the same way each time', async () => {
+    const seen = async () => {
+      const { it } = await echo('normalise');
+      const records = [];
+      for (let read = 0; read < 5; read += 1)
+        records.push((await it.send('GET', '/orders')).body.orders[0].shipping_address);
+      await it.stop();
+      service = undefined;
+      return records;
+    };
+    const first = await seen();
+    expect(await seen()).toEqual(first);
+    expect(new Set(first.map((each) => JSON.stringify(each))).size).toBeGreaterThan(1);
+  });
+
+  test('and the answer is lost all the same where another fault says so', async () => {
+    const it = await faulty('normalise:city', 'reset-after@POST /orders');
+    await expect(place(it)).rejects.toThrow();
+    expect((await it.send('GET', '/orders')).body.orders[0].shipping_address.city).toBe('AUSTIN');
+  });
+});
+
 test.each([
   ['503@/orders/*', 'GET', '/orders/1/timeline', true],
   ['503@/orders/*', 'GET', '/orders', false],
@@ -122,6 +264,19 @@ test.each([
   'refuse@/orders',
   '503@orders',
   '503:20',
+  'html',
+  'html:99',
+  'html:204',
+  'bare:600',
+  'redirect:200',
+  'redirect:304',
+  'normalise:fone',
+  'normalise:phone,',
+  'id:odd',
+  'another-order:null',
+  'truncate:null',
+  'normalise=5s',
+  'toString',
 ])('"%s" is no fault', (text) => {
   expect(readFault(text)).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { faultGrammar, sandboxFaults } from '../../contract/sandbox-faults.ts';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../loopback.ts';
 import type { Row } from '../../output/result.ts';
@@ -8,8 +9,11 @@ import { walletCents } from './wallet-cents.ts';
 export const serve = defineCommand({
   name: 'serve',
   summary: 'Serve the sandbox over HTTP, for any client in any language',
-  description:
-    'Its address in a browser is a console: orders as they go, webhook deliveries, requests. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
+  description: `Its address in a browser is a console: orders as they go, webhook deliveries, requests. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.\n\nFaults:\n${Object.entries(
+    sandboxFaults,
+  )
+    .map(([form, does]) => `  ${form}\n      ${does}`)
+    .join('\n')}\n${faultGrammar}`,
   options: {
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
     port: { kind: 'integer', min: 0, max: 65_535, description: 'port; 0 picks a free one (default 4848)' },
@@ -31,8 +35,7 @@ export const serve = defineCommand({
     fault: {
       kind: 'texts',
       placeholder: 'kind[=time][:share%][@path]',
-      description:
-        'make requests fail, seeded: refuse, reset-before, reset-after, delay=2s, truncate, 503, 503-after, 429=5s …',
+      description: 'make requests fail, seeded: one of the faults above; may be repeated',
     },
     balance: { kind: 'money', description: 'what the wallet of each new key holds (default $1,000)' },
     mintLimit: { kind: 'integer', min: 1, description: 'keys a day for each address' },
@@ -48,6 +51,10 @@ export const serve = defineCommand({
     {
       command: "errand sandbox serve --fault 'reset-after:20%@POST /orders' --fault 429=5s:10% --seed 7",
       note: 'rehearse a bad network, the same each time',
+    },
+    {
+      command: "errand sandbox serve --fault normalise --fault 'html:504-after:10%@POST /orders' --seed 7",
+      note: 'a service that spells fields its own way, behind a gateway that gives up',
     },
   ],
   related: ['sandbox mint', 'profile set'],

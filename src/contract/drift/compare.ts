@@ -1,3 +1,4 @@
+import { isObject, type JsonObject, own } from '../json.ts';
 import { Budget, mostStatements } from './budget.ts';
 import {
   type ChangeClass,
@@ -6,7 +7,6 @@ import {
   type FactChange,
   type Sender,
 } from './compare-facts.ts';
-import { isObject, type JsonObject, own } from './document.ts';
 import type { Facts } from './fields.ts';
 import { type DescribedOperation, operationsOf } from './operations.ts';
 

@@ -1,12 +1,6 @@
 /** Reads a JSON document that nobody vouches for: whatever stands where something else should is taken for nothing. */
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-export const own = (value: unknown, key: string): unknown =>
-  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+import { type JsonObject, own } from '../json.ts';
 
 export const listIn = (value: unknown, key: string): readonly unknown[] => {
   const found = own(value, key);

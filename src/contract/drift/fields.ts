@@ -1,5 +1,6 @@
+import { isObject, type JsonObject, own } from '../json.ts';
 import type { Budget } from './budget.ts';
-import { entriesIn, followed, isObject, type JsonObject, listIn, own } from './document.ts';
+import { entriesIn, followed, listIn } from './document.ts';
 
 export const boundNames = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const;
 type BoundName = (typeof boundNames)[number];

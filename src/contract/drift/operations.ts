@@ -1,5 +1,6 @@
+import { isObject, type JsonObject, own } from '../json.ts';
 import type { Budget } from './budget.ts';
-import { entriesIn, followed, isObject, type JsonObject, listIn, own } from './document.ts';
+import { entriesIn, followed, listIn } from './document.ts';
 import { type Facts, fieldsOf } from './fields.ts';
 
 /** One operation as a document describes it. */

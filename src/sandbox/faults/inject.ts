@@ -4,24 +4,46 @@ import { Random } from '../random.ts';
 import { readTarget } from '../read-request.ts';
 import { json } from '../refusal.ts';
 import type { SandboxResponse } from '../wire.ts';
+import { alterations, isAltering } from './alter.ts';
 import { reset } from './reset.ts';
 import type { Fault } from './spec.ts';
 
-/** Which fault falls on a request; each draw follows from the seed and the ones before it. */
-export type Drawn = (request: IncomingMessage) => Fault | undefined;
+export interface Drawn {
+  /** What stands in for the answer, delays it or breaks it off. */
+  readonly fault: Fault | undefined;
+  /** What changes the answer that is sent. */
+  readonly altering: readonly Fault[];
+  readonly alter: (answer: SandboxResponse) => SandboxResponse;
+}
+
+/** Which faults fall on a request; each draw follows from the seed and the ones before it. */
+export type Draw = (request: IncomingMessage) => Drawn;
+
+const none: Drawn = { fault: undefined, altering: [], alter: (answer) => answer };
+
+/** Marks the request that a redirect led to: another redirect would only go round in a circle. */
+const redirected = 'redirected';
 
 /**
  * The faults of a served sandbox. The same seed and the same requests in the same order give the same faults. None falls
  * on a page that a person looks at: an open tab asks every second, and each draw would change those that follow.
  */
-export function drawFaults(faults: readonly Fault[], seed: number): Drawn {
+export function drawFaults(faults: readonly Fault[], seed: number): Draw {
   const random = Random.of('faults', seed);
+  const breaking = faults.filter(({ kind }) => kind !== 'refuse' && !isAltering(kind));
+  const drawAlterations = alterations(
+    faults.filter(({ kind }) => isAltering(kind)),
+    seed,
+  );
   return ({ method = 'GET', url = '/', headers }) => {
-    if (prefersHtml(headers.accept)) return undefined;
-    const { pathname } = readTarget(url);
-    return faults.find(
-      (fault) => fault.kind !== 'refuse' && fault.matches(method, pathname) && random.chance(fault.share),
+    if (prefersHtml(headers.accept)) return none;
+    const { pathname, search } = readTarget(url);
+    const wasRedirected = new URLSearchParams(search).has(redirected);
+    const fault = breaking.find(
+      ({ kind, matches, share }) =>
+        matches(method, pathname) && !(kind === 'redirect' && wasRedirected) && random.chance(share),
     );
+    return { fault, ...drawAlterations(method, pathname) };
   };
 }
 
@@ -35,12 +57,21 @@ export function refuseConnections(server: Server, faults: readonly Fault[], seed
   });
 }
 
-/** The answer that stands in for the service's own. */
-export function faultAnswer({ status, ms }: Fault): SandboxResponse {
-  const code = codes[status] ?? 'internal_error';
-  const body = { code, message: 'A fault that this sandbox was told to make.', details: {} };
-  const seconds = String(Math.ceil(ms / 1000));
-  return json(status, body, status === 429 ? { 'retry-after': seconds } : {});
+/**
+ * The answer that stands in for the service's own; undefined for a fault that sends none.
+ * @param target where the request went. @param answer the service's own, where the work is done.
+ */
+export function standIn(fault: Fault, target: string, answer?: SandboxResponse): SandboxResponse | undefined {
+  const { kind, status, ms } = fault;
+  if (kind === 'status') {
+    const code = codes[status] ?? 'internal_error';
+    const body = { code, message: 'A fault that this sandbox was started with.', details: {} };
+    return json(status, body, status === 429 ? { 'retry-after': String(Math.ceil(ms / 1000)) } : {});
+  }
+  if (kind === 'bare') return { status, headers: {}, body: null };
+  if (kind === 'html') return gatewayPage(status);
+  if (kind !== 'redirect') return undefined;
+  return { status, headers: { location: elsewhere(target, answer) }, body: null };
 }
 
 const codes: Readonly<Record<number, string>> = {
@@ -48,6 +79,19 @@ const codes: Readonly<Record<number, string>> = {
   502: 'external_service_error',
   503: 'service_unavailable',
 };
+
+function gatewayPage(status: number): SandboxResponse {
+  const body = `<!DOCTYPE html>\n<html><head><title>${status}</title></head>\n<body><center><h1>${status}</h1></center><hr><center>gateway</center></body></html>\n`;
+  return { status, headers: { 'content-type': 'text/html' }, body };
+}
+
+/** Where a redirect leads: to the same place, or to what was made there. */
+function elsewhere(target: string, answer: SandboxResponse | undefined): string {
+  const { pathname, search } = readTarget(target);
+  const made = answer?.status === 201 && typeof answer.body === 'string' ? JSON.parse(answer.body).id : null;
+  if (typeof made === 'string') return `${pathname}/${made}`;
+  return `${pathname}?${[...(search === '' ? [] : [search]), `${redirected}=1`].join('&')}`;
+}
 
 /** Sends half of an answer under the length of the whole, then breaks off. */
 export async function sendHalf(

@@ -1,53 +1,108 @@
-/** What is done to a request: before the service has seen it, or after its work is done. */
-export type FaultKind = 'refuse' | 'reset' | 'delay' | 'truncate' | 'status';
+import { normaliseSpellings, oddIds } from '../../contract/sandbox-faults.ts';
+
+/** What stands in for an answer or breaks it off. */
+type BreakingKind = 'refuse' | 'reset' | 'delay' | 'truncate' | 'status' | 'html' | 'bare' | 'redirect';
+/** What changes an answer that is sent. */
+type AlteringKind = 'normalise' | 'id' | 'another-order';
+export type FaultKind = BreakingKind | AlteringKind;
 
 /** One fault of a served sandbox. */
 export interface Fault {
   readonly kind: FaultKind;
+  /** Whether the service does the work first. */
   readonly after: boolean;
   readonly status: number;
   /** How long to wait, for `delay`; how long to tell the caller to wait, for 429, ms. */
   readonly ms: number;
+  /** Which spellings or ids, for what changes an answer; none leaves the choice to the seed. */
+  readonly variants: readonly string[];
   /** Of the requests that match, 0 to 1. */
   readonly share: number;
   /** Method and path that it falls on; every one without it. */
   readonly matches: (method: string, pathname: string) => boolean;
 }
 
-const form =
-  /^(?<kind>refuse|reset-before|reset-after|delay|truncate|(?:429|5\d\d)(?:-after)?)(?:=(?<time>\d{1,9}(?:\.\d{1,3})?)(?<unit>ms|s|m))?(?::(?<share>\d{1,3}(?:\.\d{1,3})?)%)?(?:@(?:(?<method>[A-Z]+) )?(?<path>\/\S*))?$/;
+interface Form {
+  readonly kind: FaultKind;
+  readonly after?: true;
+  readonly status?: number;
+  /** The lowest and highest status that can stand after the colon, where one has to. */
+  readonly statuses?: readonly [min: number, max: number];
+  /** What can stand after the colon, separated by commas. */
+  readonly names?: readonly string[];
+  readonly takesTime?: true;
+  readonly nowhere?: true;
+}
 
+const forms: Readonly<Record<string, Form>> = {
+  refuse: { kind: 'refuse', nowhere: true },
+  'reset-before': { kind: 'reset' },
+  'reset-after': { kind: 'reset', after: true },
+  delay: { kind: 'delay', takesTime: true },
+  truncate: { kind: 'truncate', after: true },
+  html: { kind: 'html', statuses: [200, 599] },
+  bare: { kind: 'bare', statuses: [200, 599] },
+  redirect: { kind: 'redirect', statuses: [300, 399] },
+  normalise: { kind: 'normalise', names: Object.keys(normaliseSpellings) },
+  id: { kind: 'id', names: Object.keys(oddIds) },
+  'another-order': { kind: 'another-order' },
+};
+
+const grammar =
+  /^(?<name>[a-z0-9-]+)(?::(?<variant>[a-z0-9,-]+))?(?:=(?<time>\d{1,9}(?:\.\d{1,3})?)(?<unit>ms|s|m))?(?::(?<share>\d{1,3}(?:\.\d{1,3})?)%)?(?:@(?:(?<method>[A-Z]+) )?(?<path>\/\S*))?$/;
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 const usualMs = 1000;
 
-/** How a fault is written, for a message. */
-export const faultForm =
-  'refuse, reset-before, reset-after, delay=2s, truncate, 429=5s, 500 to 599, with -after for a status after the work is done; then :20% for a share of requests, then @/orders or @POST /orders/* for where';
-
-/** Reads one fault, such as `reset-after:20%@POST /orders`; undefined for a text that is none. */
+/** Reads one fault, such as `reset-after:20%@POST /orders`; undefined for a text that is not one. */
 export function readFault(text: string): Fault | undefined {
-  const parts = form.exec(text.trim())?.groups;
-  if (!parts?.kind) return undefined;
-  const { kind, time, unit = 'ms', share = '100', method, path } = parts;
-  const status = Number.parseInt(kind, 10) || 0;
-  const takesTime = kind === 'delay' || status === 429;
+  const parts = grammar.exec(text.trim())?.groups;
+  if (!parts?.name) return undefined;
+  const { name, variant, time, unit = 'ms', share = '100', method, path } = parts;
+  const form = Object.hasOwn(forms, name) ? forms[name] : serviceError(name);
+  const taken = form && readVariant(form, variant);
   const part = Number(share) / 100;
-  if (part > 1 || (time !== undefined && !takesTime) || (kind === 'refuse' && path !== undefined))
-    return undefined;
+  if (!form || !taken || part > 1) return undefined;
+  if ((time !== undefined && !form.takesTime) || (path !== undefined && form.nowhere)) return undefined;
   return {
-    kind: kindOf(kind),
-    after: kind.endsWith('-after') || kind === 'truncate',
-    status,
+    kind: form.kind,
+    after: form.after === true,
+    status: 0,
     ms: time === undefined ? usualMs : Number(time) * (units[unit] ?? 1),
+    variants: [],
     share: part,
     matches: matcher(method, path),
+    ...taken,
   };
 }
 
-function kindOf(text: string): FaultKind {
-  if (/^\d/.test(text)) return 'status';
-  if (text.startsWith('reset')) return 'reset';
-  return text === 'refuse' || text === 'truncate' ? text : 'delay';
+/** A status in the service's own error body. */
+function serviceError(name: string): Form | undefined {
+  const [, digits, after] = /^(429|5\d\d)(-after)?$/.exec(name) ?? [];
+  if (digits === undefined) return undefined;
+  const status = Number(digits);
+  return {
+    kind: 'status',
+    status,
+    ...(after && { after: true }),
+    ...(status === 429 && { takesTime: true }),
+  };
+}
+
+/** Responses with these have no body, so that nothing can be told by one. */
+const bodyless: ReadonlySet<number> = new Set([204, 205, 304]);
+
+type Variant = Partial<Pick<Fault, 'status' | 'after' | 'variants'>>;
+
+function readVariant({ status = 0, statuses, names }: Form, text: string | undefined): Variant | undefined {
+  if (statuses) {
+    const [, digits, after] = /^(\d{3})(-after)?$/.exec(text ?? '') ?? [];
+    const given = Number(digits ?? 0);
+    const isTaken = given >= statuses[0] && given <= statuses[1] && !bodyless.has(given);
+    return isTaken ? { status: given, ...(after && { after: true }) } : undefined;
+  }
+  if (text === undefined) return { status };
+  const variants = text.split(',');
+  return names && variants.every((name) => names.includes(name)) ? { variants } : undefined;
 }
 
 /** `*` stands for anything within a path. */
