@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes } from './error-codes.ts';
 import type { Answer, Operation } from './operation.ts';
+import { refusalCodes } from './refusals.ts';
 import type { SchemaName } from './schemas/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -7,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** What an operation answers, by status: its success, every error that it names, and what any may come to. Pure. */
 export function responses(name: string, operation: Operation): Json {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set([...operation.errors, ...authErrors(operation)])) {
+  for (const code of new Set(refusalCodes(operation))) {
     const { status } = errorCodes[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -32,12 +33,6 @@ const anyTime: readonly ErrorCode[] = [
   'external_service_error',
   'service_unavailable',
 ];
-
-/** A key may be none, and a temporary one reads one order only. */
-const authErrors = ({ auth }: Operation): ErrorCode[] =>
-  auth === 'bearer' || auth === 'basic'
-    ? ['unauthorized', 'invalid_token', 'token_expired', 'forbidden']
-    : [];
 
 function refusal({ auth }: Operation, status: number, codes: readonly ErrorCode[]): Json {
   const isChallenge = auth === 'payment' && status === 402;

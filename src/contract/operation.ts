@@ -39,6 +39,8 @@ export type Answer =
       readonly schema: SchemaName;
       /** Fields without which the answer is none of the service's. */
       readonly essential?: readonly string[];
+      /** The field with the id of what was made. An answer without an id there proves nothing. */
+      readonly made?: string;
       /** Where the records of a list stand, for paging. */
       readonly rows?: string;
     }

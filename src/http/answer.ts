@@ -1,4 +1,5 @@
-import type { Operation } from '../contract/operation.ts';
+import { uuidPattern } from '../contract/limits.ts';
+import type { Operation, Surface } from '../contract/operation.ts';
 import { parseJson } from './read-body.ts';
 import { isHtml } from './refusal.ts';
 import type { Answer } from './send.ts';
@@ -12,7 +13,10 @@ type Read =
  * essential. Everything else passes as it came, so that the service may grow.
  * @returns the body, or what came in its place, in words.
  */
-export function readGoodAnswer({ answer }: Pick<Operation, 'answer'>, given: Answer): Read {
+export function readGoodAnswer(
+  { answer, surface }: Pick<Operation, 'answer' | 'surface'>,
+  given: Answer,
+): Read {
   if (isHtml(given)) return { problem: "HTML, not the service's JSON" };
   if (answer.type !== 'json') return { body: undefined };
   if (given.bytes.byteLength === 0) return { problem: `${given.status} with an empty body` };
@@ -24,10 +28,15 @@ export function readGoodAnswer({ answer }: Pick<Operation, 'answer'>, given: Ans
   const missing = [...(answer.essential ?? []), ...(answer.rows === undefined ? [] : [answer.rows])].find(
     (name) => !isThere(body, name, name === answer.rows),
   );
-  return missing === undefined
-    ? { body }
-    : { problem: `JSON that is not the service's: it has no ${missing}` };
+  if (missing !== undefined) return { problem: `JSON that is not the service's: it has no ${missing}` };
+  const { made } = answer;
+  if (made === undefined || isId(surface, Reflect.get(body, made))) return { body };
+  return { problem: `JSON that is not the service's: its ${made} is not an id` };
 }
+
+/** Ids of the current surface are UUIDs; the form of the legacy ones is not known. */
+const isId = (surface: Surface, value: unknown): boolean =>
+  typeof value === 'string' && (surface === 'legacy' ? /^[\w.~-]{1,200}$/ : uuidPattern).test(value);
 
 function isThere(body: object, name: string, isList: boolean): boolean {
   const value: unknown = Object.hasOwn(body, name) ? Reflect.get(body, name) : undefined;

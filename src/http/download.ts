@@ -22,5 +22,6 @@ export function downloadRequest(
     auth: 'none',
     retry: 'safe',
     movesMoney: false,
+    refusals: [],
   };
 }

@@ -1,6 +1,6 @@
 import { ErrandError, type ErrorFacts, type Outcome } from '../errors.ts';
 import { DeadlineError, InDoubtError, InterruptedError, UnavailableError } from './errors.ts';
-import { refusalOf } from './refusal.ts';
+import { isProvenRefusal, refusalOf } from './refusal.ts';
 import { type Prepared, told } from './request.ts';
 import { headerText } from './transport.ts';
 import type { Ended } from './tries.ts';
@@ -50,13 +50,16 @@ function factsOf(request: Prepared, ended: Ended): ErrorFacts & { readonly outco
 }
 
 /** What became of the request, over all attempts; of a read that got no answer there is nothing to tell. */
-function outcomeOf(
-  { retry }: Prepared,
-  { answer, failure, earlierMayHaveActed }: Ended,
-): Outcome | undefined {
-  const lastMayHaveActed = answer ? answer.status >= 500 : failure?.sent !== 'not_sent';
-  if (lastMayHaveActed || earlierMayHaveActed) return retry === 'safe' ? undefined : 'unknown';
-  return answer ? 'rejected' : 'not_sent';
+function outcomeOf(request: Prepared, ended: Ended): Outcome | undefined {
+  if (lastMayHaveActed(request, ended) || ended.earlierMayHaveActed)
+    return request.retry === 'safe' ? undefined : 'unknown';
+  return ended.answer ? 'rejected' : 'not_sent';
+}
+
+/** Where money moves, only the service's own refusal proves that nothing was done. */
+function lastMayHaveActed(request: Prepared, { answer, failure }: Ended): boolean {
+  if (!answer) return failure?.sent !== 'not_sent';
+  return answer.status >= 500 || (request.movesMoney && !isProvenRefusal(request, answer));
 }
 
 function lastFailure(request: Prepared, { answer, failure }: Ended, facts: ErrorFacts): ErrandError {
@@ -91,14 +94,15 @@ function inDoubt(request: Prepared, reason: string, facts: ErrorFacts): ErrandEr
 }
 
 function reasonOf(
-  { failure, answer, cutShort }: Ended,
+  { failure, cutShort, earlierMayHaveActed }: Ended,
   error: ErrandError,
   { timeoutMs }: Circumstances,
 ): string {
   if (cutShort) return `no answer came within ${seconds(timeoutMs)}`;
   if (failure) return failure.message;
-  const isLate = answer !== undefined && answer.status < 500;
-  return isLate ? `an earlier attempt got no answer, and this one: ${error.message}` : error.message;
+  return earlierMayHaveActed
+    ? `an earlier attempt got no answer, and this one: ${error.message}`
+    : error.message;
 }
 
 const seconds = (ms = 0): string => `${ms / 1000}s`;

@@ -1,5 +1,6 @@
 import type { Operation, Surface } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
+import { refusalCodes } from '../contract/refusals.ts';
 import { UsageError } from '../errors.ts';
 import { isSameOrigin, underBase } from './address.ts';
 import { parseJson } from './read-body.ts';
@@ -53,6 +54,7 @@ export function prepareRaw(
     auth: own.authorization === undefined ? (operation?.auth ?? defaultAuth(service, surface)) : 'none',
     retry: operation ? retryPolicyOf(operation, bytes && parseJson(bytes)) : isRead ? 'safe' : 'never',
     movesMoney: operation?.movesMoney === true,
+    refusals: operation ? refusalCodes(operation) : [],
   };
 }
 

@@ -50,6 +50,19 @@ export function refusalOf(request: Prepared, answer: Answer, facts: ErrorFacts):
   return new ServiceError(category, message, { ...known, retryable: isTemporary(status) }, headers);
 }
 
+/**
+ * Whether an answer is the service's own refusal of a request, which proves that nothing was done: its error body with a
+ * code that the contract lists for the operation, its validation body, or a challenge to pay. A redirect, a gateway's
+ * page and a bare 403 or 408 prove nothing. Pure.
+ */
+export function isProvenRefusal({ refusals, auth }: Prepared, { status, bytes, headers }: Answer): boolean {
+  if (status < 400 || status >= 500) return false;
+  if (status === 402 && auth === 'payment' && readPaymentChallenges(headers).length > 0) return true;
+  const { code, message, issues = [] } = readErrorBody(bytes);
+  if (status === 422 && issues.length > 0) return true;
+  return message !== undefined && refusals.some((known) => known === code);
+}
+
 function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError {
   const listed = issues
     .slice(0, mostIssues)

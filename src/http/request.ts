@@ -1,5 +1,7 @@
+import type { ErrorCode } from '../contract/error-codes.ts';
 import type { Auth, Operation, RetryPolicy, Surface } from '../contract/operation.ts';
 import { checkParameters, type ParameterValues, readParameters, wireTexts } from '../contract/parameters.ts';
+import { refusalCodes } from '../contract/refusals.ts';
 import { UsageError } from '../errors.ts';
 import { toldUrl, underBase } from './address.ts';
 
@@ -29,6 +31,8 @@ export interface Prepared {
   readonly auth: Auth;
   readonly retry: RetryPolicy;
   readonly movesMoney: boolean;
+  /** Codes with which the service refuses it, validation aside. */
+  readonly refusals: readonly ErrorCode[];
 }
 
 const mostIssues = 10;
@@ -61,6 +65,7 @@ export function prepare(
     auth,
     retry: retryPolicyOf(operation, body),
     movesMoney: operation.movesMoney === true,
+    refusals: refusalCodes(operation),
   };
 }
 

@@ -1,19 +1,13 @@
 import type { Context } from '../context.ts';
-import { errorCodes } from '../contract/error-codes.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import { PaymentRequiredError } from '../http/errors.ts';
 import type { Grant } from '../http/payment-credential.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import { whereFlags } from '../where-flags.ts';
 
-/**
- * Whether a failure of the first send proves that there is no order: it never left, or the service refused it. A 429 and
- * a 5xx prove nothing, since what stands before the service may answer them after the work was done.
- */
-export function isCertain({ facts: { outcome, status = 0 } }: ErrandError): boolean {
-  if (outcome === 'not_sent') return true;
-  return outcome === 'rejected' && status < 500 && status !== errorCodes.rate_limit_exceeded.status;
-}
+/** Whether a failure of the first send proves that there is no order: it never left, or the service itself refused it. */
+export const isCertain = ({ facts: { outcome } }: ErrandError): boolean =>
+  outcome === 'not_sent' || outcome === 'rejected';
 
 /** Whether an earlier send of the same key may have reached the service. */
 export type Sending = 'first' | 'again';

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { errorCodes } from '../contract/error-codes.ts';
+import type { ErrorCode } from '../contract/error-codes.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
@@ -35,7 +35,7 @@ export async function send(
     return { order, existed: false };
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    if (error.facts.status === errorCodes.already_exists.status)
+    if (error.facts.code === ('already_exists' satisfies ErrorCode))
       return adoptExisting(context, client, body, error);
     if (sending === 'again' || !isCertain(error)) throw inDoubt(context, error, key, 'order', sending);
     const { code = error.category } = error.facts;

@@ -46,11 +46,11 @@ describe('a redirect of a read', () => {
 
 describe('a redirect of a write', () => {
   test.each([301, 302, 303, 307, 308])(
-    'with %i is refused: the body goes nowhere else, not even within the origin',
+    'with %i is not followed, not even within the origin, and leaves an order in doubt',
     async (status) => {
       const service = await peer(redirect('/v2/orders', status));
       const error = await failureOf(caller(service.url).client.call('order.create', { body: keyedOrder }));
-      expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'rejected', attempts: 1 } });
+      expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown', attempts: 1 } });
       expect(error.message).toContain(`${service.url}/v2/orders`);
       expect(service.received).toHaveLength(1);
     },

@@ -47,10 +47,10 @@ describe('a rate limit', () => {
     expect(clock.slept).toEqual([]);
   });
 
-  test('refuses an order without leaving it in doubt', async () => {
+  test('leaves an order in doubt: what stands before the service may answer it after the work was done', async () => {
     const service = await peer(json(limited, 429));
     const error = await failureOf(caller(service.url).client.call('order.create', { body: keyedOrder }));
-    expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'rejected', attempts: 5 } });
+    expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown', attempts: 5 } });
   });
 
   test('before the service goes away leaves an order in doubt: it may have answered after the work was done', async () => {

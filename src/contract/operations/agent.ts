@@ -24,7 +24,7 @@ export const agentOperations = {
       method: { type: 'string', minLength: 1, description: 'advertise only this payment method' },
     },
     body: { schema: 'OrderCreate' },
-    answer: { status: 201, type: 'json', schema: 'OrderResponse', essential: ['id', 'status'] },
+    answer: { status: 201, type: 'json', schema: 'OrderResponse', essential: ['id', 'status'], made: 'id' },
     errors: [...challenge, ...orderCreationErrors.filter((code) => !challenge.some((paid) => paid === code))],
     retry: 'idempotency_key',
     challengeCents: limits.agentOrderFeeCents,

@@ -71,7 +71,7 @@ export const orderOperations = {
     summary: 'Queue an order for product URLs under a price ceiling',
     auth: 'bearer',
     body: { schema: 'OrderCreate' },
-    answer: { status: 201, type: 'json', schema: 'OrderResponse', essential: ['id', 'status'] },
+    answer: { status: 201, type: 'json', schema: 'OrderResponse', essential: ['id', 'status'], made: 'id' },
     errors: creationErrors,
     retry: 'idempotency_key',
     movesMoney: true,

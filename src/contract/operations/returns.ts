@@ -11,7 +11,7 @@ export const returnOperations = {
     summary: 'Ask to return items of a placed order',
     auth: 'bearer',
     body: { schema: 'ReturnRequestCreate', observed: true },
-    answer: { status: 201, type: 'json', schema: 'ReturnRequest', essential: ['id', 'status'] },
+    answer: { status: 201, type: 'json', schema: 'ReturnRequest', essential: ['id', 'status'], made: 'id' },
     errors: ['not_found', 'forbidden', 'already_exists', 'return_not_allowed', 'bad_request'],
     retry: 'never',
     movesMoney: true,
