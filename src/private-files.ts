@@ -47,7 +47,7 @@ export function makePrivateFolder(folder: string, tell: Tell): void {
 
 /** Tightens a folder of ours where there is one. One that is shared by design, as /tmp, is left as it is. @throws PrivateFileError. */
 export function checkPrivateFolder(folder: string, tell: Tell): void {
-  const stats = statSync(folder, { throwIfNoEntry: false });
+  const stats = statsOf(folder);
   if (!stats?.isDirectory() || isShared(stats)) return;
   checkOwner(folder, stats);
   tighten(folder, stats, 0o700, tell);
@@ -181,6 +181,16 @@ function makeFolders(folder: string): void {
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** Undefined where there is nothing, be it that a part of the path is no folder. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (hasCode(error, 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
 
 const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;
