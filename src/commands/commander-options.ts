@@ -78,4 +78,6 @@ export function addHelp(mounted: Commander): void {
 /** `--no-input`, which commander would otherwise take for the negation of an option. */
 export function addNoInput(mounted: Commander): void {
   mounted.addOption(new CommanderOption('--no-input', 'never ask').helpGroup('Global options:'));
+  // Commander presets `input` to true in each command, which would hide what was given before the noun.
+  mounted.setOptionValueWithSource('input', undefined, undefined);
 }

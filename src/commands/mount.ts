@@ -41,7 +41,7 @@ export function mountCommand(parent: Commander, command: AnyCommand, run: Runner
   addHelp(mounted);
   mounted.addHelpText('after', afterHelp(command));
   mounted.action(async (...received: unknown[]) => {
-    const parsed = { ...root(mounted).opts(), ...mounted.opts() };
+    const parsed = { ...root(mounted).opts(), ...given(mounted.opts()) };
     const input = {
       ...argumentValues(command, received),
       ...pick(parsed, Object.keys(command.options ?? {})),
@@ -63,6 +63,10 @@ function sharedOptions(command: AnyCommand): Options {
   const own = Object.keys(command.options ?? {});
   return Object.fromEntries(Object.entries(shared).filter(([key]) => !own.includes(key)));
 }
+
+/** What is not given here may have been given before the noun. */
+const given = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
 const root = (mounted: Commander): Commander => (mounted.parent ? root(mounted.parent) : mounted);
 

@@ -2,6 +2,7 @@ import { checkbox, confirm as confirmPrompt, input, password, select } from '@in
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { safeText } from '../output/safe-text.ts';
+import { discardTyped } from './discard-typed.ts';
 
 interface TextOptions {
   /** Why a text is refused; undefined when it is taken. */
@@ -31,7 +32,7 @@ export function askChoice<T extends string>(
   choices: readonly T[],
 ): Promise<T> {
   const options = choices.map((value) => ({ value, name: safeText(value) }));
-  return answered(context, (on) => select<T>({ message: safeText(message), choices: options }, on));
+  return answeredAfresh(context, (on) => select<T>({ message: safeText(message), choices: options }, on));
 }
 
 /** Asks for some of several values, at least one; all are chosen until one is taken away. */
@@ -42,12 +43,12 @@ export function askChoices<T extends string>(
 ): Promise<T[]> {
   const options = choices.map((value) => ({ value, name: safeText(value), checked: true }));
   const question = { message: safeText(message), choices: options, required: true };
-  return answered(context, (on) => checkbox<T>(question, on));
+  return answeredAfresh(context, (on) => checkbox<T>(question, on));
 }
 
 /** Asks yes or no; no unless yes is said. */
 export function confirm(context: Context, message: string): Promise<boolean> {
-  return answered(context, (on) => confirmPrompt({ message: safeText(message), default: false }, on));
+  return answeredAfresh(context, (on) => confirmPrompt({ message: safeText(message), default: false }, on));
 }
 
 /** Asks for a secret; nothing of it is shown. */
@@ -56,6 +57,12 @@ export function askSecret(context: Context, message: string): Promise<string> {
 }
 
 type On = NonNullable<Parameters<typeof input>[1]>;
+
+/** A key that was pressed before the question could be read is no answer to it: an Enter or a `y` would spend money. */
+async function answeredAfresh<T>(context: Context, ask: (on: On) => Promise<T>): Promise<T> {
+  if (await discardTyped(context.io.stdin.stream, context.signal)) throw interrupted();
+  return answered(context, ask);
+}
 
 async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promise<T> {
   const { stdin, stderr } = context.io;
@@ -69,10 +76,13 @@ async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promi
   } catch (cause) {
     const name = cause instanceof Error ? cause.name : '';
     if (name === 'ExitPromptError' || name === 'AbortPromptError') {
-      throw new ErrandError('interrupted', 'interrupted; nothing was sent', { outcome: 'not_sent', cause });
+      throw interrupted(cause);
     }
     throw cause;
   } finally {
     stdin.stream.off('pause', stop);
   }
 }
+
+const interrupted = (cause?: unknown): ErrandError =>
+  new ErrandError('interrupted', 'interrupted; nothing was sent', { outcome: 'not_sent', cause });

@@ -1,0 +1,91 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makePlace, type Place } from '../program/place.ts';
+import { type LiveService, openLiveService } from '../service/live.ts';
+import { orderBody } from '../service/service.ts';
+import { Terminal } from './terminal.ts';
+
+let service: LiveService;
+let place: Place;
+let terminals: Terminal[];
+
+beforeEach(async () => {
+  service = await openLiveService();
+  place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  terminals = [];
+  writeFileSync(
+    join(place.folder, 'order.json'),
+    JSON.stringify(orderBody(service.sandbox.product('test-success'))),
+  );
+});
+afterEach(async () => {
+  for (const terminal of terminals) terminal.close();
+  place.remove();
+  await service.stop();
+});
+
+function open(...args: string[]): Terminal {
+  const terminal = new Terminal(place, 'errand', args);
+  terminals.push(terminal);
+  return terminal;
+}
+
+const ordersSent = () => service.sent.filter(({ method }) => method === 'POST');
+
+describe('the question about real money', () => {
+  const create = ['order', 'create', '--file', 'order.json'];
+
+  test('yes places the order, and Enter alone does not', async () => {
+    const refused = open(...create);
+    await refused.shows('(y/N)');
+    refused.type('\r');
+    expect(await refused.ended()).toBe(130);
+    expect(ordersSent()).toEqual([]);
+    const agreed = open(...create);
+    await agreed.shows('(y/N)');
+    agreed.type('y\r');
+    expect(await agreed.ended()).toBe(0);
+    expect(ordersSent()).toHaveLength(1);
+  });
+
+  test.each([['y\r'], ['y'], ['\r\ry\r\r']])(
+    'what was typed before it appeared is no answer to it: %j',
+    async (keys) => {
+      const terminal = open(...create);
+      terminal.type(keys);
+      await terminal.shows('(y/N)');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(ordersSent()).toEqual([]);
+      terminal.type('\r');
+      expect(await terminal.ended()).toBe(130);
+      expect(terminal.text).toContain('nothing was ordered');
+      expect(ordersSent()).toEqual([]);
+    },
+  );
+
+  test.each([
+    [['--no-input', ...create]],
+    [['order', '--no-input', 'create', '--file', 'order.json']],
+    [[...create, '--no-input']],
+  ])('--no-input asks nobody, wherever it stands: errand %j', async (args) => {
+    const terminal = open(...args);
+    expect(await terminal.ended()).toBe(2);
+    expect(terminal.text).toContain('--yes is needed, as --no-input is given');
+    expect(ordersSent()).toEqual([]);
+  });
+});
+
+test.each([
+  [['--no-input', 'order', 'create']],
+  [['order', 'create', '--no-input']],
+  [['sandbox', 'reset', '--no-input', '--base-url', 'embedded:']],
+  [['--no-input', 'address', 'add', 'work']],
+  [['account', 'add', '--no-input']],
+  [['return', '--no-input', 'create']],
+  [['auth', 'token', '--no-input']],
+])('--no-input is obeyed by every command: errand %j', async (args) => {
+  const terminal = open(...args);
+  expect(await terminal.ended()).toBe(2);
+  expect(terminal.text).not.toContain('? ');
+});
