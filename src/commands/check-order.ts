@@ -30,11 +30,21 @@ const flagFor = (field: string): string | undefined =>
  */
 export async function checkOrder(payload: unknown, file: string | undefined): Promise<Shape<'OrderCreate'>> {
   const checked = checkShape('OrderCreate', payload, 'body');
-  if (checked.value) return checked.value;
+  if (checked.value) return wholeCents(checked.value, file);
   const lines = checked.issues.map((issue) => describeIssue(issue, file));
   const [first = '', ...more] = lines;
   const message = more.length === 0 ? first : `the order is not valid: ${lines.join('; ')}`;
   throw new UsageError(message, { code: 'validation_error', details: { detail: checked.issues } });
+}
+
+/** The service takes a number, since a margin may be a percentage; cents have no fraction. */
+function wholeCents(order: Shape<'OrderCreate'>, file: string | undefined): Shape<'OrderCreate'> {
+  const { margin } = order.payment ?? {};
+  if (margin?.type !== 'flat' || Number.isInteger(margin.value)) return order;
+  const where = file === undefined ? '' : ` (${file === '-' ? 'stdin' : file})`;
+  throw new UsageError(
+    `payment.margin.value${where} is ${margin.value}, and a flat margin is in whole cents: write 200 for $2.00`,
+  );
 }
 
 function describeIssue({ loc, msg }: ValidationIssue, file: string | undefined): string {

@@ -39,7 +39,7 @@ function centsTwin(key: string, flag: string): CommanderOption {
   twin.attributeName = () => key;
   twin.argParser((text: string, previous: unknown) => {
     if (previous !== undefined) throw new UsageError(`${flag} and ${flag}-cents say the same; give one`);
-    return { cents: parseInteger(`${flag}-cents`, text, { min: 0 }) };
+    return parseInteger(`${flag}-cents`, text, { min: 0 });
   });
   return twin;
 }

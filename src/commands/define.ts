@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import type { OperationName } from '../contract/operations/index.ts';
-import type { Money } from '../output/money.ts';
 import type { OutputFormat, Result } from '../output/result.ts';
 
 /** A positional argument. `ids` also reads `-` from stdin, one a line. */
@@ -35,8 +34,8 @@ export type Option =
   | (OptionBase & { readonly kind: 'list'; readonly values?: readonly string[] })
   /** `key=value`, repeated. */
   | (OptionBase & { readonly kind: 'pairs' })
-  /** Money with a sign or decimals; its `-cents` twin takes an integer. Value `{ cents, currency? }`. */
-  | (OptionBase & { readonly kind: 'money' })
+  /** Money with a sign or decimals; its `-cents` twin takes an integer. Value in cents. */
+  | (OptionBase & { readonly kind: 'money'; readonly isCeiling?: true })
   /** A date or a time; value ISO 8601. */
   | (OptionBase & { readonly kind: 'date' })
   /** `30s`, `5m`; value in ms. */
@@ -54,7 +53,7 @@ interface ValueOfKind {
   texts: string[];
   list: string[];
   pairs: Record<string, string>;
-  money: Money;
+  money: number;
   date: string;
   duration: number;
 }

@@ -66,9 +66,9 @@ With several ids every one is tried, and the exit code is that of the first fail
   With -o json or ndjson a failure is one JSON object on stderr.
 `,
   money: () => `Money:
-  A price flag takes currency units with a sign or decimals: --max-price '$50', 50.00, 'EUR 50'.
+  A price flag takes currency units with a sign or decimals: --max-price '$50', 50.00, 'USD 50'.
   Its -cents twin takes an integer: --max-price-cents 5000.
-  A bare integer (--max-price 5000) is refused, since it can be read both ways.
+  A bare integer (--max-price 5000) is refused, since it can be read both ways; so is another currency than USD.
   Files and CSVs carry the service's integer cents.
   max_price is a ceiling: an order that would cost more fails and nothing is charged.
   One intent is one order: every order has an idempotency key that is written to the journal before it is sent.

@@ -1,8 +1,5 @@
-import type { Context } from '../context.ts';
 import { operations } from '../contract/operations/index.ts';
-import type { Money } from '../output/money.ts';
 import type { ListResult, Row } from '../output/result.ts';
-import { centsOf } from './ceiling.ts';
 import { optionFor } from './from-contract.ts';
 import { listingColumns, searchHints } from './listing-columns.ts';
 
@@ -25,12 +22,15 @@ export const searchOptions = {
 } as const;
 
 /** The price bounds of a search as they are sent, cents. */
-export const priceBounds = (
-  context: Context,
-  { minPrice, maxPrice }: { readonly minPrice?: Money | undefined; readonly maxPrice?: Money | undefined },
-): { min_price?: number; max_price?: number } => ({
-  ...(minPrice !== undefined && { min_price: centsOf(context, '--min-price', minPrice) }),
-  ...(maxPrice !== undefined && { max_price: centsOf(context, '--max-price', maxPrice) }),
+export const priceBounds = ({
+  minPrice,
+  maxPrice,
+}: {
+  readonly minPrice?: number | undefined;
+  readonly maxPrice?: number | undefined;
+}): { min_price?: number; max_price?: number } => ({
+  ...(minPrice !== undefined && { min_price: minPrice }),
+  ...(maxPrice !== undefined && { max_price: maxPrice }),
 });
 
 interface Found {

@@ -70,8 +70,8 @@ const asked: Readonly<Record<string, (context: Context) => Promise<unknown>>> = 
   },
   async max_price(context) {
     const prompt = await context.prompt();
-    const { parseMoney } = await import('../output/money.ts');
-    const parse = (text: string): number => parseMoney(text, '--max-price').cents;
+    const { parseCeiling } = await import('./parse-money.ts');
+    const parse = (text: string): number => parseCeiling(text, '--max-price');
     return parse(await prompt.askText(context, 'Price ceiling, e.g. $50.00', { check: refusedBy(parse) }));
   },
   async shipping_address(context) {

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import type { ShapeInput } from '../contract/schemas/index.ts';
 import { addressFields, addressOptions } from './address-options.ts';
-import { centsOf } from './ceiling.ts';
 import type { Options } from './define.ts';
 import { completePayload } from './order-ask.ts';
 import { keyedFulfillment, payloadFromFlags } from './order-payload.ts';
@@ -43,7 +42,6 @@ export async function assembleOrder(
     inFile !== undefined && input.shipTo === undefined
       ? { ...Object(inFile), ...fields }
       : await resolveAddress(context, input.shipTo, fields);
-  if (input.maxPrice) centsOf(context, '--max-price', input.maxPrice);
   const payload = await payloadFromFlags(input, { ...file, ...(address && { shipping_address: address }) });
   const keyed = keyedFulfillment(payload.fulfillment);
   return completePayload(context, { ...payload, ...(keyed && { fulfillment: keyed }) }, context.argv);

@@ -1,6 +1,5 @@
 import { fulfillmentConcerns, paymentModes } from '../contract/enums.ts';
 import { limits } from '../contract/limits.ts';
-import type { Money } from '../output/money.ts';
 import type { Options } from './define.ts';
 
 const details = 'Details';
@@ -12,7 +11,11 @@ export const payloadOptions = {
     placeholder: 'url',
     description: 'product URL[,quantity=N][,variant=Label:Value][,condition=New]; repeats',
   },
-  maxPrice: { kind: 'money', description: "ceiling for the whole order: '$50' or 50.00; never exceeded" },
+  maxPrice: {
+    kind: 'money',
+    isCeiling: true,
+    description: "ceiling for the whole order: '$50' or 50.00; never exceeded",
+  },
   idempotencyKey: {
     kind: 'text',
     group: details,
@@ -61,7 +64,7 @@ export const payloadOptions = {
 /** What those options hold once they are parsed. */
 export interface PayloadFlags {
   readonly product?: string[];
-  readonly maxPrice?: Money;
+  readonly maxPrice?: number;
   readonly idempotencyKey?: string;
   readonly account?: string;
   readonly metadata?: Record<string, string>;

@@ -2,6 +2,7 @@ import { fulfillmentConcerns } from '../contract/enums.ts';
 import { webhookEvents } from '../contract/events.ts';
 import { UsageError } from '../errors.ts';
 import type { PayloadFlags } from './order-payload-options.ts';
+import { parseMoney } from './parse-money.ts';
 import { parseProduct } from './product-flag.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -10,7 +11,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export async function payloadFromFlags(flags: PayloadFlags, file: Fields): Promise<Fields> {
   const payload: Record<string, unknown> = {
     products: flags.product?.map(parseProduct),
-    max_price: flags.maxPrice?.cents,
+    max_price: flags.maxPrice,
     idempotency_key: flags.idempotencyKey,
     retailer_credentials_id: flags.account,
     metadata: flags.metadata && { ...asFields(file.metadata), ...flags.metadata },
@@ -54,8 +55,7 @@ async function parseMargin(text: string): Promise<Fields> {
       `--margin ${text} is ambiguous: write '$${text}' for $${units}.00 or ${text}% for a percentage`,
     );
   }
-  const { parseMoney } = await import('../output/money.ts');
-  return { type: 'flat', value: parseMoney(text, '--margin').cents };
+  return { type: 'flat', value: parseMoney(text, '--margin') };
 }
 
 function fulfillment(flags: PayloadFlags, file: Fields | undefined): Fields | undefined {

@@ -1,4 +1,5 @@
 import {
+  isAlias,
   isScalar,
   Lexer,
   Parser,
@@ -8,6 +9,9 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import { UsageError } from '../errors.ts';
+
+/** How deep the fields of the record itself lie: under the document and its map. */
+const recordDepth = 2;
 
 /** Levels; a record has five. */
 const deepest = 100;
@@ -28,16 +32,19 @@ export function parseDocument(
   const document = parseYaml(text, { uniqueKeys: false, prettyErrors: true });
   const [error] = document.errors;
   if (error) throw broken(name, error);
+  if (document.directives?.yaml.version === '1.1')
+    throw new UsageError(
+      `${name} says %YAML 1.1, which reads 010 as 8; errand reads YAML 1.2: take the %YAML line out`,
+    );
   visit(document, {
     Map(_, map) {
       const again = repeatedKey(map);
       if (again !== undefined) throw givenTwice(name, text, again);
     },
-    Pair(_, pair) {
+    Pair(_, pair, path) {
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
-      const source = isScalar(pair.value) ? pair.value.source : undefined;
-      if (!centFields.includes(key) || source === undefined || /^[+-]?\d+$/.test(source)) return;
-      if (/^[+-]?[\d.,]+(e[+-]?\d+)?$/i.test(source)) throw decimalCents(name, key, source);
+      if (path.length === recordDepth && centFields.includes(key))
+        checkCents(name, key, isAlias(pair.value) ? pair.value.resolve(document) : pair.value);
     },
   });
   if (isJson) return JSON.parse(text);
@@ -104,6 +111,17 @@ function plainValue(name: string, read: () => unknown): unknown {
       : 'its aliases (*) stand for too much, or for themselves';
     throw new UsageError(`${name}: ${reason}; write the values out`, { cause });
   }
+}
+
+/** Cents are written in decimal digits; in hexadecimal or octal nobody sees how much they are. */
+function checkCents(name: string, key: string, value: unknown): void {
+  const source = isScalar(value) ? value.source : undefined;
+  if (source === undefined || /^[+-]?\d+$/.test(source)) return;
+  if (/^[+-]?[\d.,]+(e[+-]?\d+)?$/i.test(source)) throw decimalCents(name, key, source);
+  if (!isScalar(value) || typeof value.value !== 'number') return;
+  throw new UsageError(
+    `${name}: ${key} is ${source}; write the cents in decimal digits, such as 5000 for 50.00`,
+  );
 }
 
 function decimalCents(name: string, key: string, source: string): UsageError {

@@ -1,8 +1,8 @@
 import { characterCount } from '../contract/limits.ts';
 import { UsageError } from '../errors.ts';
-import { parseMoney } from '../output/money.ts';
 import { parseDate, parseDuration } from '../output/time.ts';
 import type { Option } from './define.ts';
+import { parseCeiling, parseMoney } from './parse-money.ts';
 
 /** `maxPrice` to `--max-price`. */
 export const flagOf = (key: string): string =>
@@ -30,7 +30,7 @@ export function parseOption(
     case 'pairs':
       return { ...asPairs(previous), ...parsePair(flag, text) };
     case 'money':
-      return parseMoney(text, flag);
+      return option.isCeiling ? parseCeiling(text, flag) : parseMoney(text, flag);
     case 'date':
       return parseDate(text, flag, now);
     case 'duration':

@@ -1,7 +1,4 @@
-import { UsageError } from '../errors.ts';
-
 const signs: Readonly<Record<string, string>> = { USD: '$', EUR: '€' };
-const currencies: Readonly<Record<string, string>> = { $: 'USD', '€': 'EUR' };
 
 /**
  * An amount for people: `$12.34`, `-$1.00`, `€12.34`, else `12.34 CHF`.
@@ -42,67 +39,3 @@ function minorDigits(code: string): number {
 
 const isCurrency = (code: string): boolean =>
   Object.hasOwn(signs, code) || Intl.supportedValuesOf('currency').includes(code);
-
-export interface Money {
-  /** Integer in the currency's minor unit. */
-  readonly cents: number;
-  /** Absent where the text names none. */
-  readonly currency?: string;
-}
-
-const shape = /^(-?)(?:([$€])|([a-z]{3}))?\s?(-?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(?:\s?([a-z]{3}))?$/i;
-
-/**
- * The amount of a price flag: `$50`, `50.00`, `$1,234.50`, `EUR 50`, `50 EUR`, `€50`.
- * @param flag as typed, `--max-price`; its integer twin is `--max-price-cents`.
- * @throws UsageError naming the flag: a bare integer other than 0 (it may be meant either way), a negative or too large amount,
- * more decimals than the currency has, anything else.
- */
-export function parseMoney(text: string, flag: string): Money {
-  const trimmed = text.trim();
-  if (trimmed === '') throw new UsageError(`${flag} is empty: write an amount, such as '$50' or 50.00`);
-  const found = trimmed.length <= 60 ? shape.exec(trimmed) : null;
-  if (!found)
-    throw new UsageError(
-      `${flag} takes an amount, such as '$50', 50.00 or 'EUR 50', not "${shorten(trimmed)}"`,
-    );
-  const [, minus, sign, before, innerMinus, grouped = '', decimals, after] = found;
-  const units = grouped.replaceAll(',', '');
-  if (minus || innerMinus) throw new UsageError(`${flag} must not be negative: ${trimmed}`);
-  const currency = namedCurrency(flag, trimmed, [sign && currencies[sign], before, after]);
-  if (currency === undefined && decimals === undefined && !/^0+$/.test(units)) throw ambiguous(flag, units);
-  const digits = minorDigits(currency ?? 'USD');
-  if (decimals !== undefined && decimals.length > digits) {
-    throw new UsageError(
-      `${flag} ${trimmed} has ${decimals.length} decimals; ${currency ?? 'an amount'} has at most ${digits}`,
-    );
-  }
-  const cents = Number(units + (decimals ?? '').padEnd(digits, '0'));
-  if (!Number.isSafeInteger(cents)) throw tooLarge(flag, trimmed);
-  return currency === undefined ? { cents } : { cents, currency };
-}
-
-function namedCurrency(
-  flag: string,
-  text: string,
-  names: readonly (string | undefined)[],
-): string | undefined {
-  const [currency, second] = names.filter((name) => name !== undefined).map((name) => name.toUpperCase());
-  if (second !== undefined) throw new UsageError(`${flag} names the currency twice: ${text}`);
-  if (currency !== undefined && !isCurrency(currency))
-    throw new UsageError(`${flag}: ${currency} is no currency`);
-  return currency;
-}
-
-function ambiguous(flag: string, digits: string): UsageError {
-  const cents = BigInt(digits);
-  if (cents * 100n > BigInt(Number.MAX_SAFE_INTEGER)) return tooLarge(flag, digits);
-  return new UsageError(
-    `${flag} ${cents} is ambiguous: write ${flag} '$${cents}' for ${formatMoney(cents * 100n)} or ${flag}-cents ${cents} for ${formatMoney(cents)}`,
-  );
-}
-
-const tooLarge = (flag: string, text: string): UsageError =>
-  new UsageError(`${flag} ${text} is too large; the most is ${formatMoney(Number.MAX_SAFE_INTEGER)}`);
-
-const shorten = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text);

@@ -34,19 +34,24 @@ export async function agree(
 ): Promise<void> {
   if (payCommand === undefined)
     return context.note(`paying ${priceText(challenge)} by ${challenge.method}; no money moves`);
-  for (const line of summary(challenge, payCommand)) context.note(line);
+  for (const line of summary(context, challenge, payCommand)) context.note(line);
   if (challengeCents(challenge) === undefined) return agreeToUnits(context, challenge);
   if (!yes) await ask(context, `Pay ${priceText(challenge)}?`);
 }
 
-function summary(challenge: PaymentChallenge, payCommand: string): string[] {
-  const { method, realm, description, expiresAt } = challenge;
+/** What the service says of itself is quoted as its claim: nobody has checked it. */
+function summary(context: Context, challenge: PaymentChallenge, payCommand: string): string[] {
+  const { method, realm, description, expiresAt, request } = challenge;
+  const { recipient } = request;
+  const says: readonly string[] = [realm, description].filter((text) => text !== undefined && text !== '');
   return [
-    `  pay      ${priceText(challenge)} to ${realm}`,
+    `  pay      ${priceText(challenge)}`,
+    ...(typeof recipient === 'string' ? [`  to       ${recipient}`] : []),
     `  method   ${method}`,
     `  by       ${payCommand}`,
     ...(expiresAt === undefined ? [] : [`  until    ${new Date(expiresAt).toISOString()}`]),
-    ...(description === undefined ? [] : [`  for      ${description}`]),
+    `  service  ${context.settings.baseUrl.value}`,
+    ...says.map((text) => `  claims   ${JSON.stringify(text)}`),
   ];
 }
 

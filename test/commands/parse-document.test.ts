@@ -39,6 +39,23 @@ describe('a document that cannot be taken', () => {
   });
 });
 
+test.each(['0x1388', '0o17', '.inf'])('cents are written in decimal digits, not as %s', (price) => {
+  const message = `order.yaml: max_price is ${price}; write the cents in decimal digits`;
+  expect(() => yaml(`max_price: ${price}\n`)).toThrow(message);
+  expect(() => yaml(`metadata: {a: &a ${price}}\nmax_price: *a\n`)).toThrow(message);
+});
+
+test('a document of YAML 1.1 is refused, where 010 is 8', () => {
+  expect(() => yaml('%YAML 1.1\n---\nmax_price: 010\n')).toThrow('order.yaml says %YAML 1.1');
+});
+
+test('only the field of the record itself is cents: metadata may hold any number', () => {
+  expect(yaml('max_price: 5000\nmetadata: {max_price: 12.5}\n')).toEqual({
+    max_price: 5000,
+    metadata: { max_price: 12.5 },
+  });
+});
+
 test.each(['1,234.50', '1e400'])('no reading is offered of a price that has none: %s', (price) => {
   expect(() => yaml(`max_price: ${price}\n`)).toThrow(
     `order.yaml: max_price is ${price}, and files carry integer cents: write 5000 for 50.00`,

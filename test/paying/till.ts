@@ -14,6 +14,9 @@ interface Mood {
   /** Cents on top of the price. */
   surcharge: number;
   currency: string;
+  /** More of what the challenge asks for: its decimals. */
+  request: Record<string, unknown>;
+  realm: string;
   expiresInMs: number;
   digestOf: (body: string) => string;
   /** How many paid requests get no answer: before the work is done, or after it. */
@@ -29,6 +32,8 @@ export class Till {
     methods: ['stripe', 'sandbox', 'tempo'],
     surcharge: 0,
     currency: 'usd',
+    request: {},
+    realm: 'the till',
     expiresInMs: 300_000,
     digestOf: (body) => `sha-256=${createHash('sha256').update(body).digest('base64')}`,
     lost: { before: 0, after: 0 },
@@ -131,12 +136,11 @@ export class Till {
   #challenge(method: string, amount: string, body: string): string {
     const id = randomUUID();
     this.#bills.set(id, { body });
-    const { currency, expiresInMs, digestOf } = this.mood;
-    const request = Buffer.from(JSON.stringify({ amount, currency, recipient: 'till' })).toString(
-      'base64url',
-    );
+    const { currency, expiresInMs, digestOf, realm } = this.mood;
+    const asked = { amount, currency, recipient: 'till', ...this.mood.request };
+    const request = Buffer.from(JSON.stringify(asked)).toString('base64url');
     const expires = new Date(Date.now() + expiresInMs).toISOString();
-    return `Payment id="${id}", realm="the till", method="${method}", intent="charge", request="${request}", expires="${expires}", digest="${digestOf(body)}"`;
+    return `Payment id="${id}", realm="${realm}", method="${method}", intent="charge", request="${request}", expires="${expires}", digest="${digestOf(body)}"`;
   }
 
   async #hand(url: string, bill: Bill, response: ServerResponse): Promise<void> {

@@ -204,7 +204,7 @@ describe('a wallet of your own', () => {
     );
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('signing');
-    expect(stderr).toMatch(/pay\s+\$51\.00 to the till/);
+    expect(stderr).toMatch(/pay\s+\$51\.00\n\s+to\s+till\n/);
     const asked = JSON.parse(readFileSync(join(place.folder, 'asked.json'), 'utf8'));
     expect(asked).toMatchObject({
       method: 'tempo',
@@ -248,6 +248,39 @@ describe('a wallet of your own', () => {
     expect(ended.stderr).toContain('cannot be compared with dollars');
     expect((await order(...flags, '--max-pay', '$100')).code).toBe(6);
     expect(till.paid).toEqual([]);
+  });
+
+  test('takes no currency for dollars that only looks like them', async () => {
+    till.mood.currency = 'u\u017fd';
+    const flags = ['--method', 'tempo', '--yes', ...wallet(pays)];
+    for (const more of [[], ['--max-pay', '$100']]) {
+      const ended = await order(...flags, ...more);
+      expect(ended.code).toBe(6);
+      expect(ended.stderr).toContain('5100 units of u\\u{17f}d');
+    }
+    expect(till.paid).toEqual([]);
+  });
+
+  test.each([
+    [{ decimals: 0 }],
+    [{ decimals: -2 }],
+    [{ decimals: '2' }],
+    [{ decimals: null }],
+    [{ methodDetails: { decimals: 0 } }],
+  ])('pays nothing where dollars are counted otherwise than in cents: %j', async (request) => {
+    till.mood.request = request;
+    for (const flags of [
+      ['--method', 'tempo', '--yes', '--max-pay', '$100', ...wallet(pays)],
+      ['--method', 'tempo', '--yes', ...wallet(pays)],
+      [],
+    ]) {
+      const ended = await order(...flags);
+      expect(ended.code).toBe(6);
+      expect(ended.stderr).toContain('counts US dollars in another unit than cents');
+    }
+    expect(till.paid).toEqual([]);
+    till.mood.request = { decimals: 2 };
+    expect((await order()).code).toBe(0);
   });
 
   test('is asked once: killed while it pays, the journal knows that nothing was sent', async () => {

@@ -19,6 +19,19 @@ $ errand order list --created-after 2026-02-30
 ? 2
 ! error: --created-after: there is no 2026-02-30
 
+$ errand order create --product https://shop.example/p --max-price 'EUR 50'
+? 2
+! error: --max-price EUR 50 is not in USD; the service takes amounts in USD only
+
+$ errand order create --product https://shop.example/p --max-price "$50.00"
+? 2
+! error: --max-price is $0.00, and an order with that ceiling buys nothing
+! hint: A shell takes the $5 out of "$50.00": write '$50.00'. If you mean zero, write --max-price-cents 0.
+
+$ printf 'max_price: 0x1388\n' | errand order create --file -
+? 2
+! error: stdin: max_price is 0x1388; write the cents in decimal digits, such as 5000 for 50.00
+
 $ errand order list --metadata-key team
 ? 2
 ! error: --metadata-key needs --metadata-value: an order is found by both

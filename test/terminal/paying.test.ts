@@ -33,8 +33,9 @@ test('a person chooses the method, sees price, payee and expiry, and agrees', as
   terminal.type('\u001b[B\u001b[B\r');
   await terminal.shows('Pay $51.00?');
   expect(terminal.text).toMatch(
-    /pay\s+\$51\.00 to the till\n\s+method\s+tempo\n\s+by\s+sh wallet\.sh\n\s+until\s+20/,
+    /pay\s+\$51\.00\n\s+to\s+till\n\s+method\s+tempo\n\s+by\s+sh wallet\.sh\n\s+until\s+20/,
   );
+  expect(terminal.text).toContain(`service  ${till.url}\n  claims   "the till"`);
   expect(terminal.text).not.toContain('ran');
   terminal.type('y\r');
   expect(await terminal.ended()).toBe(0);

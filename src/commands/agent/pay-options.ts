@@ -1,5 +1,3 @@
-import { UsageError } from '../../errors.ts';
-import type { Money } from '../../output/money.ts';
 import type { PayOptions } from '../../paying/options.ts';
 import type { Options } from '../define.ts';
 
@@ -26,15 +24,13 @@ export const payOptions = {
 export const paymentExit = 'not paid: declined, refused, or more than --max-pay';
 
 interface PayFlags {
-  readonly maxPay?: Money;
+  readonly maxPay?: number;
   readonly method?: string;
   readonly payCommand?: string;
   readonly yes?: boolean;
 }
 
-/** The options as they are used; amounts in cents. @throws UsageError for a cap in another currency than the prices. */
+/** The options as they are used; amounts in cents. */
 export function paymentFrom({ maxPay, method, payCommand, yes }: PayFlags): PayOptions {
-  if (maxPay?.currency !== undefined && maxPay.currency !== 'USD')
-    throw new UsageError(`--max-pay takes US dollars, not ${maxPay.currency}`);
-  return { method, payCommand, maxPayCents: maxPay?.cents, yes: yes === true };
+  return { method, payCommand, maxPayCents: maxPay, yes: yes === true };
 }

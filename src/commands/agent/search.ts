@@ -22,7 +22,7 @@ export const search = defineCommand({
     const q = words.join(' ');
     const asked = {
       query: { retailer, sort, limit },
-      body: { q, ...priceBounds(context, { minPrice, maxPrice }) },
+      body: { q, ...priceBounds({ minPrice, maxPrice }) },
     };
     return listings(q, await paidCall(context, 'agent.search', asked, paymentFrom(pay)));
   },

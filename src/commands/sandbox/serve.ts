@@ -90,7 +90,7 @@ export const serve = defineCommand({
       ...(more.speed !== undefined && { speed: more.speed }),
       ...(more.latency !== undefined && { latencyMs: more.latency }),
       ...(more.seed !== undefined && { seed: more.seed }),
-      ...(more.balance && { startBalanceCents: walletCents('--balance', more.balance) }),
+      ...(more.balance !== undefined && { startBalanceCents: walletCents('--balance', more.balance) }),
       ...(more.mintLimit !== undefined && { mintLimitPerDay: more.mintLimit }),
     });
     const ready: Row = {

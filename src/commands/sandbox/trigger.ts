@@ -57,9 +57,11 @@ export const trigger = defineCommand({
       throw new UsageError(`--error-type belongs to failed, not to ${event}`);
     if ((amount !== undefined) !== (event === 'wallet-funded'))
       throw new UsageError(
-        amount ? `--amount belongs to wallet-funded, not to ${event}` : 'wallet-funded needs --amount',
+        amount !== undefined
+          ? `--amount belongs to wallet-funded, not to ${event}`
+          : 'wallet-funded needs --amount',
       );
-    if (amount?.cents === 0) throw new UsageError('--amount is more than $0');
+    if (amount === 0) throw new UsageError('--amount takes more than $0');
     const targets = await readIds(context, known.target, ids, checkName);
     if (known.target === 'none' && targets.length > 0) throw new UsageError(`${event} takes no id`);
     if (known.target !== 'none' && targets.length === 0)
@@ -69,7 +71,7 @@ export const trigger = defineCommand({
     const client = await context.client();
     return {
       kind: 'list',
-      columns: amount ? fundedColumns : columns,
+      columns: amount !== undefined ? fundedColumns : columns,
       ...eachId(context, known.target === 'none' ? [''] : targets, fire),
     };
 

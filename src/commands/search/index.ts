@@ -19,7 +19,7 @@ export const command = defineCommand({
     const q = words.join(' ');
     const client = await context.client();
     const { body } = await client.call('search', {
-      query: { q, ...priceBounds(context, { minPrice, maxPrice }), ...rest },
+      query: { q, ...priceBounds({ minPrice, maxPrice }), ...rest },
     });
     return listings(q, body);
   },
