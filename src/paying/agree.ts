@@ -43,7 +43,7 @@ export async function agree(
 function summary(context: Context, challenge: PaymentChallenge, payCommand: string): string[] {
   const { method, realm, description, expiresAt, request } = challenge;
   const { recipient } = request;
-  const says: readonly string[] = [realm, description].filter((text) => text !== undefined && text !== '');
+  const says = [realm, ...(description === undefined ? [] : [description])].filter((text) => text !== '');
   return [
     `  pay      ${priceText(challenge)}`,
     ...(typeof recipient === 'string' ? [`  to       ${recipient}`] : []),
