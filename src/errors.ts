@@ -1,3 +1,5 @@
+import { redactor } from './redact/redactor.ts';
+
 /** From a failure's category to the exit code of the program. The only such table. */
 export const exitCodes = {
   unexpected: 1,
@@ -39,21 +41,38 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/** The base of every failure that is shown to a user: one message, one category, the facts beside it. */
+/**
+ * The base of every failure that is shown to a user: one message, one category, the facts beside it. Secrets are
+ * replaced as it is made, so that none reaches what shows it or keeps it.
+ */
 export class ErrandError extends Error {
   override readonly name: string = 'ErrandError';
   readonly category: ErrorCategory;
   readonly facts: ErrorFacts;
 
   constructor(category: ErrorCategory, message: string, facts: ErrorFacts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    super(redactor.text(message), facts.cause === undefined ? undefined : { cause: facts.cause });
     this.category = category;
-    this.facts = facts;
+    this.facts = withoutSecrets(facts);
   }
 
   get exitCode(): number {
     return exitCodes[this.category];
   }
+}
+
+/** A command or a key of the user's own may have the form of a secret and be none, so only those in use are replaced there. */
+function withoutSecrets(facts: ErrorFacts): ErrorFacts {
+  const { code, details, hint, requestId, next } = facts;
+  const { known, text } = redactor;
+  return {
+    ...facts,
+    ...(code !== undefined && { code: text(code) }),
+    ...(details !== undefined && { details: redactor.value(details) }),
+    ...(hint !== undefined && { hint: text(hint) }),
+    ...(requestId !== undefined && { requestId: text(requestId) }),
+    ...(next && { next: next.map((step) => ({ command: known(step.command), when: known(step.when) })) }),
+  };
 }
 
 /** Wrong usage or input, refused before anything was sent; the message names the flag, file, line or field. */

@@ -98,9 +98,7 @@ async function transportTo({ settings }: Context, isEmbedded: boolean): Promise<
 
 async function debugTrace(context: Context) {
   const { createTrace } = await import('./http/trace.ts');
-  const { createRedactor } = await import('./http/redact.ts');
-  const secrets = [context.settings.apiKey?.value, context.settings.legacyToken?.value];
-  return createTrace(context.note, createRedactor(secrets.filter((secret) => secret !== undefined)));
+  return createTrace(context.note);
 }
 
 /**

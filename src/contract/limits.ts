@@ -36,6 +36,8 @@ export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 /** Five digits, optionally a dash and four more. */
 export const usPostalCodePattern = /^\d{5}(-\d{4})?$/;
 export const countryCodePattern = /^[A-Za-z]{2}$/;
+/** An id as the service may write one; what holds anything else (a slash, a space, a control character) is none. */
+export const idPattern = /^[A-Za-z0-9][A-Za-z0-9_.:~-]{0,199}$/;
 /** `<prefix>_test_…` and `<prefix>_live_…`; the prefix is the service's own. */
 export const apiKeyPattern = /^([A-Za-z0-9]+)_(test|live)_([A-Za-z0-9_-]+)$/;
 /** What a wallet of the sandbox begins with, cents. */

@@ -1,5 +1,6 @@
-import { uuidPattern } from '../contract/limits.ts';
+import { idPattern, uuidPattern } from '../contract/limits.ts';
 import type { Operation, Surface } from '../contract/operation.ts';
+import { redactor } from '../redact/redactor.ts';
 import { parseJson } from './read-body.ts';
 import { isHtml } from './refusal.ts';
 import type { Answer } from './send.ts';
@@ -29,14 +30,24 @@ export function readGoodAnswer(
     (name) => !isThere(body, name, name === answer.rows),
   );
   if (missing !== undefined) return { problem: `JSON that is not the service's: it has no ${missing}` };
-  const { made } = answer;
-  if (made === undefined || isId(surface, Reflect.get(body, made))) return { body };
-  return { problem: `JSON that is not the service's: its ${made} is not an id` };
+  const wrong = (answer.essential ?? []).find(
+    (name) => idNames.includes(name) && !isId(surface, Reflect.get(body, name), name === answer.made),
+  );
+  return wrong === undefined
+    ? { body }
+    : { problem: `JSON that is not the service's: its ${wrong} is not an id` };
 }
 
-/** Ids of the current surface are UUIDs; the form of the legacy ones is not known. */
-const isId = (surface: Surface, value: unknown): boolean =>
-  typeof value === 'string' && (surface === 'legacy' ? /^[\w.~-]{1,200}$/ : uuidPattern).test(value);
+const idNames: readonly string[] = ['id', 'short_id', 'order_id', 'request_id'];
+
+/**
+ * Paths, file names and commands are built from ids, and a secret that was repeated as one must not be kept as one. What
+ * the current surface makes has a UUID; the form of the legacy ids is not known.
+ */
+const isId = (surface: Surface, value: unknown, isMade: boolean): boolean =>
+  typeof value === 'string' &&
+  (isMade && surface === 'current' ? uuidPattern : idPattern).test(value) &&
+  redactor.known(value) === value;
 
 function isThere(body: object, name: string, isList: boolean): boolean {
   const value: unknown = Object.hasOwn(body, name) ? Reflect.get(body, name) : undefined;

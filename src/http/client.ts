@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
+import { redactor } from '../redact/redactor.ts';
 import { checkedBase } from './address.ts';
 import { readGoodAnswer } from './answer.ts';
 import type { BodyOf, CallName, InputOf, StreamName } from './client-types.ts';
@@ -11,7 +12,6 @@ import { unreadable } from './judge.ts';
 import { type CallOptions, type Line, type Performed, perform } from './perform.ts';
 import { prepareRaw, type RawRequest } from './raw.ts';
 import { parseJson } from './read-body.ts';
-import { createRedactor } from './redact.ts';
 import { isHtml } from './refusal.ts';
 import { type Input, type Prepared, prepare, type Service, unpaid } from './request.ts';
 import type { Trace } from './trace.ts';
@@ -70,6 +70,7 @@ export interface Client {
 /** @throws UsageError for a base URL that no key may be sent to. */
 export function createClient(options: ClientOptions): Client {
   const { transport, apiKey, legacyToken, allowPlainHttp = false } = options;
+  redactor.remember([apiKey, legacyToken]);
   const service: Service = {
     base: checkedBase(options.baseUrl, allowPlainHttp),
     legacyBase:
@@ -97,8 +98,6 @@ export function createClient(options: ClientOptions): Client {
   // Each input type is one of these by its making; the compiler does not look that far into the table.
   const prepared = <N extends OperationName>(name: N, input: InputOf<N>): Prepared =>
     prepare(service, operations[name], input as Input);
-  const describe = (request: Prepared): Described =>
-    describeRequest(request, createRedactor([apiKey, legacyToken].filter((secret) => secret !== undefined)));
 
   return {
     async call<N extends CallName>(name: N, input: InputOf<N>, more?: CallOptions) {
@@ -129,8 +128,8 @@ export function createClient(options: ClientOptions): Client {
       });
       return { ...headOf(performed), chunks: performed.answer.stream ?? oneChunk(performed.answer.bytes) };
     },
-    describe: (name, input) => describe(prepared(name, input)),
-    describeRaw: (request) => describe(prepareRaw(service, request)),
+    describe: (name, input) => describeRequest(prepared(name, input)),
+    describeRaw: (request) => describeRequest(prepareRaw(service, request)),
     close: () => transport.close(),
   };
 }

@@ -1,5 +1,5 @@
+import { redacted, redactor } from '../redact/redactor.ts';
 import { parseJson } from './read-body.ts';
-import { type Redactor, redacted } from './redact.ts';
 import type { Prepared } from './request.ts';
 
 /** A request as `--dry-run` shows it: what would be sent, secrets replaced. */
@@ -15,10 +15,7 @@ export interface Described {
 const schemes = { bearer: 'Bearer', basic: 'Basic', payment: undefined, none: undefined } as const;
 
 /** Describes a request. The key is shown as replaced even where there is none yet. Pure. */
-export function describeRequest(
-  { method, url, headers, body, auth }: Prepared,
-  redactor: Redactor,
-): Described {
+export function describeRequest({ method, url, headers, body, auth }: Prepared): Described {
   const scheme = schemes[auth];
   const shown = redactor.headers(headers);
   return {

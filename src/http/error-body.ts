@@ -1,4 +1,5 @@
 import type { ValidationIssue } from '../contract/validation.ts';
+import { redactor } from '../redact/redactor.ts';
 import { parseJson } from './read-body.ts';
 
 /** What a refusal says of itself. */
@@ -15,7 +16,7 @@ const mostEntries = 200;
 
 /**
  * Reads every form of error body: the service's own, the same wrapped as `{error: …}` by a gateway, the 422 body, and
- * problem+json. Texts pass as they came, but for their length. What is no such body reads as an empty one.
+ * problem+json. Of texts and lists the beginning is kept, without secrets. What is no such body reads as an empty one.
  */
 export function readErrorBody(bytes: Uint8Array): ErrorBody {
   const body = asObject(parseJson(bytes));
@@ -43,11 +44,11 @@ const isPlace = (part: unknown): part is string | number =>
   typeof part === 'string' || typeof part === 'number';
 
 const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value.slice(0, longestText) : undefined;
+  typeof value === 'string' && value !== '' ? redactor.start(value, longestText) : undefined;
 
 /** The same value with no text and no list longer than a user could want. */
 function capped(value: unknown): unknown {
-  if (typeof value === 'string') return value.slice(0, longestText);
+  if (typeof value === 'string') return redactor.start(value, longestText);
   if (Array.isArray(value)) return value.slice(0, mostEntries).map(capped);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -1,4 +1,6 @@
 import type { Clock } from '../clock.ts';
+import { redactor } from '../redact/redactor.ts';
+import { secretsSent } from '../redact/secrets-sent.ts';
 import { UnavailableError } from './errors.ts';
 import { failureOf } from './judge.ts';
 import { type Prepared, told } from './request.ts';
@@ -51,6 +53,8 @@ export async function perform(
   const headers =
     credential === undefined ? request.headers : { ...request.headers, authorization: credential };
   const { method, url, body, retry } = request;
+  // Whatever answers may repeat the request.
+  redactor.remember(secretsSent({ url, headers, body }));
   let isStreaming = false;
   try {
     const ended = await sendWithRetries(

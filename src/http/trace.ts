@@ -1,4 +1,4 @@
-import type { Redactor } from './redact.ts';
+import { redactor } from '../redact/redactor.ts';
 import type { WireHeaders, WireRequest } from './transport.ts';
 
 /** What happens to a request, told as it happens. Times in ms. */
@@ -17,36 +17,36 @@ export type TraceEvent =
 
 export type Trace = (event: TraceEvent) => void;
 
-/** Bytes of a body that a trace shows. */
-const shownBytes = 4096;
-/** Longer than any secret. */
-const unsureBytes = 1024;
+/** Characters of a body that a trace shows. */
+const shown = 4096;
+/** Bytes that hold more than those, so that a secret the cut goes through lies beyond. */
+const looked = 16 * shown;
 
 /**
  * Writes each event as lines for `--debug`, secrets replaced. The lines hold text from outside as it came: whoever
  * prints them makes them safe for the terminal.
  */
-export function createTrace(write: (line: string) => void, redactor: Redactor): Trace {
+export function createTrace(write: (line: string) => void): Trace {
   return (event) => {
-    for (const line of linesOf(event, redactor)) write(line);
+    for (const line of linesOf(event)) write(line);
   };
 }
 
-function linesOf(event: TraceEvent, redactor: Redactor): string[] {
+function linesOf(event: TraceEvent): string[] {
   switch (event.type) {
     case 'request': {
       const { method, url, headers, body } = event.request;
       return [
         `> ${method} ${redactor.text(url.href)}`,
-        ...headerLines('>', headers, redactor),
-        ...bodyLines('>', body, redactor),
+        ...headerLines('>', headers),
+        ...bodyLines('>', body),
       ];
     }
     case 'answer':
       return [
         `< ${event.status} after ${time(event.ms)}`,
-        ...headerLines('<', event.headers, redactor),
-        ...bodyLines('<', event.body, redactor),
+        ...headerLines('<', event.headers),
+        ...bodyLines('<', event.body),
       ];
     case 'failure':
       return [`! ${redactor.text(event.message)}, after ${time(event.ms)}`];
@@ -57,19 +57,15 @@ function linesOf(event: TraceEvent, redactor: Redactor): string[] {
 
 const time = (ms: number): string => `${Math.round(ms)} ms`;
 
-const headerLines = (mark: string, headers: WireHeaders, redactor: Redactor): string[] =>
+const headerLines = (mark: string, headers: WireHeaders): string[] =>
   Object.entries(redactor.headers(headers)).map(([name, value]) => `${mark}   ${name}: ${value}`);
 
-/**
- * Secrets are replaced before the text is cut to what is shown. Where the body itself was cut, its last part is not
- * shown: half of a secret may stand there, which nothing recognises.
- */
-function bodyLines(mark: string, body: Uint8Array | undefined, redactor: Redactor): string[] {
+function bodyLines(mark: string, body: Uint8Array | undefined): string[] {
   if (body === undefined || body.byteLength === 0) return [];
-  const looked = body.subarray(0, shownBytes * 4);
-  const redacted = redactor.text(new TextDecoder().decode(looked));
-  const whole = looked.byteLength === body.byteLength ? redacted : redacted.slice(0, -unsureBytes);
-  const isShort = whole.length <= shownBytes && looked.byteLength === body.byteLength;
-  const shown = isShort ? whole : `${whole.slice(0, shownBytes)}… (${body.byteLength} bytes)`;
-  return shown.split(/\r?\n/).map((line) => `${mark}   ${line}`);
+  const text = new TextDecoder().decode(body.subarray(0, looked));
+  const start = redactor.start(text, shown);
+  const isWhole = start === redactor.text(text) && body.byteLength <= looked;
+  return (isWhole ? start : `${start}… (${body.byteLength} bytes)`)
+    .split(/\r?\n/)
+    .map((line) => `${mark}   ${line}`);
 }

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { ErrandError, type NextStep } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { redactor } from '../redact/redactor.ts';
 import { writeErr } from './notice.ts';
 import { paintFor } from './paint.ts';
 import type { OutputFormat } from './result.ts';
@@ -87,6 +88,6 @@ const deepestCause = 8;
 function stackOf(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > deepestCause) return undefined;
   const cause = stackOf(error.cause, depth + 1);
-  const own = error.stack ?? String(error);
+  const own = redactor.text(error.stack ?? String(error));
   return cause === undefined ? own : `${own}\ncaused by: ${cause}`;
 }

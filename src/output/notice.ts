@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Io } from '../io.ts';
+import { redactor } from '../redact/redactor.ts';
 import type { OutputFormat } from './result.ts';
 import { safeText } from './safe-text.ts';
 
@@ -12,8 +13,8 @@ export function tellPeople(lines: readonly string[], io: Io, format: OutputForma
   writeErr(io, lines.map((line) => `${safeText(line)}\n`).join(''));
 }
 
-/** Writes to stderr; that nobody reads it stops nothing. */
-export const writeErr = (io: Io, text: string): void => writeQuietly(io.stderr.stream, text);
+/** Writes to stderr, without the secrets in use; that nobody reads it stops nothing. */
+export const writeErr = (io: Io, text: string): void => writeQuietly(io.stderr.stream, redactor.known(text));
 
 const quiet = new WeakSet<Writable>();
 

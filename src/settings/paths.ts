@@ -76,13 +76,13 @@ export function checkState(folder: string, tell: Tell): void {
     checkPrivateFolder(folder, tell);
     for (const name of namesIn(folder)) if (stateFiles.test(name)) checkPrivateFile(join(folder, name), tell);
   } catch (cause) {
-    throw privateFileError(cause);
+    // Whatever else stands in the way is told by whoever opens a file there.
+    if (cause instanceof PrivateFileError) throw privateFileError(cause);
   }
 }
 
-/** A file of ours that must not be used, as an error for the user; any other error as it is. */
-export function privateFileError(cause: unknown): unknown {
-  if (!(cause instanceof PrivateFileError)) return cause;
+/** A file of ours that must not be used, as an error for the user. */
+export function privateFileError(cause: PrivateFileError): StorageError {
   return new StorageError(cause.message, {
     cause,
     hint: 'Move it away, or name another folder with ERRAND_CONFIG_DIR or ERRAND_STATE_DIR.',

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { StorageError, UsageError } from '../errors.ts';
 import { checkPrivateFolder, PrivateFileError, readPrivateFile, type Tell } from '../private-files.ts';
 import { privateFileError, reasonOf } from './paths.ts';
 
@@ -72,7 +72,7 @@ export class BrokenConfigError extends UsageError {
 /**
  * Reads the configuration file; an absent one is the empty configuration.
  * @param tell is told where the file or its folder was open to others and is not any more.
- * @throws BrokenConfigError; StorageError where it is a link, a FIFO, a device or another user's.
+ * @throws BrokenConfigError; StorageError where it cannot be read, or is a link, a FIFO, a device or another user's.
  */
 export function readStored(file: string, tell: Tell): Stored {
   let bytes: Buffer | undefined;
@@ -81,7 +81,10 @@ export function readStored(file: string, tell: Tell): Stored {
     bytes = readPrivateFile(file, tell);
   } catch (error) {
     if (error instanceof PrivateFileError) throw privateFileError(error);
-    throw new BrokenConfigError(file, `cannot be read (${reasonOf(error)})`);
+    throw new StorageError(`${file} cannot be read (${reasonOf(error)})`, {
+      cause: error,
+      hint: 'Name another folder with ERRAND_CONFIG_DIR.',
+    });
   }
   return bytes === undefined ? emptyStored : checkStored(file, parse(file, bytes.toString('utf8')));
 }

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { createRedactor } from '../../src/http/redact.ts';
 import { createTrace } from '../../src/http/trace.ts';
 import { caller, failureOf, orderId, testKey } from './caller.ts';
 import { json, peer, redirect, reset, text } from './peer.ts';
 
 function traced(): { lines: string[]; trace: ReturnType<typeof createTrace> } {
   const lines: string[] = [];
-  return { lines, trace: createTrace((line) => lines.push(line), createRedactor([testKey])) };
+  return { lines, trace: createTrace((line) => lines.push(line)) };
 }
 
 const steady = (line: string): string => line.replace(/\d+ ms/, 'N ms').replace(/127\.0\.0\.1:\d+/, 'HOST');

@@ -1,0 +1,131 @@
+import { encodedForms } from './encoded-forms.ts';
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Replaces secrets in what is shown or kept. */
+export interface Redactor {
+  /** From now on these are replaced wherever they stand, in every form. */
+  remember(secrets: readonly (string | undefined)[]): void;
+  /** The secrets that are remembered, and nothing else. */
+  known(text: string): string;
+  /** Also what is a secret by where it stands: a field, a header, a parameter, the form of a key. */
+  text(text: string): string;
+  /** The beginning of a text that may be long. A secret that the cut goes through is not shown in part. */
+  start(text: string, length: number): string;
+  headers(headers: Headers): Record<string, string>;
+  /** A JSON value: fields that hold secrets by their name, and secrets within every other text. */
+  value(value: unknown): unknown;
+}
+
+export const redacted = '[redacted]';
+
+/** Headers whose whole value is a secret. */
+export const secretHeaders =
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|x-api-key|payment-receipt)$/i;
+/** Fields whose whole value is a secret, in JSON and in forms. */
+const secretFields = [
+  'password',
+  'totp_secret',
+  'api_key',
+  'legacy_token',
+  'client_token',
+  'access_token',
+  'refresh_token',
+  'device_code',
+  'secret',
+  'credential',
+];
+export const secretField = new RegExp(`^(?:${secretFields.join('|')})$`, 'i');
+/** At the start of a form too, where no sign stands before it. */
+const fieldInForm = new RegExp(`(?<![\\w-])((?:${secretFields.join('|')})=)[^&#\\s"'<>\\\\]+`, 'gi');
+const fieldInJson = new RegExp(`("(?:${secretFields.join('|')})"\\s*:\\s*")(?:[^"\\\\]|\\\\[^])*`, 'gi');
+
+/** Query parameters that sign a URL or open what it names. */
+const secretParameters = [
+  ...secretFields,
+  'signature',
+  'sig',
+  'token',
+  'key',
+  'auth',
+  'hmac',
+  'x-amz-signature',
+  'x-amz-credential',
+  'x-amz-security-token',
+  'x-goog-signature',
+  'x-goog-credential',
+];
+export const secretParameter = new RegExp(`^(?:${secretParameters.join('|')})$`, 'i');
+const parameterInText = new RegExp(
+  `([?&;](?:amp;)?(?:${secretParameters.join('|')})=)[^&#\\s"'<>\\\\]+`,
+  'gi',
+);
+/** Keys of this service, whoever they belong to: `<prefix>_test_…`, `<prefix>_live_…`. */
+const anyKey = /(?<![A-Za-z0-9])([A-Za-z0-9]{1,32}_(?:test|live)_)[A-Za-z0-9_-]{16,}/g;
+const credentialsInUrl = /([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/?#"'<>]{1,500}@/gi;
+const schemeAndCredential = /\b(Bearer|Basic|Payment)(\s+)[A-Za-z0-9._~+/=-]{16,}/gi;
+
+/** Longer than a secret, however it is written. */
+const longestSecret = 4096;
+
+/**
+ * Makes a redactor that knows nothing yet but where secrets stand. Each secret that it is told of is found in every form
+ * in which it may turn up: as it is, URL-encoded, escaped in JSON or HTML, base64 within a longer text.
+ */
+export function createRedactor(): Redactor {
+  const remembered = new Map<string, readonly RegExp[]>();
+  let forms: readonly RegExp[] = [];
+  const known = (text: string): string => forms.reduce((rest, form) => rest.replace(form, redacted), text);
+  const text = (given: string): string =>
+    known(given)
+      .replace(fieldInJson, `$1${redacted}`)
+      .replace(fieldInForm, `$1${redacted}`)
+      .replace(parameterInText, `$1${redacted}`)
+      .replace(credentialsInUrl, `$1${redacted}@`)
+      .replace(schemeAndCredential, `$1$2${redacted}`)
+      .replace(anyKey, `$1${redacted}`);
+  return {
+    remember(secrets) {
+      for (const secret of secrets) {
+        if (secret === undefined || remembered.has(secret)) continue;
+        remembered.set(secret, encodedForms(secret));
+        // The longest first: one secret may be the beginning of another.
+        const byLength = [...remembered].sort(([one], [other]) => other.length - one.length);
+        forms = byLength.flatMap(([, patterns]) => patterns);
+      }
+    },
+    known,
+    text,
+    start(given, length) {
+      const whole = given.length <= length + longestSecret;
+      const shown = text(whole ? given : given.slice(0, length + longestSecret));
+      return (whole ? shown : shown.slice(0, -longestSecret)).slice(0, length);
+    },
+    headers: (headers) => redactHeaders(headers, text),
+    value: (value) => redactValue(value, text),
+  };
+}
+
+/** Of this process: what it shows on stderr, and every error of its own, goes through it. */
+export const redactor = createRedactor();
+
+function redactHeaders(headers: Headers, text: Redactor['text']): Record<string, string> {
+  const shown = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined) return [];
+    if (secretHeaders.test(name)) return [[name, redacted]];
+    return [[name, text(typeof value === 'string' ? value : value.join(', '))]];
+  });
+  return Object.fromEntries(shown);
+}
+
+function redactValue(value: unknown, text: Redactor['text']): unknown {
+  if (typeof value === 'string') return text(value);
+  if (Array.isArray(value)) return value.map((inner) => redactValue(inner, text));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      text(name),
+      secretField.test(name) && inner !== null ? redacted : redactValue(inner, text),
+    ]),
+  );
+}

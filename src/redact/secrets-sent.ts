@@ -1,0 +1,75 @@
+import { secretField, secretHeaders, secretParameter } from './redactor.ts';
+
+interface Sent {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+}
+
+/** The secrets that a request carries, as they are: whoever answers it may repeat them. Pure. */
+export function secretsSent({ url, headers, body }: Sent): string[] {
+  return [
+    ...Object.entries(headers)
+      .filter(([name]) => secretHeaders.test(name))
+      .flatMap(([, value]) => credentialsIn(value)),
+    ...secretsOfUrl(url),
+    ...(body === undefined ? [] : secretsOfBody(body)),
+  ];
+}
+
+/** Of `Bearer …` what follows; of `Basic …` also what it encodes; of any other header all of it. */
+function credentialsIn(header: string): string[] {
+  const [, scheme = '', credential = header] = /^([A-Za-z]{1,20}) +(.+)$/s.exec(header) ?? [];
+  if (scheme.toLowerCase() !== 'basic') return [credential];
+  const pair = Buffer.from(credential, 'base64').toString();
+  const colon = pair.indexOf(':');
+  return [credential, pair.slice(0, colon), pair.slice(colon + 1)];
+}
+
+function secretsOfUrl({ password, searchParams }: URL): string[] {
+  const signed = [...searchParams].filter(([name]) => secretParameter.test(name)).map(([, value]) => value);
+  return password === '' ? signed : [decoded(password), ...signed];
+}
+
+/** An upload is a million characters; it is parsed only where one of these names stands in it. */
+const names = ['password', 'secret', 'api_key', 'token', 'device_code', 'credential', 'webhook'] as const;
+
+function secretsOfBody(body: Uint8Array): string[] {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (!names.some((name) => bytes.includes(name))) return [];
+  const text = bytes.toString();
+  try {
+    return secretsOfValue(JSON.parse(text), '');
+  } catch {
+    // Not JSON: a form, or something of the user's own.
+    return [...new URLSearchParams(text)]
+      .filter(([name]) => secretField.test(name))
+      .map(([, value]) => value);
+  }
+}
+
+function secretsOfValue(value: unknown, name: string): string[] {
+  if (typeof value === 'string') {
+    if (secretField.test(name)) return [value];
+    return /webhook/i.test(name) ? secretsOfAddress(value) : [];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((inner) => secretsOfValue(inner, name));
+  const isWebhook = /webhook/i.test(name);
+  return Object.entries(value).flatMap(([key, inner]) => secretsOfValue(inner, isWebhook ? name : key));
+}
+
+/** Events are not signed: who knows the address of a receiver can send them, so its long parts are secrets. */
+function secretsOfAddress(address: string): string[] {
+  if (!URL.canParse(address)) return [];
+  const url = new URL(address);
+  return [...secretsOfUrl(url), ...url.pathname.split('/').filter((part) => /^[\w-]{16,}$/.test(part))];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
