@@ -10,7 +10,8 @@ export async function measure(folder: string): Promise<Row[]> {
   const opening = performance.now();
   const journal = await Journal.open(folder, Date.now);
   const opened = performance.now() - opening;
-  const times = Array.from({ length: rounds }, () => {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
     const key = randomUUID();
     const body = {
       products: [{ url: `https://shop.example/${key}`, quantity: 1 }],
@@ -18,10 +19,10 @@ export async function measure(folder: string): Promise<Row[]> {
       idempotency_key: key,
     };
     const started = performance.now();
-    journal.record({ key, operation: 'order.create', profile: 'local', baseUrl, keyMasked: '…', body });
-    journal.settle(key, baseUrl, key);
-    return performance.now() - started;
-  });
+    await journal.record({ key, operation: 'order.create', profile: 'local', baseUrl, keyMasked: '…', body });
+    await journal.settle(key, baseUrl, key);
+    times.push(performance.now() - started);
+  }
   journal.close();
   return [
     { name: 'journal: opening it', figure: `${opened.toFixed(1)} ms` },

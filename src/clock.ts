@@ -1,12 +1,19 @@
 /** Time as a command sees it; tests put their own in its place. All in ms. */
 export interface Clock {
+  /** The time of day, since the epoch, for timestamps alone: somebody may set it, forward or back. */
   now(): number;
+  /** Since some moment of the past, never set: for deadlines, and for how long a thing took. */
+  monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason when that is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** What a wait needs of a clock. */
+export type Timer = Pick<Clock, 'monotonic' | 'sleep'>;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       signal?.throwIfAborted();

@@ -136,13 +136,13 @@ export async function createContext(making: Making): Promise<Context> {
     lastingClient: once(async () => (await open(new AbortController().signal)).client),
     journal: once(async () => {
       const { Journal } = await import('./state/journal.ts');
-      const journal = await Journal.open(stateFolder(), systemClock.now);
+      const journal = await Journal.open(stateFolder(), systemClock.now, { waiting: { signal } });
       closers.push(() => journal.close());
       return journal;
     }),
     webhooks: once(async () => {
       const { openWebhookStore } = await import('./state/webhook-store.ts');
-      const webhooks = await openWebhookStore(stateFolder(), systemClock.now);
+      const webhooks = await openWebhookStore(stateFolder(), systemClock.now, { waiting: { signal } });
       closers.push(() => webhooks.close());
       return webhooks;
     }),

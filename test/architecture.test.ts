@@ -59,7 +59,7 @@ describe('who may import whom', () => {
   });
 
   test('the sandbox imports the contract and what guards files, and nothing else of ours', () => {
-    const ours = offenders('sandbox', ['contract', '@photostructure/sqlite', 'private-files.ts']);
+    const ours = offenders('sandbox', ['contract', 'sqlite', 'private-files.ts']);
     expect(ours).toEqual([]);
   });
 
@@ -80,8 +80,14 @@ describe('who may import whom', () => {
     ).toEqual([]);
   });
 
-  test('state imports the contract, and SQLite', () => {
-    expect(offenders('state', ['contract', '@photostructure/sqlite', ...openToAll])).toEqual([]);
+  test('state imports the contract and the databases', () => {
+    expect(offenders('state', ['contract', 'sqlite', ...openToAll])).toEqual([]);
+  });
+
+  test('only sqlite loads SQLite, and it knows nothing of who uses it', () => {
+    expect(offenders('sqlite', ['@photostructure/sqlite', ...openToAll])).toEqual([]);
+    const loads = imports.filter(({ to }) => to === '@photostructure/sqlite').map(({ from }) => from);
+    expect(new Set(loads)).toEqual(new Set(['sqlite/load.ts']));
   });
 
   test('webhooks import the contract and the state', () => {
@@ -107,7 +113,7 @@ describe('who may import whom', () => {
 
   test('what answers a TAB loads nothing that runs commands', () => {
     const madeByTheBuild = ['completion/program-tree.ts', 'completion/describe.ts', 'completion/hints.ts'];
-    const wrong = offenders('completion', ['settings', 'state', 'sandbox/glance.ts']).filter(
+    const wrong = offenders('completion', ['settings', 'state', 'sqlite', 'sandbox/glance.ts']).filter(
       (offence) => !madeByTheBuild.some((file) => offence.startsWith(file)),
     );
     expect(wrong).toEqual([]);

@@ -3,8 +3,8 @@ import { glanceRetailers, glanceSandbox, type Kind } from '../sandbox/glance.ts'
 import { type Glance, glanceSettings } from '../settings/glance.ts';
 import { type Environment, resolveFolders } from '../settings/paths.ts';
 import { embeddedUrl } from '../settings/stored.ts';
+import { openReader } from '../sqlite/load.ts';
 import { glanceEvents, glanceJournal } from '../state/glance.ts';
-import { openReader } from '../state/reader.ts';
 import type { LookUp } from './complete.ts';
 import type { Place } from './read-line.ts';
 import type { Candidate } from './tree.ts';

@@ -15,7 +15,7 @@ export type Sending = 'first' | 'again';
 /** Writes the outcome down, with what a paid order came with. Where that fails what was made exists all the same: its id is told, the record stays open. */
 export async function settleIntent(context: Context, key: string, id: string, grant?: Grant): Promise<void> {
   try {
-    (await context.journal()).settle(key, context.settings.baseUrl.value, id, grant);
+    await (await context.journal()).settle(key, context.settings.baseUrl.value, id, grant);
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     context.note(`${id} was made; the journal could not be told so (${error.message})`);
@@ -29,7 +29,7 @@ export async function refuseIntent(
   reason: { readonly code: string; readonly message: string },
 ): Promise<void> {
   try {
-    (await context.journal()).refuse(key, context.settings.baseUrl.value, reason);
+    await (await context.journal()).refuse(key, context.settings.baseUrl.value, reason);
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     context.note(`nothing came of ${key}; the journal could not be told so (${error.message})`);

@@ -36,7 +36,7 @@ export async function placeBatch(context: Context, batch: BatchIntent): Promise<
   const keyMasked = context.keyMasked();
   const settled = journal.settledOrder(batch.key, baseUrl.value, keyMasked);
   if (settled !== undefined) return { id: settled, existed: true };
-  const { mayBeSent } = journal.record({
+  const { mayBeSent } = await journal.record({
     key: batch.key,
     operation: 'bulk.create',
     profile: profile.value,

@@ -72,15 +72,18 @@ async function payOnRecord(
   const journal = await context.journal();
   const { value: baseUrl } = context.settings.baseUrl;
   const { idempotency_key: key } = body;
-  journal.record(intentOf(context, body, noteOf(challenge)), options.twinsSince);
+  await journal.record(intentOf(context, body, noteOf(challenge)), options.twinsSince);
   try {
     const payment = await pay(context, challenge, options);
-    journal.keepCredential(key, baseUrl, payment);
+    await journal.keepCredential(key, baseUrl, payment);
     return payment;
   } catch (error) {
     // Nothing was sent, whatever a wallet did.
     if (error instanceof ErrandError) {
-      journal.refuse(key, baseUrl, { code: error.facts.code ?? error.category, message: error.message });
+      await journal.refuse(key, baseUrl, {
+        code: error.facts.code ?? error.category,
+        message: error.message,
+      });
     }
     throw error;
   }

@@ -31,7 +31,7 @@ export async function placeOrder(
   }
   const settled = journal.settledOrder(intent.key, intent.baseUrl, intent.keyMasked);
   if (settled !== undefined) return readExisting(client, keyed, settled, {});
-  const { mayBeSent } = journal.record(intent, twinsSince);
+  const { mayBeSent } = await journal.record(intent, twinsSince);
   return send(context, client, keyed, mayBeSent ? 'again' : 'first');
 }
 

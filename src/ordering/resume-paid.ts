@@ -40,7 +40,7 @@ export async function resumePaid(
   const payment = journal.credentialOf(key, baseUrl);
   if (payment !== undefined) return send(context, client, keyedBody(order, key), 'again', paidOrder(payment));
   const message = `errand ended while ${key} was being paid for; nothing was ordered`;
-  journal.refuse(key, baseUrl, { code: 'payment_failed', message });
+  await journal.refuse(key, baseUrl, { code: 'payment_failed', message });
   throw new ErrandError('payment', message, {
     code: 'payment_failed',
     idempotencyKey: key,

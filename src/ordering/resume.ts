@@ -24,7 +24,7 @@ export async function resumeIntent(
   checkService(context, found);
   if (found.state === 'open' && !keyChanged && wasSentWithAnother(found, context.keyMasked()))
     throw sentWithAnother(found);
-  const record = (await context.journal()).claim(found);
+  const record = await (await context.journal()).claim(found);
   if (record.state === 'settled' && record.order_id !== null)
     return { order: await readMade(client, record.operation, record.order_id), existed: true };
   if (record.state !== 'open') {

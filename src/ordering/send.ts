@@ -75,5 +75,5 @@ async function adoptExisting(
 async function keepGrant(context: Context, orderId: string, refusal: ErrandError): Promise<void> {
   const grant = refusal instanceof ServiceError ? readGrant(refusal.headers) : undefined;
   if (grant?.apiKey === undefined) return;
-  (await context.journal()).grants.keep(orderId, context.settings.baseUrl.value, grant);
+  await (await context.journal()).grants.keep(orderId, context.settings.baseUrl.value, grant);
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { Sqlite } from '../sqlite/load.ts';
 import { retailers } from './catalogue/retailers.ts';
-import type { Sqlite } from './sqlite.ts';
 
 export type Kind = 'orders' | 'accounts' | 'batches' | 'returns';
 

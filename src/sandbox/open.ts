@@ -94,9 +94,9 @@ export async function openSandbox({
   /** The catalogue follows from a number alone, and stands in a file of its own beside the store. */
   async function openStoresCatalogue(): Promise<Catalogue> {
     const { openCatalogue } = await import('./catalogue/catalogue.ts');
-    const { loadSqlite } = await import('./sqlite.ts');
+    const { loadSqlite } = await import('../sqlite/load.ts');
     const number = catalogueSeed(identity.seed);
-    const Database = await loadSqlite();
+    const Database = loadSqlite();
     const path = file === ':memory:' ? file : join(dirname(file), `catalogue-${number}.db`);
     try {
       if (path !== ':memory:') makePrivateDatabase(path, tell);

@@ -1,7 +1,7 @@
 import { checkPrivateFile, makePrivateDatabase, type Tell } from '../private-files.ts';
+import { loadSqlite, type Sqlite, type Statement } from '../sqlite/load.ts';
 import { migrations } from './migrations.ts';
 import { patiently } from './patiently.ts';
-import { loadSqlite, type Sqlite, type Statement } from './sqlite.ts';
 import { openTrouble, StoreError, storeTrouble } from './store-error.ts';
 
 export { StoreError } from './store-error.ts';
@@ -45,7 +45,7 @@ export class Store {
    * @throws StoreError where it cannot be opened or written.
    */
   static async open(file: string, tell: Tell = () => {}): Promise<Store> {
-    const Database = await loadSqlite();
+    const Database = loadSqlite();
     let database: Sqlite | undefined;
     try {
       if (file !== ':memory:') {

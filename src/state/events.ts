@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ErrandError } from '../errors.ts';
-import type { SqlValue, Statements } from './statements.ts';
+import type { Database, SqlValue } from '../sqlite/database.ts';
 
 /** What one delivery of a webhook brought. `body` is its JSON as it came. */
 export interface Arrival {
@@ -63,13 +63,13 @@ export interface EventFilter {
 const keptMs = 30 * 24 * 3600 * 1000;
 const pageSize = 100;
 
-/** Events received, newest first; durable when `keep` returns. */
+/** Events received, newest first; durable when `keep` resolves. */
 export class EventLog {
-  readonly #sql: Statements;
+  readonly #database: Database;
   readonly #now: () => number;
 
-  constructor(statements: Statements, now: () => number) {
-    this.#sql = statements;
+  constructor(database: Database, now: () => number) {
+    this.#database = database;
     this.#now = now;
   }
 
@@ -78,36 +78,37 @@ export class EventLog {
    * @param owed whether something is to be done with it yet; until that is noted it counts as failed, crash or not.
    * @throws StorageError; then it must not be acknowledged.
    */
-  keep(arrival: Arrival, owed: boolean): { readonly event: StoredEvent; readonly isNew: boolean } {
-    return this.#sql.transaction(() => {
-      this.#sql.run('DELETE FROM events WHERE received_at < ?', new Date(this.#now() - keptMs).toISOString());
+  keep(arrival: Arrival, owed: boolean): Promise<{ readonly event: StoredEvent; readonly isNew: boolean }> {
+    return this.#database.transaction(() => {
+      this.#database.run(
+        'DELETE FROM events WHERE received_at < ?',
+        new Date(this.#now() - keptMs).toISOString(),
+      );
       const digest = digestOf(arrival);
-      const isNew = this.#sql.all('SELECT id FROM events WHERE digest = ?', digest).length === 0;
+      const isNew = this.#database.all('SELECT id FROM events WHERE digest = ?', digest).length === 0;
       if (isNew) this.#insert(arrival, digest, owed);
       else
-        this.#sql.run(
+        this.#database.run(
           'UPDATE events SET deliveries = deliveries + 1, last_received_at = ? WHERE digest = ?',
           this.#time(),
           digest,
         );
-      const [row] = this.#sql.all('SELECT * FROM events WHERE digest = ?', digest);
+      const [row] = this.#database.all('SELECT * FROM events WHERE digest = ?', digest);
       return { event: eventOf(row ?? {}), isNew };
     });
   }
 
-  noteForward(id: number, outcome: ForwardOutcome): void {
-    this.#sql.run('UPDATE events SET forward = ? WHERE id = ?', JSON.stringify(outcome), id);
-    this.#judge(id);
+  noteForward(id: number, outcome: ForwardOutcome): Promise<void> {
+    return this.#note('forward', id, outcome);
   }
 
-  noteExec(id: number, outcome: ExecOutcome): void {
-    this.#sql.run('UPDATE events SET exec = ? WHERE id = ?', JSON.stringify(outcome), id);
-    this.#judge(id);
+  noteExec(id: number, outcome: ExecOutcome): Promise<void> {
+    return this.#note('exec', id, outcome);
   }
 
   /** @throws ErrandError not_found. */
   get(id: number): StoredEvent {
-    const [row] = this.#sql.all('SELECT * FROM events WHERE id = ?', id);
+    const [row] = this.#database.all('SELECT * FROM events WHERE id = ?', id);
     if (row) return eventOf(row);
     throw new ErrandError('not_found', `no event ${id} is kept`, {
       next: [{ command: 'errand webhook events', when: 'to see those that are; they are kept for 30 days' }],
@@ -126,7 +127,7 @@ export class EventLog {
     const where = ['id < ?', ...wanted.map(([, sql]) => sql)].join(' AND ');
     const values = wanted.flatMap(([, , bound]) => bound);
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const rows = this.#sql.all(
+      const rows = this.#database.all(
         `SELECT * FROM events WHERE ${where} ORDER BY id DESC LIMIT ${pageSize}`,
         before,
         ...values,
@@ -140,7 +141,7 @@ export class EventLog {
 
   /** The address that an event was last sent on to. */
   lastForward(): string | undefined {
-    const [row] = this.#sql.all(
+    const [row] = this.#database.all(
       "SELECT forward FROM events WHERE forward IS NOT NULL ORDER BY json_extract(forward, '$.at') DESC, id DESC LIMIT 1",
     );
     const outcome = row && readJson<ForwardOutcome>(row.forward);
@@ -150,7 +151,7 @@ export class EventLog {
   #insert(arrival: Arrival, digest: string, owed: boolean): void {
     const { event, orderId, status, errorType, profile, baseUrl, headers, body } = arrival;
     const at = this.#time();
-    this.#sql.run(
+    this.#database.run(
       `INSERT INTO events (digest, event, order_id, status, error_type, profile, base_url, headers, body,
          received_at, last_received_at, deliveries, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)`,
       ...[digest, event, orderId, status, errorType, profile, baseUrl],
@@ -158,12 +159,15 @@ export class EventLog {
     );
   }
 
-  #judge(id: number): void {
-    this.#sql.run(
-      `UPDATE events SET failed = coalesce(json_extract(forward, '$.delivered') = 0, 0)
-         OR coalesce(exec IS NOT NULL AND json_extract(exec, '$.exit_code') IS NOT 0, 0) WHERE id = ?`,
-      id,
-    );
+  #note(column: 'forward' | 'exec', id: number, outcome: ForwardOutcome | ExecOutcome): Promise<void> {
+    return this.#database.transaction(() => {
+      this.#database.run(`UPDATE events SET ${column} = ? WHERE id = ?`, JSON.stringify(outcome), id);
+      this.#database.run(
+        `UPDATE events SET failed = coalesce(json_extract(forward, '$.delivered') = 0, 0)
+           OR coalesce(exec IS NOT NULL AND json_extract(exec, '$.exit_code') IS NOT 0, 0) WHERE id = ?`,
+        id,
+      );
+    });
   }
 
   #time(): string {

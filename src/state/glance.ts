@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { openReader } from '../sqlite/load.ts';
 import { journalFile } from './journal-tables.ts';
-import { openReader } from './reader.ts';
 
 /** A record of the journal, read in passing. Times ISO 8601. */
 export interface GlancedIntent {

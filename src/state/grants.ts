@@ -1,4 +1,4 @@
-import type { Statements } from './statements.ts';
+import type { Database } from '../sqlite/database.ts';
 
 /** What reads an order that was paid for without an account, and what proves the payment. */
 export interface StoredGrant {
@@ -8,17 +8,22 @@ export interface StoredGrant {
 
 /** The keys and receipts of orders paid by challenge, beside the journal. They are kept as long as the file is. */
 export class Grants {
-  readonly #statements: Statements;
+  readonly #database: Database;
   readonly #now: () => number;
 
-  constructor(statements: Statements, now: () => number) {
-    this.#statements = statements;
+  constructor(database: Database, now: () => number) {
+    this.#database = database;
     this.#now = now;
   }
 
   /** Keeps what an order came with; what is known already stays where nothing new comes. */
-  keep(orderId: string, baseUrl: string, { apiKey, receipt }: StoredGrant): void {
-    this.#statements.run(
+  keep(orderId: string, baseUrl: string, grant: StoredGrant): Promise<void> {
+    return this.#database.transaction(() => this.write(orderId, baseUrl, grant));
+  }
+
+  /** As `keep`, within a transaction of the journal. */
+  write(orderId: string, baseUrl: string, { apiKey, receipt }: StoredGrant): void {
+    this.#database.run(
       `INSERT INTO grants (order_id, base_url, api_key, receipt, created_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (order_id, base_url) DO UPDATE SET api_key = coalesce(excluded.api_key, api_key),
          receipt = coalesce(excluded.receipt, receipt)`,
@@ -32,7 +37,7 @@ export class Grants {
 
   /** What an order at a service came with, if it was paid for from here. */
   of(orderId: string, baseUrl: string): StoredGrant | undefined {
-    const [row] = this.#statements.all(
+    const [row] = this.#database.all(
       'SELECT * FROM grants WHERE order_id = ? AND base_url = ?',
       orderId,
       baseUrl,

@@ -1,11 +1,11 @@
 import { ErrandError, UsageError } from '../errors.ts';
+import type { Database } from '../sqlite/database.ts';
 import { bodyHash, canonicalJson } from './canonical.ts';
-import { openDatabase } from './database.ts';
+import { type OpenOptions, openDatabase } from './database.ts';
 import { Grants, type StoredGrant } from './grants.ts';
 import { type Intent, type IntentState, type JournalRecord, recordOf } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { self } from './owner.ts';
-import { Statements } from './statements.ts';
 import { beingPlaced, checkFree, checkSameIntent, checkUnpaid, isOthers, mayHaveMade } from './take-over.ts';
 
 /** How long a settled record is kept, ms. */
@@ -13,23 +13,22 @@ const keptMs = 30 * 24 * 3600 * 1000;
 
 /**
  * The money journal: what was asked and not yet answered survives timeouts, crashes and reboots. A record is durable
- * when `record` returns; it is owned by a live process or free to be resumed. Shared safely by several processes.
+ * when `record` resolves; it is owned by a live process or free to be resumed. Shared safely by several processes.
  */
 export class Journal {
   readonly grants: Grants;
-  readonly #statements: Statements;
+  readonly #database: Database;
   readonly #now: () => number;
 
-  private constructor(statements: Statements, now: () => number) {
-    this.grants = new Grants(statements, now);
-    this.#statements = statements;
+  private constructor(database: Database, now: () => number) {
+    this.grants = new Grants(database, now);
+    this.#database = database;
     this.#now = now;
   }
 
   /** @throws StorageError where the journal cannot be written; then nothing may be sent. */
-  static async open(folder: string, now: () => number): Promise<Journal> {
-    const file = journalFile(folder);
-    return new Journal(new Statements(file, await openDatabase(file, journalMigrations)), now);
+  static async open(folder: string, now: () => number, options?: OpenOptions): Promise<Journal> {
+    return new Journal(await openDatabase(journalFile(folder), journalMigrations, options), now);
   }
 
   /**
@@ -38,9 +37,9 @@ export class Journal {
    * @returns whether an earlier process may have sent it.
    * @throws ErrandError conflict for a key in use by a live process, for another body or account, or of an order that would be paid again.
    */
-  record(intent: Intent, twinsSince?: number): { readonly mayBeSent: boolean } {
+  record(intent: Intent, twinsSince?: number): Promise<{ readonly mayBeSent: boolean }> {
     const hash = bodyHash(intent.body);
-    return this.#statements.transaction(() => {
+    return this.#database.transaction(() => {
       const before = this.#find(intent.key, intent.baseUrl);
       if (before?.state === 'open') {
         checkFree(before);
@@ -50,7 +49,7 @@ export class Journal {
       const [twin] = twinsSince === undefined ? [] : this.#twins(intent, twinsSince);
       if (twin) throw beingPlaced(twin);
       const { pid, started } = self();
-      this.#statements.run(
+      this.#database.run(
         `INSERT INTO intents (key, base_url, state, operation, profile, sent_with, body_hash, body, payment, pid, process_started, created_at)
          VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (key, base_url) DO UPDATE SET state = 'open', operation = excluded.operation, profile = excluded.profile,
@@ -69,7 +68,7 @@ export class Journal {
         started,
         this.#time(),
       );
-      this.#statements.run(
+      this.#database.run(
         'DELETE FROM intents WHERE settled_at < ?',
         new Date(this.#now() - keptMs).toISOString(),
       );
@@ -78,26 +77,22 @@ export class Journal {
   }
 
   /** The service has the order; `grant` is what an order paid by challenge came with. */
-  settle(key: string, baseUrl: string, orderId: string, grant?: StoredGrant): void {
-    this.#statements.transaction(() => {
+  settle(key: string, baseUrl: string, orderId: string, grant?: StoredGrant): Promise<void> {
+    return this.#database.transaction(() => {
       this.#end(key, baseUrl, 'settled', { order_id: orderId });
-      if (grant) this.grants.keep(orderId, baseUrl, grant);
+      if (grant) this.grants.write(orderId, baseUrl, grant);
     });
   }
 
   /** Keeps what pays for an open intent, durably, before it is sent. */
-  keepCredential(key: string, baseUrl: string, credential: string): void {
-    this.#statements.run(
-      "UPDATE intents SET credential = ? WHERE key = ? AND base_url = ? AND state = 'open'",
-      credential,
-      key,
-      baseUrl,
-    );
+  async keepCredential(key: string, baseUrl: string, credential: string): Promise<void> {
+    const sql = "UPDATE intents SET credential = ? WHERE key = ? AND base_url = ? AND state = 'open'";
+    await this.#database.transaction(() => this.#database.run(sql, credential, key, baseUrl));
   }
 
   /** What pays for an open intent; undefined where none was made. */
   credentialOf(key: string, baseUrl: string): string | undefined {
-    const [row] = this.#statements.all(
+    const [row] = this.#database.all(
       'SELECT credential FROM intents WHERE key = ? AND base_url = ?',
       key,
       baseUrl,
@@ -106,13 +101,17 @@ export class Journal {
   }
 
   /** The service surely has no order of this intent. What has an order by now keeps it. */
-  refuse(key: string, baseUrl: string, reason: { readonly code: string; readonly message: string }): void {
-    this.#end(key, baseUrl, 'refused', reason);
+  refuse(
+    key: string,
+    baseUrl: string,
+    reason: { readonly code: string; readonly message: string },
+  ): Promise<void> {
+    return this.#database.transaction(() => this.#end(key, baseUrl, 'refused', reason));
   }
 
   /** The user gives the intent up; whether an order came of it is theirs to know. */
-  forget(key: string, baseUrl: string): void {
-    this.#end(key, baseUrl, 'forgotten', {});
+  forget(key: string, baseUrl: string): Promise<void> {
+    return this.#database.transaction(() => this.#end(key, baseUrl, 'forgotten', {}));
   }
 
   /** The open record of a key, if there is one. */
@@ -130,14 +129,14 @@ export class Journal {
 
   /** The record that has led to an order or a batch. */
   madeBy(id: string, baseUrl: string): JournalRecord | undefined {
-    return this.#statements
+    return this.#database
       .all('SELECT * FROM intents WHERE order_id = ? AND base_url = ?', id, baseUrl)
       .map(recordOf)[0];
   }
 
   /** Records in doubt, oldest first; with `all` the ended ones too. */
   list(all = false): JournalRecord[] {
-    const rows = this.#statements.all(
+    const rows = this.#database.all(
       `SELECT * FROM intents ${all ? '' : "WHERE state = 'open'"} ORDER BY created_at, key`,
     );
     return rows.map(recordOf);
@@ -150,7 +149,7 @@ export class Journal {
 
   /** The record of a key, or of a prefix of one that names a single record; of several services' the one at `baseUrl`. @throws ErrandError not_found, UsageError. */
   get(key: string, baseUrl: string): JournalRecord {
-    const rows = this.#statements.all(
+    const rows = this.#database.all(
       'SELECT * FROM intents WHERE substr(key, 1, length(?)) = ? ORDER BY created_at',
       key,
       key,
@@ -177,7 +176,7 @@ export class Journal {
   }
 
   #twins(intent: Intent, sinceMs: number): JournalRecord[] {
-    const rows = this.#statements.all(
+    const rows = this.#database.all(
       `SELECT * FROM intents WHERE state = 'open' AND body_hash = ? AND base_url = ? AND profile = ? AND operation = ?
        AND key <> ? AND created_at >= ? ORDER BY created_at`,
       bodyHash(intent.body),
@@ -194,14 +193,14 @@ export class Journal {
    * Takes an open record over, to resume it. One that has ended since it was read is left as it is.
    * @returns the record as it is now. @throws ErrandError conflict where a live process works on it.
    */
-  claim(read: JournalRecord): JournalRecord {
+  claim(read: JournalRecord): Promise<JournalRecord> {
     const { key, base_url } = read;
-    return this.#statements.transaction(() => {
+    return this.#database.transaction(() => {
       const record = this.#find(key, base_url) ?? read;
       if (record.state !== 'open') return record;
       checkFree(record);
       const { pid, started } = self();
-      this.#statements.run(
+      this.#database.run(
         'UPDATE intents SET pid = ?, process_started = ? WHERE key = ? AND base_url = ?',
         pid,
         started,
@@ -213,7 +212,7 @@ export class Journal {
   }
 
   close(): void {
-    this.#statements.close();
+    this.#database.close();
   }
 
   #end(
@@ -223,7 +222,7 @@ export class Journal {
     facts: { order_id?: string; code?: string; message?: string },
   ): void {
     const { order_id = null, code = null, message = null } = facts;
-    this.#statements.run(
+    this.#database.run(
       `UPDATE intents SET state = ?, order_id = ?, code = ?, message = ?, settled_at = ?, credential = NULL
        WHERE key = ? AND base_url = ? AND (state = 'open' OR ? = 'settled')`,
       state,
@@ -238,7 +237,7 @@ export class Journal {
   }
 
   #find(key: string, baseUrl: string): JournalRecord | undefined {
-    return this.#statements
+    return this.#database
       .all('SELECT * FROM intents WHERE key = ? AND base_url = ?', key, baseUrl)
       .map(recordOf)[0];
   }

@@ -1,31 +1,31 @@
+import type { Database } from '../sqlite/database.ts';
 import { isAlive, self } from './owner.ts';
-import type { Statements } from './statements.ts';
 
 /**
  * The webhook addresses that errand has registered, since the service has no way to ask for the one that stands.
  * A stack for each scope (a service, a profile, test or live): listeners come and go on top of what was set to stay.
  */
 export class Registrations {
-  readonly #sql: Statements;
+  readonly #database: Database;
   readonly #now: () => number;
 
-  constructor(statements: Statements, now: () => number) {
-    this.#sql = statements;
+  constructor(database: Database, now: () => number) {
+    this.#database = database;
     this.#now = now;
   }
 
   /** An address that stays until another takes its place. */
-  stand(scope: string, url: string): void {
-    this.#sql.transaction(() => {
-      this.#sql.run('DELETE FROM registrations WHERE scope = ? AND pid IS NULL', scope);
+  stand(scope: string, url: string): Promise<void> {
+    return this.#database.transaction(() => {
+      this.#database.run('DELETE FROM registrations WHERE scope = ? AND pid IS NULL', scope);
       this.#push(scope, url, null, null);
     });
   }
 
   /** A listener's address, for as long as this process lives. @returns what to end it by. */
-  begin(scope: string, url: string): number {
+  begin(scope: string, url: string): Promise<number> {
     const { pid, started } = self();
-    return this.#sql.transaction(() => this.#push(scope, url, pid, started));
+    return this.#database.transaction(() => this.#push(scope, url, pid, started));
   }
 
   /**
@@ -33,15 +33,18 @@ export class Registrations {
    * @returns whether the service still has it, as far as is known, and the address to put back in its place:
    * the latest one set to stay or of a listener that lives.
    */
-  end(scope: string, id: number): { readonly stands: boolean; readonly earlier: string | undefined } {
-    return this.#sql.transaction(() => {
-      const rows = this.#sql.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
+  end(
+    scope: string,
+    id: number,
+  ): Promise<{ readonly stands: boolean; readonly earlier: string | undefined }> {
+    return this.#database.transaction(() => {
+      const rows = this.#database.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
       const living = rows.filter(
         ({ pid, process_started }) =>
           pid === null || isAlive({ pid: Number(pid), started: String(process_started) }),
       );
       for (const row of rows.filter((row) => row.id === id || !living.includes(row)))
-        this.#sql.run('DELETE FROM registrations WHERE id = ?', Number(row.id));
+        this.#database.run('DELETE FROM registrations WHERE id = ?', Number(row.id));
       const earlier = living.find((row) => row.id !== id)?.url;
       return {
         stands: living[0]?.id === id,
@@ -51,7 +54,7 @@ export class Registrations {
   }
 
   #push(scope: string, url: string, pid: number | null, started: string | null): number {
-    this.#sql.run(
+    this.#database.run(
       'INSERT INTO registrations (scope, url, registered_at, pid, process_started) VALUES (?, ?, ?, ?, ?)',
       scope,
       url,
@@ -59,6 +62,8 @@ export class Registrations {
       pid,
       started,
     );
-    return Number(this.#sql.all('SELECT max(id) AS id FROM registrations WHERE scope = ?', scope)[0]?.id);
+    return Number(
+      this.#database.all('SELECT max(id) AS id FROM registrations WHERE scope = ?', scope)[0]?.id,
+    );
   }
 }

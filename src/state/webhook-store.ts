@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { openDatabase } from './database.ts';
+import { type OpenOptions, openDatabase } from './database.ts';
 import { EventLog } from './events.ts';
 import { Registrations } from './registrations.ts';
-import { Statements } from './statements.ts';
 
 const migrations = [
   `CREATE TABLE events (
@@ -27,12 +26,15 @@ export interface WebhookStore {
 }
 
 /** @param now ms since the epoch. @throws StorageError where it cannot be kept; then no event may be accepted. */
-export async function openWebhookStore(folder: string, now: () => number): Promise<WebhookStore> {
-  const file = join(folder, 'webhooks.db');
-  const statements = new Statements(file, await openDatabase(file, migrations));
+export async function openWebhookStore(
+  folder: string,
+  now: () => number,
+  options?: OpenOptions,
+): Promise<WebhookStore> {
+  const database = await openDatabase(join(folder, 'webhooks.db'), migrations, options);
   return {
-    events: new EventLog(statements, now),
-    registrations: new Registrations(statements, now),
-    close: () => statements.close(),
+    events: new EventLog(database, now),
+    registrations: new Registrations(database, now),
+    close: () => database.close(),
   };
 }

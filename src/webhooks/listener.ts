@@ -38,8 +38,8 @@ export interface ListenerOptions {
   readonly port: number;
   readonly secret: string;
   readonly limits?: Partial<ListenerLimits> | undefined;
-  /** Keeps a delivery durably before it returns. Whatever it throws is answered 503, so that the sender tries again. */
-  keep(received: Received): Kept;
+  /** Keeps a delivery durably before it resolves. Whatever it rejects with is answered 503, so that the sender tries again. */
+  keep(received: Received): Promise<Kept>;
 }
 
 export interface Listener {
@@ -92,14 +92,14 @@ async function receive(
   if (body === 'too large') return answer(response, 413, { message: `at most ${limit} bytes` });
   const facts = readArrival(body, headerOf(request, webhookEventHeader.toLowerCase()));
   if (!facts) return answer(response, 400, { message: 'the body is no JSON object' });
-  const kept = tryToKeep(() => keep({ ...facts, headers: safeHeaders(request) }));
+  const kept = await tryToKeep(() => keep({ ...facts, headers: safeHeaders(request) }));
   if (kept === 'busy') busy(response);
   else answer(response, 200, { received: true, duplicate: kept === 'duplicate' });
 }
 
-function tryToKeep(keep: () => Kept): Kept {
+async function tryToKeep(keep: () => Promise<Kept>): Promise<Kept> {
   try {
-    return keep();
+    return await keep();
   } catch {
     // Whoever keeps has told of it; the sender only has to know that it must come again.
     return 'busy';

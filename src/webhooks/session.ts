@@ -14,6 +14,8 @@ export class Session {
   readonly #counts = { received: 0, stored: 0, duplicates: 0, shown: 0, forwarded: 0, failed: 0 };
   #wanted = 0;
   #ended: ListenSummary['ended'] | undefined;
+  /** One at a time, so that no more are kept than were asked for. */
+  #keeping: Promise<unknown> = Promise.resolve();
   #showing: Promise<void> = Promise.resolve();
   #acting: Promise<void> = Promise.resolve();
 
@@ -22,11 +24,17 @@ export class Session {
   }
 
   /** Called for each delivery before it is answered. */
-  keep(received: Received): Kept {
+  keep(received: Received): Promise<Kept> {
+    const kept = this.#keeping.then(() => this.#keep(received));
+    this.#keeping = kept.catch(() => {});
+    return kept;
+  }
+
+  async #keep(received: Received): Promise<Kept> {
     const { log, profile, baseUrl, wants, max = Number.POSITIVE_INFINITY } = this.#options;
     if (this.#ended !== undefined || this.#wanted >= max) return 'busy';
     const isWanted = wants(received.event);
-    const { event, isNew } = this.#kept(() =>
+    const { event, isNew } = await this.#kept(() =>
       log.keep({ ...received, profile, baseUrl }, isWanted && this.#acts),
     );
     this.#counts.received += 1;
@@ -62,6 +70,7 @@ export class Session {
 
   /** What is being shown or acted on comes to its end; what has not begun stays owed. */
   async settle(): Promise<void> {
+    await this.#keeping;
     await this.#showing;
     await this.#acting;
     this.feed.end();
@@ -82,9 +91,9 @@ export class Session {
     this.stop('max');
   }
 
-  #kept<T>(keep: () => T): T {
+  async #kept<T>(keep: () => Promise<T>): Promise<T> {
     try {
-      return keep();
+      return await keep();
     } catch (error) {
       void this.feed.put({ type: 'gap', message: messageOf(error) });
       throw error;
@@ -134,13 +143,13 @@ export class Session {
       const delivery = { event, orderId, body: JSON.stringify(reread ?? body) };
       const sent = await forward?.(delivery, this.#ending.signal);
       if (sent) {
-        log.noteForward(id, sent);
+        await log.noteForward(id, sent);
         this.#counts[sent.delivered ? 'forwarded' : 'failed'] += 1;
         await this.feed.put({ type: 'forward', id, ...sent, url: maskAddress(sent.url) });
       }
       const run = await exec?.(delivery, this.#ending.signal);
       if (!run) return;
-      log.noteExec(id, run);
+      await log.noteExec(id, run);
       if (run.exit_code !== 0 && sent?.delivered !== false) this.#counts.failed += 1;
       await this.feed.put({ type: 'exec', id, ...run });
     } catch (error) {

@@ -119,9 +119,9 @@ describe('what a TAB is told', () => {
     );
     const intent = { operation: 'order.create', profile: 'work', keyMasked: 'x', body: {} };
     const at = { ...intent, baseUrl: 'https://service.example' };
-    journal.record({ ...at, key: 'settled-key' });
-    journal.settle('settled-key', at.baseUrl, placed);
-    journal.record({ ...at, key: doubtful });
+    await journal.record({ ...at, key: 'settled-key' });
+    await journal.settle('settled-key', at.baseUrl, placed);
+    await journal.record({ ...at, key: doubtful });
     journal.close();
     const work = ['--profile', 'work', 'order'];
     expect([...(await told(place, [...work, 'get', ''])).texts]).toEqual([
@@ -132,7 +132,7 @@ describe('what a TAB is told', () => {
 
   test('webhook events that were received', async () => {
     const store = await openWebhookStore(join(place.folder, '.state'), Date.now);
-    store.events.keep(
+    await store.events.keep(
       {
         event: 'order.placed',
         orderId: 'o-1',

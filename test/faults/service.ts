@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadSqlite } from '../../src/sandbox/sqlite.ts';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { firstLine } from '../program/first-line.ts';
 import type { ServiceOrder } from './checker.ts';
 
@@ -63,7 +63,7 @@ export async function startService(): Promise<Service> {
       }
     },
     async paidOrders() {
-      const Database = await loadSqlite();
+      const Database = loadSqlite();
       const database = new Database(join(folder, 'sandbox.db'), { readOnly: true });
       try {
         const rows = database

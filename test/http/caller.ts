@@ -18,6 +18,7 @@ export function patientClock(start = Date.parse('2026-11-21T10:00:00Z')): Patien
   return {
     slept,
     now: () => now,
+    monotonic: () => now,
     sleep: async (ms, signal) => {
       signal?.throwIfAborted();
       slept.push(ms);

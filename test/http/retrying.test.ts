@@ -109,6 +109,7 @@ describe('a service that fails', () => {
     const { client, controller } = caller(service.url, {
       clock: {
         now: () => 0,
+        monotonic: () => 0,
         sleep: async (_, signal) => {
           controller.abort();
           signal?.throwIfAborted();

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readFault } from '../../src/sandbox/faults/spec.ts';
-import { loadSqlite } from '../../src/state/sqlite.ts';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { orderBody, TestService } from '../service/service.ts';
 import { makePlace } from './place.ts';
 import { errand } from './run.ts';
@@ -50,7 +50,7 @@ test('whatever is lost on the way, each intent is paid once and is one order', {
   );
   expect(records.map(({ state }) => state)).toEqual(Array(intents).fill('settled'));
   expect(new Set(records.map(({ order_id }) => order_id)).size).toBe(intents);
-  const Database = await loadSqlite();
+  const Database = loadSqlite();
   const books = new Database(file);
   expect(books.prepare('SELECT count(*) AS n FROM orders').get()).toMatchObject({ n: intents });
   expect(books.prepare('SELECT count(*) AS n FROM payments').get()).toMatchObject({ n: intents });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { loadSqlite } from '../../src/state/sqlite.ts';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
 
@@ -35,29 +35,29 @@ describe('a journal that cannot be used', { timeout: 60_000 }, () => {
 
   test('from a newer errand is not written to: what it means is not known', async () => {
     const { place, journal, id } = await withOneOrder();
-    const Database = await loadSqlite();
+    const Database = loadSqlite();
     const database = new Database(journal);
     database.exec('PRAGMA user_version = 99');
     database.close();
     const create = await shell(place, `errand ${order}`);
     expect(create.code).toBe(1);
-    expect(create.stderr).toMatch(/a newer errand has written it\n.*Update errand/);
+    expect(create.stderr).toMatch(/a newer errand has changed it\n.*Update errand/);
     expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
   });
 
   test('once the order is sent hides neither the order nor the refusal', async () => {
     const { place, journal } = await withOneOrder();
-    const Database = await loadSqlite();
+    const Database = loadSqlite();
     const database = new Database(journal);
     database.exec(`CREATE TRIGGER full BEFORE UPDATE ON intents
       BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`);
     database.close();
     const made = await shell(place, `errand ${order.replace('test-never', 'test-success')}`);
     expect(made.code).toBe(0);
-    expect(made.stderr).toMatch(/was made; the journal could not be told so .*the disk is full/);
+    expect(made.stderr).toMatch(/was made; the journal could not be told so .*disk is full/);
     const refused = await shell(place, `errand ${order.replace('test-never', 'test-insufficient-funds')}`);
     expect(refused.code).toBe(6);
-    expect(refused.stderr).toMatch(/nothing came of .*the journal could not be told so .*the disk is full/);
+    expect(refused.stderr).toMatch(/nothing came of .*the journal could not be told so .*disk is full/);
     const { stdout } = await errand(place, ['order', 'journal', 'list', '-o', 'id']);
     expect(stdout.trim().split('\n')).toHaveLength(2);
   });

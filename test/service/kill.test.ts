@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { loadSqlite } from '../../src/sandbox/sqlite.ts';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { Random } from '../faults/random.ts';
 import { firstLine } from '../program/first-line.ts';
 import { orderBody } from './service.ts';
@@ -129,7 +129,7 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
     child.kill('SIGTERM');
     await ended;
 
-    const Database = await loadSqlite();
+    const Database = loadSqlite();
     const database = new Database(join(folder, 'sandbox.db'));
     const [wallet] = database
       .prepare(

@@ -43,7 +43,7 @@ describe('events received', () => {
     const module = new URL('../../src/state/webhook-store.ts', import.meta.url).href;
     const script = `const { openWebhookStore } = await import(${JSON.stringify(module)});
       const store = await openWebhookStore(${JSON.stringify(folder)}, () => ${now});
-      store.events.keep(${JSON.stringify(arrival('pending'))}, true);
+      await store.events.keep(${JSON.stringify(arrival('pending'))}, true);
       process.kill(process.pid, 'SIGKILL');`;
     const { signal, stderr } = spawnSync(
       process.execPath,
@@ -59,25 +59,27 @@ describe('events received', () => {
     expect(ids({ failed: true })).toEqual([1]);
   });
 
-  test('the same name and body from the same service is one event, however often it comes', () => {
-    expect(store.events.keep(arrival('a'), false)).toMatchObject({
+  test('the same name and body from the same service is one event, however often it comes', async () => {
+    expect(await store.events.keep(arrival('a'), false)).toMatchObject({
       isNew: true,
       event: { id: 1, deliveries: 1 },
     });
     now += 5_000;
-    expect(store.events.keep(arrival('a'), false)).toMatchObject({
+    expect(await store.events.keep(arrival('a'), false)).toMatchObject({
       isNew: false,
       event: { id: 1, deliveries: 2, last_received_at: '2026-03-01T12:00:05.000Z' },
     });
-    expect(store.events.keep(arrival('a', { event: 'tracking_updated' }), false).event.id).toBe(2);
-    expect(store.events.keep(arrival('a', { event: null }), false).event.id).toBe(3);
-    expect(store.events.keep(arrival('a', { baseUrl: 'https://else.example' }), false).event.id).toBe(4);
-    expect(store.events.keep(arrival('b'), false).event.id).toBe(5);
+    expect((await store.events.keep(arrival('a', { event: 'tracking_updated' }), false)).event.id).toBe(2);
+    expect((await store.events.keep(arrival('a', { event: null }), false)).event.id).toBe(3);
+    expect((await store.events.keep(arrival('a', { baseUrl: 'https://else.example' }), false)).event.id).toBe(
+      4,
+    );
+    expect((await store.events.keep(arrival('b'), false)).event.id).toBe(5);
   });
 
-  test('they are listed newest first, by name, by order, and by what failed, however many there are', () => {
+  test('they are listed newest first, by name, by order, and by what failed, however many there are', async () => {
     for (let index = 0; index < 250; index += 1)
-      store.events.keep(
+      await store.events.keep(
         arrival(`s${index}`, index % 2 === 0 ? {} : { event: 'tracking_updated', orderId: null }),
         false,
       );
@@ -88,24 +90,24 @@ describe('events received', () => {
     expect(ids({ failed: true })).toEqual([]);
   });
 
-  test('an event is owed until it was sent on and its command ran', () => {
-    store.events.keep(arrival('a'), true);
+  test('an event is owed until it was sent on and its command ran', async () => {
+    await store.events.keep(arrival('a'), true);
     expect(ids({ failed: true })).toEqual([1]);
-    store.events.noteForward(1, sent(true, 'http://127.0.0.1/a', '2026-03-01T12:00:00Z'));
+    await store.events.noteForward(1, sent(true, 'http://127.0.0.1/a', '2026-03-01T12:00:00Z'));
     expect(ids({ failed: true })).toEqual([]);
-    store.events.noteExec(1, { exit_code: null, message: 'ended by SIGTERM', at: '' });
+    await store.events.noteExec(1, { exit_code: null, message: 'ended by SIGTERM', at: '' });
     expect(ids({ failed: true })).toEqual([1]);
-    store.events.noteExec(1, { exit_code: 0, message: null, at: '' });
+    await store.events.noteExec(1, { exit_code: 0, message: null, at: '' });
     expect(ids({ failed: true })).toEqual([]);
-    store.events.noteForward(1, sent(false, 'http://127.0.0.1/a', '2026-03-01T12:00:01Z'));
+    await store.events.noteForward(1, sent(false, 'http://127.0.0.1/a', '2026-03-01T12:00:01Z'));
     expect(ids({ failed: true })).toEqual([1]);
   });
 
-  test('the address used last is known', () => {
+  test('the address used last is known', async () => {
     expect(store.events.lastForward()).toBeUndefined();
-    for (const status of ['a', 'b']) store.events.keep(arrival(status), false);
-    store.events.noteForward(2, sent(true, 'http://first/', '2026-03-01T12:00:00.000Z'));
-    store.events.noteForward(1, sent(false, 'http://second/', '2026-03-01T12:00:01.000Z'));
+    for (const status of ['a', 'b']) await store.events.keep(arrival(status), false);
+    await store.events.noteForward(2, sent(true, 'http://first/', '2026-03-01T12:00:00.000Z'));
+    await store.events.noteForward(1, sent(false, 'http://second/', '2026-03-01T12:00:01.000Z'));
     expect(store.events.lastForward()).toBe('http://second/');
   });
 
@@ -113,10 +115,10 @@ describe('events received', () => {
     expect(() => store.events.get(7)).toThrow('no event 7 is kept');
   });
 
-  test('they are kept for 30 days', () => {
-    store.events.keep(arrival('old'), false);
+  test('they are kept for 30 days', async () => {
+    await store.events.keep(arrival('old'), false);
     now += 31 * 24 * 3600 * 1000;
-    store.events.keep(arrival('new'), false);
+    await store.events.keep(arrival('new'), false);
     expect(ids()).toEqual([2]);
   });
 
@@ -126,53 +128,53 @@ describe('events received', () => {
 });
 
 describe('addresses registered', () => {
-  test('a listener ends with the address that was set to stay', () => {
+  test('a listener ends with the address that was set to stay', async () => {
     const { registrations } = store;
-    registrations.stand('a', 'https://one');
-    registrations.stand('a', 'https://two');
-    registrations.stand('b', 'https://other');
-    const id = registrations.begin('a', 'http://listener');
-    expect(registrations.end('a', id)).toEqual({ stands: true, earlier: 'https://two' });
+    await registrations.stand('a', 'https://one');
+    await registrations.stand('a', 'https://two');
+    await registrations.stand('b', 'https://other');
+    const id = await registrations.begin('a', 'http://listener');
+    expect(await registrations.end('a', id)).toEqual({ stands: true, earlier: 'https://two' });
   });
 
-  test('nothing is known before the first', () => {
-    const id = store.registrations.begin('a', 'http://listener');
-    expect(store.registrations.end('a', id)).toEqual({ stands: true, earlier: undefined });
+  test('nothing is known before the first', async () => {
+    const id = await store.registrations.begin('a', 'http://listener');
+    expect(await store.registrations.end('a', id)).toEqual({ stands: true, earlier: undefined });
   });
 
-  test('of two listeners the one that ends first leaves the other its registration', () => {
+  test('of two listeners the one that ends first leaves the other its registration', async () => {
     const { registrations } = store;
-    registrations.stand('a', 'https://stays');
-    const first = registrations.begin('a', 'http://first');
-    const second = registrations.begin('a', 'http://second');
-    expect(registrations.end('a', first)).toEqual({ stands: false, earlier: 'http://second' });
-    expect(registrations.end('a', second)).toEqual({ stands: true, earlier: 'https://stays' });
+    await registrations.stand('a', 'https://stays');
+    const first = await registrations.begin('a', 'http://first');
+    const second = await registrations.begin('a', 'http://second');
+    expect(await registrations.end('a', first)).toEqual({ stands: false, earlier: 'http://second' });
+    expect(await registrations.end('a', second)).toEqual({ stands: true, earlier: 'https://stays' });
   });
 
-  test('the second to come gives way to the first where that still listens', () => {
+  test('the second to come gives way to the first where that still listens', async () => {
     const { registrations } = store;
-    registrations.begin('a', 'http://first');
-    const second = registrations.begin('a', 'http://second');
-    expect(registrations.end('a', second)).toEqual({ stands: true, earlier: 'http://first' });
+    await registrations.begin('a', 'http://first');
+    const second = await registrations.begin('a', 'http://second');
+    expect(await registrations.end('a', second)).toEqual({ stands: true, earlier: 'http://first' });
   });
 
-  test('an address registered meanwhile stays', () => {
+  test('an address registered meanwhile stays', async () => {
     const { registrations } = store;
-    const id = registrations.begin('a', 'http://listener');
-    registrations.stand('a', 'https://meanwhile');
-    expect(registrations.end('a', id).stands).toBe(false);
+    const id = await registrations.begin('a', 'http://listener');
+    await registrations.stand('a', 'https://meanwhile');
+    expect((await registrations.end('a', id)).stands).toBe(false);
   });
 
-  test('a listener that died without a word is passed over', () => {
+  test('a listener that died without a word is passed over', async () => {
     const { registrations } = store;
-    registrations.stand('a', 'https://stays');
+    await registrations.stand('a', 'https://stays');
     const module = new URL('../../src/state/webhook-store.ts', import.meta.url).href;
     const script = `const { openWebhookStore } = await import(${JSON.stringify(module)});
       const store = await openWebhookStore(${JSON.stringify(folder)}, Date.now);
-      store.registrations.begin('a', 'http://dead');
+      await store.registrations.begin('a', 'http://dead');
       process.kill(process.pid, 'SIGKILL');`;
     spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
-    const id = registrations.begin('a', 'http://listener');
-    expect(registrations.end('a', id)).toEqual({ stands: true, earlier: 'https://stays' });
+    const id = await registrations.begin('a', 'http://listener');
+    expect(await registrations.end('a', id)).toEqual({ stands: true, earlier: 'https://stays' });
   });
 });

@@ -23,15 +23,15 @@ describe('payments in the journal', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'errand-payments-'));
     journal = await Journal.open(folder, () => Date.parse('2026-03-01T12:00:00Z'));
-    journal.record(intent('k1'));
+    await journal.record(intent('k1'));
   });
   afterEach(() => {
     journal.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('what pays is there for who resumes, and in no record that is shown', () => {
-    journal.keepCredential('k1', baseUrl, secret);
+  test('what pays is there for who resumes, and in no record that is shown', async () => {
+    await journal.keepCredential('k1', baseUrl, secret);
     expect(journal.credentialOf('k1', baseUrl)).toBe(secret);
     expect(journal.get('k1', baseUrl).payment).toMatchObject({ method: 'sandbox', amount: '5100' });
     expect(JSON.stringify(journal.list(true))).not.toContain('eyJ');
@@ -41,37 +41,39 @@ describe('payments in the journal', () => {
     ['settled', () => journal.settle('k1', baseUrl, 'o1')],
     ['refused', () => journal.refuse('k1', baseUrl, { code: 'payment_failed', message: 'no' })],
     ['forgotten', () => journal.forget('k1', baseUrl)],
-  ])('what paid is gone once the intent is %s', (state, end) => {
-    journal.keepCredential('k1', baseUrl, secret);
-    end();
+  ])('what paid is gone once the intent is %s', async (state, end) => {
+    await journal.keepCredential('k1', baseUrl, secret);
+    await end();
     expect(journal.get('k1', baseUrl).state).toBe(state);
     expect(journal.credentialOf('k1', baseUrl)).toBeUndefined();
   });
 
-  test('an intent that may have been paid, or was, is not recorded to be paid again', () => {
-    journal.keepCredential('k1', baseUrl, secret);
-    expect(() => journal.record(intent('k1'))).toThrow(/is in doubt; it is not paid for again/);
+  test('an intent that may have been paid, or was, is not recorded to be paid again', async () => {
+    await journal.keepCredential('k1', baseUrl, secret);
+    await expect(journal.record(intent('k1'))).rejects.toThrow(/is in doubt; it is not paid for again/);
     expect(journal.credentialOf('k1', baseUrl)).toBe(secret);
-    journal.settle('k1', baseUrl, 'o1');
-    expect(() => journal.record(intent('k1'))).toThrow(/has led to the order o1/);
+    await journal.settle('k1', baseUrl, 'o1');
+    await expect(journal.record(intent('k1'))).rejects.toThrow(/has led to the order o1/);
   });
 
-  test('one that bought nothing may be paid for anew', () => {
-    journal.refuse('k1', baseUrl, { code: 'payment_failed', message: 'no' });
-    expect(journal.record(intent('k1'))).toEqual({ mayBeSent: false });
+  test('one that bought nothing may be paid for anew', async () => {
+    await journal.refuse('k1', baseUrl, { code: 'payment_failed', message: 'no' });
+    expect(await journal.record(intent('k1'))).toEqual({ mayBeSent: false });
   });
 
-  test('an order of an account is no twin of one that is paid for, and cannot take its key', () => {
+  test('an order of an account is no twin of one that is paid for, and cannot take its key', async () => {
     const { payment: _, ...byAccount } = { ...intent('k2'), operation: 'order.create' };
     expect(journal.findTwin(intent('k2'), 0)).toMatchObject({ key: 'k1' });
     expect(journal.findTwin(byAccount, 0)).toBeUndefined();
-    expect(() => journal.record({ ...byAccount, key: 'k1' })).toThrow(/is in doubt for another order/);
+    await expect(journal.record({ ...byAccount, key: 'k1' })).rejects.toThrow(
+      /is in doubt for another order/,
+    );
   });
 
-  test('key and receipt stay with the order at its service, also when it is told of again', () => {
+  test('key and receipt stay with the order at its service, also when it is told of again', async () => {
     const receipt = { method: 'sandbox', reference: 'r1' };
-    journal.settle('k1', baseUrl, 'o1', { apiKey: 'xx_test_1', receipt });
-    journal.settle('k1', baseUrl, 'o1', { apiKey: undefined, receipt: undefined });
+    await journal.settle('k1', baseUrl, 'o1', { apiKey: 'xx_test_1', receipt });
+    await journal.settle('k1', baseUrl, 'o1', { apiKey: undefined, receipt: undefined });
     expect(journal.grants.of('o1', baseUrl)).toEqual({ apiKey: 'xx_test_1', receipt });
     expect(journal.grants.of('o1', 'https://elsewhere.example')).toBeUndefined();
   });

@@ -13,6 +13,7 @@ export class HandClock implements Clock {
   }
 
   now = (): number => this.#time;
+  monotonic = this.now;
 
   sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     signal?.throwIfAborted();

@@ -15,7 +15,7 @@ async function listener(
     port: 0,
     secret,
     limits,
-    keep(received) {
+    async keep(received) {
       const outcome = keep(received);
       kept.push(received);
       return outcome;
@@ -197,7 +197,7 @@ test('no header that may carry a credential is kept', async () => {
 test('a port that is taken is named', async () => {
   const { url } = await listener();
   const port = Number(new URL(url).port);
-  await expect(openListener({ host: '127.0.0.1', port, secret, keep: () => 'new' })).rejects.toThrow(
+  await expect(openListener({ host: '127.0.0.1', port, secret, keep: async () => 'new' })).rejects.toThrow(
     `--port ${port} is taken`,
   );
 });

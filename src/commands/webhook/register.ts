@@ -34,7 +34,8 @@ export const register = defineCommand({
     if (!body) throw new UsageError(`the address cannot be registered: ${issues[0]?.msg ?? 'it is no URL'}`);
     const client = await context.client();
     const answer = await client.call('webhook.register', { body });
-    (await context.webhooks()).registrations.stand(registrationScope(context), address);
+    const { registrations } = await context.webhooks();
+    await registrations.stand(registrationScope(context), address);
     const shown = maskAddress(address);
     return {
       kind: 'record',

@@ -18,15 +18,15 @@ export async function registerWhileListening(context: Context, url: string): Pro
   const client = await context.lastingClient();
   const { registrations } = await context.webhooks();
   const scope = registrationScope(context);
-  const id = registrations.begin(scope, url);
+  const id = await registrations.begin(scope, url);
   try {
     await client.call('webhook.register', { body: { webhook_url: url } }, { signal: context.signal });
   } catch (error) {
-    registrations.end(scope, id);
+    await registrations.end(scope, id);
     throw error;
   }
   return async () => {
-    const { stands, earlier } = registrations.end(scope, id);
+    const { stands, earlier } = await registrations.end(scope, id);
     if (!stands) return context.note('another address was registered meanwhile; it stays');
     if (earlier === undefined) return context.note(nothingBefore);
     try {

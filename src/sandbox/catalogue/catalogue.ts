@@ -1,6 +1,6 @@
 import type { Shape } from '../../contract/schemas/index.ts';
+import type { Sqlite } from '../../sqlite/load.ts';
 import { Refusal } from '../refusal.ts';
-import type { Sqlite } from '../sqlite.ts';
 import { readPage, readSku } from './address.ts';
 import { checkUrl } from './check.ts';
 import { openIndex } from './database.ts';

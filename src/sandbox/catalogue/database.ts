@@ -1,6 +1,6 @@
+import type { Sqlite } from '../../sqlite/load.ts';
 import { patiently } from '../patiently.ts';
 import { hash } from '../random.ts';
-import type { Sqlite } from '../sqlite.ts';
 import { said } from './goods/sort.ts';
 import { type Listing, listingAt, listingCount } from './listing.ts';
 

@@ -1,5 +1,5 @@
 import type { SearchSort } from '../../contract/enums.ts';
-import type { Sqlite } from '../sqlite.ts';
+import type { Sqlite } from '../../sqlite/load.ts';
 import { matchExpression } from './words.ts';
 
 export interface Search {

@@ -62,7 +62,7 @@ async function signIn({ during, lagMs = 0, globals, signal = new AbortController
     await during?.(waits.length);
     signal.throwIfAborted();
   };
-  const clock = { now: () => now, sleep };
+  const clock = { now: () => now, monotonic: () => now, sleep };
   const failure: unknown = await login.run({ ...context, clock }, { name: 'laptop' }).then(
     (result) => {
       told += JSON.stringify(result);

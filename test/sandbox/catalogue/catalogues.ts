@@ -1,8 +1,8 @@
 import { type Catalogue, openCatalogue } from '../../../src/sandbox/catalogue/catalogue.ts';
 import { type Listing, listingAt, listingCount } from '../../../src/sandbox/catalogue/listing.ts';
-import { loadSqlite } from '../../../src/sandbox/sqlite.ts';
+import { loadSqlite } from '../../../src/sqlite/load.ts';
 
-const Database = await loadSqlite();
+const Database = loadSqlite();
 
 export const shopUrl = 'http://127.0.0.1:4848/shop';
 

@@ -20,11 +20,11 @@ export const forget = defineCommand({
       columns: journalColumns,
       id: 'key',
       ...eachId(context, await readIds(context, 'key', keys, asItIs), async (key) => {
-        const record = journal.claim(journal.get(key, baseUrl));
+        const record = await journal.claim(journal.get(key, baseUrl));
         if (record.state !== 'open') {
           throw new ErrandError('conflict', `${record.key} is not in doubt: it is ${record.state}`);
         }
-        journal.forget(record.key, record.base_url);
+        await journal.forget(record.key, record.base_url);
         return journal.get(record.key, record.base_url);
       }),
     };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { loadSqlite } from '../../../../src/sandbox/sqlite.ts';
+import { loadSqlite } from '../../../../src/sqlite/load.ts';
 import { makeFolder } from '../../../sandbox/folder.ts';
 import { pay, sendPaid } from '../../payer.ts';
 import { orderBody, TestService } from '../../service.ts';
@@ -32,7 +32,7 @@ export const agentOrderFee = proof('max_price and 1 USD up front; the difference
 
 /** What left the books of an order to who paid for it, each as negative cents. */
 async function payouts(file: string, orderId: string): Promise<unknown[]> {
-  const Database = await loadSqlite();
+  const Database = loadSqlite();
   const store = new Database(file, { readOnly: true });
   const rows = store.prepare("SELECT cents FROM ledger WHERE kind = 'payout' AND order_id = ?").all(orderId);
   store.close();

@@ -1,17 +1,41 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { DatabaseSync as Constructor } from '@photostructure/sqlite';
-import { nodeSqlite, type Sqlite } from './sqlite.ts';
+import type {
+  DatabaseSync as Constructor,
+  DatabaseSyncInstance,
+  StatementSyncInstance,
+} from '@photostructure/sqlite';
+
+export type Sqlite = DatabaseSyncInstance;
+export type Statement = StatementSyncInstance;
 
 const packaged = '@photostructure/sqlite';
+
+/** Node's own SQLite where the running Node has it, else the packaged one with the same interface. */
+export const loadSqlite = (): typeof Constructor =>
+  isBuiltin('node:sqlite') ? nodeSqlite() : packagedSqlite();
 
 /** Opens a database read-only, as fast as it goes: a TAB waits for it. @throws where it cannot be opened. */
 export function openReader(file: string): Sqlite {
   // A FIFO in its place would keep the shell waiting.
   if (!lstatSync(file).isFile()) throw new Error(`${file} is not a file`);
-  const Database = isBuiltin('node:sqlite') ? nodeSqlite() : packagedSqlite();
+  const Database = loadSqlite();
   return new Database(file, { readOnly: true });
+}
+
+function nodeSqlite(): typeof Constructor {
+  const { emitWarning } = process;
+  // Some versions call it experimental on stderr, which is no business of a user of errand.
+  process.emitWarning = () => {};
+  try {
+    const { DatabaseSync }: { DatabaseSync: typeof Constructor } = createRequire(import.meta.url)(
+      'node:sqlite',
+    );
+    return DatabaseSync;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }
 
 /** The package's binary; loading the package itself takes 6 ms more, most of them to find that binary. */

@@ -1,0 +1,94 @@
+import { PrivateFileError } from '../private-files.ts';
+
+/** What is wrong with a database, as far as it makes a difference to what can be done about it. */
+export type Trouble =
+  | 'busy'
+  | 'full'
+  | 'read_only'
+  | 'not_opened'
+  | 'damaged'
+  | 'newer'
+  | 'unlockable'
+  | 'failing'
+  | 'not_private';
+
+/** A database's file is to blame, not what was asked of it. Nothing is kept of what was under way. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError';
+  readonly file: string;
+  readonly trouble: Trouble;
+  /** Why, without the name of the file. */
+  readonly reason: string;
+
+  constructor(file: string, trouble: Trouble, reason: string, options?: ErrorOptions) {
+    super(`${file} cannot be used: ${reason}`, options);
+    this.file = file;
+    this.trouble = trouble;
+    this.reason = reason;
+  }
+}
+
+type Known = readonly [trouble: Trouble, reason: string];
+
+const busy: Known = ['busy', 'it is locked by another process'];
+const full: Known = ['full', 'the disk is full'];
+const readOnly: Known = ['read_only', 'it is read-only'];
+const notOpened: Known = ['not_opened', 'it cannot be opened'];
+const unlockable: Known = ['unlockable', 'its file system grants no locks'];
+const failing: Known = ['failing', 'reading or writing it failed; the disk may be full'];
+
+/** SQLite's result codes that speak of the file and not of the statement; every other code is a bug of ours. */
+const byResult: Readonly<Record<number, Known>> = {
+  3: ['not_opened', 'it may not be accessed'],
+  5: busy,
+  6: busy,
+  7: ['failing', 'there is no memory left'],
+  8: readOnly,
+  10: failing,
+  11: ['damaged', 'it is damaged'],
+  13: full,
+  14: notOpened,
+  15: unlockable,
+  26: ['damaged', 'it is damaged'],
+};
+
+/** Extended result codes that say more: SQLITE_IOERR_UNLOCK, _RDLOCK, _CHECKRESERVEDLOCK and _LOCK. */
+const byExtendedResult: Readonly<Record<number, Known>> = {
+  2058: unlockable,
+  2314: unlockable,
+  3594: unlockable,
+  3850: unlockable,
+};
+
+/** What the system says of a file or folder that cannot be made or opened. */
+const bySystemCode: Readonly<Record<string, Known>> = {
+  ENOSPC: full,
+  EDQUOT: full,
+  EFBIG: full,
+  EROFS: readOnly,
+  EACCES: notOpened,
+  EPERM: notOpened,
+  ENOENT: notOpened,
+  ENOTDIR: notOpened,
+  EISDIR: notOpened,
+  EIO: failing,
+};
+
+/** A failure as a DatabaseError; undefined where a statement was at fault, which is a bug. */
+export function databaseError(file: string, cause: unknown): DatabaseError | undefined {
+  if (cause instanceof DatabaseError) return cause;
+  if (cause instanceof PrivateFileError)
+    return new DatabaseError(cause.path, 'not_private', `it ${cause.reason}`, { cause });
+  if (!(cause instanceof Error)) return undefined;
+  const known = knownTrouble(cause);
+  return known && new DatabaseError(file, ...known, { cause });
+}
+
+function knownTrouble(cause: Error): Known | undefined {
+  if ('errcode' in cause) {
+    const code = Number(cause.errcode);
+    // The low byte is the result, the rest refines it.
+    return byExtendedResult[code] ?? byResult[code & 0xff];
+  }
+  return 'code' in cause ? bySystemCode[String(cause.code)] : undefined;
+}
