@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 
 const headings =
-  'product_url,quantity,max_price,name,address_line1,city,state,postal_code,country,phone_number,metadata.team,my_reference';
+  'product_url,quantity,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number,metadata.team,my_reference';
 
 /** Writes a CSV of valid orders, about 150 bytes each, every one different. @param cents the ceiling of each. */
 export async function writeOrdersCsv(

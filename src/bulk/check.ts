@@ -1,4 +1,5 @@
 import type { BulkIssue } from '../contract/bulk-row.ts';
+import { countPrice, emptyPrices, type PriceTally } from './amounts.ts';
 import { type FileRow, type RowsOptions, readRows } from './rows.ts';
 
 /** What is wrong with a cell of a file, as it is shown. */
@@ -16,9 +17,18 @@ export interface Tally {
   ceilings: number;
   /** Valid rows. */
   orders: number;
+  /** The prices of all rows, to tell whether the column can be read in one way only. */
+  readonly prices: PriceTally;
 }
 
-export const emptyTally = (): Tally => ({ rows: 0, invalid: 0, issues: 0, ceilings: 0, orders: 0 });
+export const emptyTally = (): Tally => ({
+  rows: 0,
+  invalid: 0,
+  issues: 0,
+  ceilings: 0,
+  orders: 0,
+  prices: emptyPrices(),
+});
 
 /**
  * Checks a file without the service, every fault of every row; keeps nothing of it.
@@ -38,6 +48,7 @@ export async function* checkFile(
       for (const issue of found) issues.push({ row: read.number, ...issue });
       tally.rows += 1;
       tally.issues += found.length;
+      if (read.openPrice) countPrice(tally.prices, read.number, read.openPrice);
       if (found.length > 0) tally.invalid += 1;
       else {
         valid.push(read);

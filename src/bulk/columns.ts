@@ -6,6 +6,7 @@ import {
   planColumns,
 } from '../contract/bulk-columns.ts';
 import { UsageError } from '../errors.ts';
+import { centsHeading, isCentsHeading, namesCurrency } from './amounts.ts';
 
 /** Headings of a file to the columns they stand for. */
 export type ColumnMap = Readonly<Record<string, string>>;
@@ -22,29 +23,47 @@ const needed: readonly BulkColumn[] = [
 /** Checks what `--map` says. @throws UsageError naming the entry. */
 export function checkMap(map: ColumnMap): ColumnMap {
   for (const [heading, column] of Object.entries(map)) {
-    if ('passthrough' in meaningOf(column)) {
+    if ('passthrough' in meaningOf(column) && !isCentsHeading(column)) {
       throw new UsageError(
-        `--map '${heading}=${column}': there is no column ${column}; known are ${Object.keys(bulkColumns).join(', ')} and metadata.KEY`,
+        `--map '${heading}=${column}': there is no column ${column}; known are ${Object.keys(bulkColumns).join(', ')}, ${centsHeading} and metadata.KEY`,
       );
     }
   }
   return map;
 }
 
+/** The columns of a file, and what its prices are. */
+export interface TablePlan extends ColumnPlan {
+  /** Whether the heading says that the prices are cents. */
+  readonly isInCents: boolean;
+  /** Where the price stands among the cells. */
+  readonly priceIndex: number;
+  /** Where cells name the currency of their row. */
+  readonly currencyIndexes: readonly number[];
+}
+
 /**
  * What the columns of a file mean, once its headings are mapped.
  * @throws UsageError with everything that is wrong with the headings, since then every row would be.
  */
-export function planTable(name: string, headings: readonly string[], map: ColumnMap): ColumnPlan {
+export function planTable(name: string, headings: readonly string[], map: ColumnMap): TablePlan {
   const mapped = headings.map((heading) => (Object.hasOwn(map, heading) ? (map[heading] ?? '') : heading));
-  const plan = planColumns(mapped);
+  // The service knows one column of prices, in cents.
+  const plan = planColumns(mapped.map((heading) => (isCentsHeading(heading) ? 'max_price' : heading)));
+  const prices = headings.filter((_, index) => isPriceHeading(mapped[index] ?? ''));
+  const priceIndex = plan.columns.get('max_price') ?? -1;
   const missing = needed.filter((column) => !plan.columns.has(column));
   const named = ['name', 'first_name', 'last_name'].some((column) => plan.columns.has(column as BulkColumn));
   const problems = [
     ...Object.keys(map)
       .filter((heading) => !headings.includes(heading))
       .map((heading) => `--map names a heading that is not there: ${heading}`),
-    ...plan.doubled.map(({ column, headings: [one, two] }) => `"${one}" and "${two}" both mean ${column}`),
+    ...plan.doubled
+      .filter(({ column }) => column !== 'max_price')
+      .map(({ column, headings: [one, two] }) => `"${one}" and "${two}" both mean ${column}`),
+    ...(prices.length > 1
+      ? [`${prices.map((heading) => `"${heading}"`).join(' and ')} both hold the price`]
+      : []),
     ...doubles(plan.passthrough.map(({ heading }) => heading)).map((heading) =>
       heading === '' ? 'more than one column has no heading' : `two columns are headed "${heading}"`,
     ),
@@ -52,12 +71,25 @@ export function planTable(name: string, headings: readonly string[], map: Column
       ? [`no column for ${[...missing, ...(named ? [] : ['name'])].join(', ')}`]
       : []),
   ];
-  if (problems.length === 0) return plan;
+  if (problems.length === 0)
+    return {
+      ...plan,
+      isInCents: isCentsHeading(mapped[priceIndex] ?? ''),
+      priceIndex,
+      currencyIndexes: plan.passthrough
+        .filter(({ heading }) => namesCurrency(heading))
+        .map(({ index }) => index),
+    };
   throw new UsageError(`the headings of ${name}: ${problems.join('; ')}`, {
     details: { headings },
-    hint: `--map 'Their Heading=max_price' says what one means; \`errand bulk template\` shows all.`,
+    hint: `--map 'Their Heading=max_price_cents' says what one means; \`errand bulk template\` shows all.`,
   });
 }
+
+const isPriceHeading = (heading: string): boolean => {
+  const meaning = meaningOf(heading);
+  return isCentsHeading(heading) || ('column' in meaning && meaning.column === 'max_price');
+};
 
 const doubles = (texts: readonly string[]): string[] => [
   ...new Set(texts.filter((text, at) => texts.indexOf(text) !== at)),

@@ -1,22 +1,28 @@
 import { createHash } from 'node:crypto';
-import type { ColumnPlan } from '../contract/bulk-columns.ts';
+import type { AmountUnit } from '../contract/amount.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
 import { bodyHash } from '../state/canonical.ts';
-import { type ColumnMap, planTable } from './columns.ts';
+import { centsHeading, currencyProblem, type OpenPrice, readPrice } from './amounts.ts';
+import { type ColumnMap, planTable, type TablePlan } from './columns.ts';
 import { readTable, type TableOptions } from './read.ts';
 
 /** A row of a file, read. */
 export interface FileRow {
   /** As a spreadsheet counts: the headings are row 1. */
   readonly number: number;
-  readonly plan: ColumnPlan;
+  readonly plan: TablePlan;
+  /** As the service takes them: the price in cents. */
   readonly cells: readonly string[];
+  /** The price as the file has it, where nothing says whether a bare whole number is dollars or cents. */
+  readonly openPrice: OpenPrice | undefined;
   readonly row: BulkRow;
   readonly issues: readonly BulkIssue[];
 }
 
 export interface RowsOptions extends TableOptions {
   readonly map: ColumnMap;
+  /** What a bare whole number under `max_price` counts, where the user says so. */
+  readonly amounts?: AmountUnit | undefined;
 }
 
 /** The rows of a file that are not blank, as many at a time as come at once. @throws UsageError for the file as a whole. */
@@ -24,23 +30,56 @@ export async function* readRows(
   chunks: AsyncIterable<Uint8Array>,
   options: RowsOptions,
 ): AsyncGenerator<FileRow[]> {
-  let plan: ColumnPlan | undefined;
+  let plan: TablePlan | undefined;
   for await (const { headings, firstRow, rows } of readTable(chunks, options)) {
     plan ??= planTable(options.name, headings, options.map);
+    const unit = plan.isInCents ? 'cents' : options.amounts;
     const read: FileRow[] = [];
     for (let index = 0; index < rows.length; index += 1) {
       const cells = rows[index] ?? [];
       if (cells.every((cell) => cell === '')) continue;
-      const row = readBulkRow(plan, cells);
-      const issues =
-        cells.length > headings.length ? [...row.issues, ...surplus(headings, cells)] : row.issues;
-      read.push({ number: firstRow + index, plan, cells, row, issues });
+      const number = firstRow + index;
+      read.push(readRow(plan, unit, number, cells));
     }
     if (read.length > 0) yield read;
   }
 }
 
+function readRow(
+  plan: TablePlan,
+  unit: AmountUnit | undefined,
+  number: number,
+  given: readonly string[],
+): FileRow {
+  const text = given[plan.priceIndex] ?? '';
+  const read = text.trim() === '' ? undefined : readPrice(text, unit);
+  const isPriced = read !== undefined && read.problem === undefined;
+  const cells = isPriced ? given.with(plan.priceIndex, String(read.cents)) : given;
+  const row = readBulkRow(plan, cells);
+  const column = plan.isInCents ? centsHeading : 'max_price';
+  const issues: BulkIssue[] = [
+    // The service's rules know cents only: what is wrong with another amount is said once, in our words.
+    ...(read?.problem === undefined
+      ? row.issues
+      : row.issues.flatMap((issue) =>
+          issue.column === 'max_price' ? { column, value: text.trim(), message: read.problem } : issue,
+        )),
+    ...currencies(plan, cells),
+    ...surplus(plan.headings, cells),
+  ];
+  const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
+  return { number, plan, cells, row, issues, openPrice };
+}
+
+const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly string[]): BulkIssue[] =>
+  currencyIndexes.flatMap((index) => {
+    const value = cells[index] ?? '';
+    const message = currencyProblem(value);
+    return message === undefined ? [] : { column: headings[index] ?? '', value, message };
+  });
+
 function surplus(headings: readonly string[], cells: readonly string[]): BulkIssue[] {
+  if (cells.length <= headings.length) return [];
   const more = cells.slice(headings.length).filter((cell) => cell !== '');
   if (more.length === 0) return [];
   const message = `stands beyond the last heading; is a cell with the delimiter in it not quoted?`;

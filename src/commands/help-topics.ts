@@ -69,7 +69,9 @@ With several ids every one is tried, and the exit code is that of the first fail
   A price flag takes currency units with a sign or decimals: --max-price '$50', 50.00, 'USD 50'.
   Its -cents twin takes an integer: --max-price-cents 5000.
   A bare integer (--max-price 5000) is refused, since it can be read both ways; so is another currency than USD.
-  Files and CSVs carry the service's integer cents.
+  JSON and YAML files carry the service's integer cents.
+  In a CSV, max_price_cents is cents, and max_price is dollars with a sign or decimals in every row ($45.00, 45.00).
+  Bare whole numbers under max_price are refused unless --amounts or \`errand config set amounts\` says units or cents.
   max_price is a ceiling: an order that would cost more fails and nothing is charged.
   One intent is one order: every order has an idempotency key that is written to the journal before it is sent.
 `,

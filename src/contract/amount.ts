@@ -4,6 +4,10 @@
  */
 export const serviceCurrency = 'USD';
 
+/** What a bare whole number counts: dollars (`units`) or cents. */
+export const amountUnits = ['units', 'cents'] as const;
+export type AmountUnit = (typeof amountUnits)[number];
+
 /** An amount as it was read, or why it is refused: the reason follows the name of a flag or column. */
 export type ReadAmount =
   | {

@@ -90,7 +90,7 @@ function readQuantities(text: string, products: number, refuse: Refuse): number[
 function readMaxPrice(text: string, refuse: Refuse): number | null {
   if (integer.test(text)) return Number(text);
   const [, units, part = ''] = decimal.exec(text) ?? [];
-  if (text === '') refuse('max_price', 'is missing; it is the ceiling in cents');
+  if (text === '') refuse('max_price', 'is missing');
   else if (units !== undefined)
     refuse(
       'max_price',

@@ -1,3 +1,4 @@
+import { amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { outputFormats } from '../output/result.ts';
 import { parseDuration } from '../output/time.ts';
@@ -25,6 +26,10 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
   retries: { description: 'tries after the first one: 0 to 20', parse: integer('retries', 0, 20) },
   utc: { description: 'absolute UTC times in tables: true or false', parse: truth('utc') },
   'no-input': { description: 'never ask: true or false', parse: truth('no-input') },
+  amounts: {
+    description: `what bare whole numbers under max_price in a CSV are: ${amountUnits.join(' or ')}`,
+    parse: oneOf('amounts', amountUnits),
+  },
   'sandbox-speed': {
     description: 'how many times faster than usual the embedded sandbox lives: 1 to 1000',
     parse: integer('sandbox-speed', 1, 1000),

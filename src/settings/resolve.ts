@@ -1,3 +1,4 @@
+import { type AmountUnit, amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { type OutputFormat, outputFormats } from '../output/result.ts';
 import { parseDuration } from '../output/time.ts';
@@ -38,6 +39,8 @@ export interface Settings {
   readonly debug: boolean;
   /** Why nobody is asked; undefined where prompts are allowed. */
   readonly noInput: string | undefined;
+  /** What a bare whole number under `max_price` in a CSV counts, where a preference says so. */
+  readonly amounts: AmountUnit | undefined;
   readonly proxy: Proxy;
   /** Whether the terminal cannot redraw (`TERM=dumb`). */
   readonly dumbTerminal: boolean;
@@ -99,6 +102,7 @@ export function resolveSettings(
     utc: flags.utc === true || stored.preferences.utc === true,
     debug: flags.debug === true || isSet(environment.ERRAND_DEBUG),
     noInput: noInputReason(flags, environment, stored),
+    amounts: amountUnits.find((unit) => unit === stored.preferences.amounts),
     proxy: proxyOf(environment),
     dumbTerminal: environment.TERM === 'dumb',
     tlsChecksOff: environment.NODE_TLS_REJECT_UNAUTHORIZED === '0',

@@ -128,7 +128,7 @@ function uploadArgs({ shopUrl }: World, intents: readonly string[], file: string
   const rows = intents.map(
     (intent) => `${shopUrl}/test-success,1,A B,1 Main St,Austin,TX,78701,5125550100,${intent}`,
   );
-  const headings = 'url,max_price,name,address,city,state,zip,phone,metadata.intent';
+  const headings = 'url,max_price_cents,name,address,city,state,zip,phone,metadata.intent';
   writeFileSync(file, [headings, ...rows, ''].join('\n'));
   return ['bulk', 'upload', file, '--batch-size', '2', '--timeout', '1200ms', '-o', 'json', '--retries', '1'];
 }

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => place.remove());
 
-const headings = 'product_url,max_price,name,address,city,zip,phone';
+const headings = 'product_url,max_price_cents,name,address,city,zip,phone';
 
 /** A batch whose only row has failed. */
 async function failedBatch(): Promise<string> {
@@ -25,7 +25,7 @@ test('a refused upload names the check that reads the file the same way: maps, e
   const csv =
     'Item;Limit;Ship To;address;city;zip;phone\nhttps://x.example/1;12.50;Ada;1 Main St;Austin;787;5\n';
   writeFileSync(join(place.folder, 'theirs.csv'), csv);
-  const flags = ['--map', 'Item=product_url', '--map', 'Limit=max_price', '--map', 'Ship To=name'];
+  const flags = ['--map', 'Item=product_url', '--map', 'Limit=max_price_cents', '--map', 'Ship To=name'];
   const more = ['--delimiter', 'semicolon', '--encoding', 'latin1'];
   const refused = await errand(place, ['bulk', 'upload', 'theirs.csv', ...flags, ...more, '-o', 'json']);
   expect(refused.code).toBe(7);
@@ -33,7 +33,7 @@ test('a refused upload names the check that reads the file the same way: maps, e
   const [{ command }] = JSON.parse(line).error.next;
   const { code, stdout } = await shell(place, `${command} -o csv --fields row,column`);
   expect(code).toBe(7);
-  expect(stdout.replaceAll('\r', '')).toBe('row,column\n2,max_price\n2,name\n2,postal_code\n');
+  expect(stdout.replaceAll('\r', '')).toBe('row,column\n2,max_price_cents\n2,name\n2,postal_code\n');
 });
 
 test('bulk retry --to - prints the failed rows, and makes no file of that name', async () => {

@@ -16,7 +16,8 @@ test('a row retried from the file, on a machine that did not upload it, has the 
     here.remove();
     there.remove();
   });
-  const columns = 'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number';
+  const columns =
+    'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
   const rows = ['test-insufficient-funds', 'test-success'].map(
     (slug) => `${service.product(slug)},5000,A B,1 Main St,Austin,TX,78701,US,+15125550100`,
   );

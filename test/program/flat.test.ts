@@ -89,7 +89,7 @@ test('a CSV is as long as it likes: memory stays flat', async () => {
   const file = join(place.folder, 'orders.csv');
   writeFileSync(
     file,
-    'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number\n',
+    'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number\n',
   );
   const row = `${service.product('test-success')},5000,Ada Byron,1 Main St,Austin,TX,78701,US,5125550100\n`;
   for (let written = 0; written < 200_000; written += 10_000) appendFileSync(file, row.repeat(10_000));

@@ -90,7 +90,8 @@ describe('another key on the same machine', { timeout: 60_000 }, () => {
 
   test('a file that one account has uploaded is uploaded for the other too, once', async () => {
     const { as, place, service } = await twoAccounts();
-    const columns = 'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number';
+    const columns =
+      'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
     const cells = `${service.product('a')},5000,A B,1 Main St,Austin,TX,78701,US,+15125550100`;
     const file = join(place.folder, 'orders.csv');
     writeFileSync(file, `${columns}\n${cells}\n`);

@@ -13,10 +13,10 @@ $ errand bulk validate theirs.csv
 ? 2
 ! error: the headings of theirs.csv: no column for product_url, max_price, name
 …
-$ errand bulk validate theirs.csv --map Item=product_url --map Limit=max_price --map 'Ship To=name' --save-map theirs -o csv --fields row,column,value
+$ errand bulk validate theirs.csv --map Item=product_url --map Limit=max_price_cents --map 'Ship To=name' --save-map theirs -o csv --fields row,column,value
 ? 7
 row,column,value
-2,max_price,12.50
+2,max_price_cents,12.50
 2,name,Ada
 2,postal_code,787
 $ errand bulk validate theirs.csv --use-map theirs -o json --query 'length(@)'
@@ -30,8 +30,20 @@ $ errand bulk validate orders.csv --map Nothing=colour
 ? 2
 ! error: --map 'Nothing=colour': there is no column colour…
 
+# 45 is $45.00 or $0.45: a column of bare whole numbers is refused, once for the file, until somebody says which.
+$ printf 'product_url,max_price,name,address,city,zip,phone\nhttps://x.example/1,45,Ada Byron,1 Main St,Austin,78701,5\n' > whole.csv
+$ errand bulk upload whole.csv
+? 2
+! error: whole.csv: max_price can be read in two ways: 45 (row 2) means $45.00 or $0.45, all rows $45.00 or $0.45
+! hint: A column headed max_price_cents is always cents. `errand config set amounts cents` (or units) answers this for every file.
+! try: errand bulk upload whole.csv --amounts units…
+! try: errand bulk upload whole.csv --amounts cents…
+$ errand bulk validate whole.csv --amounts units --local
+! 1 row, all valid
+! at most $45.00
+
 # A file without rows, or without any that is valid, is told plainly.
-$ printf 'product_url,max_price,name,address,city,zip,phone\n' > headings.csv
+$ printf 'product_url,max_price_cents,name,address,city,zip,phone\n' > headings.csv
 $ errand bulk validate headings.csv
 ? 2
 ! error: headings.csv has no row under its headings
@@ -43,7 +55,7 @@ $ errand bulk validate others.csv --local
 ? 2
 ! error: the headings of others.csv: no column for product_url, …
 !   headings: a, b
-! hint: --map 'Their Heading=max_price' says what one means; `errand bulk template` shows all.
+! hint: --map 'Their Heading=max_price_cents' says what one means; `errand bulk template` shows all.
 
 # One order for each row; the same file again places nothing twice, on purpose it does.
 $ BATCH=$(errand bulk upload orders.csv -o id)
@@ -65,7 +77,7 @@ index,status,order_status,my_reference
 
 # What failed is taken to a file or to a new batch.
 $ OUT=$(errand sandbox products -o id | grep out-of-stock)
-$ printf 'product_url,max_price,name,address,city,zip,phone\n%s,5000,Ada Byron,1 Main St,Austin,78701,5\n' $OUT > mixed.csv
+$ printf 'product_url,max_price_cents,name,address,city,zip,phone\n%s,5000,Ada Byron,1 Main St,Austin,78701,5\n' $OUT > mixed.csv
 $ printf 'https://x.example/1,5000,Ada Byron,2 Main St,Austin,78701,5\n' >> mixed.csv
 $ MIXED=$(errand bulk upload mixed.csv -o id)
 $ errand bulk watch $MIXED -o json --query '[0].status'

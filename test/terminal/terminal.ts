@@ -30,6 +30,10 @@ export class Terminal {
     );
   }
 
+  get pid(): number {
+    return this.#pty.pid;
+  }
+
   /** Everything that was written, escape sequences and all. */
   get raw(): string {
     return this.#raw;

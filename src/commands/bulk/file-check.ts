@@ -1,9 +1,11 @@
 import { batchesOf, usualBatchRows } from '../../bulk/batches.ts';
 import { checkFile, emptyTally, type ShownIssue } from '../../bulk/check.ts';
+import { RowNumbers } from '../../bulk/row-numbers.ts';
 import { type FileRow, RowKeys, type RowsOptions } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { createProgress } from '../../output/progress.ts';
+import { checkOneReading } from './one-reading.ts';
 import { checkAtService } from './service-check.ts';
 import type { Source } from './source.ts';
 import { countLine, isShort, type Spend, spendLine } from './spend.ts';
@@ -18,6 +20,8 @@ interface Scope {
 /** One check of a file: its issues as they are found, and what it comes to once they are out. */
 export class FileCheck {
   readonly tally = emptyTally();
+  /** Rows that the service refuses. */
+  readonly #refused = new RowNumbers();
   readonly spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
   readonly #context: Context;
   readonly #source: Source;
@@ -45,6 +49,7 @@ export class FileCheck {
         yield* issues;
         this.#context.signal.throwIfAborted();
       }
+      checkOneReading(this.#context, this.#options.name, tally.prices);
       if (tally.rows === 0) throw new UsageError(`${this.#options.name} has no row under its headings`);
       this.spend.estimate = tally.ceilings;
       const { local, skipInvalid } = this.#scope;
@@ -58,7 +63,7 @@ export class FileCheck {
 
   async *#atService(tell: (rows: number) => void): AsyncGenerator<ShownIssue> {
     const { spend, tally } = this;
-    const batches = batchesOf(this.#valid(), new RowKeys(''), usualBatchRows);
+    const batches = batchesOf(this.valid(), new RowKeys(''), usualBatchRows);
     spend.estimate = 0;
     let rows = 0;
     for await (const checked of checkAtService(this.#context, this.#options.name, batches)) {
@@ -66,7 +71,9 @@ export class FileCheck {
       spend.estimate += checked.estimate;
       spend.wallet = checked.wallet;
       spend.byInvoice = checked.byInvoice;
-      tally.invalid += checked.invalid;
+      for (const row of checked.refused) this.#refused.add(row);
+      tally.invalid += checked.refused.length;
+      tally.orders -= checked.refused.length;
       tally.issues += checked.issues.length;
       tell(rows);
       yield* checked.issues;
@@ -87,7 +94,9 @@ export class FileCheck {
     return checkFile(this.#source.chunks(), this.#options, this.tally);
   }
 
-  async *#valid(): AsyncGenerator<readonly FileRow[]> {
-    for await (const { valid } of checkFile(this.#source.chunks(), this.#options, emptyTally())) yield valid;
+  /** The rows that can be uploaded: valid here, and not refused by the service where it was asked. */
+  async *valid(): AsyncGenerator<readonly FileRow[]> {
+    for await (const { valid } of checkFile(this.#source.chunks(), this.#options, emptyTally()))
+      yield valid.filter(({ number }) => !this.#refused.has(number));
   }
 }

@@ -1,3 +1,4 @@
+import { countPrice, emptyPrices, type PriceTally } from '../../bulk/amounts.ts';
 import { RowKeys, type RowsOptions, readRows, stableKey, type UploadRow } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
@@ -9,6 +10,7 @@ import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
 import { uploadedColumns } from './columns.ts';
 import { type Batch, isFailed } from './follow.ts';
+import { checkOneReading } from './one-reading.ts';
 import { csvOf, writeCsv } from './rows-file.ts';
 import { openSource } from './source.ts';
 import { rowsText } from './spend.ts';
@@ -97,11 +99,16 @@ export const retry = defineCommand({
     async function read(path: string): Promise<readonly UploadRow[]> {
       const source = await openSource(context, path);
       const options = { name: source.name, ...(await readTableOptions(context, given)) };
-      const found = await allRows(source.chunks(), options, new RowKeys(run));
-      if (found.length === batch.row_count) return found;
-      throw new UsageError(
-        `${path} has ${rowsText(found.length)} and the batch ${batch.row_count}: it is not the file that was uploaded as this batch`,
-      );
+      try {
+        const { rows: found, prices } = await allRows(source.chunks(), options, new RowKeys(run));
+        checkOneReading(context, source.name, prices);
+        if (found.length === batch.row_count) return found;
+        throw new UsageError(
+          `${path} has ${rowsText(found.length)} and the batch ${batch.row_count}: it is not the file that was uploaded as this batch`,
+        );
+      } finally {
+        await source.close();
+      }
     }
   },
 });
@@ -122,10 +129,16 @@ async function allRows(
   chunks: AsyncIterable<Uint8Array>,
   options: RowsOptions,
   keys: RowKeys,
-): Promise<UploadRow[]> {
+): Promise<{ rows: UploadRow[]; prices: PriceTally }> {
   const rows: UploadRow[] = [];
-  for await (const part of readRows(chunks, options)) rows.push(...part.map((row) => keys.keyed(row)));
-  return rows;
+  const prices = emptyPrices();
+  for await (const part of readRows(chunks, options)) {
+    for (const row of part) {
+      rows.push(keys.keyed(row));
+      if (row.openPrice) countPrice(prices, row.number, row.openPrice);
+    }
+  }
+  return { rows, prices };
 }
 
 /**

@@ -9,7 +9,8 @@ import type { Row } from '../../output/result.ts';
 /** What the service says of one batch. */
 interface Checked {
   readonly rows: number;
-  readonly invalid: number;
+  /** Numbers of the rows that it refuses. */
+  readonly refused: readonly number[];
   /** Cents, the service's fees with it. */
   readonly estimate: number;
   /** Cents to spend. */
@@ -41,9 +42,18 @@ export async function* checkAtService(
           message: plainText(error),
         })),
       );
+      const refused = answer.rows
+        .filter(({ ok, errors }) => !ok || list(errors).length > 0)
+        .map(({ index }) => numbers[index] ?? index);
+      if (amount(answer, 'invalid_rows') > refused.length)
+        throw new ErrandError(
+          'unavailable',
+          `the service counts ${answer.invalid_rows} invalid rows and names ${refused.length}`,
+          { outcome: 'not_sent' },
+        );
       return {
         rows: rows.length,
-        invalid: amount(answer, 'invalid_rows'),
+        refused,
         estimate: amount(answer, 'estimated_total_cents'),
         wallet: amount(answer, 'wallet_balance_cents'),
         byInvoice: answer.billed_by_invoice === true,

@@ -1,6 +1,8 @@
-import { createReadStream, rmSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { PrivateCopy } from '../../bulk/private-copy.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError, StorageError, UsageError } from '../../errors.ts';
 import { piecesOf } from '../../io.ts';
@@ -13,26 +15,55 @@ export interface Source {
   /** As messages and the service name it. */
   readonly name: string;
   chunks(): AsyncIterable<Uint8Array>;
-  close(): void;
+  close(): Promise<void>;
 }
 
-/** A file, or stdin for `-`; stdin and what a pipe holds are kept aside as long as the command runs. @throws UsageError naming what cannot be read. */
+/**
+ * A file, or stdin for `-`. What comes through a pipe is kept in a private copy as long as the command runs.
+ * @throws UsageError naming what cannot be read.
+ */
 export async function openSource(context: Context, path: string): Promise<Source> {
-  if (path === '-') return spooled(context, path, fromStdin(context));
+  const found = await find(context, path);
+  return found.isOnce ? copied(context, found) : { ...found, close: async () => {} };
+}
+
+/**
+ * The same, read once into a private copy: what is checked and shown is what is sent, whatever becomes of the file.
+ * @throws UsageError naming what cannot be read; StorageError where the copy cannot be written.
+ */
+export async function openCopy(context: Context, path: string): Promise<Source> {
+  return copied(context, await find(context, path));
+}
+
+interface Found {
+  readonly path: string;
+  readonly name: string;
+  /** Whether it can be read once only. */
+  readonly isOnce: boolean;
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+async function find(context: Context, path: string): Promise<Found> {
+  if (path === '-') return { path, name: 'stdin.csv', isOnce: true, chunks: () => fromStdin(context) };
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'ENOENT' ? 'there is no such file' : cause.code;
     throw new UsageError(`${path} cannot be read: ${reason}`, { cause });
   });
   if (found.isDirectory()) throw new UsageError(`${path} cannot be read: it is a folder`);
-  if (found.isFIFO()) return spooled(context, path, readPipe(path, context.signal));
-  return { path, name: basename(path), chunks: () => chunksOf(path), close: () => {} };
+  if (found.isFIFO())
+    return { path, name: pipeName(path), isOnce: true, chunks: () => readPipe(path, context.signal) };
+  if (!found.isFile()) throw new UsageError(`${path} cannot be read: it is neither a file nor a pipe`);
+  return { path, name: basename(path), isOnce: false, chunks: () => chunksOf(path, context.signal) };
 }
 
-async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+async function* chunksOf(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
-    yield* createReadStream(path, { highWaterMark: 256 * 1024 });
+    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+      signal.throwIfAborted();
+      yield chunk;
+    }
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause)) throw cause;
+    if (signal.aborted || !(cause instanceof Error && 'code' in cause)) throw cause;
     throw new UsageError(`${path} cannot be read (${String(cause.code)})`, { cause });
   }
 }
@@ -42,36 +73,20 @@ function fromStdin({ io: { stdin }, signal }: Context): AsyncIterable<Buffer> {
   return piecesOf(stdin.stream, signal);
 }
 
-/** What comes only once is kept in a file, to be read as often as it takes. */
-async function spooled(context: Context, from: string, chunks: AsyncIterable<Buffer>): Promise<Source> {
+async function copied(context: Context, { path, name, chunks }: Found): Promise<Source> {
   const { makePrivateFolder } = await import('../../settings/paths.ts');
   const { state } = context.settings.folders;
   makePrivateFolder(state);
-  const path = join(state, `upload-${context.pid}-${context.clock.now()}.csv`);
-  const remove = (): void => rmSync(path, { force: true });
   try {
-    const file = await open(path, 'wx', 0o600);
-    try {
-      for await (const chunk of chunks) await file.write(chunk);
-    } finally {
-      await file.close();
-    }
+    const copy = await PrivateCopy.of(chunks(), join(state, `upload-${randomUUID()}.csv`));
+    return { path, name, chunks: () => copy.chunks(), close: () => copy.close() };
   } catch (cause) {
-    remove();
-    if (cause instanceof ErrandError) throw cause;
+    if (cause instanceof ErrandError || context.signal.aborted) throw cause;
     throw new StorageError(
-      `${from === '-' ? 'stdin' : from} cannot be kept in ${path} (${cause instanceof Error ? cause.message : String(cause)})`,
-      {
-        cause,
-      },
+      `${path === '-' ? 'stdin' : path} cannot be copied to ${state} (${cause instanceof Error ? cause.message : String(cause)})`,
+      { cause },
     );
   }
-  return {
-    path: from,
-    name: from === '-' ? 'stdin.csv' : pipeName(from),
-    chunks: () => chunksOf(path),
-    close: remove,
-  };
 }
 
 /** What a shell puts in the place of `<(…)` ends in a number. */

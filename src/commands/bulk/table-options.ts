@@ -1,7 +1,9 @@
 import { delimiters } from '../../bulk/beginning.ts';
 import { type ColumnMap, checkMap } from '../../bulk/columns.ts';
 import { encodings } from '../../bulk/decode.ts';
+import type { RowsOptions } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
+import { type AmountUnit, amountUnits } from '../../contract/amount.ts';
 import { UsageError } from '../../errors.ts';
 import { shellWord } from '../../shell-word.ts';
 
@@ -12,10 +14,15 @@ export const tableOptions = {
   map: {
     kind: 'pairs',
     placeholder: "'Heading=column'",
-    description: 'what a heading means: max_price, metadata.team …; repeat it for more',
+    description: 'what a heading means: max_price_cents, metadata.team …; repeat it for more',
   },
   useMap: { kind: 'text', placeholder: 'name', description: 'a saved map of headings' },
   saveMap: { kind: 'text', placeholder: 'name', description: 'save the map that was used' },
+  amounts: {
+    kind: 'choice',
+    values: amountUnits,
+    description: 'what bare whole numbers under max_price are; max_price_cents is cents',
+  },
   encoding: { kind: 'choice', values: encodings, description: 'of the file, where no mark in it tells' },
   delimiter: {
     kind: 'choice',
@@ -34,6 +41,7 @@ interface Given {
   readonly map?: ColumnMap | undefined;
   readonly useMap?: string | undefined;
   readonly saveMap?: string | undefined;
+  readonly amounts?: AmountUnit | undefined;
   readonly encoding?: (typeof encodings)[number] | undefined;
   readonly delimiter?: keyof typeof named | undefined;
 }
@@ -41,8 +49,8 @@ interface Given {
 /** The options as the reader takes them; the map is saved where that was asked for. @throws UsageError. */
 export async function readTableOptions(
   context: Context,
-  { map = {}, useMap, saveMap, encoding, delimiter }: Given,
-): Promise<{ map: ColumnMap; encoding?: (typeof encodings)[number]; delimiter?: string }> {
+  { map = {}, useMap, saveMap, amounts = context.settings.amounts, encoding, delimiter }: Given,
+): Promise<Omit<RowsOptions, 'name'>> {
   const saved = useMap === undefined ? {} : (await context.store()).map(useMap);
   const whole = { ...saved, ...checkMap(map) };
   if (saveMap !== undefined) {
@@ -51,16 +59,18 @@ export async function readTableOptions(
   }
   return {
     map: whole,
+    ...(amounts !== undefined && { amounts }),
     ...(encoding !== undefined && { encoding }),
     ...(delimiter !== undefined && { delimiter: named[delimiter] ?? delimiters[0] }),
   };
 }
 
 /** The flags that have another command read the file the same way, each after a space. */
-export function tableFlags({ map = {}, useMap, encoding, delimiter }: Given): string {
+export function tableFlags({ map = {}, useMap, amounts, encoding, delimiter }: Given): string {
   const flags = [
     ...(useMap === undefined ? [] : [`--use-map ${shellWord(useMap)}`]),
     ...Object.entries(map).map(([heading, column]) => `--map ${shellWord(`${heading}=${column}`)}`),
+    ...(amounts === undefined ? [] : [`--amounts ${amounts}`]),
     ...(encoding === undefined ? [] : [`--encoding ${encoding}`]),
     ...(delimiter === undefined ? [] : [`--delimiter ${delimiter}`]),
   ];

@@ -2,19 +2,20 @@ import { defineCommand } from '../define.ts';
 
 const lines = [
   '# One row is one order. Lines that begin with # before the headings are left out.',
-  '# product_url   the product page; several products of one order are separated by |',
-  '# quantity      a whole number; with several products as many, separated by |, or one for all (default 1)',
-  '# max_price     the most this order may cost, in CENTS: 5000 is $50.00',
-  '# name          first and last name; or two columns, first_name and last_name',
-  '# country       two letters (default US)',
-  '# also known    address_line2, state, po_number, is_gift, gift_message, retailer_credentials_id,',
-  '#               idempotency_key, metadata.KEY; every other column comes back in the results',
+  '# product_url      the product page; several products of one order are separated by |',
+  '# quantity         a whole number; with several products as many, separated by |, or one for all (default 1)',
+  '# max_price_cents  the most this order may cost, in cents: 5000 is $50.00',
+  '#                  (or max_price, in dollars with a sign or decimals in every row: $50.00 or 50.00)',
+  '# name             first and last name; or two columns, first_name and last_name',
+  '# country          two letters (default US)',
+  '# also known       address_line2, state, po_number, is_gift, gift_message, retailer_credentials_id,',
+  '#                  idempotency_key, metadata.KEY; every other column comes back in the results',
 ];
 
 const headings = [
   'product_url',
   'quantity',
-  'max_price',
+  'max_price_cents',
   'name',
   'address_line1',
   'city',

@@ -1,12 +1,10 @@
 import { type Batch, batchesOf } from '../../bulk/batches.ts';
-import { checkFile, emptyTally } from '../../bulk/check.ts';
 import { inFlight } from '../../bulk/flow.ts';
-import { type FileRow, RowKeys, type RowsOptions } from '../../bulk/rows.ts';
+import { RowKeys } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
-import { ErrandError } from '../../errors.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
 import { createProgress } from '../../output/progress.ts';
-import type { Source } from './source.ts';
+import type { FileCheck } from './file-check.ts';
 import { rowsText } from './spend.ts';
 
 /** A batch that the service has. */
@@ -18,8 +16,8 @@ export interface Uploaded {
 }
 
 interface Upload {
-  /** Valid rows that the check found. */
-  readonly rows: number;
+  /** The file's, or `stdin.csv`. */
+  readonly name: string;
   readonly batchSize: number;
   readonly run: string;
   readonly notifies: boolean;
@@ -34,11 +32,11 @@ const mostInFlight = 4;
  */
 export async function uploadFile(
   context: Context,
-  source: Source,
-  options: RowsOptions,
-  { rows, batchSize, run, notifies }: Upload,
+  check: FileCheck,
+  { name, batchSize, run, notifies }: Upload,
 ): Promise<Uploaded[]> {
-  const batches = batchesOf(validRows(source, options), new RowKeys(run), batchSize);
+  const rows = check.tally.orders;
+  const batches = batchesOf(check.valid(), new RowKeys(run), batchSize);
   const progress = createProgress(context.io, {
     label: 'uploading',
     total: rows,
@@ -48,14 +46,10 @@ export async function uploadFile(
   const uploaded: Uploaded[] = [];
   let sent = 0;
   try {
-    const placed = inFlight(
-      batches,
-      (batch) => upload(context, { ...batch, filename: options.name, notifies }),
-      {
-        most: mostInFlight,
-        now: context.clock.now,
-      },
-    );
+    const placed = inFlight(batches, (batch) => upload(context, { ...batch, filename: name, notifies }), {
+      most: mostInFlight,
+      now: context.clock.now,
+    });
     for await (const batch of placed) {
       uploaded.push(batch);
       sent += batch.rows;
@@ -70,13 +64,6 @@ export async function uploadFile(
   } finally {
     progress.end();
   }
-  if (sent !== rows) {
-    throw new ErrandError(
-      'conflict',
-      `${options.name} was changed while it was read: ${rowsText(rows)} were checked, ${sent} uploaded`,
-      { outcome: 'applied', hint: 'Upload it again: rows that are placed already are not placed twice.' },
-    );
-  }
   return uploaded;
 }
 
@@ -86,14 +73,13 @@ export async function uploadFile(
  */
 export async function wasBegun(
   context: Context,
-  source: Source,
-  options: RowsOptions,
+  check: FileCheck,
   { batchSize, run }: Upload,
 ): Promise<boolean> {
   if (context.previewsRequests) return false;
   const journal = await context.journal();
   const baseUrl = context.settings.baseUrl.value;
-  for await (const { key } of batchesOf(validRows(source, options), new RowKeys(run), batchSize))
+  for await (const { key } of batchesOf(check.valid(), new RowKeys(run), batchSize))
     if (journal.findOpen(key, baseUrl) || journal.settledOrder(key, baseUrl, context.keyMasked()))
       return true;
   return false;
@@ -105,8 +91,4 @@ async function upload(
 ): Promise<Uploaded> {
   context.signal.throwIfAborted();
   return { ...(await placeBatch(context, { key, filename, rows, notifies })), rows: rows.length };
-}
-
-async function* validRows(source: Source, options: RowsOptions): AsyncGenerator<readonly FileRow[]> {
-  for await (const { valid } of checkFile(source.chunks(), options, emptyTally())) yield valid;
 }

@@ -9,7 +9,7 @@ import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { uploadedColumns } from './columns.ts';
 import { FileCheck } from './file-check.ts';
-import { openSource, type Source } from './source.ts';
+import { openCopy, type Source } from './source.ts';
 import { countLine, isShort, rowsText, shortOf, spendLine } from './spend.ts';
 import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from './table-options.ts';
 import { type Uploaded, uploadFile, wasBegun } from './upload-file.ts';
@@ -69,17 +69,17 @@ export const upload = defineCommand({
       ...more
     },
   ) {
-    const source = await openSource(context, file);
+    const source = await openCopy(context, file);
     try {
       const options = { name: source.name, ...(await readTableOptions(context, more)) };
       const check = await checked(context, source, options, {
         skipInvalid,
         validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
       });
-      const upload = { rows: check.tally.orders, batchSize, run, notifies };
-      if (isShort(check.spend) && !(await wasBegun(context, source, options, upload)))
+      const upload = { name: source.name, batchSize, run, notifies };
+      if (isShort(check.spend) && !(await wasBegun(context, check, upload)))
         throw shortOf(context, check.spend);
-      const { rows } = upload;
+      const rows = check.tally.orders;
       const lines = [`  ${source.name}: ${rowsText(rows)}`, `  ${spendLine(check.spend)}`];
       await confirmSpending(context, {
         yes,
@@ -87,13 +87,13 @@ export const upload = defineCommand({
         lines: async () => lines,
       });
       if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
-      const uploaded = await uploadFile(context, source, options, upload);
+      const uploaded = await uploadFile(context, check, upload);
       if (!more.watch) return shown(context, uploaded);
       context.note(followLine(context, uploaded));
       const ids = uploaded.map(({ id }) => id);
       return await followResult(context, ids);
     } finally {
-      source.close();
+      await source.close();
     }
   },
 });

@@ -23,7 +23,7 @@ export const validate = defineCommand({
     },
     {
       command:
-        "errand bulk validate theirs.csv --map 'Limit=max_price' --map 'Ship To=name' --save-map theirs",
+        "errand bulk validate theirs.csv --map 'Limit=max_price_cents' --map 'Ship To=name' --save-map theirs",
       note: 'headings of their own, saved for the next file',
     },
   ],
@@ -48,7 +48,7 @@ export const validate = defineCommand({
       try {
         yield* check.issues();
       } finally {
-        source.close();
+        await source.close();
       }
     }
   },

@@ -1,0 +1,189 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makePlace, type Place } from './place.ts';
+import { errand } from './run.ts';
+
+let place: Place;
+let product: string;
+
+beforeEach(async () => {
+  place = makePlace();
+  product = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout.split('\n')[0] ?? '';
+});
+afterEach(() => place.remove());
+
+function file(
+  heading: string,
+  prices: readonly string[],
+  more: { heading?: string; cell?: string } = {},
+): void {
+  const { heading: own = 'note', cell = 'x' } = more;
+  const rows = prices.map(
+    (price, row) => `${product},"${price}",Ada Byron,${row} Main St,Austin,TX,78701,5,${cell}`,
+  );
+  const headings = `product_url,${heading},name,address,city,state,zip,phone,${own}`;
+  writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+}
+
+const upload = (...more: string[]) => errand(place, ['bulk', 'upload', 'orders.csv', '--dry-run', ...more]);
+
+/** The ceilings that would be sent. */
+async function ceilings(...more: string[]): Promise<string[]> {
+  const { code, stdout, stderr } = await upload(...more);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout).body.rows.map((row: Record<string, string>) => row.max_price);
+}
+
+const failure = ({ stderr }: { stderr: string }) => JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error;
+
+describe('a column of prices', () => {
+  test.each([
+    ['max_price_cents', ['4500', '0', '1299'], ['4500', '0', '1299']],
+    ['Max Price Cents', ['4500'], ['4500']],
+    [
+      'max_price',
+      ['$45.00', '12.5', '$1,250', '$ 3', 'USD 9.99', '1,250.00'],
+      ['4500', '1250', '125000', '300', '999', '125000'],
+    ],
+  ])('%s: %j is sent as cents', async (heading, prices, cents) => {
+    file(heading, prices);
+    expect(await ceilings()).toEqual(cents);
+  });
+
+  test('of bare whole numbers is refused once for the file, with both readings and totals', async () => {
+    file('max_price', ['45', '100', '7']);
+    const refused = await upload('-o', 'json');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    const error = failure(refused);
+    expect(error.message).toBe(
+      'orders.csv: max_price can be read in two ways: 45 (row 2) means $45.00 or $0.45, all rows $152.00 or $1.52',
+    );
+    const commands = error.next.map(({ command }: { command: string }) => command);
+    expect(commands).toEqual([
+      'errand bulk upload orders.csv --dry-run -o json --amounts units',
+      'errand bulk upload orders.csv --dry-run -o json --amounts cents',
+    ]);
+    expect(await ceilings('--amounts', 'units')).toEqual(['4500', '10000', '700']);
+    expect(await ceilings('--amounts', 'cents')).toEqual(['45', '100', '7']);
+    const checked = await errand(place, ['bulk', 'validate', 'orders.csv', '--local']);
+    expect(checked.code).toBe(2);
+    expect(checked.stderr).toContain('45 (row 2) means $45.00 or $0.45');
+  });
+
+  test('is read as `config set amounts` says; a heading in cents stays in cents', async () => {
+    await errand(place, ['config', 'set', 'amounts', 'units']);
+    file('max_price', ['45', '12.50']);
+    expect(await ceilings()).toEqual(['4500', '1250']);
+    expect(await ceilings('--amounts', 'units')).toEqual(['4500', '1250']);
+    file('max_price_cents', ['4500']);
+    expect(await ceilings()).toEqual(['4500']);
+  });
+
+  test('of both kinds is refused, naming a row of each', async () => {
+    file('max_price', ['12.50', '0.00001', '45']);
+    const refused = await upload('-o', 'json');
+    expect(refused.code).toBe(2);
+    expect(failure(refused).message).toBe(
+      'orders.csv: max_price mixes bare whole numbers and amounts with decimals or a sign: row 4 has 45, row 2 has 12.50',
+    );
+  });
+
+  test.each([
+    ['max_price', 'EUR 50', 'EUR 50 is not in USD'],
+    ['max_price', '€50', '€50 is not in USD'],
+    ['max_price', '12,50', 'takes an amount'],
+    ['max_price', '1.250', '1.250 has 3 decimals'],
+    ['max_price', '1,250', 'write it without the comma'],
+    ['max_price', '$0.00', 'buys nothing'],
+    ['max_price', '-5.00', 'must not be negative'],
+    ['max_price', '', 'is missing'],
+    ['max_price', 'soon', 'takes an amount'],
+    ['max_price_cents', '12.50', 'write 1250 for 12.50'],
+    ['max_price_cents', '$12', 'write 1200 for $12'],
+    ['max_price_cents', 'EUR 12', 'EUR 12 is not in USD'],
+    ['max_price_cents', '0x10', 'takes an amount'],
+  ])('%s of "%s" is refused, once and by row', async (heading, price, reason) => {
+    file(heading, [heading === 'max_price' ? '5.00' : '500', price]);
+    const checked = await errand(place, ['bulk', 'validate', 'orders.csv', '--local', '-o', 'json']);
+    expect(checked.code, checked.stderr).toBe(7);
+    expect(JSON.parse(checked.stdout)).toEqual([
+      {
+        row: 3,
+        column: price === '' ? 'max_price' : heading,
+        value: price,
+        message: expect.stringContaining(reason),
+      },
+    ]);
+  });
+
+  test.each([
+    ['currency', 'EUR', 7],
+    ['Currency Code', 'gbp', 7],
+    ['currency', 'usd', 0],
+    ['currency', '', 0],
+    ['my_currency_note', 'EUR', 0],
+  ])('whose rows have "%s" of "%s" ends with %s', async (heading, cell, code) => {
+    file('max_price_cents', ['500'], { heading, cell });
+    const checked = await errand(place, ['bulk', 'validate', 'orders.csv', '--local', '-o', 'json']);
+    expect(checked.code, checked.stderr).toBe(code);
+    if (code === 7)
+      expect(JSON.parse(checked.stdout)).toMatchObject([{ row: 2, column: heading, value: cell }]);
+  });
+
+  test('is headed once', async () => {
+    file('max_price_cents', ['500'], { heading: 'Max Price', cell: '$5.00' });
+    const refused = await upload();
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('"max_price_cents" and "Max Price" both hold the price');
+  });
+
+  test('is mapped from a heading of their own', async () => {
+    file('Limit', ['500']);
+    expect(await ceilings('--map', 'Limit=max_price_cents')).toEqual(['500']);
+    expect((await upload('--map', 'Limit=max_price')).code).toBe(2);
+  });
+});
+
+test('the same orders have the same keys, however their prices are written', async () => {
+  const keys = async (...more: string[]) =>
+    JSON.parse((await upload(...more)).stdout).body.rows.map(
+      (row: Record<string, string>) => row.idempotency_key,
+    );
+  file('max_price_cents', ['4500', '1299']);
+  const cents = await keys();
+  file('max_price', ['$45', '12.99']);
+  expect(await keys()).toEqual(cents);
+  file('max_price', ['4500', '1299']);
+  expect(await keys('--amounts', 'cents')).toEqual(cents);
+});
+
+test('bulk template is valid as it stands, its prices in cents', async () => {
+  const { stdout } = await errand(place, ['bulk', 'template']);
+  writeFileSync(join(place.folder, 'orders.csv'), stdout);
+  expect(await ceilings()).toEqual(['5000', '12000']);
+});
+
+test('--skip-invalid leaves out the rows that the service refuses, and counts them everywhere', async () => {
+  const unreachable = product.replace(/[^/]*$/, 'test-url-unreachable');
+  const row = (url: string, price: string, street: string) =>
+    `${url},${price},Ada Byron,${street},Austin,TX,78701,5125550100`;
+  const rows = [
+    row(product, '5000', '1 Main St'),
+    row(unreachable, '5000', '2 Main St'),
+    row(product, '50.5', '3 Main St'),
+    row(product, '4000', '4 Main St'),
+  ];
+  const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone';
+  writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+  const refused = await errand(place, ['bulk', 'upload', 'orders.csv']);
+  expect(refused.code).toBe(7);
+  expect(refused.stderr).toContain('3 of 4 rows valid; nothing was sent');
+  const uploaded = await errand(place, ['bulk', 'upload', 'orders.csv', '--skip-invalid', '-o', 'json']);
+  expect(uploaded.code, uploaded.stderr).toBe(0);
+  expect(uploaded.stderr).toMatch(/^row 4: .*^row 3: .*product_url: /ms);
+  const [{ id, rows: count }] = JSON.parse(uploaded.stdout);
+  expect(count).toBe(2);
+  const batch = JSON.parse((await errand(place, ['bulk', 'get', id, '-o', 'json'])).stdout);
+  expect(batch).toMatchObject({ row_count: 2, failed_count: 0 });
+});

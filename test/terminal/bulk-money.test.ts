@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makePlace, type Place } from '../program/place.ts';
+import { shell } from '../program/run.ts';
+import { type LiveService, openLiveService } from '../service/live.ts';
+import { Terminal } from './terminal.ts';
+
+let service: LiveService;
+let place: Place;
+let terminals: Terminal[];
+
+beforeEach(async () => {
+  service = await openLiveService();
+  place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  terminals = [];
+});
+afterEach(async () => {
+  for (const terminal of terminals) terminal.close();
+  place.remove();
+  await service.stop();
+});
+
+const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone';
+const line = (cents: number, street = '1 Main St') =>
+  `${service.sandbox.product('test-success')},${cents},Ada Byron,${street},Austin,TX,78701,5125550100`;
+const csv = (...lines: string[]): string => [headings, ...lines, ''].join('\n');
+const write = (text: string): void => writeFileSync(join(place.folder, 'orders.csv'), text);
+
+function upload(...more: string[]): Terminal {
+  const terminal = new Terminal(place, 'errand', ['bulk', 'upload', 'orders.csv', ...more]);
+  terminals.push(terminal);
+  return terminal;
+}
+
+const uploaded = () =>
+  service.sent
+    .filter(({ method, target }) => method === 'POST' && target === '/orders/bulk')
+    .flatMap(({ body }) => JSON.parse(body).rows);
+
+/** Files of the state folder, and descriptors of a process that lead there. */
+const keptCopies = (): string[] =>
+  readdirSync(join(place.folder, '.state')).filter((name) => name.startsWith('upload-'));
+
+test('what was shown is what is sent, whatever becomes of the file while the question waits', async () => {
+  write(csv(line(5000)));
+  const terminal = upload();
+  await terminal.shows('(y/N)');
+  expect(terminal.text).toContain('at most $51.00');
+  expect(keptCopies()).toEqual([]);
+  write(csv(line(900_000, '666 Elsewhere')));
+  terminal.type('y\r');
+  expect(await terminal.ended()).toBe(0);
+  expect(uploaded()).toMatchObject([{ max_price: '5000', address: '1 Main St' }]);
+});
+
+test('the file may be gone by the time of the answer', async () => {
+  write(csv(line(5000), line(5000, '2 Main St'), line(5000, '3 Main St')));
+  const terminal = upload('--batch-size', '1');
+  await terminal.shows('(y/N)');
+  write('');
+  terminal.type('y\r');
+  expect(await terminal.ended()).toBe(0);
+  expect(
+    uploaded()
+      .map(({ address }) => address)
+      .sort(),
+  ).toEqual(['1 Main St', '2 Main St', '3 Main St']);
+});
+
+test('nothing of the file stays behind, even after a kill', async () => {
+  write(csv(line(5000)));
+  const terminal = upload();
+  await terminal.shows('(y/N)');
+  terminal.close();
+  await terminal.ended();
+  expect(keptCopies()).toEqual([]);
+  expect(uploaded()).toEqual([]);
+});
+
+test.skipIf(process.platform !== 'linux')('a copy that was changed on the disk is not sent', async () => {
+  write(csv(line(5000)));
+  const terminal = upload();
+  await terminal.shows('(y/N)');
+  const copy = copyOf(terminal.pid);
+  const file = await open(copy, 'r+');
+  const text = readFileSync(copy, 'utf8');
+  await file.write(text.replace(',5000,', ',9999,'), 0);
+  await file.close();
+  terminal.type('y\r');
+  expect(await terminal.ended()).toBe(1);
+  expect(terminal.text).toContain('the copy of the file that was checked has changed on the disk');
+  expect(uploaded()).toEqual([]);
+});
+
+/** The descriptor under which a process, or a child of it, holds its nameless copy. */
+function copyOf(pid: number): string {
+  const folder = `/proc/${pid}/fd`;
+  const found = readdirSync(folder).find((name) => {
+    try {
+      return readlinkSync(join(folder, name)).includes('/upload-');
+    } catch {
+      return false;
+    }
+  });
+  if (found === undefined) throw new Error(`process ${pid} holds no copy`);
+  return join(folder, found);
+}
+
+test.each([
+  ['cat orders.csv | errand bulk upload - --yes -o json'],
+  ['errand bulk upload <(cat orders.csv) --yes -o json'],
+])('what comes through a pipe is sent as it was checked: %s', async (command) => {
+  write(csv(line(5000), line(4000, '2 Main St')));
+  const ended = await shell(place, command);
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(uploaded().map(({ max_price }) => max_price)).toEqual(['5000', '4000']);
+  expect(keptCopies()).toEqual([]);
+});
