@@ -86,7 +86,8 @@ export function planTable(name: string, headings: readonly string[], map: Column
   });
 }
 
-const isPriceHeading = (heading: string): boolean => {
+/** Whether the cells under a heading are prices, in whichever unit. */
+export const isPriceHeading = (heading: string): boolean => {
   const meaning = meaningOf(heading);
   return isCentsHeading(heading) || ('column' in meaning && meaning.column === 'max_price');
 };

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makePlace, type Place } from './place.ts';
@@ -186,4 +186,16 @@ test('--skip-invalid leaves out the rows that the service refuses, and counts th
   expect(count).toBe(2);
   const batch = JSON.parse((await errand(place, ['bulk', 'get', id, '-o', 'json'])).stdout);
   expect(batch).toMatchObject({ row_count: 2, failed_count: 0 });
+});
+
+test('bulk retry --to writes a file that can be uploaded as it is, its prices in cents', async () => {
+  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
+  product = product.replace(/[^/]*$/, 'test-out-of-stock');
+  file('max_price', ['$50.00', '40.5']);
+  const uploaded = await errand(place, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id']);
+  const batch = uploaded.stdout.trim();
+  const written = await errand(place, ['bulk', 'retry', batch, '--to', 'orders.csv', '--force']);
+  expect(written.code, written.stderr).toBe(0);
+  expect(readFileSync(join(place.folder, 'orders.csv'), 'utf8')).toContain(',max_price_cents,');
+  expect(await ceilings()).toEqual(['5000', '4050']);
 });

@@ -118,3 +118,23 @@ test.each([
   expect(uploaded().map(({ max_price }) => max_price)).toEqual(['5000', '4000']);
   expect(keptCopies()).toEqual([]);
 });
+
+test('bulk retry shows what it may spend before it asks', async () => {
+  const out = service.sandbox.product('test-out-of-stock');
+  write(csv(line(5000).replace(/^[^,]+/, out), line(4000, '2 Main St').replace(/^[^,]+/, out)));
+  const id = (await shell(place, 'errand bulk upload orders.csv --yes -o id')).stdout.trim();
+  await expect
+    .poll(async () => {
+      service.sandbox.pass(60_000);
+      return (await shell(place, `errand bulk get ${id} -o json --query 'rows[].order_status'`)).stdout;
+    })
+    .toMatch(/order_failed.*order_failed/s);
+  const terminal = new Terminal(place, 'errand', ['bulk', 'retry', id]);
+  terminals.push(terminal);
+  await terminal.shows('(y/N)');
+  expect(terminal.text).toContain('at most $90.00, without fees');
+  const before = uploaded().length;
+  terminal.type('y\r');
+  expect(await terminal.ended()).toBe(0);
+  expect(uploaded()).toHaveLength(before + 2);
+});

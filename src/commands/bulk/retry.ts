@@ -1,8 +1,7 @@
-import { countPrice, emptyPrices, type PriceTally } from '../../bulk/amounts.ts';
-import { RowKeys, type RowsOptions, readRows, stableKey, type UploadRow } from '../../bulk/rows.ts';
-import type { Context } from '../../context.ts';
+import { stableKey, type UploadRow } from '../../bulk/rows.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
+import { formatMoney } from '../../output/money.ts';
 import { canonicalJson } from '../../state/canonical.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { confirmSpending } from '../confirm-spending.ts';
@@ -10,11 +9,10 @@ import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
 import { uploadedColumns } from './columns.ts';
 import { type Batch, isFailed } from './follow.ts';
-import { checkOneReading } from './one-reading.ts';
 import { csvOf, writeCsv } from './rows-file.ts';
-import { openSource } from './source.ts';
 import { rowsText } from './spend.ts';
-import { notifyOnComplete, readTableOptions, tableOptions } from './table-options.ts';
+import { notifyOnComplete, tableOptions } from './table-options.ts';
+import { ceilingsOf, journaledRows, rowsOfFile } from './uploaded-rows.ts';
 import { followResult } from './watch.ts';
 
 export const retry = defineCommand({
@@ -74,7 +72,10 @@ export const retry = defineCommand({
     const { body: batch } = await client.call('bulk.get', { path: { batch_id: batchId } });
     const failed = batch.rows.filter((row) => isFailed(row, batch));
     if (failed.length === 0) return { kind: 'none', hints: ['no row of this batch has failed'] };
-    const uploaded = file === undefined ? await journaled(context, batch) : await read(file);
+    const uploaded =
+      file === undefined
+        ? await journaledRows(context, batch)
+        : await rowsOfFile(context, file, { ...given, run, batch });
     const rows = failed.map((row) => again(batch, row, uploaded[row.index]));
     if (to === '-') return { kind: 'stream', chunks: [await csvOf(rows)] };
     if (to !== undefined) {
@@ -84,7 +85,10 @@ export const retry = defineCommand({
     await confirmSpending(context, {
       yes,
       question: `Place ${rowsText(rows.length)} again with real money?`,
-      lines: async () => [`  ${rowsText(rows.length)} of batch ${batchId}`],
+      lines: async () => [
+        `  ${rowsText(rows.length)} of batch ${batchId}`,
+        `  at most ${formatMoney(ceilingsOf(rows))}, without fees`,
+      ],
     });
     const key = stableKey(rows.map(canonicalJson));
     const placed = await placeBatch(context, { key, filename: `retry of ${batchId}`, rows, notifies });
@@ -95,51 +99,8 @@ export const retry = defineCommand({
       columns: uploadedColumns,
       hints: () => [`follow: errand bulk watch ${placed.id}${whereFlags(context)}`],
     };
-
-    async function read(path: string): Promise<readonly UploadRow[]> {
-      const source = await openSource(context, path);
-      const options = { name: source.name, ...(await readTableOptions(context, given)) };
-      try {
-        const { rows: found, prices } = await allRows(source.chunks(), options, new RowKeys(run));
-        checkOneReading(context, source.name, prices);
-        if (found.length === batch.row_count) return found;
-        throw new UsageError(
-          `${path} has ${rowsText(found.length)} and the batch ${batch.row_count}: it is not the file that was uploaded as this batch`,
-        );
-      } finally {
-        await source.close();
-      }
-    }
   },
 });
-
-/** The rows of a batch that was uploaded from here. @throws ErrandError where this machine does not know them. */
-async function journaled(context: Context, { id }: Batch): Promise<readonly UploadRow[]> {
-  const journal = await context.journal();
-  const rows = journal.madeBy(id, context.settings.baseUrl.value)?.body.rows;
-  // What was uploaded from here was journaled as rows of cells.
-  if (Array.isArray(rows)) return rows as UploadRow[];
-  throw new ErrandError('not_found', `the rows of batch ${id} are not known here`, {
-    hint: 'Name the CSV that was uploaded with --file.',
-  });
-}
-
-/** The rows as they were uploaded, each with the key that it got then. */
-async function allRows(
-  chunks: AsyncIterable<Uint8Array>,
-  options: RowsOptions,
-  keys: RowKeys,
-): Promise<{ rows: UploadRow[]; prices: PriceTally }> {
-  const rows: UploadRow[] = [];
-  const prices = emptyPrices();
-  for await (const part of readRows(chunks, options)) {
-    for (const row of part) {
-      rows.push(keys.keyed(row));
-      if (row.openPrice) countPrice(prices, row.number, row.openPrice);
-    }
-  }
-  return { rows, prices };
-}
 
 /**
  * The row to send again. Where no order came of it its key is still good, and keeps a later upload of the whole file

@@ -1,11 +1,14 @@
 import { writeFile } from 'node:fs/promises';
+import { centsHeading } from '../../bulk/amounts.ts';
+import { isPriceHeading } from '../../bulk/columns.ts';
 import type { UploadRow } from '../../bulk/rows.ts';
 import { StorageError, UsageError } from '../../errors.ts';
 
-/** Rows as a CSV, a column for each name. */
+/** Rows as a CSV, a column for each name; the price, which is in cents, says so in its heading. */
 export async function csvOf(rows: readonly UploadRow[]): Promise<string> {
   const { stringify } = await import('csv-stringify/sync');
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const columns = names.map((key) => ({ key, header: isPriceHeading(key) ? centsHeading : key }));
   return stringify([...rows], { header: true, columns });
 }
 

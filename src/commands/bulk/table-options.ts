@@ -37,7 +37,8 @@ export const notifyOnComplete = {
   description: 'have the service tell you when the last row is placed or has failed',
 } as const;
 
-interface Given {
+/** How a CSV file is to be read, as the flags say it. */
+export interface TableFlags {
   readonly map?: ColumnMap | undefined;
   readonly useMap?: string | undefined;
   readonly saveMap?: string | undefined;
@@ -49,7 +50,7 @@ interface Given {
 /** The options as the reader takes them; the map is saved where that was asked for. @throws UsageError. */
 export async function readTableOptions(
   context: Context,
-  { map = {}, useMap, saveMap, amounts = context.settings.amounts, encoding, delimiter }: Given,
+  { map = {}, useMap, saveMap, amounts = context.settings.amounts, encoding, delimiter }: TableFlags,
 ): Promise<Omit<RowsOptions, 'name'>> {
   const saved = useMap === undefined ? {} : (await context.store()).map(useMap);
   const whole = { ...saved, ...checkMap(map) };
@@ -66,7 +67,7 @@ export async function readTableOptions(
 }
 
 /** The flags that have another command read the file the same way, each after a space. */
-export function tableFlags({ map = {}, useMap, amounts, encoding, delimiter }: Given): string {
+export function tableFlags({ map = {}, useMap, amounts, encoding, delimiter }: TableFlags): string {
   const flags = [
     ...(useMap === undefined ? [] : [`--use-map ${shellWord(useMap)}`]),
     ...Object.entries(map).map(([heading, column]) => `--map ${shellWord(`${heading}=${column}`)}`),
