@@ -84,7 +84,7 @@ interface OpenTransport {
   close(): Promise<void>;
 }
 
-async function transportTo({ settings }: Context, isEmbedded: boolean): Promise<OpenTransport> {
+async function transportTo({ settings, signal }: Context, isEmbedded: boolean): Promise<OpenTransport> {
   if (!isEmbedded) {
     const { NetworkTransport } = await import('./http/network-transport.ts');
     const transport = new NetworkTransport({ proxy: settings.proxy });
@@ -92,7 +92,7 @@ async function transportTo({ settings }: Context, isEmbedded: boolean): Promise<
   }
   const { embeddedTransport } = await import('./http/embedded-transport.ts');
   const { openEmbeddedSandbox } = await import('./sandbox-door.ts');
-  const sandbox = await openEmbeddedSandbox(settings.folders.state, settings.sandbox);
+  const sandbox = await openEmbeddedSandbox(settings.folders.state, { ...settings.sandbox, signal });
   return { transport: embeddedTransport(sandbox.handle), close: () => sandbox.close() };
 }
 

@@ -12,9 +12,9 @@ import {
   restoreSnapshot,
   takeSnapshot,
 } from './sandbox/snapshots.ts';
-import { StoreError } from './sandbox/store.ts';
 import { tick } from './sandbox/tick.ts';
 import { makePrivateFolder } from './settings/paths.ts';
+import { DatabaseError } from './sqlite/database-error.ts';
 
 /** What the program does with the sandbox besides calling it: its two doors, seen from the commands. */
 
@@ -33,6 +33,8 @@ interface ServeRequest {
   /** As `--fault` writes them. */
   readonly faults: readonly string[];
   readonly tell: Tell;
+  /** Ends the waits for a lock of another process. */
+  readonly signal: AbortSignal;
 }
 
 /** Serves the sandbox until it is closed. @throws UsageError for a port that is taken; StorageError for its data. */
@@ -68,6 +70,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       report: reportBug,
       faults: request.faults.map(readFaultFlag),
       tell: request.tell,
+      waiting: { signal: request.signal },
     });
   } catch (error) {
     throw listenError(error, host, port) ?? storageError(error);
@@ -83,14 +86,24 @@ function readFaultFlag(text: string): Fault {
   });
 }
 
+interface EmbeddedOptions {
+  readonly speed: number;
+  readonly seed: number | undefined;
+  /** Ends the waits for a lock of another process. */
+  readonly signal: AbortSignal;
+}
+
 /** Opens the embedded sandbox. @throws StorageError. */
-export async function openEmbeddedSandbox(
-  stateDir: string,
-  options: { speed: number; seed: number | undefined },
-) {
+export async function openEmbeddedSandbox(stateDir: string, { signal, ...options }: EmbeddedOptions) {
   makePrivateFolder(stateDir);
   try {
-    return await openEmbedded({ stateDir, ...options, now: Date.now, report: reportBug });
+    return await openEmbedded({
+      stateDir,
+      ...options,
+      now: Date.now,
+      report: reportBug,
+      waiting: { signal },
+    });
   } catch (error) {
     throw storageError(error);
   }
@@ -102,7 +115,7 @@ export async function openEmbeddedSandbox(
  */
 export async function runEmbeddedSandbox(
   stateDir: string,
-  options: { speed: number; seed: number | undefined },
+  options: EmbeddedOptions,
 ): Promise<() => Promise<void>> {
   const sandbox = await openEmbeddedSandbox(stateDir, options);
   const stopTicking = tick(sandbox.service);
@@ -113,21 +126,21 @@ export async function runEmbeddedSandbox(
 }
 
 /** Deletes the embedded sandbox's data. @throws StorageError. */
-export async function resetSandbox(stateDir: string): Promise<void> {
+export async function resetSandbox(stateDir: string, signal: AbortSignal): Promise<void> {
   try {
-    await deleteEmbedded(stateDir);
+    await deleteEmbedded(stateDir, { signal });
   } catch (error) {
     throw storageError(error);
   }
 }
 
 /** Moves the embedded sandbox's clock forward. @returns its new time, ms since the epoch. */
-export async function advanceSandbox(stateDir: string, ms: number): Promise<number> {
+export async function advanceSandbox(stateDir: string, ms: number, signal: AbortSignal): Promise<number> {
   if (!existsSync(sandboxFile(stateDir)))
     throw new ErrandError('not_found', 'there is no sandbox yet; `errand quickstart` makes one');
-  const opened = await openEmbeddedSandbox(stateDir, { speed: 1, seed: undefined });
+  const opened = await openEmbeddedSandbox(stateDir, { speed: 1, seed: undefined, signal });
   try {
-    return opened.service.clock.advance(ms);
+    return await opened.service.clock.advance(ms);
   } finally {
     await opened.close();
   }
@@ -138,7 +151,12 @@ export const sandboxSnapshots = (stateDir: string): { name: string; takenAt: num
   listSnapshots(sandboxFile(stateDir));
 
 /** Keeps the embedded sandbox's state under a name. @throws UsageError for a name; StorageError. */
-export async function snapshotSandbox(stateDir: string, name: string, force: boolean): Promise<void> {
+export async function snapshotSandbox(
+  stateDir: string,
+  name: string,
+  force: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   const file = sandboxFile(stateDir);
   if (!isSnapshotName(name))
     throw new UsageError(`"${name}" cannot name a snapshot: letters, digits, . _ - only, at most 64`);
@@ -146,20 +164,20 @@ export async function snapshotSandbox(stateDir: string, name: string, force: boo
     throw new ErrandError('not_found', 'there is no sandbox yet; `errand quickstart` makes one');
   if (!force && hasSnapshot(file, name))
     throw new UsageError(`there is a snapshot ${name} already; --force takes it anew`);
-  await takeSnapshot(file, name, Date.now).catch((error: unknown) => {
+  await takeSnapshot(file, name, Date.now, { signal }).catch((error: unknown) => {
     throw storageError(error);
   });
 }
 
 /** Brings a kept state of the embedded sandbox back. @throws ErrandError not_found; StorageError. */
-export async function restoreSandbox(stateDir: string, name: string): Promise<void> {
+export async function restoreSandbox(stateDir: string, name: string, signal: AbortSignal): Promise<void> {
   const file = sandboxFile(stateDir);
   if (!isSnapshotName(name) || !hasSnapshot(file, name)) {
     const known = listSnapshots(file).map((kept) => kept.name);
     const others = known.length > 0 ? `; there are ${known.join(', ')}` : '';
     throw new ErrandError('not_found', `there is no snapshot ${name}${others}`);
   }
-  await restoreSnapshot(file, name, Date.now).catch((error: unknown) => {
+  await restoreSnapshot(file, name, Date.now, { signal }).catch((error: unknown) => {
     throw storageError(error);
   });
 }
@@ -188,8 +206,8 @@ function listenError(error: unknown, host: string, port: number): UsageError | u
 }
 
 function storageError(error: unknown): unknown {
-  if (!(error instanceof StoreError)) return error;
-  return new StorageError(error.message, {
+  if (!(error instanceof DatabaseError)) return error;
+  return new StorageError(`the sandbox's data ${error.message}`, {
     cause: error,
     hint: 'Name another folder with ERRAND_STATE_DIR, or a file with --data.',
   });

@@ -1,3 +1,4 @@
+import { DatabaseError } from '../sqlite/database-error.ts';
 import type { Service } from './handler.ts';
 import { advance } from './lifecycle/index.ts';
 import { storedOrder } from './orders/records.ts';
@@ -6,7 +7,6 @@ import { advanceReturn } from './returns/lifecycle.ts';
 import { storedReturn } from './returns/records.ts';
 import { loadSettleReturn } from './returns/settle.ts';
 import type { Store, StoredRow } from './store.ts';
-import { StoreError } from './store-error.ts';
 
 /** How many records one transaction brings up to date; others wait for the disk no longer than that takes. */
 const batch = 200;
@@ -43,7 +43,7 @@ export async function bringUpToDate(service: Due, now: number): Promise<void> {
   for (const { table, load } of kinds) {
     if (nextDue(service.store, table) > now) continue;
     const advanceRow = await load(service);
-    while (advanceSome(service, table, advanceRow, now) === batch)
+    while ((await advanceSome(service, table, advanceRow, now)) === batch)
       await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -56,7 +56,7 @@ const nextDue = (store: Store, table: string): number =>
   });
 
 /** @returns how many records were brought forward, at most a batch. */
-function advanceSome(service: Due, table: string, advanceRow: AdvanceRow, now: number): number {
+function advanceSome(service: Due, table: string, advanceRow: AdvanceRow, now: number): Promise<number> {
   const { store } = service;
   return store.derived(() => {
     // Read within the transaction: another process may have been faster.
@@ -71,7 +71,7 @@ function advanceOne({ store, report }: Due, table: string, go: () => void, seq: 
   try {
     store.attempt(go);
   } catch (error) {
-    if (error instanceof StoreError) throw error;
+    if (error instanceof DatabaseError) throw error;
     report(error);
     store.run(`UPDATE ${table} SET next_due = NULL WHERE seq = ?`, seq);
   }

@@ -1,5 +1,6 @@
 import type { OperationName } from '../contract/operations/index.ts';
 import { readParameters } from '../contract/parameters.ts';
+import { DatabaseError } from '../sqlite/database-error.ts';
 import { bringUpToDate } from './advance.ts';
 import { placeRows } from './bulk/place-rows.ts';
 import { identify } from './caller.ts';
@@ -13,7 +14,6 @@ import { bodyTooLarge, largestBody, readBody, readQuery, readTarget } from './re
 import { answerTo, Invalid, json, Refusal } from './refusal.ts';
 import { labelAnswer } from './returns/labels.ts';
 import { type Match, route } from './router.ts';
-import { StoreError } from './store-error.ts';
 import { noteCall } from './usage.ts';
 import { type Handle, headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 import { writeAnswer } from './write-answer.ts';
@@ -23,7 +23,7 @@ const placingBudgetMs = 40;
 
 /**
  * The service as a function: a request in, an answer out, no socket. A bug is a 500 and told to the service's `report`.
- * @throws StoreError where the store's file is to blame: in this process that is the user's own to put right.
+ * @throws DatabaseError where the store's file is to blame: in this process that is the user's own to put right.
  */
 export function createApp(service: Service): Handle {
   return async (request) => {
@@ -37,7 +37,7 @@ export function createApp(service: Service): Handle {
     } catch (error) {
       const refused = answerTo(error);
       if (refused) return refused;
-      if (error instanceof StoreError) throw error;
+      if (error instanceof DatabaseError) throw error;
       service.report(error);
       return json(500, {
         code: 'internal_error',
@@ -53,7 +53,7 @@ async function answer(service: Service, request: SandboxRequest): Promise<Sandbo
   const { pathname, search } = readTarget(request.target);
   const shown = pageFor(service, request, pathname, search);
   if (shown) return 'allowed' in shown ? unknownRoute(request.method, pathname, shown.allowed) : shown;
-  const label = request.method === 'GET' ? labelAnswer(service, pathname, search) : undefined;
+  const label = request.method === 'GET' ? await labelAnswer(service, pathname, search) : undefined;
   if (label) return label;
   const controlled = await control(service, request, pathname);
   if (controlled) return controlled;
@@ -81,7 +81,7 @@ async function call(
   search: string,
 ): Promise<SandboxResponse> {
   const now = service.clock.now();
-  const caller = identify(service.store, operation.auth, request, now);
+  const caller = identify(service, operation.auth, request, now);
   if (caller) request.identified?.(caller.userId);
   if (caller?.orderId && name !== 'order.get' && name !== 'order.timeline')
     throw new Refusal('forbidden', 'This temporary key reads one order only.');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { apiKeyPattern, limits } from '../contract/limits.ts';
 import type { Auth } from '../contract/operation.ts';
 import { Refusal } from './refusal.ts';
-import type { Store } from './store.ts';
+import { type Noting, noteLater } from './usage.ts';
 import { headerOf, type SandboxRequest } from './wire.ts';
 
 /** Who sends a request: the user behind its key. */
@@ -23,7 +23,7 @@ const useNoteMs = 60_000;
  * The caller of a request, by the authentication of its operation; null where none is needed.
  * @throws Refusal unauthorized, invalid_token, token_expired.
  */
-export function identify(store: Store, auth: Auth, request: SandboxRequest, now: number): Caller | null {
+export function identify(service: Noting, auth: Auth, request: SandboxRequest, now: number): Caller | null {
   if (auth === 'none' || auth === 'payment') return null;
   const header = headerOf(request, 'authorization');
   const key = auth === 'basic' ? basicKey(header) : bearerKey(header);
@@ -36,7 +36,7 @@ export function identify(store: Store, auth: Auth, request: SandboxRequest, now:
       { 'www-authenticate': scheme },
     );
   }
-  return known(store, key, now);
+  return known(service, key, now);
 }
 
 const bearerKey = (header: string | undefined): string | undefined =>
@@ -53,7 +53,8 @@ function basicKey(header: string | undefined): string | undefined {
   return credentials.slice(0, colon);
 }
 
-function known(store: Store, key: string, now: number): Caller {
+function known(service: Noting, key: string, now: number): Caller {
+  const { store } = service;
   if (apiKeyPattern.exec(key)?.[2] === 'live') {
     throw new Refusal(
       'invalid_token',
@@ -75,7 +76,8 @@ function known(store: Store, key: string, now: number): Caller {
       'This key was not used for 7 days and has expired; mint another with POST /sandbox/keys.',
     );
   }
-  if (now - usedAt > useNoteMs) store.run('UPDATE api_keys SET used_at = ? WHERE hash = ?', now, hash);
+  if (now - usedAt > useNoteMs)
+    noteLater(service, () => store.run('UPDATE api_keys SET used_at = ? WHERE hash = ?', now, hash));
   return {
     userId: String(row.user_id),
     email: row.email === null ? null : String(row.email),

@@ -24,14 +24,17 @@ export class SandboxClock {
     return this.#real();
   }
 
-  /** Goes on from a time, ms since the epoch, which may be an earlier one: a state that is brought back has its own. */
+  /**
+   * Goes on from a time, ms since the epoch, which may be an earlier one: a state that is brought back has its own.
+   * Within a transaction.
+   */
   set(ms: number): void {
     this.#store.setMeta(offsetName, String(Math.round(ms - this.#real())));
   }
 
   /** Moves the clock forward by `ms`; it never goes back, nor beyond what can be written. @returns the new time. */
-  advance(ms: number): number {
-    this.#store.transaction(() => {
+  async advance(ms: number): Promise<number> {
+    await this.#store.transaction(() => {
       const room = Math.max(0, lastMs - this.now());
       const forward = Math.min(Math.max(0, Math.round(ms)), room);
       this.#store.setMeta(offsetName, String(Number(this.#store.meta(offsetName) ?? 0) + forward));

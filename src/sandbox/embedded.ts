@@ -1,7 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Waiting } from '../sqlite/busy.ts';
+import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
-import { StoreError } from './store-error.ts';
 import { emptyStore } from './tables.ts';
 
 /** Where a served sandbox would be; links and shop URLs of the embedded one show it, so that both are the same. */
@@ -15,15 +16,17 @@ interface EmbeddedOptions {
   readonly seed: number | undefined;
   readonly now: () => number;
   readonly report: (error: unknown) => void;
+  readonly waiting?: Waiting;
 }
 
-/** The sandbox inside this process, on the data that `sandbox serve` shares. @throws StoreError. */
+/** The sandbox inside this process, on the data that `sandbox serve` shares. @throws DatabaseError. */
 export async function openEmbedded({
   stateDir,
   speed,
   seed,
   now,
   report,
+  waiting,
 }: EmbeddedOptions): Promise<OpenSandbox> {
   return openSandbox({
     file: sandboxFile(stateDir),
@@ -32,20 +35,24 @@ export async function openEmbedded({
     ...(seed !== undefined && { seed }),
     now,
     report,
+    ...(waiting && { waiting }),
   });
 }
 
+/** Where nothing can be deleted from a file; one that is only locked, another process is at work on. */
+const beyondRepair: ReadonlySet<Trouble> = new Set(['damaged', 'newer', 'full']);
+
 /**
  * Deletes the sandbox's data; a sandbox that is being served on it goes on with none. A file that cannot be read any
- * more is deleted itself.
+ * more, or has no room to be emptied in, is deleted itself. @throws DatabaseError.
  */
-export async function deleteEmbedded(stateDir: string): Promise<void> {
+export async function deleteEmbedded(stateDir: string, waiting: Waiting = {}): Promise<void> {
   const file = sandboxFile(stateDir);
   if (!existsSync(file)) return;
   try {
-    await emptyStore(file);
+    await emptyStore(file, waiting);
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
+    if (!(error instanceof DatabaseError && beyondRepair.has(error.trouble))) throw error;
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
   }
 }

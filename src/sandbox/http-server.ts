@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { DatabaseError } from '../sqlite/database-error.ts';
 import { type Draw, sendHalf, standIn } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';
 import type { Fault } from './faults/spec.ts';
 import { bodyTooLarge, largestBody } from './read-request.ts';
 import { json } from './refusal.ts';
 import type { RequestLog } from './request-log.ts';
-import { StoreError } from './store-error.ts';
 import type { Handle, SandboxResponse } from './wire.ts';
 
 /** A socket in front of a handler: bounded in header, body and time, and with the documented body for each refusal. */
@@ -129,7 +129,7 @@ async function spoil(
 
 /** The store's own trouble, without the name of a file that is no caller's business. */
 function storeUnavailable(error: unknown): SandboxResponse {
-  if (!(error instanceof StoreError)) throw error;
+  if (!(error instanceof DatabaseError)) throw error;
   const message = `The sandbox cannot use its data now: ${error.reason}.`;
   return json(503, { code: 'service_unavailable', message, details: {} });
 }

@@ -11,25 +11,31 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export class Identity {
   readonly #store: Store;
   readonly #given: number | undefined;
+  /** What the store is to get with the next transaction that needs it. */
+  #fresh: string | undefined;
 
-  /** @param seed kept with a store that has none yet; others are passed over. */
-  constructor(store: Store, seed: number | undefined) {
+  private constructor(store: Store, given: number | undefined) {
     this.#store = store;
-    this.#given = seed;
-    this.#settle();
+    this.#given = given;
+  }
+
+  /** @param seed kept with a store that has none yet; others are passed over. @throws DatabaseError. */
+  static async open(store: Store, seed: number | undefined): Promise<Identity> {
+    const identity = new Identity(store, seed);
+    if (store.meta(seedName) === undefined) await store.transaction(() => identity.seed);
+    return identity;
   }
 
   /** The store's own, read each time: another process may have emptied the store, or brought an earlier state back. */
   get seed(): string {
-    return this.#store.meta(seedName) ?? this.#settle();
-  }
-
-  #settle(): string {
     const known = this.#store.meta(seedName);
-    if (known !== undefined) return known;
-    const fresh = this.#given === undefined ? randomBytes(32).toString('hex') : String(this.#given);
-    this.#store.run('INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)', seedName, fresh);
-    return this.#store.meta(seedName) ?? fresh;
+    if (known !== undefined) {
+      this.#fresh = undefined;
+      return known;
+    }
+    this.#fresh ??= this.#given === undefined ? randomBytes(32).toString('hex') : String(this.#given);
+    if (this.#store.isInTransaction) this.#store.setMeta(seedName, this.#fresh);
+    return this.#fresh;
   }
 
   /** A UUID (version 4 by form). Call within the transaction that keeps it. */

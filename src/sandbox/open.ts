@@ -1,5 +1,7 @@
 import { dirname, join } from 'node:path';
 import { makePrivateDatabase, type Tell } from '../private-files.ts';
+import type { Waiting } from '../sqlite/busy.ts';
+import { databaseError } from '../sqlite/database-error.ts';
 import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { SandboxClock } from './clock.ts';
@@ -10,7 +12,6 @@ import { Identity } from './identity.ts';
 import type { RequestLog } from './request-log.ts';
 import type { Sealer } from './secrets.ts';
 import { Store } from './store.ts';
-import { storeTrouble } from './store-error.ts';
 import { untilDone } from './until-done.ts';
 import type { Handle } from './wire.ts';
 
@@ -26,6 +27,8 @@ export interface OpenOptions {
   /** Is told of a bug behind a 500. */
   readonly report: (error: unknown) => void;
   readonly requests?: RequestLog;
+  /** How a lock of another process is waited for. */
+  readonly waiting?: Waiting;
   /** Is told of files that were open to others and are not any more. */
   readonly tell?: Tell;
 }
@@ -38,7 +41,7 @@ export interface OpenSandbox {
   close(): Promise<void>;
 }
 
-/** Opens a sandbox on a store that other processes may use at the same time. @throws StoreError. */
+/** Opens a sandbox on a store that other processes may use at the same time. @throws DatabaseError. */
 export async function openSandbox({
   file,
   baseUrl,
@@ -48,9 +51,15 @@ export async function openSandbox({
   report,
   requests,
   tell = () => {},
+  waiting,
 }: OpenOptions): Promise<OpenSandbox> {
-  const store = await Store.open(file, tell);
-  const identity = new Identity(store, seed);
+  const signal = waiting?.signal;
+  // A wait that the user has ended is nobody's bug.
+  const reportBug = (error: unknown): void => {
+    if (!signal?.aborted || error !== signal.reason) report(error);
+  };
+  const store = await Store.open(file, { tell, waiting });
+  const identity = await Identity.open(store, seed);
   const closers: (() => void)[] = [];
   let opening: Promise<Catalogue> | undefined;
   let sealer: Sealer | undefined;
@@ -74,7 +83,7 @@ export async function openSandbox({
     },
     deliver: () => outbox.wake(),
     ...(requests && { requests }),
-    report,
+    report: reportBug,
   };
   const outbox = new Outbox(service);
   const { handle, answered } = counted(createApp(service));
@@ -87,7 +96,7 @@ export async function openSandbox({
       const delivering = outbox.close();
       if (delivering) await delivering;
       for (const close of closers) close();
-      store.close();
+      await store.close();
     },
   };
 
@@ -109,7 +118,7 @@ export async function openSandbox({
       closers.push(() => catalogue.close());
       return catalogue;
     } catch (cause) {
-      throw storeTrouble(path, cause) ?? cause;
+      throw databaseError(path, cause) ?? cause;
     }
   }
 }

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
 import { readPrivateFile, type Tell } from '../private-files.ts';
+import { DatabaseError, databaseError } from '../sqlite/database-error.ts';
 import { keyFileOf } from './store.ts';
-import { openTrouble } from './store-error.ts';
 
 const algorithm = 'aes-256-gcm';
 const [keyBytes, nonceBytes, tagBytes] = [32, 12, 16];
@@ -15,7 +15,7 @@ export interface Sealer {
   open(sealed: string, place: string): string | undefined;
 }
 
-/** The sealer of a store, with the key that stands beside it; made where there is none. @throws StoreError. */
+/** The sealer of a store, with the key that stands beside it; made where there is none. @throws DatabaseError. */
 export function sealerOf(storeFile: string, tell: Tell): Sealer {
   const key = storeFile === ':memory:' ? randomBytes(keyBytes) : keyIn(keyFileOf(storeFile), tell);
   return {
@@ -47,7 +47,10 @@ function keyIn(file: string, tell: Tell): Buffer {
     if (key.length !== keyBytes) throw new Error(`it is not a key of ${keyBytes} bytes`);
     return key;
   } catch (cause) {
-    throw openTrouble(file, cause);
+    throw (
+      databaseError(file, cause) ??
+      new DatabaseError(file, 'damaged', cause instanceof Error ? cause.message : String(cause), { cause })
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Tell } from '../private-files.ts';
+import type { Waiting } from '../sqlite/busy.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
 import { drawFaults, refuseConnections } from './faults/inject.ts';
 import type { Fault } from './faults/spec.ts';
@@ -20,6 +21,7 @@ export interface ServeOptions {
   readonly report: (error: unknown) => void;
   readonly faults?: readonly Fault[];
   readonly tell?: Tell;
+  readonly waiting?: Waiting;
 }
 
 export interface Served {
@@ -29,7 +31,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Serves the sandbox over HTTP. @throws Error where the port is taken, StoreError where the data cannot be used. */
+/** Serves the sandbox over HTTP. @throws Error where the port is taken, DatabaseError where the data cannot be used. */
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
   const server = createHttpServer();
   await listen(server, options.port, options.host);

@@ -1,9 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkPrivateFile, makePrivateFile } from '../private-files.ts';
+import type { Waiting } from '../sqlite/busy.ts';
+import { databaseError } from '../sqlite/database-error.ts';
 import { SandboxClock } from './clock.ts';
 import { Store } from './store.ts';
-import { storeTrouble } from './store-error.ts';
 import { tablesOf } from './tables.ts';
 
 /** Letters and digits first: a name never leads out of its folder. */
@@ -30,66 +31,77 @@ export function listSnapshots(file: string): { name: string; takenAt: number }[]
     }));
 }
 
-/** Keeps the state of a store under a name, whole or not at all; others may go on using the store. @throws StoreError. */
-export async function takeSnapshot(file: string, name: string, now: () => number): Promise<void> {
+/** Keeps the state of a store under a name, whole or not at all; others may go on using the store. @throws DatabaseError. */
+export async function takeSnapshot(
+  file: string,
+  name: string,
+  now: () => number,
+  waiting: Waiting = {},
+): Promise<void> {
   mkdirSync(folderOf(file), { recursive: true, mode: 0o700 });
   const draft = `${pathOf(file, name)}.${process.pid}`;
-  const store = await Store.open(file);
+  const store = await Store.open(file, { waiting });
   try {
     rmSync(draft, { force: true });
     makePrivateFile(draft, () => {});
-    store.run('VACUUM INTO ?', draft);
+    await store.perform('VACUUM INTO ?', draft);
     const kept = await Store.open(draft);
-    kept.setMeta(keptAt, String(new SandboxClock(store, now).now()));
+    const at = String(new SandboxClock(store, now).now());
+    await kept.transaction(() => kept.setMeta(keptAt, at));
     // Back to one file that can be moved.
-    kept.database.exec('PRAGMA journal_mode = DELETE');
-    kept.close();
+    await kept.perform('PRAGMA journal_mode = DELETE');
+    await kept.close();
     renameSync(draft, pathOf(file, name));
   } catch (cause) {
-    throw storeTrouble(draft, cause) ?? cause;
+    throw databaseError(draft, cause) ?? cause;
   } finally {
-    store.close();
+    await store.close();
     for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
   }
 }
 
 /**
  * Brings a state back, its time with it, in one transaction: processes that use the store go on with the earlier state.
- * @throws StoreError.
+ * @throws DatabaseError.
  */
-export async function restoreSnapshot(file: string, name: string, now: () => number): Promise<void> {
+export async function restoreSnapshot(
+  file: string,
+  name: string,
+  now: () => number,
+  waiting: Waiting = {},
+): Promise<void> {
   const draft = `${pathOf(file, name)}.${process.pid}`;
   try {
     checkPrivateFile(pathOf(file, name), () => {});
     copyFileSync(pathOf(file, name), draft);
     // Opened once, so that a state kept by an earlier version has today's tables.
-    (await Store.open(draft)).close();
-    const store = await Store.open(file);
+    await (await Store.open(draft)).close();
+    const store = await Store.open(file, { waiting });
     try {
-      replaceAll(store, draft, () => {
+      await replaceAll(store, draft, () => {
         const at = Number(store.meta(keptAt));
         store.run('DELETE FROM meta WHERE name = ?', keptAt);
         new SandboxClock(store, now).set(at);
       });
     } finally {
-      store.close();
+      await store.close();
     }
   } catch (cause) {
-    throw storeTrouble(draft, cause) ?? cause;
+    throw databaseError(draft, cause) ?? cause;
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
   }
 }
 
 /** @param finish what belongs to the same transaction. */
-function replaceAll(store: Store, from: string, finish: () => void): void {
-  store.run('ATTACH ? AS kept', from);
+async function replaceAll(store: Store, from: string, finish: () => void): Promise<void> {
+  await store.perform('ATTACH ? AS kept', from);
   const tables = tablesOf(store, 'kept');
-  store.transaction(() => {
-    store.database.exec('PRAGMA defer_foreign_keys = ON');
-    for (const table of tables) store.database.exec(`DELETE FROM main.${table}`);
-    for (const table of tables) store.database.exec(`INSERT INTO main.${table} SELECT * FROM kept.${table}`);
+  await store.transaction(() => {
+    store.run('PRAGMA defer_foreign_keys = ON');
+    for (const table of tables) store.run(`DELETE FROM main.${table}`);
+    for (const table of tables) store.run(`INSERT INTO main.${table} SELECT * FROM kept.${table}`);
     finish();
   });
-  store.database.exec('DETACH kept');
+  await store.perform('DETACH kept');
 }

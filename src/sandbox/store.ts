@@ -1,90 +1,87 @@
-import { checkPrivateFile, makePrivateDatabase, type Tell } from '../private-files.ts';
-import { loadSqlite, type Sqlite, type Statement } from '../sqlite/load.ts';
+import { checkPrivateFile, type Tell } from '../private-files.ts';
+import type { Waiting } from '../sqlite/busy.ts';
+import { Database, type SqlValue, type StoredRow, type Synchronous } from '../sqlite/database.ts';
+import { DatabaseError, databaseError } from '../sqlite/database-error.ts';
 import { migrations } from './migrations.ts';
-import { patiently } from './patiently.ts';
-import { openTrouble, StoreError, storeTrouble } from './store-error.ts';
 
-export { StoreError } from './store-error.ts';
-
-type Value = string | number | null;
-export type StoredRow = Readonly<Record<string, unknown>>;
+export type { StoredRow } from '../sqlite/database.ts';
 
 /** Beside a store stands the key that its secrets are sealed with. */
 export const keyFileOf = (file: string): string => `${file}.key`;
 
 const mostCached = 10_000;
 
-interface Waiting {
+export interface StoreOptions {
+  /** Is told where the file was open to others and is not any more. */
+  readonly tell?: Tell | undefined;
+  readonly waiting?: Waiting | undefined;
+}
+
+interface Grouped {
   /** Does the work; the function given back tells of it once it is durable. */
   run(): () => void;
   reject(error: unknown): void;
 }
 
 /**
- * SQLite shared by several processes; every commit is on disk before the call returns.
- * Every method throws StoreError where the file is to blame (full disk, read-only, held by another process).
+ * SQLite shared by several processes; every commit is on disk before it resolves.
+ * Every method throws DatabaseError where the file is to blame (full disk, read-only, held by another process).
  */
 export class Store {
-  readonly database: Sqlite;
-  readonly file: string;
-  readonly #statements = new Map<string, Statement>();
+  readonly #database: Database;
   readonly #cache = new Map<string, unknown>();
-  #depth = 0;
-  #waiting: Waiting[] = [];
+  #waiting: Grouped[] = [];
+  /** The groups that were begun, one after the other. */
+  #groups: Promise<void> = Promise.resolve();
   /** What the cache holds true for: the last change of another connection, and this one's own. */
   #cachedVersion: unknown;
   #isCacheChecked = false;
 
-  private constructor(database: Sqlite, file: string) {
-    this.database = database;
-    this.file = file;
+  private constructor(database: Database) {
+    this.#database = database;
   }
 
-  /**
-   * @param file path, or `:memory:`. @param tell is told where the file was open to others and is not any more.
-   * @throws StoreError where it cannot be opened or written.
-   */
-  static async open(file: string, tell: Tell = () => {}): Promise<Store> {
-    const Database = loadSqlite();
-    let database: Sqlite | undefined;
+  /** @param file path, or `:memory:`. @throws DatabaseError where it cannot be opened or written. */
+  static async open(file: string, { tell = () => {}, waiting = {} }: StoreOptions = {}): Promise<Store> {
     try {
-      if (file !== ':memory:') {
-        makePrivateDatabase(file, tell);
-        checkPrivateFile(keyFileOf(file), tell);
-      }
-      database = new Database(file);
-      const opened = database;
-      opened.exec('PRAGMA busy_timeout = 15000');
-      patiently(() => opened.exec('PRAGMA journal_mode = WAL'));
-      opened.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
-      const store = new Store(opened, file);
-      patiently(() => store.#migrate());
-      return store;
+      if (file !== ':memory:') checkPrivateFile(keyFileOf(file), tell);
     } catch (cause) {
-      database?.close();
-      throw openTrouble(file, cause);
+      throw databaseError(file, cause) ?? cause;
     }
+    return new Store(await Database.open(file, { migrations, tell, waiting }));
   }
 
-  get(sql: string, ...values: Value[]): StoredRow | undefined {
-    const row: unknown = this.#guarded(() => this.#statement(sql).get(...values.map(whole)));
-    return isRow(row) ? row : undefined;
+  get file(): string {
+    return this.#database.file;
   }
 
-  all(sql: string, ...values: Value[]): StoredRow[] {
-    return this.#guarded(() => this.#statement(sql).all(...values.map(whole))).filter(isRow);
+  get isInTransaction(): boolean {
+    return this.#database.isInTransaction;
   }
 
-  run(sql: string, ...values: Value[]): { changes: number; lastId: number } {
+  get(sql: string, ...values: SqlValue[]): StoredRow | undefined {
+    return this.#database.get(sql, ...values.map(whole));
+  }
+
+  all(sql: string, ...values: SqlValue[]): StoredRow[] {
+    return this.#database.all(sql, ...values.map(whole));
+  }
+
+  /** Writes, within a transaction. */
+  run(sql: string, ...values: SqlValue[]): { changes: number; lastId: number } {
     this.#cache.clear();
-    const { changes, lastInsertRowid } = this.#guarded(() => this.#statement(sql).run(...values.map(whole)));
-    return { changes: Number(changes), lastId: Number(lastInsertRowid) };
+    return this.#database.run(sql, ...values.map(whole));
   }
 
   /** As `get`, of a statement that writes and gives back what it wrote. */
-  returning(sql: string, ...values: Value[]): StoredRow | undefined {
+  returning(sql: string, ...values: SqlValue[]): StoredRow | undefined {
     this.#cache.clear();
-    return this.get(sql, ...values);
+    return this.#database.returning(sql, ...values.map(whole));
+  }
+
+  /** What SQLite does in no transaction. */
+  perform(sql: string, ...values: SqlValue[]): Promise<void> {
+    return this.#database.perform(sql, ...values);
   }
 
   /** What `load` reads in this store, kept until anyone changes the store. @param name of what is read. */
@@ -94,27 +91,23 @@ export class Store {
     return this.#cache.get(name) as T;
   }
 
-  /** Runs `work` in one transaction, durable when this returns; nested calls join the outer one. */
-  transaction<T>(work: () => T): T {
-    if (this.#depth > 0) return work();
-    this.#exec('BEGIN IMMEDIATE');
-    // Until it had begun another process may have changed the store.
-    this.#isCacheChecked = false;
-    this.#depth += 1;
+  /** Runs `work` in one transaction, durable when this resolves. */
+  transaction<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
+    return this.#database.transaction(() => this.#uncached(work), ...check);
+  }
+
+  /** As `transaction`, for what comes of the store and the time alone: it is not waited for until it is on disk. */
+  derived<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
+    return this.#database.derived(() => this.#uncached(work), ...check);
+  }
+
+  /** Within a transaction: runs `work` so that nothing of it stays if it throws, and the rest can go on. */
+  attempt<T>(work: () => T, ...check: Synchronous<T>): T {
     try {
-      const result = work();
-      this.#exec('COMMIT');
-      this.#cache.clear();
-      return result;
+      return this.#database.savepoint(work, ...check);
     } catch (error) {
       this.#cache.clear();
-      // A full disk may have rolled back already; the first error is the one to tell.
-      try {
-        this.database.exec('ROLLBACK');
-      } catch {}
       throw error;
-    } finally {
-      this.#depth -= 1;
     }
   }
 
@@ -122,72 +115,17 @@ export class Store {
    * Runs `work` in a transaction that it shares with others asked for in the same moment, so that they wait for the disk
    * once. Resolves when it is durable; what it throws undoes its own work alone.
    */
-  grouped<T>(work: () => T): Promise<T> {
+  grouped<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({
         run: () => {
-          const value = this.attempt(work);
+          const value = this.attempt(work, ...check);
           return () => resolve(value);
         },
         reject,
       });
       if (this.#waiting.length === 1) setImmediate(() => this.#runGroup());
     });
-  }
-
-  #runGroup(): void {
-    const group = this.#waiting;
-    this.#waiting = [];
-    if (group.length === 0) return;
-    const done: (() => void)[] = [];
-    try {
-      this.transaction(() => {
-        for (const { run, reject } of group) {
-          try {
-            done.push(run());
-          } catch (error) {
-            // Of the file's own trouble nothing of the group is kept.
-            if (error instanceof StoreError) throw error;
-            done.push(() => reject(error));
-          }
-        }
-      });
-    } catch (error) {
-      for (const { reject } of group) reject(error);
-      return;
-    }
-    for (const tell of done) tell();
-  }
-
-  /**
-   * As `transaction`, for work that follows from the store and the time alone: it is not waited for until it is on disk,
-   * because after a loss of power the same comes of it again.
-   */
-  derived<T>(work: () => T): T {
-    if (this.#depth > 0) return work();
-    this.#exec('PRAGMA synchronous = NORMAL');
-    try {
-      return this.transaction(work);
-    } finally {
-      this.#exec('PRAGMA synchronous = FULL');
-    }
-  }
-
-  /** Within a transaction: runs `work` so that nothing of it stays if it throws, and the rest can go on. */
-  attempt<T>(work: () => T): T {
-    this.#exec('SAVEPOINT attempt');
-    try {
-      const result = work();
-      this.#exec('RELEASE attempt');
-      return result;
-    } catch (error) {
-      this.#cache.clear();
-      // A full disk may have rolled the whole transaction back already; the first error is the one to tell.
-      try {
-        this.database.exec('ROLLBACK TO attempt; RELEASE attempt');
-      } catch {}
-      throw error;
-    }
   }
 
   /** A fact of the store itself: its seed, the clock's offset. */
@@ -204,10 +142,47 @@ export class Store {
     );
   }
 
-  close(): void {
-    this.#runGroup();
-    this.#statements.clear();
-    this.database.close();
+  /** What was asked for is written first. */
+  async close(): Promise<void> {
+    await this.#runGroup();
+    this.#database.close();
+  }
+
+  #runGroup(): Promise<void> {
+    this.#groups = this.#groups.then(() => this.#writeGroup());
+    return this.#groups;
+  }
+
+  async #writeGroup(): Promise<void> {
+    const group = this.#waiting;
+    this.#waiting = [];
+    if (group.length === 0) return;
+    try {
+      const done = await this.transaction(() => group.map((one) => this.#tried(one)));
+      for (const tell of done) tell();
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  #tried({ run, reject }: Grouped): () => void {
+    try {
+      return run();
+    } catch (error) {
+      // Of the file's own trouble nothing of the group is kept.
+      if (error instanceof DatabaseError) throw error;
+      return () => reject(error);
+    }
+  }
+
+  /** Until the transaction had begun another process may have changed the store. */
+  #uncached<T>(work: () => T): T {
+    this.#isCacheChecked = false;
+    try {
+      return work();
+    } finally {
+      this.#cache.clear();
+    }
   }
 
   /** Once for all that runs in one turn: another process may have changed the store since the last. */
@@ -220,43 +195,10 @@ export class Store {
       this.#isCacheChecked = false;
     });
   }
-
-  #exec(sql: string): void {
-    this.#guarded(() => this.database.exec(sql));
-  }
-
-  #guarded<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (cause) {
-      throw storeTrouble(this.file, cause) ?? cause;
-    }
-  }
-
-  #statement(sql: string): Statement {
-    const known = this.#statements.get(sql);
-    if (known) return known;
-    const prepared = this.database.prepare(sql);
-    this.#statements.set(sql, prepared);
-    return prepared;
-  }
-
-  #migrate(): void {
-    const version = () => Number(this.get('PRAGMA user_version')?.user_version);
-    if (version() > migrations.length) throw new StoreError(this.file, 'a newer errand has changed it');
-    if (version() === migrations.length) return;
-    this.transaction(() => {
-      // Another process may have been faster.
-      for (const migration of migrations.slice(version())) this.database.exec(migration);
-      this.database.exec(`PRAGMA user_version = ${migrations.length}`);
-    });
-  }
 }
 
-const isRow = (row: unknown): row is StoredRow => typeof row === 'object' && row !== null;
-
 /** What SQLite would cut short (at NUL) or merge (surrogates without their other half) is kept as JSON writes it. */
-const whole = (value: Value): Value =>
+const whole = (value: SqlValue): SqlValue =>
   typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())
     ? JSON.stringify(value)
     : value;

@@ -1,3 +1,4 @@
+import type { Waiting } from '../sqlite/busy.ts';
 import { Store } from './store.ts';
 
 /** Names of all tables of an attached database, quoted. */
@@ -8,18 +9,18 @@ export const tablesOf = (store: Store, database: 'main' | 'kept'): string[] =>
 
 /**
  * Deletes all that a store holds, its seed with it, in one transaction: processes that use the store go on with an
- * empty one, where a file that is gone would leave them one of their own. @throws StoreError.
+ * empty one, where a file that is gone would leave them one of their own. @throws DatabaseError.
  */
-export async function emptyStore(file: string): Promise<void> {
-  const store = await Store.open(file);
+export async function emptyStore(file: string, waiting: Waiting): Promise<void> {
+  const store = await Store.open(file, { waiting });
   try {
     // Nothing is left that could refer to what is gone; without the check a table is emptied at once.
-    store.database.exec('PRAGMA foreign_keys = OFF');
-    store.transaction(() => {
+    await store.perform('PRAGMA foreign_keys = OFF');
+    await store.transaction(() => {
       for (const table of tablesOf(store, 'main')) store.run(`DELETE FROM main.${table}`);
     });
-    store.run('VACUUM');
+    await store.perform('VACUUM');
   } finally {
-    store.close();
+    await store.close();
   }
 }

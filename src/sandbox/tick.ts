@@ -1,7 +1,7 @@
+import { DatabaseError } from '../sqlite/database-error.ts';
 import { bringUpToDate } from './advance.ts';
 import { placeRows } from './bulk/place-rows.ts';
 import type { Service } from './handler.ts';
-import { StoreError } from './store-error.ts';
 
 /** How often due work is brought about while nobody asks, ms. */
 const tickMs = 500;
@@ -15,9 +15,9 @@ export function tick(service: Service): () => Promise<void> {
   let lastTrouble: string | undefined;
   const report = (error: unknown): void => {
     // A full disk lasts; it is told once, and again only after a round that went well.
-    if (error instanceof StoreError && error.message === lastTrouble) return;
-    lastTrouble = error instanceof StoreError ? error.message : undefined;
-    service.report(error instanceof StoreError ? error.message : error);
+    if (error instanceof DatabaseError && error.message === lastTrouble) return;
+    lastTrouble = error instanceof DatabaseError ? error.message : undefined;
+    service.report(error instanceof DatabaseError ? error.message : error);
   };
   const timer = setInterval(() => {
     round = round

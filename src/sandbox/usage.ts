@@ -1,11 +1,21 @@
 import type { OperationName } from '../contract/operations/index.ts';
 import type { ParameterValues } from '../contract/parameters.ts';
+import { DatabaseError } from '../sqlite/database-error.ts';
 import type { Service } from './handler.ts';
-import { StoreError } from './store-error.ts';
+
+/** What writing something down by the way needs. */
+export type Noting = Pick<Service, 'store' | 'report'>;
+
+/** Writes with whatever is written next; no answer waits for it. */
+export function noteLater({ store, report }: Noting, write: () => void): void {
+  store
+    .grouped(write)
+    .catch((error: unknown) => report(error instanceof DatabaseError ? error.message : error));
+}
 
 /** Writes a call down for `GET /usage`, with whatever else is written next; no answer waits for it. */
 export function noteCall(
-  { store, report }: Pick<Service, 'store' | 'report'>,
+  service: Noting,
   userId: string,
   now: number,
   endpoint: OperationName,
@@ -14,8 +24,8 @@ export function noteCall(
 ): void {
   if (!counted.has(endpoint)) return;
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-  const write = () =>
-    store.run(
+  noteLater(service, () =>
+    service.store.run(
       'INSERT INTO calls (user_id, at, endpoint, query, result_count, retailer, product_id) VALUES (?, ?, ?, ?, ?, ?, ?)',
       userId,
       now,
@@ -24,8 +34,8 @@ export function noteCall(
       count ?? null,
       text(query.retailer),
       path.product_id ?? null,
-    );
-  store.grouped(write).catch((error: unknown) => report(error instanceof StoreError ? error.message : error));
+    ),
+  );
 }
 
 /** What usage counts: calls that cost something to answer. Reads of orders are not among them. */

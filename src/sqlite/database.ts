@@ -18,7 +18,7 @@ export interface DatabaseOptions {
 }
 
 /** What is done under a lock is synchronous: a promise that it returned would outlive the lock. */
-type Synchronous<T> = [T] extends [never] ? [] : T extends PromiseLike<unknown> ? [never] : [];
+export type Synchronous<T> = [T] extends [never] ? [] : T extends PromiseLike<unknown> ? [never] : [];
 
 /** Longest that a read waits while another process puts the file in order, ms. No signal is heard meanwhile. */
 const readPatienceMs = 200;
@@ -60,7 +60,8 @@ export class Database {
       return opened;
     } catch (cause) {
       sqlite?.close();
-      throw explain(databaseError(file, cause) ?? cause);
+      if (cause === options.waiting?.signal?.reason) throw cause;
+      throw explain(databaseError(file, cause) ?? unknownTrouble(file, cause));
     }
   }
 
@@ -240,6 +241,10 @@ export class Database {
     return prepared;
   }
 }
+
+/** Whatever it was, the file is what the user can do something about. */
+const unknownTrouble = (file: string, cause: unknown): DatabaseError =>
+  new DatabaseError(file, 'not_opened', cause instanceof Error ? cause.message : String(cause), { cause });
 
 const isOfSqlite = (error: unknown): boolean => error instanceof Error && 'errcode' in error;
 

@@ -42,7 +42,10 @@ describe('bringing about what is due', () => {
   test('an order that cannot go on is told of once, and keeps no other from going on', async () => {
     const [broken, sound] = [await place(), await place()];
     const { store } = opened.service;
-    store.run("UPDATE orders SET record = json_set(record, '$.attempts', 'many') WHERE id = ?", broken);
+    await store.perform(
+      "UPDATE orders SET record = json_set(record, '$.attempts', 'many') WHERE id = ?",
+      broken,
+    );
     now += 60_000;
     expect(await statusOf(sound)).toBe('order_placed');
     expect(bugs).toHaveLength(1);
@@ -56,7 +59,7 @@ describe('bringing about what is due', () => {
     const first = await place();
     const { store } = opened.service;
     const columns = `user_id, created_at, status, recipient, created_by, reserved, fee, wallet_paid, record, listed, body, plan, next_due`;
-    store.transaction(() => {
+    await store.transaction(() => {
       for (let copy = 0; copy < 450; copy += 1) {
         store.run(
           `INSERT INTO orders (id, idempotency_key, ${columns}) SELECT ?, ?, ${columns} FROM orders WHERE id = ?`,

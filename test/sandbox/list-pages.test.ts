@@ -21,13 +21,13 @@ test('a page begins where its offset says, though another process changed the st
   store.all = (...read) => {
     const rows = all(...read);
     store.all = all;
-    other.run('DELETE FROM orders WHERE id = ?', ids[0] ?? '');
+    void other.perform('DELETE FROM orders WHERE id = ?', ids[0] ?? '');
     return rows;
   };
   expect(page(0)).toEqual(ids.slice(0, 3));
   await new Promise((resolve) => setImmediate(resolve));
   expect(page(3)).toEqual(ids.slice(4, 7));
-  store.close();
-  other.close();
+  await store.close();
+  await other.close();
   folder.remove();
 });

@@ -23,7 +23,7 @@ async function plansOf(
   const plans = statements
     .splice(0)
     .flatMap(({ sql, values }) => store.all(`EXPLAIN QUERY PLAN ${sql}`, ...values));
-  store.close();
+  await store.close();
   return plans.map(({ detail }) => String(detail));
 }
 

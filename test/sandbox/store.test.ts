@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SandboxClock } from '../../src/sandbox/clock.ts';
 import { Identity } from '../../src/sandbox/identity.ts';
-import { Store, StoreError } from '../../src/sandbox/store.ts';
+import { Store } from '../../src/sandbox/store.ts';
+import { DatabaseError } from '../../src/sqlite/database-error.ts';
 import { makeFolder } from './folder.ts';
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
@@ -30,73 +31,77 @@ describe('the store', () => {
   test('is readable by its owner alone, whatever the umask and whatever it was before', async () => {
     const before = process.umask(0);
     try {
-      (await Store.open(file)).close();
+      await (await Store.open(file)).close();
       expect([modeOf(file), modeOf(join(folder.path, 'state'))]).toEqual(['600', '700']);
       chmodSync(file, 0o644);
       const store = await Store.open(file);
-      store.setMeta('a', 'b');
+      await store.transaction(() => store.setMeta('a', 'b'));
       expect([modeOf(file), modeOf(`${file}-wal`)]).toEqual(['600', '600']);
-      store.close();
+      await store.close();
     } finally {
       process.umask(before);
     }
   });
 
   test.each([
-    ['is no database', 'it is no database', (path: string) => writeFileSync(path, 'x'.repeat(5000))],
+    ['is no database', 'it is damaged', (path: string) => writeFileSync(path, 'x'.repeat(5000))],
     ['is a link', 'does not follow links', (path: string) => symlinkSync('/dev/null', path)],
     ['is a folder', 'it is a folder, not a file', (path: string) => mkdirSync(path)],
   ])('a file that %s is refused with its name and the reason', async (_, reason, make) => {
     mkdirSync(join(folder.path, 'state'));
     make(file);
     const error = await thrownBy(() => Store.open(file));
-    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toBeInstanceOf(DatabaseError);
     expect(String(error)).toContain(file);
     expect(String(error)).toContain(reason);
   });
 
   test('a store that a newer errand has changed is left alone', async () => {
     const store = await Store.open(file);
-    store.database.exec('PRAGMA user_version = 99');
-    store.close();
+    await store.perform('PRAGMA user_version = 99');
+    await store.close();
     expect(String(await thrownBy(() => Store.open(file)))).toContain('a newer errand has changed it');
   });
 
   test('a full disk is told as such, and leaves nothing of the transaction', async () => {
     const store = await Store.open(file);
     const { page_count: pages } = store.get('PRAGMA page_count') ?? {};
-    store.database.exec(`PRAGMA max_page_count = ${Number(pages) + 2}`);
+    await store.perform(`PRAGMA max_page_count = ${Number(pages) + 2}`);
     const error = await thrownBy(() =>
       store.transaction(() => {
         for (let row = 0; row < 100; row += 1) store.setMeta(`row ${row}`, 'x'.repeat(4000));
       }),
     );
-    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toBeInstanceOf(DatabaseError);
     expect(String(error)).toContain('the disk is full');
     expect(store.get("SELECT count(*) AS rows FROM meta WHERE name LIKE 'row%'")?.rows).toBe(0);
-    store.database.exec('PRAGMA max_page_count = 1000000');
-    store.setMeta('after', 'well');
+    await store.perform('PRAGMA max_page_count = 1000000');
+    await store.transaction(() => store.setMeta('after', 'well'));
     expect(store.meta('after')).toBe('well');
-    store.close();
+    await store.close();
   });
 
   test('a mistake in a statement is a bug and no trouble of the file', async () => {
     const store = await Store.open(':memory:');
-    expect(await thrownBy(() => store.run('INSERT INTO nothing VALUES (1)'))).not.toBeInstanceOf(StoreError);
-    store.close();
+    expect(
+      await thrownBy(() => store.transaction(() => store.run('INSERT INTO nothing VALUES (1)'))),
+    ).not.toBeInstanceOf(DatabaseError);
+    await store.close();
   });
 
   test('keeps texts apart that SQLite alone would take for the same', async () => {
     const store = await Store.open(':memory:');
     const texts = ['k', 'k\u0000a', 'k\u0000b', 'k\ud800', 'k\ud801', 'k\ufffd', 'k😀'];
-    for (const [index, text] of texts.entries()) store.setMeta(text, String(index));
+    await store.transaction(() => {
+      for (const [index, text] of texts.entries()) store.setMeta(text, String(index));
+    });
     expect(texts.map((text) => store.meta(text))).toEqual(texts.map((_, index) => String(index)));
-    store.close();
+    await store.close();
   });
 
   test('an attempt that fails leaves nothing, and the rest of its transaction stays', async () => {
     const store = await Store.open(':memory:');
-    store.transaction(() => {
+    await store.transaction(() => {
       store.setMeta('before', '1');
       expect(() =>
         store.attempt(() => {
@@ -107,7 +112,7 @@ describe('the store', () => {
       store.setMeta('after', '1');
     });
     expect(['before', 'within', 'after'].map((name) => store.meta(name))).toEqual(['1', undefined, '1']);
-    store.close();
+    await store.close();
   });
 });
 
@@ -117,11 +122,11 @@ describe('the clock', () => {
     const file = join(folder.path, 'sandbox.db');
     const [one, other] = [await Store.open(file), await Store.open(file)];
     const clocks = [new SandboxClock(one, () => 1_000), new SandboxClock(other, () => 1_000)];
-    expect(clocks[0]?.advance(500)).toBe(1_500);
+    expect(await clocks[0]?.advance(500)).toBe(1_500);
     expect(clocks[1]?.now()).toBe(1_500);
-    expect(clocks[1]?.advance(-10_000)).toBe(1_500);
-    one.close();
-    other.close();
+    expect(await clocks[1]?.advance(-10_000)).toBe(1_500);
+    await one.close();
+    await other.close();
     folder.remove();
   });
 
@@ -130,9 +135,9 @@ describe('the clock', () => {
     async (ms) => {
       const store = await Store.open(':memory:');
       const clock = new SandboxClock(store, Date.now);
-      expect(new Date(clock.advance(ms)).toISOString()).toMatch(/^\d{4}-/);
-      expect(new Date(clock.advance(ms)).toISOString()).toMatch(/^\d{4}-/);
-      store.close();
+      expect(new Date(await clock.advance(ms)).toISOString()).toMatch(/^\d{4}-/);
+      expect(new Date(await clock.advance(ms)).toISOString()).toMatch(/^\d{4}-/);
+      await store.close();
     },
   );
 });
@@ -140,9 +145,9 @@ describe('the clock', () => {
 describe('ids', () => {
   const five = async (seed: number | undefined): Promise<string[]> => {
     const store = await Store.open(':memory:');
-    const identity = new Identity(store, seed);
-    const ids = Array.from({ length: 5 }, () => identity.uuid('order'));
-    store.close();
+    const identity = await Identity.open(store, seed);
+    const ids = await store.transaction(() => Array.from({ length: 5 }, () => identity.uuid('order')));
+    await store.close();
     return ids;
   };
 
@@ -158,7 +163,7 @@ describe('ids', () => {
 
   test('of a store keep to the seed that it began with', async () => {
     const store = await Store.open(':memory:');
-    expect([new Identity(store, 5).seed, new Identity(store, 6).seed]).toEqual(['5', '5']);
-    store.close();
+    expect([(await Identity.open(store, 5)).seed, (await Identity.open(store, 6)).seed]).toEqual(['5', '5']);
+    await store.close();
   });
 });

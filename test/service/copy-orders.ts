@@ -1,14 +1,15 @@
-import { Store } from '../../src/sandbox/store.ts';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 
 /**
  * Copies the first order of a store in its file until there are `count`, each with an id of its own.
  * @param live whether the copies have the future of the first; else they stay as they are. @returns their ids.
  */
 export async function copyOrders(file: string, count: number, { live = false } = {}): Promise<string[]> {
-  const store = await Store.open(file);
+  const Sqlite = loadSqlite();
+  const store = new Sqlite(file);
   const id = `printf('%08x-0000-4000-8000-%012x', i, i)`;
   try {
-    store.database.exec(`
+    store.exec(`
       BEGIN;
       ${live ? '' : "UPDATE orders SET next_due = NULL, plan = '[]';"}
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})
@@ -20,7 +21,10 @@ export async function copyOrders(file: string, count: number, { live = false } =
       UPDATE users SET order_count = ${count};
       COMMIT;
       PRAGMA wal_checkpoint(TRUNCATE);`);
-    return store.all('SELECT id FROM orders').map((row) => String(row.id));
+    return store
+      .prepare('SELECT id FROM orders')
+      .all()
+      .map((row) => String({ id: '', ...(row as object) }.id));
   } finally {
     store.close();
   }

@@ -77,15 +77,15 @@ test('a state is brought back together with its time, or not at all', async () =
   const { id } = (await service.order('test-success')).body;
   const store = await Store.open(file);
   // What comes last is refused, as a process that is ended in the middle leaves it.
-  store.database.exec(
+  await store.perform(
     "CREATE TRIGGER refuse BEFORE INSERT ON meta WHEN NEW.name = 'clock_offset_ms' BEGIN SELECT RAISE(ABORT, 'no'); END",
   );
   await expect(restoreSnapshot(file, 'kept', clock)).rejects.toThrow('no');
   expect(store.all('SELECT id FROM orders')).toEqual([{ id }]);
-  store.database.exec('DROP TRIGGER refuse');
+  await store.perform('DROP TRIGGER refuse');
   await restoreSnapshot(file, 'kept', clock);
   expect(store.all('SELECT id FROM orders')).toEqual([]);
-  store.close();
+  await store.close();
 });
 
 test.each([

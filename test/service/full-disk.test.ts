@@ -5,7 +5,7 @@ import { drawFaults } from '../../src/sandbox/faults/inject.ts';
 import { answerWith, createHttpServer, listen, stop } from '../../src/sandbox/http-server.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
 import { RequestLog } from '../../src/sandbox/request-log.ts';
-import { StoreError } from '../../src/sandbox/store.ts';
+import { DatabaseError } from '../../src/sqlite/database-error.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { orderBody } from './service.ts';
 
@@ -43,23 +43,23 @@ const request = (method: string, target: string, body?: unknown) => ({
 
 const order = { ...orderBody(product), idempotency_key: 'once', po_number: 'x'.repeat(50_000) };
 
-function fillDisk(): void {
+async function fillDisk(): Promise<void> {
   const { store } = opened.service;
   const { page_count: pages } = store.get('PRAGMA page_count') ?? {};
-  store.database.exec(`PRAGMA max_page_count = ${Number(pages)}`);
+  await store.perform(`PRAGMA max_page_count = ${Number(pages)}`);
 }
-const freeDisk = () => opened.service.store.database.exec('PRAGMA max_page_count = 1000000');
+const freeDisk = () => opened.service.store.perform('PRAGMA max_page_count = 1000000');
 
 const wallet = async () =>
   JSON.parse(String((await opened.handle(request('GET', '/wallet/me'))).body)).spendable_balance;
 
 test('embedded, a full disk is an error that names the file, and no half order stays', async () => {
-  fillDisk();
+  await fillDisk();
   const refused = opened.handle(request('POST', '/orders', order));
-  await expect(refused).rejects.toBeInstanceOf(StoreError);
+  await expect(refused).rejects.toBeInstanceOf(DatabaseError);
   await expect(refused).rejects.toThrow(/sandbox\.db cannot be used: the disk is full/);
   expect(await wallet()).toBe(100_000);
-  freeDisk();
+  await freeDisk();
   expect((await opened.handle(request('POST', '/orders', order))).status).toBe(201);
   expect(await wallet()).toBe(100_000 - 5_000 - 100);
   expect(bugs).toEqual([]);
@@ -82,7 +82,7 @@ test('served, a full disk is a 503 that names no file, and the service goes on o
       headers: { authorization: `Bearer ${key}` },
       body: JSON.stringify(order),
     });
-  fillDisk();
+  await fillDisk();
   const refused = await send();
   expect(refused.status).toBe(503);
   const text = await refused.text();
@@ -91,7 +91,7 @@ test('served, a full disk is a 503 that names no file, and the service goes on o
     message: 'The sandbox cannot use its data now: the disk is full.',
   });
   expect(text).not.toContain(folder.path);
-  freeDisk();
+  await freeDisk();
   expect((await send()).status).toBe(201);
   expect((await send()).status).toBe(409);
   expect(bugs).toEqual([]);

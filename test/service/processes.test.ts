@@ -45,7 +45,7 @@ test('two services on one store answer as one', async () => {
   expect([...one.bugs, ...other.bugs]).toEqual([]);
   const store = await Store.open(file);
   expectBalancedBooks(store);
-  store.close();
+  await store.close();
 });
 
 test('what is due is brought about once, by whichever of several comes first', async () => {
@@ -138,7 +138,7 @@ test('processes that are killed leave every order they answered for, and no half
   const bare = 'SELECT count(*) AS rows FROM orders WHERE seq NOT IN (SELECT order_seq FROM order_metadata)';
   expect(store.get(bare)?.rows).toBe(0);
   expectBalancedBooks(store);
-  store.close();
+  await store.close();
   expect((await service.send('GET', '/orders?limit=1')).body.total).toBe(ids.size);
   await service.stop();
 });

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { openWebhookStore, type WebhookStore } from '../../src/state/webhook-store.ts';
 import { runCommand } from '../../src/webhooks/exec.ts';
 import { forward } from '../../src/webhooks/forward.ts';
@@ -276,14 +277,16 @@ test('after the last one that was asked for, senders are told to come again', as
 
 test('an event that cannot be kept is not acknowledged, and that is told', async () => {
   const { send, records, ended } = await start();
-  store.close();
+  const Sqlite = loadSqlite();
+  const other = new Sqlite(join(folder, 'webhooks.db'));
+  other.exec('DROP TABLE events');
+  other.close();
   expect(await send(order('a'))).toBe(503);
   await expect
     .poll(() => records)
     .toMatchObject([{ type: 'gap', message: expect.stringContaining('webhooks.db') }]);
   interruption.abort();
   expect((await ended).at(-1)).toMatchObject({ received: 0, stored: 0 });
-  store = await openWebhookStore(folder, clock.now);
 });
 
 test('two listeners on one state show an event once between them', async () => {

@@ -9,7 +9,8 @@ export const advance = defineCommand({
   related: ['order watch', 'sandbox serve'],
   async run(context, { time }) {
     const ms = parseDuration(time, 'time');
-    const now = await (await context.sandbox()).advanceSandbox(context.settings.folders.state, ms);
+    const { advanceSandbox } = await context.sandbox();
+    const now = await advanceSandbox(context.settings.folders.state, ms, context.signal);
     const record = { now: new Date(now).toISOString(), advanced_ms: ms };
     return {
       kind: 'record',

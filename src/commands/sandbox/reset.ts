@@ -24,7 +24,7 @@ export const reset = defineCommand({
         return { kind: 'none', hints: ['nothing was deleted'] };
       }
     }
-    await (await context.sandbox()).resetSandbox(state);
+    await (await context.sandbox()).resetSandbox(state, context.signal);
     const store = await context.store();
     await store.setProfile(localProfile, (before) => ({
       base_url: before?.base_url ?? context.settings.baseUrl.value,

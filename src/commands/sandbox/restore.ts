@@ -10,7 +10,7 @@ export const restore = defineCommand({
   related: ['sandbox snapshot', 'sandbox reset'],
   async run(context, { name }) {
     const { restoreSandbox } = await context.sandbox();
-    await restoreSandbox(context.settings.folders.state, name);
+    await restoreSandbox(context.settings.folders.state, name, context.signal);
     return { kind: 'none', hints: [`the sandbox is as it was at ${name}`] };
   },
 });

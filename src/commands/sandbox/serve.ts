@@ -86,6 +86,7 @@ export const serve = defineCommand({
       faults: fault,
       allowExternalWebhooks,
       tell: context.note,
+      signal: context.signal,
       stateDir: context.settings.folders.state,
       ...(more.speed !== undefined && { speed: more.speed }),
       ...(more.latency !== undefined && { latencyMs: more.latency }),

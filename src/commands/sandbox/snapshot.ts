@@ -13,7 +13,7 @@ export const snapshot = defineCommand({
   async run(context, { name, force = false }) {
     const { state } = context.settings.folders;
     const { sandboxSnapshots, snapshotSandbox } = await context.sandbox();
-    if (name !== undefined) await snapshotSandbox(state, name, force);
+    if (name !== undefined) await snapshotSandbox(state, name, force, context.signal);
     const kept = sandboxSnapshots(state).filter((it) => name === undefined || it.name === name);
     return {
       kind: 'list',

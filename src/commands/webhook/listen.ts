@@ -115,10 +115,10 @@ async function begin(context: Context, registers: boolean, url: string): Promise
   }
 }
 
-async function runSandbox({ settings, previewsRequests, sandbox }: Context) {
+async function runSandbox({ settings, previewsRequests, sandbox, signal }: Context) {
   if (previewsRequests || settings.baseUrl.value !== embeddedUrl) return undefined;
   const { runEmbeddedSandbox } = await sandbox();
-  return runEmbeddedSandbox(settings.folders.state, settings.sandbox);
+  return runEmbeddedSandbox(settings.folders.state, { ...settings.sandbox, signal });
 }
 
 function wanted(events: readonly string[] | undefined): ListenOptions['wants'] {

@@ -1,9 +1,9 @@
+import { DatabaseError } from '../../sqlite/database-error.ts';
 import type { Service } from '../handler.ts';
 import type { OrderBody } from '../lifecycle/index.ts';
 import { prepareOrder } from '../orders/create.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store, StoredRow } from '../store.ts';
-import { StoreError } from '../store-error.ts';
 import { untilDone } from '../until-done.ts';
 
 const isAnyDue = (store: Store, now: number): boolean =>
@@ -55,7 +55,7 @@ async function placeUntil(service: Service, now: number, end: number): Promise<v
     if (due.length === 0) return;
     const prepared: (() => void)[] = [];
     for (const row of due) prepared.push(await placing(service, row));
-    store.transaction(() => {
+    await store.transaction(() => {
       for (const place of prepared) place();
       for (const batch of new Set(due.map(({ batch_seq: seq }) => Number(seq)))) finish(store, batch, now);
     });
@@ -77,7 +77,7 @@ async function placing(service: Service, row: StoredRow): Promise<() => void> {
       place,
     );
   const fail = (error: unknown) => (): void => {
-    if (error instanceof StoreError) throw error;
+    if (error instanceof DatabaseError) throw error;
     if (!(error instanceof Refusal)) report(error);
     settle(
       undefined,

@@ -1,11 +1,13 @@
 import type { Sqlite } from '../../sqlite/load.ts';
-import { patiently } from '../patiently.ts';
 import { hash } from '../random.ts';
 import { said } from './goods/sort.ts';
 import { type Listing, listingAt, listingCount } from './listing.ts';
 
 /** Raised when the listings change, so that older files are built anew. */
 const version = 2;
+
+/** How long another process that builds the same index is waited for, ms; it takes about half of that. */
+const patienceMs = 400;
 
 /** Only what a search filters and sorts by; the listings themselves follow from their numbers. */
 const tables = `
@@ -18,7 +20,7 @@ const tables = `
 
 /**
  * Opens the catalogue's index, building it where the file has none for this seed. Another process may do the same at
- * the same moment. As the index can be built again at any time, one that cannot be kept is built in memory.
+ * the same moment. As the index can be built again at any time, one that cannot be kept or waited for is built in memory.
  */
 export function openIndex(database: (file: string) => Sqlite, file: string, seed: number): Sqlite {
   try {
@@ -42,10 +44,10 @@ function opened(database: (file: string) => Sqlite, file: string, seed: number):
 
 /** The mark is set in the transaction that fills the tables, so that nobody sees half of them. */
 function build(index: Sqlite, seed: number): void {
-  index.exec('PRAGMA busy_timeout = 15000');
+  index.exec(`PRAGMA busy_timeout = ${patienceMs}`);
   const mark = hash(`${version} ${seed}`) | 1;
   if (markOf(index) === mark) return;
-  patiently(() => index.exec('BEGIN IMMEDIATE'));
+  index.exec('BEGIN EXCLUSIVE');
   if (markOf(index) !== mark) fill(index, seed, mark);
   index.exec('COMMIT');
 }

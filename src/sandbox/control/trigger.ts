@@ -38,7 +38,7 @@ export async function control(
 ): Promise<SandboxResponse | undefined> {
   if (request.method !== 'POST' || pathname !== triggerPath) return undefined;
   const now = service.clock.now();
-  const caller = identify(service.store, 'bearer', request, now);
+  const caller = identify(service, 'bearer', request, now);
   if (!caller) throw new Error('a bearer endpoint has a caller');
   const trigger = readTrigger(request);
   return json(200, {
@@ -66,8 +66,9 @@ const rehearsingHuman = 'human@example.com';
 
 const decide =
   (decision: Decision): Fire =>
-  ({ service: { store }, trigger, now }) => {
-    if (decideDevice(store, trigger.id, { decision, email: rehearsingHuman, now })) return { id: trigger.id };
+  async ({ service: { store }, trigger, now }) => {
+    if (await decideDevice(store, trigger.id, { decision, email: rehearsingHuman, now }))
+      return { id: trigger.id };
     throw new Refusal('not_found', `No device waits with the code ${trigger.id}.`);
   };
 
@@ -82,10 +83,11 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
   'return-approved': returned('approved'),
   'return-denied': returned('denied'),
   'return-credited': returned('credited'),
-  'account-forwarded': ({ service: { store }, caller, trigger, now }) => {
+  'account-forwarded': async ({ service: { store }, caller, trigger, now }) => {
     const account = findAccount(store, caller.userId, trigger.id);
     if (!account) throw new Refusal('not_found', `There is no managed account ${trigger.id}.`);
-    store.run('UPDATE accounts SET forwarded_at = ?, updated_at = ? WHERE id = ?', now, now, account.id);
+    const sql = 'UPDATE accounts SET forwarded_at = ?, updated_at = ? WHERE id = ?';
+    await store.transaction(() => store.run(sql, now, now, account.id));
     return { id: account.shortId };
   },
   'wallet-funded': ({ service: { store }, caller: { userId }, trigger: { amount }, now }) =>
@@ -95,8 +97,8 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
       enter(store, userId, 'funding', amount, now, null);
       return { amount, balance: walletOf(store, userId).balance };
     }),
-  'key-claimed': ({ service: { store }, caller, now }) => {
-    const done = claim(store, claimOf(store, caller.keyHash).token, rehearsingHuman, now);
+  'key-claimed': async ({ service: { store }, caller, now }) => {
+    const done = await claim(store, claimOf(store, caller.keyHash).token, rehearsingHuman, now);
     if (done !== 'claimed') throw new Refusal('bad_request', 'This sandbox is claimed already.');
     return { email: rehearsingHuman };
   },

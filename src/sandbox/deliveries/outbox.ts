@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Synchronous } from '../../sqlite/database.ts';
+import { DatabaseError } from '../../sqlite/database-error.ts';
 import type { SandboxClock } from '../clock.ts';
 import type { SandboxConfig } from '../config.ts';
-import { type Store, StoreError } from '../store.ts';
+import type { Store } from '../store.ts';
 import { untilDone } from '../until-done.ts';
 import { type Attempted, anythingDue, type Claimed, claim, note, release, type Times } from './queue.ts';
 
@@ -33,7 +35,9 @@ export class Outbox {
   readonly #inFlight = new Map<number, UnderWay>();
   #isClosed = false;
   #attempted: Attempted[] = [];
-  #turn: NodeJS.Immediate | undefined;
+  /** Looks at what is due, one after the other; undefined where nobody has asked for another. */
+  #turns: Promise<void> | undefined;
+  #isWoken = false;
   #waiting: (() => void)[] = [];
   #lastTrouble: string | undefined;
 
@@ -44,7 +48,8 @@ export class Outbox {
   /** Has a look at what is due, soon and not now. */
   wake(): void {
     if (this.#isClosed) return;
-    this.#turn ??= setImmediate(() => this.#takeTurn());
+    this.#isWoken = true;
+    this.#turns ??= this.#takeTurns();
   }
 
   /** Done once nothing is under way here and nothing more is due for it. */
@@ -54,43 +59,55 @@ export class Outbox {
 
   /** Delivers for a moment more, then lets go of the rest. @returns undefined where there is nothing to wait for. */
   close(): Promise<void> | undefined {
-    if (this.#turn) this.#takeTurn();
     if (!this.#isIdle) return this.#closeInAMoment();
     this.#isClosed = true;
     return undefined;
   }
 
   get #isIdle(): boolean {
-    return this.#turn === undefined && this.#inFlight.size === 0;
+    return this.#turns === undefined && this.#inFlight.size === 0;
   }
 
-  #takeTurn(): void {
-    clearImmediate(this.#turn);
-    this.#turn = undefined;
-    this.#guarded(() => {
-      for (const claimed of this.#noteAndClaim()) this.#start(claimed);
-    });
+  async #takeTurns(): Promise<void> {
+    while (this.#isWoken) {
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#isWoken = false;
+      await this.#guarded(async () => {
+        const claimed = await this.#noteAndClaim();
+        // What is claimed by then is released by the end.
+        if (!this.#isClosed) for (const one of claimed) this.#start(one);
+      });
+    }
+    this.#turns = undefined;
     if (!this.#isIdle) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** Both in one transaction: a delivery costs one wait for the disk, many at once cost one together. */
-  #noteAndClaim(): Claimed[] {
+  async #noteAndClaim(): Promise<Claimed[]> {
     const { store } = this.#options;
     const room = mostInFlight - this.#inFlight.size;
     const times = this.#times();
     if (this.#attempted.length === 0 && (room === 0 || !anythingDue(store, times))) return [];
-    const claimed = store.transaction(() => {
-      this.#noteAttempts();
-      return claim(store, this.#lease, times, room);
-    });
-    this.#attempted = [];
-    return claimed;
+    return this.#noting(() => claim(store, this.#lease, times, room));
   }
 
-  #noteAttempts(): void {
+  /** Notes what was attempted, and does the rest, in one transaction. Attempts that end meanwhile are noted the next time. */
+  async #noting<T>(rest: () => T, ...check: Synchronous<T>): Promise<T> {
     const { store, config } = this.#options;
-    for (const attempted of this.#attempted) note(store, this.#lease, attempted, config.speed);
+    const attempted = this.#attempted.splice(0);
+    try {
+      return await store.transaction(
+        () => {
+          for (const one of attempted) note(store, this.#lease, one, config.speed);
+          return rest();
+        },
+        ...check,
+      );
+    } catch (error) {
+      this.#attempted.unshift(...attempted);
+      throw error;
+    }
   }
 
   #times(): Times {
@@ -125,26 +142,22 @@ export class Outbox {
   async #closeInAMoment(): Promise<void> {
     await untilDone(this.idle(), graceMs);
     this.#isClosed = true;
-    clearImmediate(this.#turn);
+    if (this.#isIdle) return;
+    await this.#turns;
     const left = [...this.#inFlight.values()];
     for (const { ending } of left) ending.abort();
     await Promise.all(left.map(({ done }) => done));
     const { store } = this.#options;
-    this.#guarded(() =>
-      store.transaction(() => {
-        this.#noteAttempts();
-        release(store, this.#lease);
-      }),
-    );
+    await this.#guarded(() => this.#noting(() => release(store, this.#lease)));
   }
 
   /** The store's trouble is told once, and again only after it was over; everything stays queued meanwhile. */
-  #guarded(work: () => void): void {
+  async #guarded(work: () => Promise<void>): Promise<void> {
     try {
-      work();
+      await work();
       this.#lastTrouble = undefined;
     } catch (error) {
-      const trouble = error instanceof StoreError ? error.message : undefined;
+      const trouble = error instanceof DatabaseError ? error.message : undefined;
       if (trouble === undefined || trouble !== this.#lastTrouble) this.#options.report(trouble ?? error);
       this.#lastTrouble = trouble;
     }

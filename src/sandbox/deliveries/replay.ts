@@ -6,7 +6,12 @@ import { insertDelivery } from './enqueue.ts';
  * Sends a delivery once more: one that has ended is queued again as a new one, one that waits is due at `now` (ms).
  * @returns the order that it tells of; undefined for a delivery that is not there.
  */
-export function replay(store: Store, identity: Identity, id: string, now: number): string | undefined {
+export function replay(
+  store: Store,
+  identity: Identity,
+  id: string,
+  now: number,
+): Promise<string | undefined> {
   return store.transaction(() => {
     const row = store.get('SELECT * FROM deliveries WHERE id = ?', id);
     if (!row) return undefined;

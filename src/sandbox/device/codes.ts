@@ -22,7 +22,7 @@ const waitingAtOnce = 100;
 export function startDevice(
   { store, identity, config }: Service,
   { name, from, now }: { name: string | null; from: string; now: number },
-): Shape<'DeviceCode'> {
+): Promise<Shape<'DeviceCode'>> {
   return store.transaction(() => {
     store.run('DELETE FROM devices WHERE expires_at <= ?', now);
     refuseTooMany(store, from, now);
@@ -77,10 +77,14 @@ const typed = (token: string): string => {
  * A poll of the device: the key, once, after a person has approved.
  * @throws Refusal `authorization_pending` and `slow_down` with `interval`, `access_denied`, `expired_token`.
  */
-export function pollDevice(service: Service, deviceCode: string, now: number): Shape<'DeviceToken'> {
+export async function pollDevice(
+  service: Service,
+  deviceCode: string,
+  now: number,
+): Promise<Shape<'DeviceToken'>> {
   const { store, config } = service;
   const hash = hashKey(deviceCode);
-  const polled = store.transaction(() => {
+  const polled = await store.transaction(() => {
     const row = store.get('SELECT * FROM devices WHERE code_hash = ?', hash);
     if (!row || row.state === 'spent' || Number(row.expires_at) <= now)
       throw new Refusal('expired_token', 'This device code has expired, was used, or never was one.');
@@ -120,18 +124,15 @@ function notePoll(store: Store, hash: string, row: Readonly<Record<string, unkno
 export type Decision = 'approved' | 'denied';
 
 /** A person's decision on a code, typed in any case, with the dash or without. @returns false for a code that waits for none. */
-export function decideDevice(
+export async function decideDevice(
   store: Store,
   typedCode: string,
   { decision, email, now }: { decision: Decision; email: string | null; now: number },
-): boolean {
+): Promise<boolean> {
   const code = typedCode.toUpperCase().replace(/[^A-Z]/g, '');
-  const { changes } = store.run(
-    "UPDATE devices SET state = ?, email = ? WHERE user_code_hash = ? AND state = 'pending' AND expires_at > ?",
-    decision,
-    email,
-    hashKey(`${code.slice(0, 4)}-${code.slice(4)}`),
-    now,
-  );
+  const hash = hashKey(`${code.slice(0, 4)}-${code.slice(4)}`);
+  const sql =
+    "UPDATE devices SET state = ?, email = ? WHERE user_code_hash = ? AND state = 'pending' AND expires_at > ?";
+  const { changes } = await store.transaction(() => store.run(sql, decision, email, hash, now));
   return changes > 0;
 }

@@ -83,7 +83,7 @@ export const accountHandlers = {
 
   'account.delete': async (service, call) => {
     const { id } = ownAccount(service, call);
-    service.store.run('DELETE FROM accounts WHERE id = ?', id);
+    await service.store.transaction(() => service.store.run('DELETE FROM accounts WHERE id = ?', id));
     await failWaitingFor(service, id, call.now);
     return { empty: true };
   },

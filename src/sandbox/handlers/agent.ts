@@ -12,7 +12,7 @@ export const agentHandlers = {
     const { q, min_price: minPrice, max_price: maxPrice } = call.body;
     const value = await searchListings(service, { q, minPrice, maxPrice }, call.query);
     const take = await demandPayment(service, 'agent.search', call);
-    return { value, headers: take() };
+    return { value, headers: await take() };
   },
 
   'agent.product.search': async (service, call) => {
@@ -21,21 +21,21 @@ export const agentHandlers = {
     const catalogue = await service.catalogue();
     const value = catalogue.retailerSearch({ query, retailer, page, freeShipping, agent: true });
     const take = await demandPayment(service, 'agent.product.search', call);
-    return { value, headers: take() };
+    return { value, headers: await take() };
   },
 
   'agent.product.get': async (service, call) => {
     const product = asked(call);
     await refuseProduct(service, product, 'details');
     const take = await demandPayment(service, 'agent.product.get', call);
-    return { value: await productDetails(service, product, call.now), headers: take() };
+    return { value: await productDetails(service, product, call.now), headers: await take() };
   },
 
   'agent.product.offers': async (service, call) => {
     const product = asked(call);
     await refuseProduct(service, product, 'offers');
     const take = await demandPayment(service, 'agent.product.offers', call);
-    return { value: await productOffers(service, product, call.now), headers: take() };
+    return { value: await productOffers(service, product, call.now), headers: await take() };
   },
 } satisfies Partial<AllHandlers>;
 

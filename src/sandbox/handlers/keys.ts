@@ -11,9 +11,9 @@ import type { Store } from '../store.ts';
 const dayMs = 24 * 3600 * 1000;
 
 export const keyHandlers = {
-  'sandbox.mint': (service, { body, request, now }) => {
+  'sandbox.mint': async (service, { body, request, now }) => {
     const { store, config } = service;
-    const { key, claimToken } = store.transaction(() => {
+    const { key, claimToken } = await store.transaction(() => {
       refuseTooMany(store, request.remoteAddress, config.mintLimitPerDay, now);
       return mintKey(service, { email: body.email, name: body.name, from: request.remoteAddress, now });
     });

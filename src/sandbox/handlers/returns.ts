@@ -6,19 +6,19 @@ import { findReturn, listReturns } from '../returns/records.ts';
 
 export const returnHandlers = {
   'return.create': async (service, { caller, body, now }) => ({
-    value: withLabels(service, await acceptReturn(service, caller, body, now), now),
+    value: await withLabels(service, await acceptReturn(service, caller, body, now), now),
   }),
 
-  'return.list': (service, { caller, query, now }) => {
+  'return.list': async (service, { caller, query, now }) => {
     const { returns, total } = listReturns(service.store, caller.userId, query);
-    const return_requests = returns.map((found) => withLabels(service, found, now));
+    const return_requests = await Promise.all(returns.map((found) => withLabels(service, found, now)));
     return { value: { return_requests, total }, count: returns.length };
   },
 
-  'return.get': (service, { caller, path, now }) => {
+  'return.get': async (service, { caller, path, now }) => {
     const id = path.return_request_id ?? '';
     const found = findReturn(service.store, id, caller.userId);
     if (!found) throw new Refusal('not_found', `There is no return ${id}.`, { resource: 'return_request' });
-    return { value: withLabels(service, found, now) };
+    return { value: await withLabels(service, found, now) };
   },
 } satisfies Partial<AllHandlers>;

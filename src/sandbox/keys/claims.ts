@@ -25,8 +25,8 @@ const claimedIn = (row: StoredRow | undefined): Claimed | null =>
   row?.claimed_at == null ? null : { by: String(row.claimed_by), at: Number(row.claimed_at) };
 
 /** A human claims a sandbox; its key goes on working. */
-export function claim(store: Store, token: string, email: string, now: number): Claiming {
-  return store.transaction(() => {
+export function claim(store: Store, token: string, email: string, now: number): Promise<Claiming> {
+  return store.transaction((): Claiming => {
     const found = claimable(store, token);
     if (!found) return 'unknown';
     if (found.claimed) return 'claimed_before';

@@ -11,7 +11,7 @@ export async function cancelOrder(
   now: number,
 ): Promise<void> {
   const settle = await loadSettle(service);
-  service.store.transaction(() => {
+  await service.store.transaction(() => {
     const order = findOrder(service.store, id, userId);
     if (!order) throw new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' });
     const reached = cancelPending(order, now);

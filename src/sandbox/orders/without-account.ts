@@ -27,7 +27,7 @@ export async function failWaitingFor(service: Service, accountId: string, now: n
   for (let orders = first; orders.length > 0; orders = waiting()) {
     const surroundings = new Map<number, Awaited<ReturnType<typeof surroundingsOf>>>();
     for (const { seq, body } of orders) surroundings.set(seq, await surroundingsOf(service, body));
-    store.transaction(() => {
+    await store.transaction(() => {
       // Read anew: another process may have been faster.
       for (const order of waiting()) {
         const found = surroundings.get(order.seq);

@@ -8,7 +8,7 @@ import type { Page } from './page.ts';
 const narrow = true;
 
 /** The page that a `claim_url` leads to: a human claims the sandbox, and its key goes on working. */
-export const claimPage: Page = (asked) => {
+export const claimPage: Page = async (asked) => {
   const { service, request, parts } = asked;
   const { store, clock } = service;
   const [token = ''] = parts;
@@ -22,7 +22,7 @@ export const claimPage: Page = (asked) => {
   const email = emailIn(form);
   if (email === undefined) return asking('That is no email address.');
   // Another may have been faster.
-  if (claim(store, token, email, clock.now()) !== 'claimed') return claimPage(asked);
+  if ((await claim(store, token, email, clock.now())) !== 'claimed') return claimPage(asked);
   return htmlPage(
     'Claimed',
     html`<div class="card"><p>The sandbox belongs to ${email} now. Its key works as before.</p></div>`,

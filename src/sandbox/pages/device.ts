@@ -13,7 +13,7 @@ const decisions: ReadonlyMap<string | null, Decision> = new Map([
 ]);
 
 /** Where a person approves or denies a device's code. */
-export const devicePage: Page = ({ service: { store, clock }, request, search }) => {
+export const devicePage: Page = async ({ service: { store, clock }, request, search }) => {
   if (request.method !== 'POST') {
     const [code = ''] = readQuery(search).user_code ?? [];
     return asking(code);
@@ -25,7 +25,7 @@ export const devicePage: Page = ({ service: { store, clock }, request, search })
   if (!decision) return asking(code, 'Approve it, or deny it.');
   const email = (form.get('email') ?? '').trim() === '' ? null : emailIn(form);
   if (email === undefined) return asking(code, 'That is no email address.');
-  const decided = decideDevice(store, code, { decision, email, now: clock.now() });
+  const decided = await decideDevice(store, code, { decision, email, now: clock.now() });
   if (!decided) return asking(code, 'No device waits with this code. It may have expired.');
   return htmlPage(
     decision === 'approved' ? 'Approved' : 'Denied',

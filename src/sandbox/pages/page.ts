@@ -11,5 +11,5 @@ export interface Asked {
   readonly search: string;
 }
 
-/** @throws Refusal, StoreError. */
+/** @throws Refusal, DatabaseError. */
 export type Page = (asked: Asked) => SandboxResponse | Promise<SandboxResponse>;

@@ -33,9 +33,9 @@ export async function acceptAgentOrder(service: Service, call: OrderCall): Promi
   );
   refuseRepeated(service, till, body.idempotency_key);
   await refuseBeforePayment(service, call);
-  const payment = verified(service, till, now);
+  const payment = await verified(service, till, now);
   // Each order has a user of its own: its wallet holds what was paid, and its key reads nothing else.
-  const userId = store.transaction(() => identity.uuid('user'));
+  const userId = await store.transaction(() => identity.uuid('user'));
   const fee = till.bill.cents - body.max_price;
   const keep = await prepareOrder(service, { userId, email: null }, body, fee);
   return store.transaction(() => {

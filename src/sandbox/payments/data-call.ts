@@ -11,10 +11,10 @@ export async function demandPayment<N extends PaidOperation>(
   service: Service,
   operation: N,
   { request, query, now }: Pick<Call<N>, 'request' | 'query' | 'now'>,
-): Promise<() => Record<string, string>> {
+): Promise<() => Promise<Record<string, string>>> {
   const { store } = service;
   const till = await openTill(service, { operation, request, query, now }, 0);
-  const payment = verified(service, till, now);
+  const payment = await verified(service, till, now);
   return () =>
     store.transaction(() => {
       if (paymentBy(store, payment.challengeId))

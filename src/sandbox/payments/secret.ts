@@ -14,7 +14,7 @@ export async function paymentSecret(service: Pick<Service, 'store' | 'sealer'>):
     const sealed = store.meta(name);
     return sealed === undefined ? undefined : sealer.open(sealed, name);
   };
-  return Buffer.from(kept() ?? store.transaction(() => kept() ?? make()), 'base64');
+  return Buffer.from(kept() ?? (await store.transaction(() => kept() ?? make())), 'base64');
 
   function make(): string {
     const fresh = randomBytes(32).toString('base64');

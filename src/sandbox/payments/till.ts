@@ -65,11 +65,11 @@ export async function openTill(service: Service, asked: Asked, cents: number): P
  * What the credential pays, as it is to be kept. Nothing is taken yet.
  * @throws Refusal 402 where there is none, or it does not pay this bill.
  */
-export function verified(
+export async function verified(
   { store, identity, config }: Service,
   { bill, credential, refusal }: Till,
   now: number,
-): Payment {
+): Promise<Payment> {
   if (!credential)
     throw refusal('payment-required', 'This call is paid by challenge: pay one and send it again.');
   const { challenge, source } = credential;
@@ -79,7 +79,7 @@ export function verified(
   if (failure) throw refusal(...failure);
   const { id: challengeId, method } = challenge;
   const { operation, cents, digest } = bill;
-  const reference = `pay_${store.transaction(() => identity.token('payment', 24))}`;
+  const reference = `pay_${await store.transaction(() => identity.token('payment', 24))}`;
   const bought = { orderId: null, idempotencyKey: null };
   return { challengeId, method, reference, operation, cents, digest, source, ...bought, at: now };
 }

@@ -68,7 +68,7 @@ async function payload<P extends Payload>(
   const { store, config } = service;
   await refuseProduct(service, product, 'details');
   const catalogue = await service.catalogue();
-  const readAt = readingOf(store, product, product, { now, speed: config.speed });
+  const readAt = await readingOf(store, product, product, { now, speed: config.speed });
   if (readAt === null) return { status: 'processing' };
   const found = read(catalogue, product, Math.floor(readAt / 1000));
   const message = `${product.retailer} has no product ${product.productId}.`;

@@ -30,12 +30,12 @@ interface Product {
  * When the product was read, ms since the epoch; null while it is being read, which only happens to who asks with
  * `async`: everyone else waits for it.
  */
-export function readingOf(
+export async function readingOf(
   store: Store,
   { retailer, productId }: Product,
   wanted: Wanted,
   { now, speed }: { now: number; speed: number },
-): number | null {
+): Promise<number | null> {
   const row = store.get(
     'SELECT read_at FROM product_reads WHERE retailer = ? AND product_id = ?',
     retailer,
@@ -46,11 +46,8 @@ export function readingOf(
   const isUnderWay = readAt > now;
   if (wanted.async && isUnderWay) return null;
   const done = wanted.async ? now + Math.ceil(readingMs / speed) : now;
-  store.run(
-    'INSERT INTO product_reads (retailer, product_id, read_at) VALUES (?, ?, ?) ON CONFLICT (retailer, product_id) DO UPDATE SET read_at = excluded.read_at',
-    retailer,
-    productId,
-    done,
-  );
+  const sql = `INSERT INTO product_reads (retailer, product_id, read_at) VALUES (?, ?, ?)
+    ON CONFLICT (retailer, product_id) DO UPDATE SET read_at = excluded.read_at`;
+  await store.transaction(() => store.run(sql, retailer, productId, done));
   return done > now ? null : done;
 }

@@ -14,14 +14,14 @@ const labelPath = /^\/labels\/([0-9a-f-]{36})\/([1-9]\d{0,3})\.pdf$/;
 const pathOf = (id: string, number: number): string => `/labels/${id}/${number}.pdf`;
 
 /** The return as it is shown at `now` (ms), the links of its labels made anew. */
-export function withLabels(
+export async function withLabels(
   service: Signer & Pick<Service, 'config'>,
   { record, labels }: ReturnState,
   now: number,
-): ReturnRecord {
+): Promise<ReturnRecord> {
   if (labels === 0) return record;
   const expires = Math.floor(now / 1000) + limits.returnLabelSeconds;
-  const key = signingKey(service);
+  const key = await signingKey(service);
   const label_urls = Array.from({ length: labels }, (_, index) => {
     const path = pathOf(record.id, index + 1);
     return `${service.config.baseUrl}${path}?expires=${expires}&signature=${signature(key, path, expires)}`;
@@ -33,17 +33,17 @@ export function withLabels(
  * The label behind a signed link: the link is the permission. Undefined for a path that is no label's.
  * @throws Refusal forbidden for a link that is forged, changed or expired.
  */
-export function labelAnswer(
+export async function labelAnswer(
   service: Signer & Pick<Service, 'clock'>,
   pathname: string,
   search: string,
-): SandboxResponse | undefined {
+): Promise<SandboxResponse | undefined> {
   const [, id = '', digits = ''] = labelPath.exec(pathname) ?? [];
   if (id === '') return undefined;
   const { expires: [expires = ''] = [], signature: [signed = ''] = [] } = readQuery(search);
   if (
     !/^\d{1,12}$/.test(expires) ||
-    !isSame(signature(signingKey(service), pathname, Number(expires)), signed)
+    !isSame(signature(await signingKey(service), pathname, Number(expires)), signed)
   )
     throw new Refusal('forbidden', 'The signature of this link does not fit it.');
   if (Number(expires) * 1000 <= service.clock.now())
@@ -69,15 +69,15 @@ export function labelAnswer(
 const keyName = 'label_key';
 
 /** The store's own key, made when it is first needed. */
-function signingKey({ store, identity }: Signer): string {
+async function signingKey({ store, identity }: Signer): Promise<string> {
   return (
     store.meta(keyName) ??
-    store.transaction(() => {
+    (await store.transaction(() => {
       const known = store.meta(keyName);
       const key = known ?? identity.token(keyName, 32);
       if (known === undefined) store.setMeta(keyName, key);
       return key;
-    })
+    }))
   );
 }
 

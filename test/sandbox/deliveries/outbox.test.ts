@@ -174,7 +174,7 @@ describe('the queue', () => {
     await receiver.until(1);
     await other.pass(14_000);
     // The sandbox's own clock is no measure of it: it can be moved by days.
-    other.opened.service.clock.advance(3 * 24 * 3600 * 1000);
+    await other.opened.service.clock.advance(3 * 24 * 3600 * 1000);
     await other.pass(0);
     expect(receiver.received).toHaveLength(1);
     receiver.reply = accepting;

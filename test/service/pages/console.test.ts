@@ -81,7 +81,7 @@ describe('the front page', () => {
     });
     const request = { method: 'GET', target: '/', headers: {}, body: new Uint8Array(), remoteAddress: '::1' };
     expect(String((await opened.handle(request)).body)).not.toMatch(/(?:ahead of|behind) this machine/);
-    opened.service.clock.advance(3 * 86_400_000);
+    await opened.service.clock.advance(3 * 86_400_000);
     expect(String((await opened.handle(request)).body)).toContain('3 d ahead of this machine');
     await opened.close();
   });

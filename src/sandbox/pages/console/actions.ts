@@ -36,10 +36,10 @@ function refused({ code, message }: Refusal, id: string): SandboxResponse {
 }
 
 /** Sends a delivery again, as its button asks for. */
-export const replayDelivery: Page = ({ service, request, parts: [id = ''] }: Asked) => {
+export const replayDelivery: Page = async ({ service, request, parts: [id = ''] }: Asked) => {
   const form = readForm(request);
   if (!(form instanceof URLSearchParams)) return form;
-  const orderId = replay(service.store, service.identity, id, service.clock.now());
+  const orderId = await replay(service.store, service.identity, id, service.clock.now());
   if (orderId === undefined) {
     const body = html`<p class="lead">There is no such delivery any more. <a href="${deliveriesPath}">All deliveries</a></p>`;
     return htmlPage('Not there', body, { status: 404, links: siteLinks });
