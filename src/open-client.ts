@@ -117,10 +117,9 @@ async function localKey(context: Context, client: Client): Promise<string> {
   if (key === body.api_key) context.note(`minted a sandbox key ${maskKey(key)} for profile ${localProfile}`);
   if (store.addressNames().length === 0) {
     const entries = Object.entries(body.example_order.shipping_address);
-    await store.setAddress(
+    await store.saveExample(
       'home',
       Object.fromEntries(entries.flatMap(([field, value]) => (value == null ? [] : [[field, value]]))),
-      true,
     );
     context.note("saved the sandbox's example address as home");
   }

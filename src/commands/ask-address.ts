@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type AddressFields, addressFlag } from './address-options.ts';
+import { addressProblems } from './address-rules.ts';
 
 interface Question {
   readonly field: string;
@@ -47,15 +48,18 @@ const isWrong = (given: AddressFields, field: string): boolean =>
 export async function askAddress(context: Context, given: AddressFields = {}): Promise<AddressFields> {
   const { checkShape } = await import('../contract/schemas/check.ts');
   const address: Record<string, unknown> = { ...given };
-  const issues = (more: AddressFields) =>
-    checkShape('Address', { ...anyAddress, ...address, ...more }, 'body').issues ?? [];
-  // What is there already was right until this answer came: a country can make a postal code wrong.
-  const refusal = (field: string, answer: string): string | undefined =>
-    issues({ [field]: answer }).find(({ loc }) => loc[1] === field || Object.hasOwn(address, String(loc[1])))
-      ?.msg;
-  const wrong = issues({}).find(({ loc }) => isWrong(given, String(loc[1])));
-  if (wrong)
-    throw new UsageError(`${addressFlag(String(wrong.loc[1])) ?? String(wrong.loc[1])}: ${wrong.msg}`);
+  const problems = (more: AddressFields) => [
+    ...(checkShape('Address', { ...anyAddress, ...address, ...more }, 'body').issues ?? []).map(
+      ({ loc, msg }) => ({ field: String(loc[1]), message: msg }),
+    ),
+    ...addressProblems({ ...address, ...more }),
+  ];
+  // What is there already was right until this answer came: a country can make a postal code or a state wrong.
+  const refusal = (asked: string, answer: string): string | undefined =>
+    problems({ [asked]: answer }).find(({ field }) => field === asked || Object.hasOwn(address, field))
+      ?.message;
+  const wrong = problems({}).find(({ field }) => isWrong(given, field));
+  if (wrong) throw new UsageError(`${addressFlag(wrong.field) ?? wrong.field}: ${wrong.message}`);
   const prompt = await context.prompt();
   for (const { field, message, optional, default: preset } of questions) {
     if (address[field] !== undefined) continue;

@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts';
 import type { ShapeInput } from '../contract/schemas/index.ts';
-import { addressFields, addressOptions } from './address-options.ts';
+import { UsageError } from '../errors.ts';
+import { type AddressFields, addressFields, addressFlag, addressOptions } from './address-options.ts';
+import { addressProblems } from './address-rules.ts';
 import type { Options } from './define.ts';
 import { completePayload } from './order-ask.ts';
 import { keyedFulfillment, payloadFromFlags } from './order-payload.ts';
@@ -42,7 +44,14 @@ export async function assembleOrder(
     inFile !== undefined && input.shipTo === undefined
       ? { ...Object(inFile), ...fields }
       : await resolveAddress(context, input.shipTo, fields);
+  checkFields(fields, address);
   const payload = await payloadFromFlags(input, { ...file, ...(address && { shipping_address: address }) });
   const keyed = keyedFulfillment(payload.fulfillment);
   return completePayload(context, { ...payload, ...(keyed && { fulfillment: keyed }) }, context.argv);
+}
+
+/** @throws UsageError for an address field given by a flag that no carrier can use. */
+function checkFields(given: AddressFields, whole: AddressFields | undefined): void {
+  const wrong = addressProblems(whole ?? {}).find(({ field }) => Object.hasOwn(given, field));
+  if (wrong) throw new UsageError(`${addressFlag(wrong.field) ?? wrong.field}: ${wrong.message}`);
 }

@@ -21,18 +21,31 @@ export async function resolveAddress(
 }
 
 async function defaultAddress(context: Context): Promise<AddressFields | undefined> {
-  const store = await context.store();
-  return store.defaultAddress()?.address;
+  const saved = (await context.store()).defaultAddress();
+  if (saved) await checkNoExample(context, saved.name);
+  return saved?.address;
 }
 
 async function namedAddress(context: Context, shipTo: string): Promise<AddressFields> {
   const store = await context.store();
   if (shipTo !== '-') {
     const saved = store.address(shipTo);
-    if (saved) return saved;
+    if (saved) {
+      await checkNoExample(context, shipTo);
+      return saved;
+    }
     if (!looksLikeFile(shipTo)) throw unknownAddress(shipTo, store.addressNames());
   }
   return (await readDocument(context, '--ship-to', shipTo)).value;
+}
+
+/** The sandbox's example is where nobody lives. @throws UsageError where real money would send a parcel there. */
+async function checkNoExample(context: Context, name: string): Promise<void> {
+  if (context.isRehearsal() || !(await context.store()).isExample(name)) return;
+  throw new UsageError(
+    `the address ${name} is the sandbox's example, and this key spends real money; save your own first`,
+    { next: [{ command: `errand address add ${name}`, when: 'to save your address in its place' }] },
+  );
 }
 
 const looksLikeFile = (text: string): boolean => /[/\\]|\.(json|ya?ml)$/i.test(text) || existsSync(text);

@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StorageError, UsageError } from '../errors.ts';
+import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
 import { makePrivateFolder, reasonOf } from './paths.ts';
 import {
   BrokenConfigError,
@@ -41,6 +42,15 @@ export class SettingsStore {
     return own(this.stored.addresses, name);
   }
 
+  /** Whether a name stands for an address of the user's own; the sandbox's example is nobody's. */
+  isTaken(name: string): boolean {
+    return this.address(name) !== undefined && !this.isExample(name);
+  }
+
+  isExample(name: string): boolean {
+    return this.stored.example_address === name;
+  }
+
   addressNames(): string[] {
     return Object.keys(this.stored.addresses);
   }
@@ -59,6 +69,19 @@ export class SettingsStore {
     return this.#update((stored) => ({
       ...stored,
       profiles: { ...stored.profiles, [checked]: change(own(stored.profiles, checked)) },
+    }));
+  }
+
+  /** Forgets what opened a service that is gone, in every profile of it. */
+  async forgetKeysAt(baseUrl: string): Promise<void> {
+    return this.#update((stored) => ({
+      ...stored,
+      profiles: Object.fromEntries(
+        Object.entries(stored.profiles).map(([name, profile]) => {
+          const { api_key: _, legacy_token: __, ...rest } = profile;
+          return [name, profile.base_url === baseUrl ? rest : profile];
+        }),
+      ),
     }));
   }
 
@@ -88,19 +111,43 @@ export class SettingsStore {
     }));
   }
 
-  /** Saves an address; the first one saved, or with `asDefault`, is the default. */
-  async setAddress(name: string, address: StoredAddress, asDefault: boolean): Promise<void> {
+  /**
+   * Saves an address; the first one saved, or with `asDefault`, is the default. The sandbox's example gives way to it.
+   * @throws UsageError for a name that is taken, unless it is to be replaced.
+   */
+  async addAddress(
+    name: string,
+    address: StoredAddress,
+    { asDefault, replace }: { readonly asDefault: boolean; readonly replace: boolean },
+  ): Promise<void> {
     const checked = checkName('address', name);
     return this.#update((stored) => {
-      const isFirst = Object.keys(stored.addresses).length === 0;
-      const { default_address: before } = stored;
-      const preset = asDefault || isFirst ? checked : before;
-      return {
-        ...stored,
-        addresses: { ...stored.addresses, [checked]: address },
-        ...(preset !== undefined && { default_address: preset }),
-      };
+      if (Object.hasOwn(stored.addresses, name) && stored.example_address !== name && !replace)
+        throw addressTaken(name);
+      return withAddress(stored, checked, address, asDefault);
     });
+  }
+
+  /** Changes a saved address. @throws UsageError where there is none of that name. */
+  async changeAddress(
+    name: string,
+    change: (address: StoredAddress) => StoredAddress,
+    asDefault: boolean,
+  ): Promise<void> {
+    return this.#update((stored) => {
+      const before = own(stored.addresses, name);
+      if (!before) throw unknown('address', name, Object.keys(stored.addresses));
+      return withAddress(stored, name, change(before), asDefault);
+    });
+  }
+
+  /** Saves the sandbox's example where no address is saved. */
+  async saveExample(name: string, address: StoredAddress): Promise<void> {
+    return this.#update((stored) =>
+      Object.keys(stored.addresses).length > 0
+        ? stored
+        : { ...withAddress(stored, name, address, true), example_address: name },
+    );
   }
 
   /** A saved map of headings. @throws UsageError for an unknown one. */
@@ -118,9 +165,7 @@ export class SettingsStore {
   async deleteAddress(name: string): Promise<void> {
     return this.#update((stored) => {
       if (!own(stored.addresses, name)) throw unknown('address', name, Object.keys(stored.addresses));
-      const { default_address: preset, ...rest } = stored;
-      const kept = preset === undefined || preset === name ? {} : { default_address: preset };
-      return { ...rest, addresses: without(stored.addresses, name), ...kept };
+      return withoutAddress(stored, name);
     });
   }
 

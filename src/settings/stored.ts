@@ -23,6 +23,8 @@ export interface Stored {
   readonly preferences: Readonly<Record<string, Preference>>;
   readonly addresses: Readonly<Record<string, StoredAddress>>;
   readonly default_address?: string;
+  /** The address that the sandbox gave as an example; nobody's own. */
+  readonly example_address?: string;
   /** Headings of a kind of CSV file to the columns they stand for. */
   readonly maps: Readonly<Record<string, ColumnMap>>;
 }
@@ -34,6 +36,7 @@ export const storedFields = [
   'preferences',
   'addresses',
   'default_address',
+  'example_address',
   'maps',
 ] as const satisfies readonly (keyof Stored)[];
 export const profileFields = [
@@ -116,6 +119,7 @@ function checkStored(file: string, value: unknown): Stored {
   ]);
   const current = optionalText(file, 'current_profile', root.current_profile) ?? localProfile;
   const defaultAddress = optionalText(file, 'default_address', root.default_address);
+  const exampleAddress = optionalText(file, 'example_address', root.example_address);
   return {
     current_profile: current,
     profiles: { ...emptyStored.profiles, ...Object.fromEntries(profiles) },
@@ -123,6 +127,7 @@ function checkStored(file: string, value: unknown): Stored {
     addresses: Object.fromEntries(addresses),
     maps: Object.fromEntries(maps),
     ...(defaultAddress !== undefined && { default_address: defaultAddress }),
+    ...(exampleAddress !== undefined && { example_address: exampleAddress }),
   };
 }
 

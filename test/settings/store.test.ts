@@ -93,8 +93,8 @@ describe('the stored configuration', () => {
 
   test('addresses: the first one saved is the default, until it is removed', async () => {
     const store = open();
-    await store.setAddress('home', { city: 'Austin' }, false);
-    await store.setAddress('work', { city: 'Houston' }, false);
+    await store.addAddress('home', { city: 'Austin' }, { asDefault: false, replace: false });
+    await store.addAddress('work', { city: 'Houston' }, { asDefault: false, replace: false });
     expect(open().defaultAddress()?.name).toBe('home');
     await store.deleteAddress('home');
     expect(open().defaultAddress()?.name).toBe('work');

@@ -30,8 +30,11 @@ $ errand order export --created-after 2026-01-01 > orders.csv; wc -l < orders.cs
 $ errand wallet -o json --query 'balance < `100000`'
 true
 
-# Another key is another account; minting says what is left behind.
-$ errand sandbox mint --fields expires_policy
+# Another key is another account: the one in use is not replaced unasked, and minting says what is left behind.
+$ errand sandbox mint
+? 2
+! error: profile local has the key sbx_test_…, whose orders and wallet another key does not see; nothing was minted
+$ errand sandbox mint --replace --fields expires_policy
 policy  expires after 7 days without use
 ! stored for profile local
 ! in place of sbx_test_…, whose orders and wallet this key does not see

@@ -123,3 +123,53 @@ test('a product that no shop can have is refused as it is answered', async () =>
   );
   await terminal.shows('is ambiguous');
 });
+
+test('a state and a phone number that nobody could deliver to are asked for again', async () => {
+  terminal = new Terminal(place, 'errand', [
+    'address',
+    'add',
+    'work',
+    '--first-name',
+    'A',
+    '--last-name',
+    'B',
+  ]);
+  await answer(
+    ['Street and number', '1 Main St'],
+    ['Flat, floor', ''],
+    ['City', 'Austin'],
+    ['State or province', 'Bavaria'],
+    ['Country', 'US'],
+    ['is not a US state', `${clear}DE`],
+    ['Postal code', '80331'],
+    ['Phone number', 'call me'],
+    ['is not a phone number', `${clear}030 123456`],
+  );
+  expect(await terminal.ended()).toBe(0);
+});
+
+test('an address is replaced where a person agrees, and only then', async () => {
+  const given = [
+    '--first-name',
+    'Ada',
+    '--last-name',
+    'Byron',
+    '--address-line1',
+    '1 Main St',
+    '--city',
+    'Austin',
+  ];
+  const more = ['--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100', '--state', 'TX'];
+  const args = ['address', 'add', 'work', ...given, ...more, '--address-line2', 'Flat 1'];
+  terminal = new Terminal(place, 'errand', args);
+  expect(await terminal.ended()).toBe(0);
+  for (const [typed, code] of [
+    ['\r', 2],
+    ['y\r', 0],
+  ] as const) {
+    terminal = new Terminal(place, 'errand', args);
+    await terminal.shows('Replace work (Ada Byron, 1 Main St)? (y/N)');
+    terminal.type(typed);
+    expect(await terminal.ended()).toBe(code);
+  }
+});

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { shellWord } from '../../shell-word.ts';
+import { emailProblem } from '../address-rules.ts';
 import { defineCommand } from '../define.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
@@ -28,13 +29,13 @@ export const add = defineCommand({
   related: ['account list', 'account forwarding', 'order create'],
   async run(context, { email, passwordFile, totpFile, ...given }) {
     checkGiven(context, email, passwordFile);
-    const login = email ?? (await (await context.prompt()).askText(context, 'Email at the retailer'));
-    const fields = await accountFields(context, given);
+    const login = email ?? (await askEmail(context));
+    const fields = await accountFields(context, { ...given, email: login });
     const secrets = await readSecrets(context, { passwordFile, totpFile });
     const asked = secrets.password === undefined ? await askSecrets(context, totpFile === undefined) : {};
     const client = await context.client();
     const { body: account } = await client.call('account.create', {
-      body: { email: login, ...fields, ...secrets, ...asked },
+      body: { ...fields, email: login, ...secrets, ...asked },
     });
     return {
       kind: 'record',
@@ -52,6 +53,9 @@ export const add = defineCommand({
     };
   },
 });
+
+const askEmail = async (context: Context): Promise<string> =>
+  (await context.prompt()).askText(context, 'Email at the retailer', { check: emailProblem });
 
 /** @throws UsageError naming all that is missing, why nobody was asked, and the command to run again. */
 function checkGiven({ argv, interactive }: Context, email?: string, passwordFile?: string): void {

@@ -1,4 +1,6 @@
 import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { emailProblem } from '../address-rules.ts';
 import { readDocument } from '../read-document.ts';
 
 /** What an account has besides its secrets. */
@@ -23,6 +25,8 @@ export async function accountFields(
   context: Context,
   { email, retailer, configFile }: Given,
 ): Promise<{ email?: string; retailer?: string; retailer_config?: Record<string, unknown> }> {
+  const problem = email === undefined ? undefined : emailProblem(email);
+  if (problem !== undefined) throw new UsageError(`--email: ${problem}`);
   const config = configFile && (await readDocument(context, '--config-file', configFile)).value;
   return {
     ...(email !== undefined && { email }),

@@ -1,13 +1,14 @@
-import { UsageError } from '../../errors.ts';
-import { type AddressFields, addressFields, addressFlag, addressOptions } from '../address-options.ts';
+import { addressTaken } from '../../settings/addresses.ts';
+import { addressFields, addressOptions } from '../address-options.ts';
 import { defineCommand } from '../define.ts';
 import { readDocument } from '../read-document.ts';
 import { addressColumns } from './columns.ts';
 
 export const add = defineCommand({
   name: 'add',
-  aliases: ['set'],
-  summary: 'Save an address, or change a saved one',
+  summary: 'Save an address',
+  description:
+    'A saved address is never replaced unasked; the example that the sandbox saved as home gives way.',
   arguments: [{ name: 'name', description: 'name to use with --ship-to', required: true }],
   options: {
     ...addressOptions,
@@ -17,6 +18,7 @@ export const add = defineCommand({
       description: 'the address as JSON or YAML; flags override it',
     },
     default: { kind: 'flag', description: 'ship there when --ship-to is not given' },
+    replace: { kind: 'flag', description: 'in place of the address of that name' },
   },
   examples: [
     {
@@ -24,39 +26,30 @@ export const add = defineCommand({
         "errand address add home --first-name Ada --last-name Byron --address-line1 '1 Main St' --city Austin --state TX --postal-code 78701 --country US --phone-number 5125550100",
       note: 'from flags',
     },
-    { command: 'errand address add home --city Houston --postal-code 77002', note: 'change a saved one' },
   ],
-  related: ['address list', 'order create'],
-  async run(context, { name, file, default: asDefault = false, ...flags }) {
+  related: ['address update', 'address list', 'order create'],
+  async run(context, { name, file, default: asDefault = false, replace = false, ...flags }) {
     const store = await context.store();
+    const isReplaced = replace || (await isAgreed());
     const given = {
       ...(file === undefined ? {} : (await readDocument(context, '--file', file)).value),
       ...addressFields(flags),
     };
-    const before = store.address(name);
-    const address = { ...before, ...given };
-    const { checkShape } = await import('../../contract/schemas/check.ts');
-    const checked = checkShape('Address', await complete(address), 'body');
-    if (!checked.value) throw new UsageError(refusal(checked.issues));
-    const fields = Object.fromEntries(
-      Object.entries(checked.value).flatMap(([field, value]) =>
-        value === undefined ? [] : [[field, value] as const],
-      ),
-    );
-    await store.setAddress(name, fields, asDefault);
-    return { kind: 'record', record: { name, ...fields }, columns: addressColumns, id: 'name' };
+    const isAsked = context.interactive.yes && file === undefined;
+    const whole = isAsked ? await (await import('../ask-address.ts')).askAddress(context, given) : given;
+    const { checkedAddress } = await import('./checked.ts');
+    const address = checkedAddress(whole);
+    await store.addAddress(name, address, { asDefault, replace: isReplaced });
+    return { kind: 'record', record: { name, ...address }, columns: addressColumns, id: 'name' };
 
-    async function complete(fields: AddressFields): Promise<AddressFields> {
-      if (!context.interactive.yes || file !== undefined || before) return fields;
-      const { askAddress } = await import('../ask-address.ts');
-      return askAddress(context, fields);
+    /** Whether a person has agreed to lose the address of that name. @throws UsageError where nobody has. */
+    async function isAgreed(): Promise<boolean> {
+      if (!store.isTaken(name)) return false;
+      if (!context.interactive.yes) throw addressTaken(name);
+      const { first_name: first, last_name: last, address_line1: street } = store.address(name) ?? {};
+      const question = `Replace ${name} (${first} ${last}, ${street})?`;
+      if (await (await context.prompt()).confirm(context, question)) return true;
+      throw addressTaken(name);
     }
   },
 });
-
-function refusal(issues: readonly { loc: readonly (string | number)[]; msg: string }[]): string {
-  const lines = issues.map(
-    ({ loc, msg }) => `${addressFlag(String(loc[1])) ?? loc.slice(1).join('.')}: ${msg}`,
-  );
-  return lines.length === 1 ? String(lines[0]) : `the address is not valid: ${lines.join('; ')}`;
-}

@@ -3,9 +3,10 @@ import { add } from './add.ts';
 import { list } from './list.ts';
 import { remove } from './remove.ts';
 import { show } from './show.ts';
+import { update } from './update.ts';
 
 export const noun: Noun = {
   name: 'address',
   summary: 'Local address book',
-  verbs: [list, add, show, remove],
+  verbs: [list, add, show, update, remove],
 };

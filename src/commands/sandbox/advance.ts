@@ -1,5 +1,6 @@
 import { parseDuration } from '../../output/time.ts';
 import { defineCommand } from '../define.ts';
+import { checkEmbedded } from './embedded-only.ts';
 
 export const advance = defineCommand({
   name: 'advance',
@@ -8,6 +9,7 @@ export const advance = defineCommand({
   examples: [{ command: 'errand sandbox advance 3d', note: 'all that was due by then has happened' }],
   related: ['order watch', 'sandbox serve'],
   async run(context, { time }) {
+    checkEmbedded(context, 'advance');
     const ms = parseDuration(time, 'time');
     const { advanceSandbox } = await context.sandbox();
     const now = await advanceSandbox(context.settings.folders.state, ms, context.signal);

@@ -1,15 +1,19 @@
+import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { checkKey, maskKey } from '../../settings/keys.ts';
+import { shellWord } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
 
 export const mint = defineCommand({
   name: 'mint',
   summary: 'Mint a sandbox key and use it from now on; no account needed',
-  description: 'The answer holds the key: with -o json it is printed whole, for a CI job to keep.',
+  description:
+    'The key is stored in the profile where it was minted at the address of that profile. A stored key is never replaced unasked: its orders and wallet belong to it. With -o json the key is printed whole, for a CI job to keep.',
   options: {
     email: { kind: 'text', description: 'who to tell when the sandbox is claimed' },
     name: { kind: 'text', description: 'name of the key' },
     store: { kind: 'yes-no', description: 'store the key in the profile (it is, unless --no-store)' },
+    replace: { kind: 'flag', description: 'in place of the key that the profile has' },
   },
   examples: [
     { command: 'errand sandbox mint', note: 'a key for this profile' },
@@ -17,24 +21,17 @@ export const mint = defineCommand({
   ],
   operations: ['sandbox.mint'],
   related: ['sandbox status', 'auth status'],
-  async run(context, { store: keep = true, ...fields }) {
+  async run(context, { store, replace = false, ...fields }) {
+    const profile = store === false ? undefined : await profileFor(context, store === true);
+    const replaces =
+      profile !== undefined && !context.previewsRequests && (await agreeToReplace(context, profile, replace));
     const client = await context.client();
     const { body } = await client.call('sandbox.mint', { body: fields });
-    const hints: string[] = [];
-    if (keep) {
-      const key = checkKey(body.api_key, 'the minted key');
-      const { value: profile } = context.settings.profile;
-      let replaced: string | undefined;
-      await (await context.store()).setProfile(profile, (before) => {
-        if (!before) throw new UsageError(`there is no profile "${profile}"`);
-        replaced = before.api_key;
-        return { ...before, api_key: key };
-      });
-      hints.push(`stored for profile ${profile}`);
-      if (replaced !== undefined)
-        hints.push(`in place of ${maskKey(replaced)}, whose orders and wallet this key does not see`);
-    }
-    const shownKey = keep && context.output.format === 'table' ? maskKey(body.api_key) : body.api_key;
+    const { isStored, hints } =
+      profile === undefined
+        ? { isStored: false, hints: store === false ? [] : [notStored(context)] }
+        : await keep(context, profile, body.api_key, replaces);
+    const shownKey = isStored && context.output.format === 'table' ? maskKey(body.api_key) : body.api_key;
     return {
       kind: 'record',
       record: body,
@@ -48,3 +45,70 @@ export const mint = defineCommand({
     };
   },
 });
+
+/** The profile that may keep the key: one of the address it is minted at. @throws UsageError where --store asks for another. */
+async function profileFor(context: Context, isAsked: boolean): Promise<string | undefined> {
+  const { profile, baseUrl } = context.settings;
+  const stored = (await context.store()).profile(profile.value);
+  const isOwn = baseUrl.from === 'profile' || baseUrl.from === 'default';
+  if (isOwn || stored?.base_url === baseUrl.value) return profile.value;
+  if (!isAsked) return undefined;
+  throw new UsageError(
+    `--store: profile ${profile.value} is for ${stored?.base_url ?? 'no service yet'}, and the key would be for ${baseUrl.value}`,
+    { next: [{ command: profileLine(baseUrl.value), when: 'to make a profile for that address' }] },
+  );
+}
+
+const notStored = ({ settings: { profile, baseUrl } }: Context): string =>
+  `not stored: profile ${profile.value} is for another address; \`${profileLine(baseUrl.value)}\` makes one for this key`;
+
+const profileLine = (baseUrl: string): string =>
+  `errand profile set NAME --base-url ${shellWord(baseUrl)} --use`;
+
+/**
+ * Whether the key of a profile is to be replaced.
+ * @throws UsageError where it has one that nobody agrees to lose; then nothing is minted.
+ */
+async function agreeToReplace(context: Context, profile: string, replace: boolean): Promise<boolean> {
+  const before = (await context.store()).profile(profile)?.api_key;
+  if (before === undefined || replace) return replace;
+  const question = `Replace ${maskKey(before)}? Its orders and wallet are lost to profile ${profile}.`;
+  if (context.interactive.yes && (await (await context.prompt()).confirm(context, question))) return true;
+  throw new UsageError(
+    `profile ${profile} has the key ${maskKey(before)}, whose orders and wallet another key does not see; nothing was minted`,
+    {
+      next: [
+        { command: again(context, '--replace'), when: 'to lose that key' },
+        { command: again(context, '--no-store'), when: 'to print a new key and keep that one' },
+      ],
+    },
+  );
+}
+
+const again = ({ argv }: Context, flag: string): string => ['errand', ...argv.map(shellWord), flag].join(' ');
+
+/** Stores the key, unless another process stored one meanwhile. */
+async function keep(
+  context: Context,
+  profile: string,
+  minted: string,
+  replace: boolean,
+): Promise<{ isStored: boolean; hints: string[] }> {
+  const key = checkKey(minted, 'the minted key');
+  let before: string | undefined;
+  await (await context.store()).setProfile(profile, (found) => {
+    before = found?.api_key;
+    const kept = found ?? { base_url: context.settings.baseUrl.value };
+    return before === undefined || replace ? { ...kept, api_key: key } : kept;
+  });
+  if (before === undefined) return { isStored: true, hints: [`stored for profile ${profile}`] };
+  return replace
+    ? {
+        isStored: true,
+        hints: [
+          `stored for profile ${profile}`,
+          `in place of ${maskKey(before)}, whose orders and wallet this key does not see`,
+        ],
+      }
+    : { isStored: false, hints: [`not stored: profile ${profile} got the key ${maskKey(before)} meanwhile`] };
+}

@@ -1,6 +1,7 @@
 import { UsageError } from '../../errors.ts';
-import { localProfile } from '../../settings/stored.ts';
+import { embeddedUrl } from '../../settings/stored.ts';
 import { defineCommand } from '../define.ts';
+import { checkEmbedded } from './embedded-only.ts';
 
 export const reset = defineCommand({
   name: 'reset',
@@ -9,6 +10,7 @@ export const reset = defineCommand({
   examples: [{ command: 'errand sandbox reset --yes', note: 'begin anew' }],
   related: ['sandbox mint', 'quickstart'],
   async run(context, { yes = false }) {
+    checkEmbedded(context, 'reset');
     const { state } = context.settings.folders;
     if (!yes) {
       if (!context.interactive.yes) {
@@ -26,9 +28,7 @@ export const reset = defineCommand({
     }
     await (await context.sandbox()).resetSandbox(state, context.signal);
     const store = await context.store();
-    await store.setProfile(localProfile, (before) => ({
-      base_url: before?.base_url ?? context.settings.baseUrl.value,
-    }));
+    await store.forgetKeysAt(embeddedUrl);
     return { kind: 'none', hints: ['the sandbox is empty; the next command mints a new key'] };
   },
 });

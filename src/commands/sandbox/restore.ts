@@ -1,4 +1,5 @@
 import { defineCommand } from '../define.ts';
+import { checkEmbedded } from './embedded-only.ts';
 
 export const restore = defineCommand({
   name: 'restore',
@@ -9,6 +10,7 @@ export const restore = defineCommand({
   examples: [{ command: 'errand sandbox restore before', note: 'as it was when the snapshot was taken' }],
   related: ['sandbox snapshot', 'sandbox reset'],
   async run(context, { name }) {
+    checkEmbedded(context, 'restore');
     const { restoreSandbox } = await context.sandbox();
     await restoreSandbox(context.settings.folders.state, name, context.signal);
     return { kind: 'none', hints: [`the sandbox is as it was at ${name}`] };

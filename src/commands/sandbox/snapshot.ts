@@ -1,4 +1,5 @@
 import { defineCommand } from '../define.ts';
+import { checkEmbedded } from './embedded-only.ts';
 
 export const snapshot = defineCommand({
   name: 'snapshot',
@@ -11,6 +12,7 @@ export const snapshot = defineCommand({
   ],
   related: ['sandbox restore', 'sandbox advance'],
   async run(context, { name, force = false }) {
+    checkEmbedded(context, 'snapshot');
     const { state } = context.settings.folders;
     const { sandboxSnapshots, snapshotSandbox } = await context.sandbox();
     if (name !== undefined) await snapshotSandbox(state, name, force, context.signal);

@@ -1,0 +1,25 @@
+import { addressFields, addressOptions } from '../address-options.ts';
+import { defineCommand } from '../define.ts';
+import { addressColumns } from './columns.ts';
+
+export const update = defineCommand({
+  name: 'update',
+  aliases: ['set'],
+  summary: 'Change fields of a saved address',
+  arguments: [{ name: 'name', description: 'name of the address', required: true }],
+  options: {
+    ...addressOptions,
+    default: { kind: 'flag', description: 'ship there when --ship-to is not given' },
+  },
+  examples: [
+    { command: 'errand address update home --city Houston --postal-code 77002', note: 'the rest stays' },
+  ],
+  related: ['address show', 'address add'],
+  async run(context, { name, default: asDefault = false, ...flags }) {
+    const store = await context.store();
+    const { checkedAddress } = await import('./checked.ts');
+    const given = addressFields(flags);
+    await store.changeAddress(name, (before) => checkedAddress({ ...before, ...given }), asDefault);
+    return { kind: 'record', record: { name, ...store.address(name) }, columns: addressColumns, id: 'name' };
+  },
+});

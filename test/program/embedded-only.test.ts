@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TestService } from '../service/service.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, orderOf } from './run.ts';
+
+let place: Place;
+let service: TestService;
+
+beforeEach(async () => {
+  service = await TestService.start();
+  place = makePlace();
+});
+afterEach(async () => {
+  place.remove();
+  await service.stop();
+});
+
+const orders = async (): Promise<string> =>
+  (await errand(place, ['order', 'list', '-o', 'id'])).stdout.trim();
+
+describe('what changes the embedded sandbox as a whole', () => {
+  const verbs = [
+    ['reset', '--yes'],
+    ['advance', '3d'],
+    ['snapshot', 'kept'],
+    ['snapshot'],
+    ['restore', 'kept'],
+  ];
+
+  test.each(verbs.map((verb) => [verb]))('does nothing where another service is named: %j', async (verb) => {
+    const order = await orderOf(place, 'test-slow');
+    await errand(place, ['sandbox', 'snapshot', 'kept']);
+    const named: readonly (readonly [args: string[], words: string])[] = [
+      [['--base-url', service.baseUrl], '--base-url'],
+      [['--profile', 'served'], 'profile served'],
+      [[], 'ERRAND_BASE_URL'],
+    ];
+    await errand(place, ['profile', 'set', 'served', '--base-url', service.baseUrl]);
+    for (const [args, words] of named) {
+      if (args.length === 0) place.environment.ERRAND_BASE_URL = service.baseUrl;
+      const refused = await errand(place, ['sandbox', ...verb, ...args]);
+      delete place.environment.ERRAND_BASE_URL;
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toContain(
+        `sandbox ${verb[0]} works on the embedded sandbox only, and ${words} names ${service.baseUrl}; nothing was changed`,
+      );
+    }
+    expect(await orders()).toBe(order);
+    const now = await errand(place, ['order', 'get', order, '-o', 'json', '--query', 'status']);
+    expect(now.stdout.trim()).toBe('"pending"');
+  });
+
+  test('works from another profile where the embedded sandbox is named', async () => {
+    await orderOf(place, 'test-slow');
+    await errand(place, ['profile', 'set', 'served', '--base-url', service.baseUrl, '--use']);
+    const reset = await errand(place, ['sandbox', 'reset', '--yes', '--base-url', 'embedded:']);
+    expect(reset.code, reset.stderr).toBe(0);
+    await errand(place, ['profile', 'use', 'local']);
+    expect(await orders()).toBe('');
+  });
+
+  test('a reset forgets the keys of the sandbox that is gone, and no others', async () => {
+    await orderOf(place, 'test-slow');
+    await errand(place, ['profile', 'set', 'second', '--base-url', 'embedded:']);
+    await errand(place, ['sandbox', 'mint', '--profile', 'second']);
+    await errand(place, ['profile', 'set', 'served', '--base-url', service.baseUrl]);
+    await errand(place, ['sandbox', 'mint', '--profile', 'served']);
+    expect((await errand(place, ['sandbox', 'reset', '--yes'])).code).toBe(0);
+    const { stdout } = await errand(place, ['profile', 'list', '-o', 'csv', '--fields', 'name,api_key']);
+    expect(stdout.replaceAll('\r', '')).toMatch(/^local,$/m);
+    expect(stdout.replaceAll('\r', '')).toMatch(/^second,$/m);
+    expect(stdout).toMatch(/^served,\w+_test_/m);
+  });
+});
+
+describe('sandbox mint', () => {
+  test('never replaces a key unasked, and mints none then', async () => {
+    const order = await orderOf(place, 'test-slow');
+    const refused = await errand(place, ['sandbox', 'mint', '-o', 'json']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    const { message, next } = JSON.parse(refused.stderr.trim().split('\n').at(-1) ?? '').error;
+    expect(message).toContain('nothing was minted');
+    expect(next.map(({ command }: { command: string }) => command)).toEqual([
+      'errand sandbox mint -o json --replace',
+      'errand sandbox mint -o json --no-store',
+    ]);
+    expect(await orders()).toBe(order);
+    expect((await errand(place, ['sandbox', 'mint', '--no-store', '-o', 'id'])).stdout).toMatch(/^\w+_test_/);
+    expect(await orders()).toBe(order);
+    const replaced = await errand(place, ['sandbox', 'mint', '--replace']);
+    expect(replaced.stderr).toContain('stored for profile local');
+    expect(await orders()).toBe('');
+  });
+
+  test('at another address leaves the profile as it was, and prints the key whole', async () => {
+    const order = await orderOf(place, 'test-slow');
+    const minted = await errand(place, [
+      'sandbox',
+      'mint',
+      '--base-url',
+      service.baseUrl,
+      '--fields',
+      'api_key',
+    ]);
+    expect(minted.code, minted.stderr).toBe(0);
+    const key = /\w+_test_\w+/.exec(minted.stdout)?.[0] ?? '';
+    expect(minted.stderr).toContain('not stored: profile local is for another address');
+    expect((await service.send('GET', '/orders', undefined, key)).status).toBe(200);
+    expect(await orders()).toBe(order);
+    const asked = await errand(place, ['sandbox', 'mint', '--store', '--base-url', service.baseUrl]);
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toContain('--store: profile local is for embedded:');
+  });
+
+  test('stores a key in a profile of the address it was minted at', async () => {
+    await errand(place, ['profile', 'set', 'served', '--base-url', service.baseUrl, '--use']);
+    const minted = await errand(place, ['sandbox', 'mint']);
+    expect(minted.stderr).toContain('stored for profile served');
+    expect((await errand(place, ['order', 'list'])).code).toBe(0);
+  });
+});
