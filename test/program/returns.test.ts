@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, type Peer, peer, redirect, reset, text, truncated } from '../http/peer.ts';
@@ -94,6 +94,25 @@ describe('return labels', () => {
     expect(name).toMatch(/^return-0b9c4a52-[\w. -]+\.[a-z]+$/);
     expect(stdout).toBe(`${join('out', name)}\n`);
   });
+
+  test.each(['/../../pwned', '..', 'a/../../b', 'CON', '\u202egpj.exe', 'a\u001b]0;x\u0007', 'a\nb', ''])(
+    'a return that calls itself %j leaves nothing outside the folder',
+    async (own) => {
+      const service: Peer = await peer((response, request, socket) => {
+        const urls = ['1', '\u202e%00%2e%2e%2f1', 'a.exe'].map((name) => `${service.url}/l/${name}`);
+        const answer = request.target.startsWith('/returns/') ? json(record(urls, { id: own })) : text(pdf);
+        answer(response, request, socket);
+      });
+      mkdirSync(join(place.folder, 'deep', 'er'), { recursive: true });
+      const { stdout, stderr } = await labels(service, '--dir', 'deep/er/labels');
+      expect(files().concat(files('deep'), files('deep/er')).toSorted()).toEqual(
+        existsSync(join(place.folder, 'deep/er/labels')) ? ['deep', 'er', 'labels'] : ['deep', 'er'],
+      );
+      const saved = existsSync(join(place.folder, 'deep/er/labels')) ? files('deep/er/labels') : [];
+      for (const name of saved) expect(name).toMatch(/^return-[\w.-]+\.pdf$/);
+      expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+    },
+  );
 
   test('writes over nothing without --force, and says so before anything is downloaded', async () => {
     const service = await serving(['/1.pdf', '/2.pdf']);

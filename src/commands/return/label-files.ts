@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
-import { safeFileName } from './file-name.ts';
+import { pathInside, safeFileName } from './file-name.ts';
 
 export interface LabelFile {
   /** As the caller asked for it. */
@@ -16,13 +16,12 @@ export interface LabelFile {
 
 /** Where each label goes: names hold the return, so that labels of several returns share a folder. No two are the same. */
 export function labelFiles(dir: string, returns: readonly Shape<'ReturnRequest'>[]): LabelFile[] {
-  const taken = new Set<string>();
+  const taken = new Map<string, number>();
   return returns.flatMap(({ id, label_urls }) =>
     label_urls.map((url, index) => {
-      const name = freeName(`return-${id.slice(0, 8)}-${nameIn(url)}`, taken);
-      // File systems of people's machines often do not tell case.
-      taken.add(name.toLowerCase());
-      return { returnId: id, index, url, path: join(dir, name) };
+      const name = freeName(`return-${safeFileName(id, 'x').slice(0, 8)}-${nameIn(url)}`, taken);
+      // As short as the caller wrote the folder.
+      return { returnId: id, index, url, path: join(dir, basename(pathInside(dir, name))) };
     }),
   );
 }
@@ -40,8 +39,11 @@ export function refuseOverwriting(files: readonly LabelFile[]): void {
 function nameIn(url: string): string {
   const path = URL.canParse(url) ? new URL(url).pathname : '';
   const name = safeFileName(decoded(path.split('/').at(-1) ?? ''));
-  return /\.[A-Za-z0-9]{1,8}$/.test(name) ? name : `${name}.pdf`;
+  return labelExtension.test(name) ? name : `${name}.pdf`;
 }
+
+/** What labels come as. Any other ending could make a program or a page of a file that somebody opens. */
+const labelExtension = /\.(?:pdf|png|gif|jpe?g|tiff?|zpl|epl|txt)$/i;
 
 function decoded(text: string): string {
   try {
@@ -52,10 +54,17 @@ function decoded(text: string): string {
   }
 }
 
-function freeName(name: string, taken: ReadonlySet<string>): string {
+/** A name that none of the others has; file systems of people's machines often do not tell case. */
+function freeName(name: string, taken: Map<string, number>): string {
   const dot = name.lastIndexOf('.');
+  const known = name.toLowerCase();
+  let number = taken.get(known) ?? 1;
   let free = name;
-  for (let number = 2; taken.has(free.toLowerCase()); number += 1)
+  while (taken.has(free.toLowerCase())) {
+    number += 1;
     free = `${name.slice(0, dot)}-${number}${name.slice(dot)}`;
+  }
+  taken.set(known, number);
+  taken.set(free.toLowerCase(), 1);
   return free;
 }

@@ -1,7 +1,11 @@
 import { win32 } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { safeFileName } from '../../../src/commands/return/file-name.ts';
+import { pathInside, safeFileName } from '../../../src/commands/return/file-name.ts';
+
+test.each(['..', '.', '', 'a/b', '../a', '/a', 'a/..'])('%j is proved to leave its folder', (name) => {
+  expect(() => pathInside('labels', name)).toThrow('would leave the folder');
+});
 
 describe('the name of a file, from outside', () => {
   test.each([
@@ -19,6 +23,8 @@ describe('the name of a file, from outside', () => {
     ['exe.\u202efdp', 'exe._fdp'],
     ['.bashrc', 'bashrc'],
     ['-rf', 'rf'],
+    ['a\u3164b\u115fc\u2066d\u200be.pdf', 'a_b_c_d_e.pdf'],
+    ['/../../pwned', 'pwned'],
     ['label.pdf. .', 'label.pdf'],
     ['..', 'label'],
     ['', 'label'],
@@ -34,6 +40,7 @@ describe('the name of a file, from outside', () => {
         expect(name.endsWith('.') || name.endsWith(' ')).toBe(false);
         expect(win32.basename(name)).toBe(name);
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(80);
+        expect(name).not.toMatch(/[\p{C}\u3164\uffa0\u115f\u1160]/u);
       }),
       { numRuns: 500 },
     );
