@@ -29,7 +29,13 @@ interface ServeRequest {
   readonly seed?: number;
   readonly mintLimitPerDay?: number;
   readonly startBalanceCents?: number;
-  readonly allowExternalWebhooks: boolean;
+  /** Hosts and receivers beside the usual ones, as `--allow-host` and `--allow-webhook` name them. */
+  readonly allowedHosts: readonly string[];
+  readonly webhooks: {
+    readonly loopback: boolean;
+    readonly external: boolean;
+    readonly named: readonly string[];
+  };
   /** As `--fault` writes them. */
   readonly faults: readonly string[];
   readonly tell: Tell;
@@ -50,7 +56,8 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
     latencyMs,
     mintLimitPerDay,
     startBalanceCents,
-    allowExternalWebhooks,
+    allowedHosts,
+    webhooks,
   } = request;
   if (!memory && data === undefined) makePrivateFolder(stateDir);
   try {
@@ -64,7 +71,8 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
         ...(latencyMs !== undefined && { latencyMs }),
         ...(mintLimitPerDay !== undefined && { mintLimitPerDay }),
         ...(startBalanceCents !== undefined && { startBalanceCents }),
-        allowExternalWebhooks,
+        allowedHosts,
+        webhooks,
       },
       now: Date.now,
       report: reportBug,

@@ -33,7 +33,7 @@ const openToAll = [
   'errors.ts',
   'io.ts',
   'clock.ts',
-  'loopback.ts',
+  'network',
   'private-files.ts',
   'shell-word.ts',
   'redact',
@@ -58,8 +58,8 @@ describe('who may import whom', () => {
     expect(offenders('contract', ['zod'])).toEqual([]);
   });
 
-  test('the sandbox imports the contract and what guards files, and nothing else of ours', () => {
-    const ours = offenders('sandbox', ['contract', 'sqlite', 'private-files.ts']);
+  test('the sandbox imports the contract and what guards files and connections, and nothing else of ours', () => {
+    const ours = offenders('sandbox', ['contract', 'sqlite', 'network', 'private-files.ts']);
     expect(ours).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../network/loopback.ts';
 
 /** The scheme of the sandbox inside this process: `embedded:` is its base URL, `embedded:/orders` an address in it. */
 export const embeddedScheme = 'embedded:';

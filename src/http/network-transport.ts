@@ -5,6 +5,7 @@ import connectorOf from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import { acceptedCodings, decodedBody, pieces } from './decode.ts';
 import { Exchange } from './exchange.ts';
+import { Inward } from './inward.ts';
 import { type ProxySettings, proxyFor } from './proxy.ts';
 import {
   defaultTimeouts,
@@ -38,16 +39,18 @@ export class NetworkTransport implements Transport {
   readonly #dispatchers = new Map<string, Promise<Dispatcher>>();
   /** Sockets that still connect; they would keep the process alive after everyone has given up. */
   readonly #connecting = new Set<Socket>();
+  readonly #inward = new Inward();
 
   constructor({ proxy = {}, timeouts = {} }: NetworkOptions = {}) {
     this.#timeouts = { ...defaultTimeouts, ...timeouts };
     this.#proxies = proxy;
   }
 
-  async send({ method, url, headers, body, signal }: WireRequest): Promise<WireResponse> {
+  async send({ method, url, headers, body, signal, isForeign = false }: WireRequest): Promise<WireResponse> {
     if (signal.aborted)
       throw new TransportFailure('not_sent', 'the request was given up', { cause: signal.reason });
-    const dispatcher = await this.#dispatcherFor(proxyFor(url, this.#proxies));
+    if (isForeign) this.#inward.checkLiteral(url);
+    const dispatcher = await this.#dispatcherFor(proxyFor(url, this.#proxies), isForeign);
     const exchange = new Exchange(signal);
     dispatcher.dispatch(
       {
@@ -73,17 +76,17 @@ export class NetworkTransport implements Transport {
     await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
   }
 
-  #dispatcherFor(proxy: URL | undefined): Promise<Dispatcher> {
-    const name = proxy?.href ?? '';
+  #dispatcherFor(proxy: URL | undefined, isForeign: boolean): Promise<Dispatcher> {
+    const name = proxy?.href ?? (isForeign ? 'foreign' : 'own');
     const known = this.#dispatchers.get(name);
     if (known) return known;
-    const made = proxy ? this.#throughProxy(proxy) : Promise.resolve(this.#direct());
+    const made = proxy ? this.#throughProxy(proxy) : Promise.resolve(this.#direct(isForeign));
     this.#dispatchers.set(name, made);
     return made;
   }
 
-  #direct(): Dispatcher {
-    return new Agent({ maxHeaderSize, connect: this.#connector() });
+  #direct(isForeign: boolean): Dispatcher {
+    return new Agent({ maxHeaderSize, connect: this.#connector(isForeign) });
   }
 
   async #throughProxy(proxy: URL): Promise<Dispatcher> {
@@ -91,11 +94,18 @@ export class NetworkTransport implements Transport {
     return proxyDispatcher(proxy, { maxHeaderSize, timeouts: this.#timeouts });
   }
 
-  #connector(): buildConnector.connector {
-    const connect = connectorOf({ timeout: this.#timeouts.connectMs });
+  #connector(isForeign: boolean): buildConnector.connector {
+    const inward = this.#inward;
+    const connect = connectorOf({
+      timeout: this.#timeouts.connectMs,
+      lookup: isForeign ? inward.foreignLookup : inward.ownLookup,
+    });
     return (options, callback) => {
       const socket: unknown = connect(options, (...result) => {
-        if (socket instanceof Socket) this.#connecting.delete(socket);
+        if (socket instanceof Socket) {
+          this.#connecting.delete(socket);
+          if (!isForeign) inward.reached(socket.remoteAddress);
+        }
         callback(...result);
       });
       if (socket instanceof Socket) this.#connecting.add(socket);

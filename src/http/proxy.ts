@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../network/loopback.ts';
 
 /** Proxies as the settings give them; this part never reads the environment. */
 export interface ProxySettings {

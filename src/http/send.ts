@@ -58,9 +58,12 @@ export async function send(request: WireRequest, options: SendOptions): Promise<
   }
 }
 
-async function sendOnce(request: WireRequest, { transport, trace }: SendOptions): Promise<WireResponse> {
+async function sendOnce(
+  request: WireRequest,
+  { transport, trace, follow }: SendOptions,
+): Promise<WireResponse> {
   trace?.({ type: 'request', request });
-  return transport.send(request);
+  return transport.send({ ...request, isForeign: follow === 'anywhere' });
 }
 
 /** Only reads are followed: a write that is redirected was meant for another address, and its body stays here. */

@@ -5,6 +5,8 @@ export interface WireRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
+  /** The service named the address, not the user: it may lead no further inward than the service itself. */
+  readonly isForeign?: boolean;
   /** Ends the request and the reading of its answer. */
   readonly signal: AbortSignal;
 }

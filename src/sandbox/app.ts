@@ -7,6 +7,7 @@ import { identify } from './caller.ts';
 import { control } from './control/trigger.ts';
 import type { Call, HandlerAnswer, Service } from './handler.ts';
 import { handlers } from './handlers/index.ts';
+import { refusedHost } from './hosts.ts';
 import { pageFor } from './pages/index.ts';
 import { prefersHtml } from './pages/prefers-html.ts';
 import { isProbe, probeRefusal } from './payments/probe.ts';
@@ -50,6 +51,8 @@ export function createApp(service: Service): Handle {
 
 async function answer(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
   if (request.body.length > largestBody) return bodyTooLarge();
+  const elsewhere = await refusedHost(request, service.config);
+  if (elsewhere) return elsewhere;
   const { pathname, search } = readTarget(request.target);
   const shown = pageFor(service, request, pathname, search);
   if (shown) return 'allowed' in shown ? unknownRoute(request.method, pathname, shown.allowed) : shown;

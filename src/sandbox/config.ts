@@ -15,8 +15,14 @@ export interface SandboxConfig {
   readonly latencyMs: number;
   /** Keys a day for each address. */
   readonly mintLimitPerDay: number;
-  /** Whether webhooks go to addresses that are not loopback. */
-  readonly allowExternalWebhooks: boolean;
+  /** Hosts it answers to, `name` or `name:port`, beside this machine's own names and the address it is reached at. */
+  readonly allowedHosts: readonly string[];
+  /** Where webhooks go: to this machine, to others, and to receivers (`host` or `host:port`) that are named. */
+  readonly webhooks: {
+    readonly loopback: boolean;
+    readonly external: boolean;
+    readonly named: readonly string[];
+  };
   readonly orderFeeCents: number;
   readonly startBalanceCents: number;
   /** What a call without an account can be paid by, in the order of the challenges. */
@@ -39,7 +45,8 @@ export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}
     speed: 1,
     latencyMs: 0,
     mintLimitPerDay: 1000,
-    allowExternalWebhooks: false,
+    allowedHosts: [],
+    webhooks: { loopback: true, external: false, named: [] },
     orderFeeCents: 100,
     startBalanceCents: sandboxWalletCents,
     paymentMethods: ['sandbox', 'stripe', 'tempo', 'x402'],

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { listeningAddress } from '../network/loopback.ts';
 import { DatabaseError } from '../sqlite/database-error.ts';
 import { type Draw, sendHalf, standIn } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';
@@ -49,7 +50,7 @@ export function answerWith(server: Server, answering: Answering): void {
 export function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(port, listeningAddress(host), () => {
       server.off('error', reject);
       resolve();
     });
@@ -106,6 +107,7 @@ async function respond(
     headers: request.headers,
     body,
     remoteAddress: request.socket.remoteAddress ?? '',
+    localAddress: request.socket.localAddress,
     identified: noted.identified,
   });
   const answer = alter(await answered.catch(storeUnavailable));

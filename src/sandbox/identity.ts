@@ -1,12 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type { Store } from './store.ts';
 
 const seedName = 'seed';
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
+/** Letters and digits that nobody can guess or compute: a seed decides ids, prices and outcomes, never secrets. */
+export function secretToken(length: number): string {
+  return Array.from({ length }, () => digits[randomInt(digits.length)]).join('');
+}
+
 /**
- * Ids and secrets that follow from the store's seed and a counter: the same seed gives the same ones. A store without
- * a seed of its own gets a random one of 256 bits, so that nothing can be guessed.
+ * Ids that follow from the store's seed and a counter: the same seed gives the same ones. A store without a seed of its
+ * own gets a random one.
  */
 export class Identity {
   readonly #store: Store;

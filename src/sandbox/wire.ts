@@ -6,6 +6,8 @@ export interface SandboxRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Uint8Array;
   readonly remoteAddress: string;
+  /** Where the connection came in; undefined for a call inside this process. */
+  readonly localAddress?: string | undefined;
   /** Is told whose request it is, once that is known. */
   readonly identified?: (userId: string) => void;
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../network/loopback.ts';
 import { embeddedUrl } from './stored.ts';
 
 /** A base URL in its one form, without a trailing slash. @throws UsageError naming where it came from. */

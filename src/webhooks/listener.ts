@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { webhookEventHeader } from '../contract/events.ts';
 import { UsageError } from '../errors.ts';
+import { listeningAddress } from '../network/loopback.ts';
 import type { Arrival } from '../state/events.ts';
 import { readArrival } from './arrival.ts';
 import { isSecret } from './secret.ts';
@@ -152,7 +153,7 @@ function answer(response: ServerResponse, status: number, body: Readonly<Record<
 function listening(server: Server, { host, port }: ListenerOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
-    server.listen({ host, port }, () => resolve(portOf(server.address()) ?? port));
+    server.listen({ host: listeningAddress(host), port }, () => resolve(portOf(server.address()) ?? port));
   });
 }
 

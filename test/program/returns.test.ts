@@ -186,6 +186,54 @@ describe('return labels', () => {
     },
   );
 
+  describe('of a service that is not on this machine', () => {
+    /** A proxy stands for the internet: whatever host is named, it answers. */
+    async function behindProxy(link: (inner: Peer) => string, label = text(pdf)) {
+      const inner = await peer(text('private'));
+      const internet: Peer = await peer((response, request, socket) => {
+        const isRead = request.target.includes('/returns/');
+        (isRead ? json(record([link(inner)])) : label)(response, request, socket);
+      });
+      Object.assign(place.environment, { HTTP_PROXY: internet.url });
+      const set = ['profile', 'set', 'far', '--base-url', 'http://service.example', '--allow-plain-http'];
+      const { code, stderr } = await errand(place, [...set, '--use']);
+      expect([code, stderr]).toEqual([0, '']);
+      const run = await errand(place, ['return', 'labels', id, '--retries', '0']);
+      return { ...run, inner };
+    }
+
+    test.each([
+      ['this machine', ({ url }: Peer) => `${url}/1.pdf`],
+      ['this machine', ({ url }: Peer) => `${url.replace('127.0.0.1', 'localhost')}/1.pdf`],
+      ['this machine', ({ url }: Peer) => `${url.replace('127.0.0.1', 'a.b.localhost')}/1.pdf`],
+      ['this machine', ({ url }: Peer) => `${url.replace('127.0.0.1', '[::ffff:127.0.0.1]')}/1.pdf`],
+      ['a link-local or reserved address', () => 'http://169.254.169.254/latest/meta-data'],
+      ['a link-local or reserved address', () => 'http://[::a9fe:a9fe]/latest/meta-data'],
+      ['a private network', () => 'https://10.0.0.1/1.pdf'],
+    ])('a link to %s is refused before anything is sent', async (where, link) => {
+      const { code, stderr, inner } = await behindProxy(link);
+      expect(code).not.toBe(0);
+      expect(stderr).toContain(`the service's link leads to ${where}`);
+      expect(inner.connections()).toBe(0);
+      expect(files()).toEqual([]);
+    });
+
+    test('neither is one followed there that is redirected', async () => {
+      const inner = await peer(text('private'));
+      const { code, stderr } = await behindProxy(
+        () => 'http://files.example/1.pdf',
+        redirect(`${inner.url}/1.pdf`),
+      );
+      expect([code, inner.connections()]).toEqual([9, 0]);
+      expect(stderr).toContain("the service's link leads to this machine");
+    });
+
+    test('a link to the internet is followed', async () => {
+      const { code } = await behindProxy(() => 'http://files.example/1.pdf');
+      expect([code, files()]).toEqual([0, ['return-0b9c4a52-1.pdf']]);
+    });
+  });
+
   test('says why a return has no labels', async () => {
     const service = await peer(json(record([], { status: 'denied', resolution_notes: 'Too late.' })));
     const { code, stderr } = await labels(service);

@@ -51,7 +51,7 @@ describe('payment challenges', () => {
   });
 
   test('each challenge stands in a header line of its own', async () => {
-    const request = `POST /agent/orders HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`;
+    const request = `POST /agent/orders HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`;
     const lines = (await exchange(service.baseUrl, request)).split('\r\n');
     expect(lines.filter((line) => /^www-authenticate: Payment id="/i.test(line))).toHaveLength(4);
   });

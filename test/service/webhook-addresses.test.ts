@@ -162,7 +162,7 @@ test('credentials and secrets of an address are used', async () => {
 
 test('with external webhooks allowed an address elsewhere is kept, one of link-local or metadata never', async () => {
   await service.stop();
-  service = await TestService.start({ config: { allowExternalWebhooks: true } });
+  service = await TestService.start({ config: { webhooks: { loopback: true, external: true, named: [] } } });
   expect((await register('https://hooks.example/x')).status).toBe(200);
   for (const url of ['http://169.254.169.254/', 'http://[fe80::1]/', 'http://[fd00:ec2::254]/']) {
     expect((await register(url)).status).toBe(400);

@@ -182,7 +182,9 @@ test('what is queued survives the end of the service', async () => {
 test('an address that is not loopback is refused, unless external ones are allowed', async () => {
   const refused = await register('https://hooks.example.com/x');
   expect([refused.status, refused.body.code]).toEqual([400, 'bad_request']);
-  const open = await TestService.start({ config: { allowExternalWebhooks: true } });
+  const open = await TestService.start({
+    config: { webhooks: { loopback: true, external: true, named: [] } },
+  });
   try {
     expect((await open.send('POST', '/users', { webhook_url: 'https://hooks.example.com/x' })).status).toBe(
       200,
@@ -201,7 +203,7 @@ test.each([
   ['http://example.com/', 'only loopback', undefined],
 ])('%s: %s by default, %s with external ones', (url, usual, external) => {
   const check = (allow: boolean, expected: string | undefined) => {
-    const refused = refusedAddress(new URL(url), allow);
+    const refused = refusedAddress(new URL(url), { loopback: true, external: allow, named: [] });
     if (expected === undefined) expect(refused).toBeUndefined();
     else expect(refused).toContain(expected);
   };

@@ -17,6 +17,18 @@ describe('where a name may lead', () => {
     '::ffff:169.254.169.254',
     '64:ff9b::a9fe:a9fe',
     '2002:a9fe:a9fe::1',
+    '::169.254.169.254',
+    '::a9fe:a9fe',
+    '64:ff9b:1::a9fe:a9fe',
+    '64:ff9b::224.0.0.1',
+    '2001:0:a9fe:a9fe::1',
+    '::ffff:0:169.254.169.254',
+    '::ffff:a9fe:a9fe',
+    '168.63.129.16',
+    'fd20:ce::254',
+    'fe80::1%eth0',
+    '0.1.2.3',
+    'no address',
   ])('never to %s, a metadata, link-local or reserved address', (address) => {
     expect(whyForbidden(address, 'innocent.example', true)).toContain('link-local or reserved');
     expect(whyForbidden(address, 'localhost', true)).toContain('link-local or reserved');
@@ -31,17 +43,24 @@ describe('where a name may lead', () => {
     '::1',
     'fd12::1',
     '::ffff:10.0.0.5',
+    '::ffff:7f00:1',
+    '64:ff9b::10.0.0.5',
+    '64:ff9b::7f00:1',
+    '100.64.0.1',
   ])('to the private %s only where that is allowed', (address) => {
     expect(whyForbidden(address, 'innocent.example', false)).toContain('--allow-private');
     expect(whyForbidden(address, 'innocent.example', true)).toBeUndefined();
   });
 
-  test.each(['93.184.216.34', '172.32.0.1', '2606:4700::1111', '::ffff:93.184.216.34'])(
-    'to %s',
-    (address) => {
-      expect(whyForbidden(address, 'hooks.example', false)).toBeUndefined();
-    },
-  );
+  test.each([
+    '93.184.216.34',
+    '172.32.0.1',
+    '2606:4700::1111',
+    '::ffff:93.184.216.34',
+    '64:ff9b::93.184.216.34',
+  ])('to %s', (address) => {
+    expect(whyForbidden(address, 'hooks.example', false)).toBeUndefined();
+  });
 
   test('localhost may be this machine', () => {
     expect(whyForbidden('127.0.0.1', 'localhost', false)).toBeUndefined();

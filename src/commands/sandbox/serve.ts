@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { faultGrammar, sandboxFaults } from '../../contract/sandbox-faults.ts';
 import { UsageError } from '../../errors.ts';
-import { isLoopback } from '../../loopback.ts';
+import { isLoopback } from '../../network/loopback.ts';
 import type { Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
+import { reachOf, reachOptions } from './reach.ts';
 import { walletCents } from './wallet-cents.ts';
 
 export const serve = defineCommand({
@@ -39,11 +40,7 @@ export const serve = defineCommand({
     },
     balance: { kind: 'money', description: 'what the wallet of each new key holds (default $1,000)' },
     mintLimit: { kind: 'integer', min: 1, description: 'keys a day for each address' },
-    allowExternalWebhooks: {
-      kind: 'flag',
-      description: 'send webhooks to addresses that are not loopback',
-    },
-    allowRemote: { kind: 'flag', description: 'listen on an address that other machines reach' },
+    ...reachOptions,
   },
   examples: [
     { command: 'errand sandbox serve', note: 'on http://127.0.0.1:4848' },
@@ -60,16 +57,7 @@ export const serve = defineCommand({
   related: ['sandbox mint', 'profile set'],
   async run(
     context,
-    {
-      host = '127.0.0.1',
-      port = 4848,
-      data,
-      memory = false,
-      allowRemote = false,
-      allowExternalWebhooks = false,
-      fault = [],
-      ...more
-    },
+    { host = '127.0.0.1', port = 4848, data, memory = false, allowRemote = false, fault = [], ...more },
   ) {
     if (memory && data !== undefined) throw new UsageError('--memory and --data exclude each other');
     if (!isLoopback(host) && !allowRemote) {
@@ -84,7 +72,7 @@ export const serve = defineCommand({
       ...(data !== undefined && { data: resolve(data) }),
       memory,
       faults: fault,
-      allowExternalWebhooks,
+      ...reachOf({ allowRemote, ...more }),
       tell: context.note,
       signal: context.signal,
       stateDir: context.settings.folders.state,

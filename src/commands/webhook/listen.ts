@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { isLoopback } from '../../loopback.ts';
+import { isLoopback } from '../../network/loopback.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { runCommand } from '../../webhooks/exec.ts';
 import { forward } from '../../webhooks/forward.ts';

@@ -131,7 +131,7 @@ export class Outbox {
     const { clock, config } = this.#options;
     const began = performance.now();
     const posted = await post(claimed, {
-      external: config.allowExternalWebhooks,
+      reach: config.webhooks,
       limitMs: attemptLimitMs,
       closing,
     });

@@ -1,9 +1,10 @@
-import { lookup as resolveName } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { webhookEventHeader } from '../../contract/events.ts';
-import { hostOf, mayReach, refusedAddress } from './address.ts';
+import { literalAddress } from '../../network/addresses.ts';
+import { checkedLookup } from '../../network/lookup.ts';
+import { mayReach, reachOf, refusedAddress, type WebhookReach } from './address.ts';
 
 /** What came of one attempt. `error` is null where it was delivered, and never shows more of the address than its host. */
 export interface Posted {
@@ -18,8 +19,7 @@ interface Letter {
 }
 
 interface PostOptions {
-  /** Whether addresses beyond this machine are allowed. */
-  readonly external: boolean;
+  readonly reach: WebhookReach;
   /** For the whole attempt, ms. */
   readonly limitMs: number;
   /** Ends the attempt without an outcome. Of this attempt alone: a signal keeps whoever listens to it. */
@@ -57,15 +57,15 @@ function reason(error: unknown): string {
 }
 
 async function statusOf({ url: address, event, body }: Letter, options: PostOptions): Promise<number> {
-  const { external, limitMs, closing } = options;
+  const { reach, limitMs, closing } = options;
   const url = new URL(address);
-  const refused = refusedAddress(url, external);
+  const refused = refusedAddress(url, reach);
   if (refused !== undefined) throw new Undelivered(refused);
   const send = url.protocol === 'https:' ? secureRequest : plainRequest;
   const bytes = Buffer.from(body);
   const outgoing = send({
     method: 'POST',
-    host: hostOf(url),
+    host: literalAddress(url) ?? url.hostname,
     port: url.port,
     path: `${url.pathname}${url.search}`,
     headers: {
@@ -76,7 +76,7 @@ async function statusOf({ url: address, event, body }: Letter, options: PostOpti
       ...authorization(url),
     },
     agent: false,
-    lookup: checkedLookup(external),
+    lookup: guardedLookup(url, reach),
     signal: closing,
   });
   const late = new Undelivered(`no answer within ${limitMs / 1000} s`);
@@ -123,15 +123,12 @@ function decoded(part: string): string {
   }
 }
 
-/** Resolves a name and lets through only what may be reached, so that what was checked is what is connected to. */
-const checkedLookup =
-  (external: boolean): LookupFunction =>
-  (host, options, callback) => {
-    resolveName(host, { ...options, all: true }, (error, found) => {
-      if (error) return callback(error, []);
-      const [first, ...more] = found.filter(({ address }) => mayReach(address, { external, isNamed: false }));
-      if (!first) return callback(new Undelivered(`${host} leads to an address that is not called`), []);
-      if (options.all) callback(null, [first, ...more]);
-      else callback(null, first.address, first.family);
-    });
-  };
+/** Lets a connection go only to what may be reached. */
+const guardedLookup = (url: URL, allowed: WebhookReach): LookupFunction => {
+  const { isNamed, ...reach } = reachOf(url, allowed);
+  return checkedLookup((address, name) =>
+    mayReach(address, reach, isNamed)
+      ? undefined
+      : new Undelivered(`${name} leads to an address that is not called`),
+  );
+};

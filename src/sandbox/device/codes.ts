@@ -2,6 +2,7 @@ import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { hashKey } from '../caller.ts';
 import type { Service } from '../handler.ts';
+import { secretToken } from '../identity.ts';
 import { mintKey } from '../keys/mint.ts';
 import { devicePath } from '../pages/paths.ts';
 import { Refusal } from '../refusal.ts';
@@ -20,14 +21,14 @@ const waitingAtOnce = 100;
  * @throws Refusal rate_limit_exceeded with `Retry-After`.
  */
 export function startDevice(
-  { store, identity, config }: Service,
+  { store, config }: Service,
   { name, from, now }: { name: string | null; from: string; now: number },
 ): Promise<Shape<'DeviceCode'>> {
   return store.transaction(() => {
     store.run('DELETE FROM devices WHERE expires_at <= ?', now);
     refuseTooMany(store, from, now);
-    const deviceCode = identity.token('device', 32);
-    const userCode = typed(identity.token('user code', 32));
+    const deviceCode = secretToken(32);
+    const userCode = typed(secretToken(32));
     store.run(
       `INSERT INTO devices (code_hash, user_code_hash, name, state, interval_s, created_at, expires_at, asked_from)
        VALUES (?, ?, ?, 'pending', ?, ?, ?, ?)`,

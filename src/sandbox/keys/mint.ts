@@ -1,5 +1,6 @@
 import { hashKey } from '../caller.ts';
 import type { Service } from '../handler.ts';
+import { secretToken } from '../identity.ts';
 import { openWallet } from '../wallet.ts';
 
 interface Minting {
@@ -22,8 +23,8 @@ interface Minted {
 export function mintKey({ store, identity, config }: Service, { email, name, from, now }: Minting): Minted {
   const userId = identity.uuid('user');
   const id = identity.uuid('key');
-  const key = `${config.prefix}_test_${identity.token('key', 32)}`;
-  const claimToken = identity.token('claim', 24);
+  const key = `${config.prefix}_test_${secretToken(32)}`;
+  const claimToken = secretToken(24);
   store.run('INSERT INTO users (id, email, created_at) VALUES (?, ?, ?)', userId, email ?? null, now);
   store.run(
     `INSERT INTO api_keys (hash, user_id, id, name, claim_token, minted_from, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

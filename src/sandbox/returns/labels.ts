@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../contract/limits.ts';
 import type { Service } from '../handler.ts';
+import { secretToken } from '../identity.ts';
 import { readQuery } from '../read-request.ts';
 import { Refusal } from '../refusal.ts';
 import type { SandboxResponse } from '../wire.ts';
@@ -8,7 +9,7 @@ import { labelPdf } from './label-pdf.ts';
 import { findLabel } from './records.ts';
 import type { ReturnRecord, ReturnState } from './types.ts';
 
-type Signer = Pick<Service, 'store' | 'identity'>;
+type Signer = Pick<Service, 'store'>;
 
 const labelPath = /^\/labels\/([0-9a-f-]{36})\/([1-9]\d{0,3})\.pdf$/;
 const pathOf = (id: string, number: number): string => `/labels/${id}/${number}.pdf`;
@@ -69,12 +70,12 @@ export async function labelAnswer(
 const keyName = 'label_key';
 
 /** The store's own key, made when it is first needed. */
-async function signingKey({ store, identity }: Signer): Promise<string> {
+async function signingKey({ store }: Signer): Promise<string> {
   return (
     store.meta(keyName) ??
     (await store.transaction(() => {
       const known = store.meta(keyName);
-      const key = known ?? identity.token(keyName, 32);
+      const key = known ?? secretToken(32);
       if (known === undefined) store.setMeta(keyName, key);
       return key;
     }))

@@ -11,6 +11,9 @@ export const serviceName = 'http://sandbox.example';
 const fixed: readonly (readonly [RegExp, string])[] = [
   [/(127\.0\.0\.1:)\d{5}\b/g, '$140000'],
   [/("pid": ?|"process_started": ")\d+/g, '$11000'],
+  [/(\/claim\/)[A-Za-z0-9]{24}\b/g, '$1000000000000000000000000'],
+  [/(the code )[A-Z]{4}-[A-Z]{4}\b/g, '$1BCDF-GHJK'],
+  [/(signature=)[0-9a-f]{64}\b/g, `$1${'0'.repeat(64)}`],
   [/("challengeId": ")[\w-]+/g, '$1CHALLENGE'],
   [/(date: )\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT/g, '$1Sun, 01 Mar 2026 12:00:00 GMT'],
   // How a connection that was cut looks from here, the kernel decides.
@@ -22,6 +25,8 @@ const fixed: readonly (readonly [RegExp, string])[] = [
   [/Node v[\d.]+, \w+ \w+/g, 'Node v20.0.0, linux x64'],
 ];
 
+/** The end of a key, which a narrow column cuts once more. */
+const maskedKey = /(_test_…)([A-Za-z0-9]{1,4})(?![A-Za-z0-9])/g;
 const key = /\b(\w+?_(?:test|live)_)[A-Za-z0-9]{12,}/g;
 
 /** Printed text with fixed names for the service's address, the folder, each key, and what `fixed` lists. */
@@ -32,6 +37,7 @@ export function fixedText(text: string, { baseUrl, folder }: Surroundings): stri
       .replaceAll(baseUrl, serviceName)
       .replaceAll(new URL(baseUrl).host, new URL(serviceName).host)
       .replaceAll(folder, '/home/ada')
+      .replace(maskedKey, (_, before: string, end: string) => before.padEnd(before.length + end.length, '0'))
       .replace(key, (whole, prefix: string) => prefix.padEnd(whole.length, '*')),
   );
   return fixed.reduce((printed, [pattern, replacement]) => printed.replace(pattern, replacement), named);

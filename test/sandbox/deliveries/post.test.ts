@@ -12,7 +12,12 @@ afterEach(() => receiver.stop());
 const send = (url: string, more: Partial<Parameters<typeof post>[1]> = {}) =>
   post(
     { url, event: 'status_updated', body: '{"id":"1"}' },
-    { external: false, limitMs: 10_000, closing: new AbortController().signal, ...more },
+    {
+      reach: { loopback: true, external: false, named: [] },
+      limitMs: 10_000,
+      closing: new AbortController().signal,
+      ...more,
+    },
   );
 
 test.each([200, 201, 204, 299])('%i is delivered', async (status) => {
@@ -71,7 +76,9 @@ test('something that does not speak HTTP has not', async () => {
 
 test('an address that may not be reached is not connected to', async () => {
   for (const external of [false, true]) {
-    const posted = await send('http://ada:pass1@169.254.169.254/pass2', { external });
+    const posted = await send('http://ada:pass1@169.254.169.254/pass2', {
+      reach: { loopback: true, external, named: [] },
+    });
     expect(posted).toEqual({ status: null, error: expect.stringContaining('addresses are') });
   }
   expect((await send('http://203.0.113.9/'))?.error).toBe('only loopback addresses are called');
@@ -81,7 +88,9 @@ test('a name is resolved, and what it leads to is checked', async () => {
   const posted = await send(`http://localhost:${receiver.port}/hook`);
   expect(posted).toEqual({ status: 200, error: null });
   expect(receiver.received[0]?.headers.host).toBe(`localhost:${receiver.port}`);
-  const nowhere = await send('http://no-such-name.invalid/pass?pass', { external: true });
+  const nowhere = await send('http://no-such-name.invalid/pass?pass', {
+    reach: { loopback: true, external: true, named: [] },
+  });
   expect(nowhere?.error).toContain('no-such-name.invalid');
   expect(nowhere?.error).not.toContain('pass');
 });

@@ -68,8 +68,26 @@ describe('the console answers to its own machine only', () => {
     '',
   ])('a name that another site has made lead here, %s, is not', async (host) => {
     const refused = await ask('/', { headers: { host } });
-    expect(refused.status).toBe(403);
-    expect(String(refused.body)).toContain('Open it as localhost');
+    expect(refused.status).toBe(421);
+    expect(String(refused.body)).toContain('does not answer to');
+  });
+
+  test('a name that the sandbox was told is not its own', async () => {
+    await opened.close();
+    opened = await openSandbox({
+      file: ':memory:',
+      baseUrl,
+      now: Date.now,
+      report: () => {},
+      config: { allowedHosts: ['api.test'] },
+    });
+    const headers = { host: 'api.test' };
+    expect((await ask('/shop', { headers })).status).toBe(200);
+    const refused = await ask('/', { headers });
+    expect([refused.status, String(refused.body)]).toEqual([
+      403,
+      expect.stringContaining('Open it as localhost'),
+    ]);
   });
 
   test.each([
@@ -93,8 +111,8 @@ describe('the console answers to its own machine only', () => {
     expect(refused.status).toBe(403);
   });
 
-  test('the service, the shop and public tracking answer everyone as before', async () => {
-    const remote = { remoteAddress: '10.0.0.3', headers: { host: 'evil.example', accept: 'text/html' } };
+  test('the service, the shop and public tracking answer other machines too', async () => {
+    const remote = { remoteAddress: '10.0.0.3', headers: { host: '192.168.1.5:4848', accept: 'text/html' } };
     expect((await ask('/shop', remote)).status).toBe(200);
     expect((await ask('/openapi.json', remote)).status).toBe(200);
     expect((await ask('/wallet/me', remote)).status).toBe(401);

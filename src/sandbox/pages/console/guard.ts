@@ -1,6 +1,7 @@
+import { addressKind } from '../../../network/addresses.ts';
 import { bringUpToDate } from '../../advance.ts';
 import { shopPath } from '../../config.ts';
-import { mayReach } from '../../deliveries/address.ts';
+import { isOwnHost } from '../../hosts.ts';
 import { headerOf, type SandboxRequest } from '../../wire.ts';
 import { htmlPage } from '../html.ts';
 import { html } from '../markup.ts';
@@ -35,21 +36,11 @@ const proxied =
 /** Why a request is not one of this machine's own; undefined for one that is. */
 function stranger(request: SandboxRequest, baseUrl: string): string | undefined {
   const { remoteAddress } = request;
-  if (!mayReach(remoteAddress, { external: false, isNamed: true }))
-    return 'this request comes from another one';
+  if (addressKind(remoteAddress) !== 'loopback') return 'this request comes from another one';
   if (Object.keys(request.headers).some((name) => proxied.test(name)))
     return 'this request comes through a proxy';
   // A name that another site has made lead here would let that site read all of it.
   const host = headerOf(request, 'host');
-  if (host === undefined || isOwnName(host, baseUrl)) return undefined;
+  if (host === undefined || isOwnHost(host, baseUrl)) return undefined;
   return 'this address is not its own. Open it as localhost';
-}
-
-const loopbackName = /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
-function isOwnName(host: string, baseUrl: string): boolean {
-  const address = `http://${host}`;
-  if (!URL.canParse(address)) return false;
-  const url = new URL(address);
-  return url.host === new URL(baseUrl).host || loopbackName.test(url.hostname);
 }

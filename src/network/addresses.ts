@@ -1,0 +1,81 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Where an IP address lies. `forbidden` is what nothing from outside may ever lead to: link-local and metadata services,
+ * unspecified, multicast and reserved addresses, and forms of IPv6 that hide another address.
+ */
+export type AddressKind = 'public' | 'private' | 'loopback' | 'forbidden';
+
+type Range = readonly [network: string, prefix: number];
+
+const ipv4: Readonly<Record<Exclude<AddressKind, 'public'>, readonly Range[]>> = {
+  loopback: [['127.0.0.0', 8]],
+  private: [
+    ['10.0.0.0', 8],
+    ['100.64.0.0', 10],
+    ['172.16.0.0', 12],
+    ['192.0.0.0', 24],
+    ['192.168.0.0', 16],
+    ['198.18.0.0', 15],
+  ],
+  forbidden: [
+    ['0.0.0.0', 8],
+    ['169.254.0.0', 16],
+    // Metadata of three clouds.
+    ['100.100.100.200', 32],
+    ['168.63.129.16', 32],
+    ['192.0.0.192', 32],
+    ['192.88.99.0', 24],
+    ['224.0.0.0', 3],
+  ],
+};
+
+const ipv6: typeof ipv4 = {
+  loopback: [['::1', 128]],
+  private: [
+    ['fc00::', 7],
+    ['fec0::', 10],
+  ],
+  forbidden: [
+    // IPv4-compatible and IPv4-translated.
+    ['::', 96],
+    ['::ffff:0:0:0', 96],
+    ['64:ff9b:1::', 48],
+    // Teredo, benchmarks, documentation, 6to4.
+    ['2001::', 32],
+    ['2001:2::', 48],
+    ['2001:db8::', 32],
+    ['2002::', 16],
+    ['100::', 64],
+    ['fe80::', 10],
+    // Metadata of two clouds.
+    ['fd00:ec2::', 32],
+    ['fd20:ce::', 32],
+    ['ff00::', 8],
+  ],
+};
+
+/** Through NAT64 every IPv4 address has an IPv6 one; mapped ones (`::ffff:…`) Node holds against the IPv4 ranges itself. */
+const nat64 = ([network, prefix]: Range): Range => [`64:ff9b::${network}`, 96 + prefix];
+
+const lists = (['loopback', 'forbidden', 'private'] as const).map((kind) => {
+  const list = new BlockList();
+  for (const range of ipv4[kind]) list.addSubnet(...range, 'ipv4');
+  for (const range of [...ipv6[kind], ...ipv4[kind].map(nat64)]) list.addSubnet(...range, 'ipv6');
+  return { kind, list };
+});
+
+/** Where an address lies, as a socket or a resolver writes it. What is no IP address is forbidden. Pure. */
+export function addressKind(address: string): AddressKind {
+  const [bare = ''] = address.split('%', 1);
+  const version = isIP(bare);
+  if (version === 0) return 'forbidden';
+  const family = version === 6 ? 'ipv6' : 'ipv4';
+  return lists.find(({ list }) => list.check(bare, family))?.kind ?? 'public';
+}
+
+/** A URL's host as an IP address, without the brackets of IPv6; undefined for a name. */
+export function literalAddress({ hostname }: Pick<URL, 'hostname'>): string | undefined {
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  return isIP(bare) === 0 ? undefined : bare;
+}

@@ -1,0 +1,48 @@
+import { isLoopback } from '../network/loopback.ts';
+import type { SandboxConfig } from './config.ts';
+import { prefersHtml } from './pages/prefers-html.ts';
+import { json } from './refusal.ts';
+import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
+
+/** Whether a `Host` names this machine, or the address that the sandbox shows as its own. Pure. */
+export function isOwnHost(host: string, baseUrl: string): boolean {
+  const url = hostUrl(host);
+  return url !== undefined && (url.host === new URL(baseUrl).host || isLoopback(url.hostname));
+}
+
+const hostUrl = (host: string): URL | undefined => {
+  const address = `http://${host}`;
+  return /^[^\s/\\?#@]{1,300}$/.test(host) && URL.canParse(address) ? new URL(address) : undefined;
+};
+
+/**
+ * The refusal of a request for another host; undefined for one of our own. A page of another site can make its own name
+ * lead here, and would then read every answer: what it cannot do is ask for a name that the sandbox was told.
+ */
+export async function refusedHost(
+  request: SandboxRequest,
+  { baseUrl, allowedHosts }: Pick<SandboxConfig, 'baseUrl' | 'allowedHosts'>,
+): Promise<SandboxResponse | undefined> {
+  // An absolute target goes before the header (RFC 9112, 3.2.2); a page cannot make a browser send one.
+  const host = /^https?:\/\/([^/?#]*)/i.exec(request.target)?.[1] ?? headerOf(request, 'host');
+  // No browser leaves it out; a call inside this process has none.
+  if (host === undefined || isOwnHost(host, baseUrl)) return undefined;
+  const url = hostUrl(host);
+  const isTold = url && (allowedHosts.includes(url.host) || allowedHosts.includes(url.hostname));
+  if (isTold || (url && isReachedAt(url, request.localAddress))) return undefined;
+  const named = url?.hostname ?? 'that name';
+  const message = `This sandbox does not answer to ${named}. \`errand sandbox serve --allow-host ${url?.hostname ?? 'NAME'}\` lets it.`;
+  if (!prefersHtml(headerOf(request, 'accept')))
+    return json(421, { code: 'bad_request', message, details: {} });
+  const [{ htmlPage }, { html }] = await Promise.all([
+    import('./pages/html.ts'),
+    import('./pages/markup.ts'),
+  ]);
+  return htmlPage('Not its name', html`<p class="lead">${message}</p>`, { status: 421, narrow: true });
+}
+
+/** The address by number that the connection came in at: nobody can make that lead elsewhere. */
+function isReachedAt({ hostname }: URL, localAddress = ''): boolean {
+  const mapped = localAddress.replace(/^::ffff:(?=\d+\.)/, '');
+  return localAddress !== '' && (hostname === mapped || hostname === `[${localAddress}]`);
+}

@@ -1,0 +1,126 @@
+import { request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makePlace, type Place } from './place.ts';
+import { errand } from './run.ts';
+import { serveAt } from './served.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(() => place.remove());
+
+interface Got {
+  readonly status: number | undefined;
+  readonly body: string;
+}
+
+/** A request with a `Host` of one's own, as a browser sends it that was led here by another name. */
+function get(port: number, path: string, headers: Record<string, string>, method = 'GET'): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
+      let body = '';
+      response.on('data', (chunk) => {
+        body += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode, body }));
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+const paths = ['/', '/orders', '/shop', '/device', '/claim/x', '/openapi.json', '/v1/retailers', '/nowhere'];
+
+describe('the served sandbox', () => {
+  test('answers neither its API nor its pages to a name that it was not told', async () => {
+    const { port } = await serveAt(place, '--memory');
+    const foreign = [
+      'evil.example',
+      `evil.example:${port}`,
+      '8.8.8.8',
+      'localhost.evil.example',
+      'a@localhost',
+    ];
+    for (const path of paths) {
+      for (const host of foreign) {
+        const { status, body } = await get(port, path, { host });
+        expect([path, host, status]).toEqual([path, host, 421]);
+        expect(JSON.parse(body)).toMatchObject({ code: 'bad_request' });
+      }
+    }
+    const minted = await get(port, '/sandbox/keys', { host: 'evil.example' }, 'POST');
+    expect(minted).toMatchObject({ status: 421 });
+    expect(minted.body).toContain('--allow-host evil.example');
+    const page = await get(port, '/device', { host: '<script>.example', accept: 'text/html' });
+    expect(page.status).toBe(421);
+    expect(page.body).not.toContain('<script>.example');
+    const shown = await get(port, '/device', { host: 'evil.example', accept: 'text/html' });
+    expect(shown.body).toContain('does not answer to evil.example');
+  });
+
+  test('answers to the names and the address of this machine', async () => {
+    const { port } = await serveAt(place, '--memory');
+    for (const host of ['localhost', `127.0.0.1:${port}`, 'api.localhost:9', `[::1]:${port}`, 'LOCALHOST'])
+      expect([host, (await get(port, '/shop', { host })).status]).toEqual([host, 200]);
+  });
+
+  test('--allow-host names another, with its port or with any', async () => {
+    const { port } = await serveAt(
+      place,
+      '--memory',
+      '--allow-host',
+      'api.test',
+      '--allow-host',
+      'b.test:81',
+    );
+    const statuses = [];
+    for (const host of ['api.test', 'API.test:4848', 'b.test:81', 'b.test', 'c.api.test'])
+      statuses.push((await get(port, '/shop', { host })).status);
+    expect(statuses).toEqual([200, 200, 200, 421, 421]);
+  });
+
+  test.each(['http://x', 'a/b', 'a b', '', 'a@b', 'a:99999'])('--allow-host %j is refused', async (name) => {
+    const { code, stderr } = await errand(place, ['sandbox', 'serve', '--memory', '--allow-host', name]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--allow-host')]);
+  });
+
+  test('its keys do not follow from the seed, its ids do', async () => {
+    const mint = async (): Promise<{ api_key: string; claim_url: string }> => {
+      const { port } = await serveAt(place, '--memory', '--seed', '7');
+      return JSON.parse((await get(port, '/sandbox/keys', {}, 'POST')).body);
+    };
+    const [one, other] = [await mint(), await mint()];
+    expect(one.api_key).not.toBe(other.api_key);
+    expect(new URL(one.claim_url).pathname).not.toBe(new URL(other.claim_url).pathname);
+  });
+});
+
+describe('with --allow-remote', () => {
+  const register = async (port: number, url: string): Promise<unknown> => {
+    const { api_key } = JSON.parse((await get(port, '/sandbox/keys', {}, 'POST')).body);
+    const answer = await fetch(`http://127.0.0.1:${port}/users`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ webhook_url: url }),
+    });
+    return answer.status;
+  };
+
+  test('no caller makes the sandbox call its own machine, unless the receiver is named', async () => {
+    const { port } = await serveAt(place, '--memory', '--allow-remote', '--allow-webhook', 'localhost:3000');
+    for (const url of [
+      'http://127.0.0.1:3000/',
+      'http://localhost:3001/',
+      'http://[::1]/',
+      'http://[::ffff:127.0.0.1]/',
+      'http://a.localhost/',
+    ])
+      expect([url, await register(port, url)]).toEqual([url, 400]);
+    expect(await register(port, 'http://localhost:3000/hooks')).toBe(200);
+  });
+
+  test('without it loopback receivers are called as ever', async () => {
+    const { port } = await serveAt(place, '--memory');
+    expect(await register(port, 'http://127.0.0.1:3000/')).toBe(200);
+  });
+});
