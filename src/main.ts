@@ -61,7 +61,9 @@ async function runCommand(
   });
   try {
     const { printResult } = await import('./output/render.ts');
-    return await printResult(await command.run(context, input), io, context.output);
+    const { fields } = context.output;
+    const knownFields = fields && (await import('./commands/known-fields.ts')).knownFieldsOf(command);
+    return await printResult(await command.run(context, input), io, { ...context.output, knownFields });
   } catch (error) {
     const { RequestPreview } = await import('./request-preview.ts');
     if (!(error instanceof RequestPreview)) throw error;

@@ -129,7 +129,9 @@ export async function runProgram(argv: readonly string[], hooks: Hooks): Promise
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0 || error.code === 'commander.help') return;
     const { whereToLook } = await import('./commands/where-to-look.ts');
-    const message = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
+    const { withSuggestion } = await import('./commands/suggest-option.ts');
+    const said = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
+    const message = withSuggestion(said, root, argv);
     // A suggestion says what to do already.
     throw new UsageError(message, { hint: message.endsWith('?)') ? undefined : whereToLook(root, argv) });
   }

@@ -99,6 +99,8 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   /** Exit codes that mean something special here. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly related?: readonly string[];
+  /** Whether it changes nothing; by default where it calls operations that all read. */
+  readonly readsOnly?: boolean;
   /** It writes the configuration, and may begin it anew where it is broken. */
   readonly mendsConfig?: true;
   /** It looks for what is wrong with the settings: they are told to it, and refuse nothing. */

@@ -55,12 +55,22 @@ export async function checkQuery(expression: string): Promise<void> {
   compileQuery(expression);
 }
 
-async function printData(result: RecordResult | ListResult, printing: Printing): Promise<void> {
-  const { options, out } = printing;
+async function printData(given: RecordResult | ListResult, printing: Printing): Promise<void> {
+  const { io, options, out } = printing;
+  const result = options.fields ? await checkedFields(given, options, io) : given;
   if (options.query !== undefined) await printQueried(result, options.query, printing);
   else if (result.kind === 'list') await printList(result, printing);
   else await printRecord(result, printing);
   await out.flush();
+}
+
+async function checkedFields<R extends RecordResult | ListResult>(
+  result: R,
+  options: OutputOptions,
+  io: Io,
+): Promise<R> {
+  const { withKnownFields } = await import('./known-fields.ts');
+  return withKnownFields(result, options, io);
 }
 
 async function printList(result: ListResult, { io, options, out }: Printing): Promise<void> {

@@ -1,3 +1,5 @@
+import type { KnownFields } from './known-fields.ts';
+
 /** What a command's `run` returns: data with its columns. `output` prints it in the format that was asked for. */
 
 /** A record as the service sent it: wire names, unknown fields kept. */
@@ -78,6 +80,8 @@ export interface OutputOptions {
   readonly format: OutputFormat;
   /** Wire paths that pick and order columns (and, for json, fields). */
   readonly fields?: readonly string[] | undefined;
+  /** What is known of the fields that `fields` may name; not checked without it. */
+  readonly knownFields?: KnownFields | undefined;
   /** JMESPath, applied to the JSON. */
   readonly query?: string | undefined;
   /** Absolute UTC times in tables in place of relative ones. */

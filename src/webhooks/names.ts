@@ -5,9 +5,18 @@ const synonyms: Readonly<Record<string, string>> = webhookEventSynonyms;
 /** Every name of the specification's Events table, the deprecated ones too. */
 export const eventNames: readonly string[] = [...Object.keys(webhookEvents), ...Object.keys(synonyms)];
 
-/** All names that mean one of the events asked for. */
-export function sameEvents(asked: readonly string[]): readonly string[] {
-  const meant = new Set(asked.map((name) => synonyms[name] ?? name));
-  const others = Object.keys(synonyms).filter((name) => meant.has(synonyms[name] ?? ''));
-  return [...meant, ...others];
-}
+/** The names by which the events asked for may come: an event also by its older name, an older name by itself alone. */
+export const sameEvents = (asked: readonly string[]): readonly string[] => [
+  ...new Set(
+    asked.flatMap((name) => [name, ...Object.keys(synonyms).filter((old) => synonyms[old] === name)]),
+  ),
+];
+
+/** What to know of older names that are asked for: a service that sends the present ones sends no such event. */
+export const olderNames = (asked: readonly string[]): string[] =>
+  asked.flatMap((name) => {
+    const present = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
+    return present === undefined || asked.includes(present)
+      ? []
+      : [`${name} is the older name of ${present}; events that come as ${present} are not among these`];
+  });

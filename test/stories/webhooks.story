@@ -37,8 +37,10 @@ id,event,status,error_type,deliveries
 3,status_updated,in_progress,,1
 2,tracking_updated,pending,,1
 1,status_updated,pending,,2
-$ errand webhook events --event order_failed -o id
+$ errand webhook events --event request_failed -o id
 4
+$ errand webhook events --event order_failed -o id
+! note: order_failed is the older name of request_failed; events that come as request_failed are not among these
 $ errand webhook events 4 -o json --query body.error_type
 "out_of_stock"
 

@@ -7,6 +7,19 @@ $ errand order list --limt 5
 ? 2
 ! error: unknown option '--limt' (Did you mean --limit?)
 
+$ errand order create --price 50
+? 2
+! error: unknown option '--price' (Did you mean --max-price?)
+
+$ errand search tea --price 50
+? 2
+! error: unknown option '--price' (Did you mean one of --min-price, --max-price?)
+
+$ errand wallet --price 50
+? 2
+! error: unknown option '--price'
+! hint: `errand wallet --help` shows its arguments and flags.
+
 $ errand order list --limit 501
 ? 2
 ! error: --limit takes a whole number from 1 to 500, not "501"

@@ -7,7 +7,7 @@ import { openWebhookStore, type WebhookStore } from '../../src/state/webhook-sto
 import { runCommand } from '../../src/webhooks/exec.ts';
 import { forward } from '../../src/webhooks/forward.ts';
 import { type ListenOptions, type ListenRecord, listen } from '../../src/webhooks/listen.ts';
-import { sameEvents } from '../../src/webhooks/names.ts';
+import { olderNames, sameEvents } from '../../src/webhooks/names.ts';
 import { json, peer } from '../http/peer.ts';
 import { HandClock } from './hand-clock.ts';
 import { order, orderId } from './order.ts';
@@ -125,6 +125,15 @@ test('other events than those asked for are kept, but neither shown nor sent on'
   expect((await ended).at(-1)).toMatchObject({ received: 3, stored: 3, shown: 2, forwarded: 2 });
   expect(there.received).toHaveLength(2);
   expect([...store.events.list({ failed: true })]).toEqual([]);
+});
+
+test('an older name asks for the events of that name alone', async () => {
+  expect(sameEvents(['order_placed'])).toEqual(['order_placed']);
+  expect(sameEvents(['request_succeeded'])).toEqual(['request_succeeded', 'order_placed']);
+  expect(olderNames(['order_placed'])).toEqual([
+    'order_placed is the older name of request_succeeded; events that come as request_succeeded are not among these',
+  ]);
+  expect(olderNames(['order_placed', 'request_succeeded', 'status_updated'])).toEqual([]);
 });
 
 test('it ends when the time is over', async () => {

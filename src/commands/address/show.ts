@@ -8,6 +8,7 @@ export const show = defineCommand({
   summary: 'Show one saved address',
   arguments: [{ name: 'name', description: 'name of the address', required: true }],
   examples: [{ command: 'errand address show home -o json', note: 'as the service takes it' }],
+  readsOnly: true,
   related: ['address list'],
   async run(context, { name }) {
     const store = await context.store();

@@ -7,6 +7,7 @@ export const get = defineCommand({
   summary: 'Print one preference',
   arguments: [{ name: 'name', description: `one of ${Object.keys(preferences).join(', ')}`, required: true }],
   examples: [{ command: 'errand config get output', note: 'empty where it is not set' }],
+  readsOnly: true,
   related: ['config list'],
   async run(context, { name }) {
     specOf(name);

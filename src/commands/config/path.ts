@@ -4,6 +4,7 @@ export const path = defineCommand({
   name: 'path',
   summary: 'Where configuration and state are kept',
   examples: [{ command: 'errand config path -o json', note: 'folders and files' }],
+  readsOnly: true,
   related: ['help environment'],
   async run(context) {
     const { folders } = context.settings;

@@ -52,6 +52,7 @@ export const command = defineCommand({
     { command: 'errand doctor --base-url embedded: -o ndjson', note: 'with another service' },
   ],
   exitCodes: { 7: 'something is wrong' },
+  readsOnly: true,
   related: ['auth status', 'order journal list', 'schema diff', 'completion'],
   diagnoses: true,
   async run(context) {

@@ -29,6 +29,7 @@ export const labels = defineCommand({
   ],
   operations: ['return.get'],
   exitCodes: { 2: 'a file is there already, and --force is missing', 5: 'a return has no labels' },
+  readsOnly: false,
   related: ['return get', 'return list'],
   async run(context, { ids, dir = '.', force = false }) {
     const wanted = await readIds(context, 'return id', ids);

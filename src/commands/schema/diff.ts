@@ -26,6 +26,7 @@ export const diff = defineCommand({
   ],
   operations: ['openapi.get'],
   exitCodes: { 7: 'something was removed or tightened' },
+  readsOnly: true,
   related: ['schema', 'api'],
   async run(context, { against }) {
     const { document, name } = await readDescription(context, against);

@@ -21,6 +21,7 @@ export const show = defineCommand({
       note: 'the endpoints, for a script',
     },
   ],
+  readsOnly: true,
   related: ['schema diff', 'api'],
   async run({ output }, { name }) {
     const shapes = await import('./shape.ts');

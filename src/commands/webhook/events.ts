@@ -1,4 +1,4 @@
-import { eventNames, sameEvents } from '../../webhooks/names.ts';
+import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid, eachId } from '../ids.ts';
 import { eventColumns, eventDetailColumns, shownEvent } from './columns.ts';
@@ -30,6 +30,7 @@ export const events = defineCommand({
       note: 'send again what failed',
     },
   ],
+  readsOnly: true,
   related: ['webhook listen', 'webhook replay'],
   async run(context, { ids = [], event, order, failed, limit = usualLimit, all = false }) {
     const wanted = await readEventIds(context, ids);
@@ -46,6 +47,7 @@ export const events = defineCommand({
         ...eachId(context, wanted.map(String), read),
       };
     }
+    for (const line of olderNames(event ?? [])) context.note(`note: ${line}`);
     const found = log.list({
       events: event && sameEvents(event),
       orderId: order === undefined ? undefined : checkUuid('order id', order),

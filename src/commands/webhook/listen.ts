@@ -5,7 +5,7 @@ import { embeddedUrl } from '../../settings/stored.ts';
 import { runCommand } from '../../webhooks/exec.ts';
 import { forward } from '../../webhooks/forward.ts';
 import { type ListenOptions, listen } from '../../webhooks/listen.ts';
-import { eventNames, sameEvents } from '../../webhooks/names.ts';
+import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
 import { makeSecret, secretOf } from '../../webhooks/secret.ts';
 import { defineCommand } from '../define.ts';
 import { forwardTarget } from './forwarding.ts';
@@ -77,6 +77,7 @@ export const listenCommand = defineCommand({
     if (context.previewsRequests && !register)
       throw new UsageError('nothing is sent without --register, so there is no request to show');
     if (more.publicUrl !== undefined) forwardTarget(context, '--public-url', more.publicUrl, true);
+    for (const line of olderNames(more.events ?? [])) context.note(`note: ${line}`);
     const { forwardTo, exec, allowPrivate = false, refetch = false, events } = more;
     const records = listen({
       host,

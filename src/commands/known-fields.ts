@@ -1,0 +1,22 @@
+import type { Answer } from '../contract/operation.ts';
+import { operations } from '../contract/operations/index.ts';
+import type { KnownFields } from '../output/known-fields.ts';
+import type { AnyCommand } from './define.ts';
+
+/** What the definition of a command says of the fields of its records. */
+export function knownFieldsOf({ operations: called = [], anyOperation, readsOnly }: AnyCommand): KnownFields {
+  const reads = called.map((name) => operations[name]).filter(({ method }) => method === 'GET');
+  const isRead = called.length > 0 && reads.length === called.length;
+  const answers = reads.map(({ answer }): Answer => answer).filter((answer) => answer.type === 'json');
+  return {
+    refuses: readsOnly ?? (isRead && anyOperation !== true),
+    inContract: answers.length === 0 ? undefined : isInAnswer,
+  };
+
+  async function isInAnswer(path: string): Promise<boolean> {
+    const { hasPath } = await import('../contract/schemas/has-path.ts');
+    return answers.some(({ schema, rows }) =>
+      hasPath(schema, rows === undefined ? path : `${rows}.0.${path}`),
+    );
+  }
+}

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { hasPath } from '../../src/contract/schemas/has-path.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, orderOf, shell } from './run.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(() => place.remove());
+
+describe('a field that is nowhere', () => {
+  const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml'];
+
+  test('is refused by what reads, in every format, with the fields there are', async () => {
+    const order = await orderOf(place, 'test-slow');
+    for (const format of formats) {
+      for (const command of [
+        ['order', 'list'],
+        ['order', 'get', order],
+        ['order', 'list', '--all'],
+      ]) {
+        const refused = await errand(place, [
+          ...command,
+          '-o',
+          format,
+          '--fields',
+          'id,nosuch,items.0.nosuch',
+        ]);
+        expect(refused, `${command} ${format}`).toMatchObject({ code: 2, stdout: '' });
+        expect(refused.stderr).toMatch(
+          /--fields: there is no field nosuch, items\.0\.nosuch; there are id, status, /,
+        );
+      }
+    }
+  });
+
+  test('is refused where nothing was found, too', async () => {
+    const refused = await errand(place, ['order', 'list', '-o', 'json', '--fields', 'nosuch']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('is told after a write, which is not undone by it', async () => {
+    const url = (await shell(place, 'errand sandbox products -o id | grep test-slow')).stdout.trim();
+    const create = ['order', 'create', '--product', url, '--max-price', '$50', '--ship-to', 'home'];
+    const created = await errand(place, [...create, '-o', 'json', '--fields', 'id,nosuch']);
+    expect(created.code, created.stderr).toBe(0);
+    expect(JSON.parse(created.stdout)).toEqual({ id: expect.any(String), nosuch: null });
+    expect(created.stderr).toContain('note: --fields: there is no field nosuch');
+    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout.trim()).toBe(
+      JSON.parse(created.stdout).id,
+    );
+  });
+
+  test.each([
+    ['address list'],
+    ['profile list'],
+    ['config list'],
+    ['order journal list --all'],
+    ['doctor'],
+    ['schema operations'],
+    ['retailer list'],
+    ['account list'],
+    ['wallet'],
+    ['usage'],
+    ['search tea'],
+    ['bulk list'],
+    ['sandbox products'],
+    ['return list'],
+    ['webhook events'],
+  ])('is refused by `%s`', async (line) => {
+    const refused = await errand(place, [...line.split(' '), '-o', 'json', '--fields', 'nosuch']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('--fields: there is no field nosuch');
+  });
+});
+
+test('a field that the contract has is shown empty where a record has none', async () => {
+  const order = await orderOf(place, 'test-slow');
+  const fields = 'job_result.price_components.total,tracking_numbers.3.status,metadata.team,items.0.url';
+  for (const command of [`order get ${order}`, 'order list']) {
+    const read = await errand(place, [...command.split(' '), '-o', 'csv', '--fields', fields]);
+    expect(read.code, read.stderr).toBe(0);
+    expect(read.stdout).toContain('test-slow');
+  }
+});
+
+test.each([
+  ['OrderResponse', 'items.0.variant.0.label', true],
+  ['OrderResponse', 'items.url', false],
+  ['OrderResponse', 'items.0.nosuch', false],
+  ['OrderResponse', 'job_result.price_components.cart_items.0.name', true],
+  ['OrderResponse', 'metadata.any.thing', true],
+  ['OrderResponse', 'constructor', false],
+  ['OrderResponse', '__proto__', false],
+  ['OrderListResponse', 'orders.0.id', true],
+] as const)('%s has %s: %s', (shape, path, has) => {
+  expect(hasPath(shape, path)).toBe(has);
+});
