@@ -96,7 +96,7 @@ export async function createContext(making: Making): Promise<Context> {
   const { argv, environment, io, signal, globals, version } = making;
   const folders = resolveFolders(environment, making.platform);
   const note = (line: string): void => writeErr(io, `${safeText(line)}\n`);
-  const store = new SettingsStore(folders.config, making.diagnoses ? () => {} : note);
+  const store = new SettingsStore(folders.config, making.diagnoses ? () => {} : note, signal);
   if (!making.diagnoses) checkState(folders.state, note);
   const { settings, diagnosis } = making.diagnoses
     ? await diagnosed(making, store, folders)

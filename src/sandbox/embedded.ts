@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Waiting } from '../sqlite/busy.ts';
+import type { Waiting } from '../retry-while.ts';
 import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
 import { emptyStore } from './tables.ts';

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { makePrivateDatabase, type Tell } from '../private-files.ts';
-import type { Waiting } from '../sqlite/busy.ts';
+import type { Waiting } from '../retry-while.ts';
 import { databaseError } from '../sqlite/database-error.ts';
 import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';

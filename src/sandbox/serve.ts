@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Tell } from '../private-files.ts';
-import type { Waiting } from '../sqlite/busy.ts';
+import type { Waiting } from '../retry-while.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
 import { drawFaults, refuseConnections } from './faults/inject.ts';
 import type { Fault } from './faults/spec.ts';

@@ -1,5 +1,5 @@
 import { checkPrivateFile, type Tell } from '../private-files.ts';
-import type { Waiting } from '../sqlite/busy.ts';
+import type { Waiting } from '../retry-while.ts';
 import { Database, type SqlValue, type StoredRow, type Synchronous } from '../sqlite/database.ts';
 import { DatabaseError, databaseError } from '../sqlite/database-error.ts';
 import { migrations } from './migrations.ts';

@@ -1,6 +1,7 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StorageError, UsageError } from '../errors.ts';
+import { retryWhile } from '../retry-while.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
 import { makePrivateFolder, reasonOf } from './paths.ts';
 import {
@@ -20,12 +21,17 @@ import {
 export class SettingsStore {
   readonly file: string;
   readonly #tell: (line: string) => void;
+  readonly #signal: AbortSignal | undefined;
   #stored: Stored | undefined;
 
-  /** @param tell is told what was done about a broken or loosely guarded file. */
-  constructor(folder: string, tell: (line: string) => void) {
+  /**
+   * @param tell is told what was done about a broken or loosely guarded file.
+   * @param signal ends the wait for another process that writes it.
+   */
+  constructor(folder: string, tell: (line: string) => void, signal?: AbortSignal) {
     this.file = join(folder, 'config.json');
     this.#tell = tell;
+    this.#signal = signal;
   }
 
   /** @throws BrokenConfigError where the file cannot be used. */
@@ -173,7 +179,7 @@ export class SettingsStore {
   async #update(change: (stored: Stored) => Stored): Promise<void> {
     const folder = dirname(this.file);
     makePrivateFolder(folder);
-    const release = await lock(folder);
+    const release = await lock(folder, this.#signal);
     try {
       const next = change(this.#readForWrite());
       const { default: Conf } = await import('conf');
@@ -213,19 +219,25 @@ export class SettingsStore {
   }
 }
 
-async function lock(folder: string): Promise<() => Promise<void>> {
+async function lock(folder: string, signal: AbortSignal | undefined): Promise<() => Promise<void>> {
   const { default: lockfile } = await import('proper-lockfile');
   try {
-    return await lockfile.lock(folder, {
-      retries: { retries: 200, factor: 1.2, minTimeout: 5, maxTimeout: 100 },
-      stale: 10_000,
-    });
+    return await retryWhile(isLocked, () => lockfile.lock(folder, { stale: 10_000 }), { signal });
   } catch (cause) {
-    throw new StorageError(`the configuration folder ${folder} cannot be locked (${reasonOf(cause)})`, {
+    if (signal?.aborted && cause === signal.reason) throw cause;
+    const isHeld = isLocked(cause);
+    const why = isHeld ? 'another errand is writing it' : reasonOf(cause);
+    throw new StorageError(`the configuration folder ${folder} cannot be locked: ${why}`, {
       cause,
+      ...(isHeld && {
+        hint: `Wait for it to end. Where none is running, remove ${folder}.lock and try again.`,
+      }),
     });
   }
 }
+
+const isLocked = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ELOCKED';
 
 const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;

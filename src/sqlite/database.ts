@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { makePrivateDatabase, type Tell } from '../private-files.ts';
-import { isBusy, retryWhileBusy, type Waiting } from './busy.ts';
+import { retryWhile, type Waiting } from '../retry-while.ts';
 import { DatabaseError, databaseError } from './database-error.ts';
 import { loadSqlite, type Sqlite, type Statement } from './load.ts';
 
@@ -56,7 +56,7 @@ export class Database {
       const Sqlite = loadSqlite();
       sqlite = new Sqlite(file);
       const opened = new Database(file, sqlite, options);
-      await retryWhileBusy(() => opened.#prepare(), options.waiting ?? {});
+      await retryWhile(isBusy, () => opened.#prepare(), options.waiting ?? {});
       return opened;
     } catch (cause) {
       sqlite?.close();
@@ -181,7 +181,7 @@ export class Database {
   async #waited<T>(attempt: () => T): Promise<T> {
     this.#checkRest();
     try {
-      return await retryWhileBusy(attempt, this.#options.waiting ?? {});
+      return await retryWhile(isBusy, attempt, this.#options.waiting ?? {});
     } catch (cause) {
       throw this.#explained(cause);
     }
@@ -246,6 +246,11 @@ export class Database {
 const unknownTrouble = (file: string, cause: unknown): DatabaseError =>
   new DatabaseError(file, 'not_opened', cause instanceof Error ? cause.message : String(cause), { cause });
 
-const isOfSqlite = (error: unknown): boolean => error instanceof Error && 'errcode' in error;
+const isOfSqlite = (error: unknown): error is Error & { readonly errcode: unknown } =>
+  error instanceof Error && 'errcode' in error;
+
+/** Whether another process holds the database: SQLITE_BUSY and SQLITE_LOCKED, however they are refined. */
+const isBusy = (error: unknown): boolean =>
+  isOfSqlite(error) && [5, 6].includes(Number(error.errcode) & 0xff);
 
 const isRow = (row: unknown): row is StoredRow => typeof row === 'object' && row !== null;

@@ -1,6 +1,6 @@
 import { StorageError } from '../errors.ts';
 import type { Tell } from '../private-files.ts';
-import type { Waiting } from '../sqlite/busy.ts';
+import type { Waiting } from '../retry-while.ts';
 import { Database } from '../sqlite/database.ts';
 import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
 

@@ -1,0 +1,137 @@
+import { mkdirSync, rmdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { loadSqlite } from '../../src/sqlite/load.ts';
+import { makePlace, type Place } from './place.ts';
+import { begin, errand } from './run.ts';
+
+/** Lets go of a lock. */
+type Free = () => void;
+
+/** Takes a lock on a file of the state, as another process would. */
+function hold(place: Place, name: string, sql: string): Free {
+  const state = join(place.folder, '.state');
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const Sqlite = loadSqlite();
+  const connection = new Sqlite(join(state, name));
+  connection.exec(sql);
+  return () => connection.close();
+}
+
+function holdConfiguration(place: Place): Free {
+  mkdirSync(join(place.folder, '.config'), { recursive: true, mode: 0o700 });
+  const lock = join(place.folder, '.config.lock');
+  mkdirSync(lock);
+  // A lock that is not renewed is taken for one that a dead process has left.
+  const renewing = setInterval(() => utimesSync(lock, new Date(), new Date()), 1_000);
+  return () => {
+    clearInterval(renewing);
+    rmdirSync(lock);
+  };
+}
+
+const exclusive = 'BEGIN EXCLUSIVE';
+const lettingNobodyIn = 'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE its (own); COMMIT';
+const order = (price: string): string[] => [
+  ...['order', 'create', '--product', 'http://127.0.0.1:4848/shop/test-success', '--ship-to', 'home'],
+  ...['--max-price', price, '-o', 'id'],
+];
+const anOrder = (place: Place): Promise<unknown> => errand(place, order('$5'));
+
+/** Every lock that a command may meet, what was done before it was taken, and a command that meets it. */
+const locks: readonly {
+  readonly name: string;
+  readonly before?: (place: Place) => Promise<unknown>;
+  readonly take: (place: Place) => Free;
+  readonly args: readonly string[];
+}[] = [
+  { name: 'a journal without tables', take: (at) => hold(at, 'journal.db', exclusive), args: order('$5') },
+  {
+    name: 'a journal',
+    before: anOrder,
+    take: (at) => hold(at, 'journal.db', exclusive),
+    args: order('$6'),
+  },
+  {
+    name: 'a journal that lets nobody in',
+    before: anOrder,
+    take: (at) => hold(at, 'journal.db', lettingNobodyIn),
+    args: ['order', 'journal', 'list'],
+  },
+  {
+    name: 'a sandbox without tables',
+    take: (at) => hold(at, 'sandbox.db', exclusive),
+    args: ['order', 'list'],
+  },
+  {
+    name: 'a sandbox',
+    before: anOrder,
+    take: (at) => hold(at, 'sandbox.db', exclusive),
+    args: order('$6'),
+  },
+  {
+    name: 'a sandbox that lets nobody in',
+    before: anOrder,
+    take: (at) => hold(at, 'sandbox.db', lettingNobodyIn),
+    args: ['order', 'list'],
+  },
+  {
+    name: 'a sandbox that is to be emptied',
+    before: anOrder,
+    take: (at) => hold(at, 'sandbox.db', exclusive),
+    args: ['sandbox', 'reset', '--yes'],
+  },
+  {
+    name: 'a sandbox whose clock is to be moved',
+    before: anOrder,
+    take: (at) => hold(at, 'sandbox.db', exclusive),
+    args: ['sandbox', 'advance', '1h'],
+  },
+  {
+    name: 'events without tables',
+    take: (at) => hold(at, 'webhooks.db', exclusive),
+    args: ['webhook', 'events'],
+  },
+  { name: 'the configuration', take: holdConfiguration, args: ['config', 'set', 'retries', '3'] },
+];
+
+/** Long enough for a command to meet its lock. */
+const meetingMs = 1_000;
+
+async function locked({ before, take }: (typeof locks)[number]): Promise<{ place: Place; free: Free }> {
+  const place = makePlace();
+  onTestFinished(place.remove);
+  await before?.(place);
+  return { place, free: take(place) };
+}
+
+describe.concurrent('a lock that another process holds', { timeout: 60_000 }, () => {
+  test.each(locks)('on $name: Ctrl-C ends the wait', async (lock) => {
+    const { place, free } = await locked(lock);
+    const child = begin(place, 'errand', lock.args);
+    let told = '';
+    child.stderr.on('data', (text) => {
+      told += text;
+    });
+    const ended = new Promise<unknown>((resolve) => child.on('exit', resolve));
+    expect(await Promise.race([ended, still(meetingMs)]), told).toBe('still there');
+    child.kill('SIGINT');
+    // The lock is not let go before, and would be waited for much longer.
+    const code = await Promise.race([ended, still(6_000)]);
+    child.kill('SIGKILL');
+    free();
+    expect(code, told).toBe(130);
+    expect(told).not.toContain('unexpectedly');
+  });
+
+  test.each(locks)('on $name: the command goes on once it is free', async (lock) => {
+    const { place, free } = await locked(lock);
+    const done = errand(place, lock.args);
+    await still(meetingMs);
+    free();
+    expect(await done).toMatchObject({ code: 0 });
+  });
+});
+
+const still = (ms: number): Promise<string> =>
+  new Promise((resolve) => setTimeout(() => resolve('still there'), ms));
