@@ -60,6 +60,21 @@ const byExtendedResult: Readonly<Record<number, Known>> = {
   3850: unlockable,
 };
 
+/** SQLite's own words for those codes: the packaged library gives no code where it reads many rows. */
+const resultByMessage: Readonly<Record<string, number>> = {
+  'access permission denied': 3,
+  'database is locked': 5,
+  'database table is locked': 6,
+  'out of memory': 7,
+  'attempt to write a readonly database': 8,
+  'disk I/O error': 10,
+  'database disk image is malformed': 11,
+  'database or disk is full': 13,
+  'unable to open database file': 14,
+  'locking protocol': 15,
+  'file is not a database': 26,
+};
+
 /** What the system says of a file or folder that cannot be made or opened. */
 const bySystemCode: Readonly<Record<string, Known>> = {
   ENOSPC: full,
@@ -85,10 +100,24 @@ export function databaseError(file: string, cause: unknown): DatabaseError | und
 }
 
 function knownTrouble(cause: Error): Known | undefined {
-  if ('errcode' in cause) {
-    const code = Number(cause.errcode);
-    // The low byte is the result, the rest refines it.
-    return byExtendedResult[code] ?? byResult[code & 0xff];
-  }
+  const result = resultOf(cause);
+  // The low byte is the result, the rest refines it.
+  if (result !== undefined) return byExtendedResult[result] ?? byResult[result & 0xff];
   return 'code' in cause ? bySystemCode[String(cause.code)] : undefined;
+}
+
+/** Whether SQLite has thrown it, for whatever reason. */
+export const isOfSqlite = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+
+/** Whether another process holds the database. */
+export function isBusy(error: unknown): boolean {
+  const result = error instanceof Error ? resultOf(error) : undefined;
+  return result !== undefined && byResult[result & 0xff] === busy;
+}
+
+/** SQLite's result code of an error that it has thrown. */
+function resultOf(error: Error): number | undefined {
+  if (!isOfSqlite(error)) return undefined;
+  return 'errcode' in error ? Number(error.errcode) : resultByMessage[error.message];
 }

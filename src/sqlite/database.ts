@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { makePrivateDatabase, type Tell } from '../private-files.ts';
 import { retryWhile, type Waiting } from '../retry-while.ts';
-import { DatabaseError, databaseError } from './database-error.ts';
+import { DatabaseError, databaseError, isBusy, isOfSqlite } from './database-error.ts';
 import { loadSqlite, type Sqlite, type Statement } from './load.ts';
 
 export type SqlValue = string | number | null;
@@ -245,12 +245,5 @@ export class Database {
 /** Whatever it was, the file is what the user can do something about. */
 const unknownTrouble = (file: string, cause: unknown): DatabaseError =>
   new DatabaseError(file, 'not_opened', cause instanceof Error ? cause.message : String(cause), { cause });
-
-const isOfSqlite = (error: unknown): error is Error & { readonly errcode: unknown } =>
-  error instanceof Error && 'errcode' in error;
-
-/** Whether another process holds the database: SQLITE_BUSY and SQLITE_LOCKED, however they are refined. */
-const isBusy = (error: unknown): boolean =>
-  isOfSqlite(error) && [5, 6].includes(Number(error.errcode) & 0xff);
 
 const isRow = (row: unknown): row is StoredRow => typeof row === 'object' && row !== null;

@@ -1,0 +1,30 @@
+import { Database } from '../../src/sqlite/database.ts';
+import { DatabaseError } from '../../src/sqlite/database-error.ts';
+
+/**
+ * Keeps three notes, one transaction each, until one cannot be kept; prints how many were, and what stopped it. Ctrl-C
+ * ends its waits.
+ */
+const [file = ''] = process.argv.slice(2);
+const stop = new AbortController();
+process.once('SIGINT', () => stop.abort(new Error('interrupted')));
+
+let kept = 0;
+let stopped: unknown;
+try {
+  const database = await Database.open(file, {
+    migrations: ['CREATE TABLE notes (text TEXT NOT NULL) STRICT'],
+    waiting: { signal: stop.signal },
+  });
+  try {
+    for (; kept < 3; kept += 1)
+      await database.transaction(() => database.run('INSERT INTO notes VALUES (?)', 'x'.repeat(5_000)));
+  } finally {
+    database.close();
+  }
+} catch (error) {
+  stopped = error;
+}
+const trouble = stopped instanceof DatabaseError ? stopped.trouble : undefined;
+const message = stopped === undefined ? undefined : String(stopped);
+process.stdout.write(JSON.stringify({ kept, trouble, message }));
