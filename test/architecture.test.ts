@@ -60,7 +60,13 @@ describe('who may import whom', () => {
   });
 
   test('the sandbox imports the contract and what guards files and connections, and nothing else of ours', () => {
-    const ours = offenders('sandbox', ['contract', 'sqlite', 'network', 'private-files.ts', 'retry-while.ts']);
+    const ours = offenders('sandbox', [
+      'contract',
+      'sqlite',
+      'network',
+      'private-files.ts',
+      'retry-while.ts',
+    ]);
     expect(ours).toEqual([]);
   });
 
