@@ -115,14 +115,8 @@ async function localKey(context: Context, client: Client): Promise<string> {
   }));
   const key = store.profile(localProfile)?.api_key ?? body.api_key;
   if (key === body.api_key) context.note(`minted a sandbox key ${maskKey(key)} for profile ${localProfile}`);
-  if (store.addressNames().length === 0) {
-    const entries = Object.entries(body.example_order.shipping_address);
-    await store.saveExample(
-      'home',
-      Object.fromEntries(entries.flatMap(([field, value]) => (value == null ? [] : [[field, value]]))),
-    );
+  if (await store.saveExample('home', body.example_order.shipping_address))
     context.note("saved the sandbox's example address as home");
-  }
   return key;
 }
 

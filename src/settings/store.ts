@@ -147,13 +147,21 @@ export class SettingsStore {
     });
   }
 
-  /** Saves the sandbox's example where no address is saved. */
-  async saveExample(name: string, address: StoredAddress): Promise<void> {
-    return this.#update((stored) =>
-      Object.keys(stored.addresses).length > 0
-        ? stored
-        : { ...withAddress(stored, name, address, true), example_address: name },
+  /** Saves the sandbox's example, without its empty fields, where no address is saved. @returns whether it was. */
+  async saveExample(
+    name: string,
+    example: Readonly<Record<string, string | null | undefined>>,
+  ): Promise<boolean> {
+    if (this.addressNames().length > 0) return false;
+    const address = Object.fromEntries(
+      Object.entries(example).flatMap(([field, value]) => (value == null ? [] : [[field, value] as const])),
     );
+    let isSaved = false;
+    await this.#update((stored) => {
+      isSaved = Object.keys(stored.addresses).length === 0;
+      return isSaved ? { ...withAddress(stored, name, address, true), example_address: name } : stored;
+    });
+    return isSaved;
   }
 
   /** A saved map of headings. @throws UsageError for an unknown one. */

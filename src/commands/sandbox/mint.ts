@@ -31,6 +31,9 @@ export const mint = defineCommand({
       profile === undefined
         ? { isStored: false, hints: store === false ? [] : [notStored(context)] }
         : await keep(context, profile, body.api_key, replaces);
+    const { shipping_address: example } = body.example_order;
+    if (isStored && (await (await context.store()).saveExample('home', example)))
+      hints.push("saved the sandbox's example address as home");
     const shownKey = isStored && context.output.format === 'table' ? maskKey(body.api_key) : body.api_key;
     return {
       kind: 'record',

@@ -1,11 +1,11 @@
 import { errorHint } from '../../contract/error-codes.ts';
-import { shopPath } from '../config.ts';
+import { type SandboxConfig, shopPath } from '../config.ts';
 import { type TestSlug, testProducts, testSlugs } from '../lifecycle/index.ts';
 import { isTestSlug, type TestProduct, testFacts } from '../lifecycle/test-products.ts';
 import { money } from './figures.ts';
 import { htmlPage } from './html.ts';
 import { siteLinks } from './links.ts';
-import { html } from './markup.ts';
+import { type Content, html } from './markup.ts';
 import type { Page } from './page.ts';
 
 type Slug = TestSlug;
@@ -50,17 +50,29 @@ export const productPage: Page = ({ service: { config }, parts: [slug = ''] }) =
       hint !== undefined && html`<dt>What to do about it</dt><dd>${hint}</dd>`
     }<dt>Product URL</dt><dd><code>${url}</code></dd></dl></section>
 <section><header><h2>Order it</h2></header>
-<div class="copied"><pre>${orderCommand(slug, url)}</pre><button type="button" class="copy">Copy</button></div></section>
+${copied(orderCommand(slug, url, profileOf(config)))}</section>
+<section><header><h2>Before the first order here</h2></header>
+${copied(setUpCommands(config))}</section>
 <p><a href="${shopPath}">All products</a></p>`,
     { links: siteLinks, copies: true },
   );
 };
 
 /** The command that brings the product's outcome about. */
-function orderCommand(slug: Slug, url: string): string {
+function orderCommand(slug: Slug, url: string, profile: string): string {
   const { facts }: TestProduct = testProducts[slug];
   const quantity = facts?.quantityCap === undefined ? '' : `,quantity=${facts.quantityCap + 1}`;
   const gift = facts?.giftOption === false ? ' --gift' : '';
   const ceiling = quantity === '' ? '$50.00' : '$100.00';
-  return `errand order create --product ${url}${quantity}${gift} --max-price '${ceiling}' --ship-to home --watch`;
+  return `errand order create --product ${url}${quantity}${gift} --max-price '${ceiling}' --ship-to home --watch --profile ${profile}`;
 }
+
+/** A key for this sandbox, kept in a profile of its own: an order must not land in another sandbox. */
+const setUpCommands = (config: SandboxConfig): string =>
+  `errand profile set ${profileOf(config)} --base-url ${config.baseUrl}\nerrand sandbox mint --profile ${profileOf(config)}`;
+
+const profileOf = ({ baseUrl }: SandboxConfig): string =>
+  `sandbox-${new URL(baseUrl).host.replace(/[^A-Za-z0-9.]+/g, '-')}`;
+
+const copied = (commands: string): Content =>
+  html`<div class="copied"><pre>${commands}</pre><button type="button" class="copy">Copy</button></div>`;
