@@ -50,9 +50,9 @@ export const productPage: Page = ({ service: { config }, parts: [slug = ''] }) =
       hint !== undefined && html`<dt>What to do about it</dt><dd>${hint}</dd>`
     }<dt>Product URL</dt><dd><code>${url}</code></dd></dl></section>
 <section><header><h2>Order it</h2></header>
-${copied(orderCommand(slug, url, profileOf(config)))}</section>
+${copied('the order', orderCommand(slug, url, profileOf(config)))}</section>
 <section><header><h2>Before the first order here</h2></header>
-${copied(setUpCommands(config))}</section>
+${copied('the setup', setUpCommands(config))}</section>
 <p><a href="${shopPath}">All products</a></p>`,
     { links: siteLinks, copies: true },
   );
@@ -74,5 +74,5 @@ const setUpCommands = (config: SandboxConfig): string =>
 const profileOf = ({ baseUrl }: SandboxConfig): string =>
   `sandbox-${new URL(baseUrl).host.replace(/[^A-Za-z0-9.]+/g, '-')}`;
 
-const copied = (commands: string): Content =>
-  html`<div class="copied"><pre>${commands}</pre><button type="button" class="copy">Copy</button></div>`;
+const copied = (what: string, commands: string): Content =>
+  html`<div class="copied"><pre>${commands}</pre><button type="button" class="copy" aria-label="Copy ${what}">Copy</button></div>`;
