@@ -92,7 +92,11 @@ async function transportTo({ settings, signal }: Context, isEmbedded: boolean): 
   }
   const { embeddedTransport } = await import('./http/embedded-transport.ts');
   const { openEmbeddedSandbox } = await import('./sandbox-door.ts');
-  const sandbox = await openEmbeddedSandbox(settings.folders.state, { ...settings.sandbox, signal });
+  const sandbox = await openEmbeddedSandbox(settings.folders.state, {
+    ...settings.sandbox,
+    readsCopy: true,
+    signal,
+  });
   return { transport: embeddedTransport(sandbox.handle), close: () => sandbox.close() };
 }
 

@@ -95,6 +95,8 @@ function readFaultFlag(text: string): Fault {
 }
 
 interface EmbeddedOptions {
+  /** Answers what only reads where its data cannot be written. */
+  readonly readsCopy?: boolean;
   readonly speed: number;
   readonly seed: number | undefined;
   /** Ends the waits for a lock of another process. */

@@ -53,6 +53,7 @@ async function answer(service: Service, request: SandboxRequest): Promise<Sandbo
   if (request.body.length > largestBody) return bodyTooLarge();
   const elsewhere = await refusedHost(request, service.config);
   if (elsewhere) return elsewhere;
+  if (service.store.unwritable && request.method !== 'GET') throw service.store.unwritable;
   const { pathname, search } = readTarget(request.target);
   const shown = pageFor(service, request, pathname, search);
   if (shown) return 'allowed' in shown ? unknownRoute(request.method, pathname, shown.allowed) : shown;

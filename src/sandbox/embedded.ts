@@ -17,6 +17,7 @@ interface EmbeddedOptions {
   readonly now: () => number;
   readonly report: (error: unknown) => void;
   readonly waiting?: Waiting;
+  readonly readsCopy?: boolean | undefined;
 }
 
 /** The sandbox inside this process, on the data that `sandbox serve` shares. @throws DatabaseError. */
@@ -27,6 +28,7 @@ export async function openEmbedded({
   now,
   report,
   waiting,
+  readsCopy,
 }: EmbeddedOptions): Promise<OpenSandbox> {
   return openSandbox({
     file: sandboxFile(stateDir),
@@ -35,6 +37,7 @@ export async function openEmbedded({
     ...(seed !== undefined && { seed }),
     now,
     report,
+    readsCopy,
     ...(waiting && { waiting }),
   });
 }

@@ -27,6 +27,8 @@ export interface OpenOptions {
   /** Is told of a bug behind a 500. */
   readonly report: (error: unknown) => void;
   readonly requests?: RequestLog;
+  /** Answers what only reads where the store cannot be written. */
+  readonly readsCopy?: boolean | undefined;
   /** How a lock of another process is waited for. */
   readonly waiting?: Waiting;
   /** Is told of files that were open to others and are not any more. */
@@ -51,6 +53,7 @@ export async function openSandbox({
   report,
   requests,
   tell = () => {},
+  readsCopy,
   waiting,
 }: OpenOptions): Promise<OpenSandbox> {
   const signal = waiting?.signal;
@@ -58,7 +61,7 @@ export async function openSandbox({
   const reportBug = (error: unknown): void => {
     if (!signal?.aborted || error !== signal.reason) report(error);
   };
-  const store = await Store.open(file, { tell, waiting });
+  const store = await Store.open(file, { tell, waiting, readsCopy });
   const identity = await Identity.open(store, seed);
   const closers: (() => void)[] = [];
   let opening: Promise<Catalogue> | undefined;

@@ -1,7 +1,8 @@
 import { checkPrivateFile, type Tell } from '../private-files.ts';
 import type { Waiting } from '../retry-while.ts';
-import { Database, type SqlValue, type StoredRow, type Synchronous } from '../sqlite/database.ts';
+import type { Database, SqlValue, StoredRow, Synchronous } from '../sqlite/database.ts';
 import { DatabaseError, databaseError } from '../sqlite/database-error.ts';
+import { openDatabase } from '../sqlite/open.ts';
 import { migrations } from './migrations.ts';
 
 export type { StoredRow } from '../sqlite/database.ts';
@@ -15,6 +16,8 @@ export interface StoreOptions {
   /** Is told where the file was open to others and is not any more. */
   readonly tell?: Tell | undefined;
   readonly waiting?: Waiting | undefined;
+  /** Opens a copy of a file that cannot be written: whatever is written to it is lost. */
+  readonly readsCopy?: boolean | undefined;
 }
 
 interface Grouped {
@@ -42,17 +45,26 @@ export class Store {
   }
 
   /** @param file path, or `:memory:`. @throws DatabaseError where it cannot be opened or written. */
-  static async open(file: string, { tell = () => {}, waiting = {} }: StoreOptions = {}): Promise<Store> {
+  static async open(
+    file: string,
+    { tell = () => {}, waiting = {}, readsCopy = false }: StoreOptions = {},
+  ): Promise<Store> {
     try {
       if (file !== ':memory:') checkPrivateFile(keyFileOf(file), tell);
     } catch (cause) {
       throw databaseError(file, cause) ?? cause;
     }
-    return new Store(await Database.open(file, { migrations, tell, waiting }));
+    const unwritable = readsCopy ? { unwritable: 'scratch' as const } : {};
+    return new Store(await openDatabase(file, { migrations, tell, waiting, ...unwritable }));
   }
 
   get file(): string {
     return this.#database.file;
+  }
+
+  /** Why this is a copy that is lost once it is closed; undefined where it is the store itself. */
+  get unwritable(): unknown {
+    return this.#database.unwritable;
   }
 
   get isInTransaction(): boolean {

@@ -1,8 +1,8 @@
 import { systemClock } from '../clock.ts';
-import { makePrivateDatabase, type Tell } from '../private-files.ts';
+import type { Tell } from '../private-files.ts';
 import { retryWhile, type Waiting } from '../retry-while.ts';
 import { DatabaseError, databaseError, isBusy, isOfSqlite } from './database-error.ts';
-import { loadSqlite, type Sqlite, type Statement } from './load.ts';
+import type { Sqlite, Statement } from './load.ts';
 
 export type SqlValue = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
@@ -15,6 +15,11 @@ export interface DatabaseOptions {
   readonly tell?: Tell;
   /** Makes what is thrown of a failure; without it, a DatabaseError where the file is to blame. */
   readonly explain?: (error: unknown) => unknown;
+  /**
+   * What becomes of a file that can be read and not written. Without this it is refused; else a copy is opened that is
+   * gone once it is closed: `refuse` refuses to write to it, `scratch` lets it be written to, and all of that is lost.
+   */
+  readonly unwritable?: 'refuse' | 'scratch';
 }
 
 /** What is done under a lock is synchronous: a promise that it returned would outlive the lock. */
@@ -32,37 +37,20 @@ const restMs = 60_000;
  */
 export class Database {
   readonly file: string;
+  /** Why this is only a copy of the file, as it would have been thrown; undefined where it is the file itself. */
+  readonly unwritable: unknown;
   readonly #sqlite: Sqlite;
   readonly #options: DatabaseOptions;
   readonly #statements = new Map<string, Statement>();
   #isInTransaction = false;
   #rest: { readonly untilMs: number; readonly error: unknown } | undefined;
 
-  private constructor(file: string, sqlite: Sqlite, options: DatabaseOptions) {
+  /** `openDatabase` makes one, and prepares it. */
+  constructor(file: string, sqlite: Sqlite, options: DatabaseOptions, unwritable?: unknown) {
     this.file = file;
+    this.unwritable = unwritable;
     this.#sqlite = sqlite;
     this.#options = options;
-  }
-
-  /**
-   * @param file path, or `:memory:`; made with its folder where there is none, for its owner alone.
-   * @throws DatabaseError, or what `explain` makes of it.
-   */
-  static async open(file: string, options: DatabaseOptions): Promise<Database> {
-    const { explain = (error: unknown) => error } = options;
-    let sqlite: Sqlite | undefined;
-    try {
-      if (file !== ':memory:') makePrivateDatabase(file, options.tell ?? (() => {}));
-      const Sqlite = loadSqlite();
-      sqlite = new Sqlite(file);
-      const opened = new Database(file, sqlite, options);
-      await retryWhile(isBusy, () => opened.#prepare(), options.waiting ?? {});
-      return opened;
-    } catch (cause) {
-      sqlite?.close();
-      if (cause === options.waiting?.signal?.reason) throw cause;
-      throw explain(databaseError(file, cause) ?? unknownTrouble(file, cause));
-    }
   }
 
   get isInTransaction(): boolean {
@@ -134,8 +122,8 @@ export class Database {
     this.#sqlite.close();
   }
 
-  /** Every step can be done again. */
-  #prepare(): void {
+  /** Settings, then the migrations that the file has not had. Every step can be done again. @throws as SQLite does. */
+  prepare(): void {
     this.#sqlite.exec('PRAGMA busy_timeout = 0');
     this.#sqlite.exec('PRAGMA journal_mode = WAL');
     this.#sqlite.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
@@ -179,6 +167,7 @@ export class Database {
   }
 
   async #waited<T>(attempt: () => T): Promise<T> {
+    if (this.unwritable !== undefined && this.#options.unwritable === 'refuse') throw this.unwritable;
     this.#checkRest();
     try {
       return await retryWhile(isBusy, attempt, this.#options.waiting ?? {});
@@ -241,9 +230,5 @@ export class Database {
     return prepared;
   }
 }
-
-/** Whatever it was, the file is what the user can do something about. */
-const unknownTrouble = (file: string, cause: unknown): DatabaseError =>
-  new DatabaseError(file, 'not_opened', cause instanceof Error ? cause.message : String(cause), { cause });
 
 const isRow = (row: unknown): row is StoredRow => typeof row === 'object' && row !== null;

@@ -1,8 +1,9 @@
 import { StorageError } from '../errors.ts';
 import type { Tell } from '../private-files.ts';
 import type { Waiting } from '../retry-while.ts';
-import { Database } from '../sqlite/database.ts';
+import type { Database } from '../sqlite/database.ts';
 import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
+import { openDatabase } from '../sqlite/open.ts';
 
 /** What opening a database of this machine's state depends on. */
 export interface OpenOptions {
@@ -11,12 +12,18 @@ export interface OpenOptions {
 }
 
 /** Opens a database of this machine's state. @throws StorageError naming the file and the remedy, then and later. */
-export const openDatabase = (
+export const openStateDatabase = (
   file: string,
   migrations: readonly string[],
   options: OpenOptions = {},
 ): Promise<Database> =>
-  Database.open(file, { ...options, migrations, explain: (error) => storageError(file, error) });
+  openDatabase(file, {
+    ...options,
+    migrations,
+    explain: (error) => storageError(file, error),
+    // What is in doubt can be read where nothing can be written; nothing is sent then.
+    unwritable: 'refuse',
+  });
 
 const makeWritable = 'Make it writable, or name another folder with ERRAND_STATE_DIR.';
 const anotherFolder = 'Name another folder with ERRAND_STATE_DIR.';

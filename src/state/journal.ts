@@ -1,7 +1,7 @@
 import { ErrandError, UsageError } from '../errors.ts';
 import type { Database } from '../sqlite/database.ts';
 import { bodyHash, canonicalJson } from './canonical.ts';
-import { type OpenOptions, openDatabase } from './database.ts';
+import { type OpenOptions, openStateDatabase } from './database.ts';
 import { Grants, type StoredGrant } from './grants.ts';
 import { type Intent, type IntentState, type JournalRecord, recordOf } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
@@ -28,7 +28,7 @@ export class Journal {
 
   /** @throws StorageError where the journal cannot be written; then nothing may be sent. */
   static async open(folder: string, now: () => number, options?: OpenOptions): Promise<Journal> {
-    return new Journal(await openDatabase(journalFile(folder), journalMigrations, options), now);
+    return new Journal(await openStateDatabase(journalFile(folder), journalMigrations, options), now);
   }
 
   /**

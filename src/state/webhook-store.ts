@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type OpenOptions, openDatabase } from './database.ts';
+import { type OpenOptions, openStateDatabase } from './database.ts';
 import { EventLog } from './events.ts';
 import { Registrations } from './registrations.ts';
 
@@ -31,7 +31,7 @@ export async function openWebhookStore(
   now: () => number,
   options?: OpenOptions,
 ): Promise<WebhookStore> {
-  const database = await openDatabase(join(folder, 'webhooks.db'), migrations, options);
+  const database = await openStateDatabase(join(folder, 'webhooks.db'), migrations, options);
   return {
     events: new EventLog(database, now),
     registrations: new Registrations(database, now),

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { Database } from '../../src/sqlite/database.ts';
+import type { Database } from '../../src/sqlite/database.ts';
 import { DatabaseError } from '../../src/sqlite/database-error.ts';
 import { loadSqlite, type Sqlite } from '../../src/sqlite/load.ts';
+import { openDatabase } from '../../src/sqlite/open.ts';
 
 const migrations = ['CREATE TABLE notes (text TEXT NOT NULL) STRICT'];
 
@@ -23,8 +24,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function opened(options: Partial<Parameters<typeof Database.open>[1]> = {}): Promise<Database> {
-  const database = await Database.open(file, { migrations, ...options });
+async function opened(options: Partial<Parameters<typeof openDatabase>[1]> = {}): Promise<Database> {
+  const database = await openDatabase(file, { migrations, ...options });
   open.push(database);
   return database;
 }

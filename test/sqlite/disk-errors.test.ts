@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Database } from '../../src/sqlite/database.ts';
+import { openDatabase } from '../../src/sqlite/open.ts';
 
 const mustRun = process.env.ERRAND_CI === '1';
 const hasStrace = spawnSync('strace', ['-V']).status === 0;
@@ -119,7 +119,7 @@ describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', { tim
 
 /** What a later process finds. */
 async function keptIn(file: string): Promise<number> {
-  const database = await Database.open(file, {
+  const database = await openDatabase(file, {
     migrations: ['CREATE TABLE notes (text TEXT NOT NULL) STRICT'],
   });
   const { count } = database.get('SELECT count(*) AS count FROM notes') ?? {};

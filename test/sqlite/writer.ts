@@ -1,5 +1,5 @@
-import { Database } from '../../src/sqlite/database.ts';
 import { DatabaseError } from '../../src/sqlite/database-error.ts';
+import { openDatabase } from '../../src/sqlite/open.ts';
 
 /**
  * Keeps three notes, one transaction each, until one cannot be kept; prints how many were, and what stopped it. Ctrl-C
@@ -12,7 +12,7 @@ process.once('SIGINT', () => stop.abort(new Error('interrupted')));
 let kept = 0;
 let stopped: unknown;
 try {
-  const database = await Database.open(file, {
+  const database = await openDatabase(file, {
     migrations: ['CREATE TABLE notes (text TEXT NOT NULL) STRICT'],
     waiting: { signal: stop.signal },
   });
