@@ -47,6 +47,7 @@ function centsTwin(key: string, flag: string): CommanderOption {
 const placeholders = {
   text: 'text',
   integer: 'n',
+  number: 'n',
   choice: 'value',
   texts: 'text',
   list: 'a,b',
@@ -60,9 +61,10 @@ const placeholder = (option: Exclude<Option, { kind: 'flag' | 'yes-no' }>): stri
   option.placeholder ?? placeholders[option.kind];
 
 function describe(option: Option): string {
-  if (option.kind === 'choice' && !option.description.includes(option.values.join(', '))) {
-    return `${option.description} (${option.values.join(', ')})`;
-  }
+  const values =
+    option.kind === 'choice' ? option.values : option.kind === 'text' ? option.suggests : undefined;
+  if (values && !option.description.includes(values.join(', ')))
+    return `${option.description} (${values.join(', ')})`;
   if (option.kind === 'list' && option.values) return `${option.description} (${option.values.join(', ')})`;
   if (option.kind === 'integer' && option.min !== undefined && option.max !== undefined) {
     return `${option.description} (${option.min} to ${option.max})`;

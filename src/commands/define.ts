@@ -22,8 +22,16 @@ interface OptionBase {
 
 /** A typed option; its flag is its key in kebab-case. Each kind is parsed and refused in `parse-option.ts`. */
 export type Option =
-  | (OptionBase & { readonly kind: 'text'; readonly minLength?: number; readonly maxLength?: number })
+  | (OptionBase & {
+      readonly kind: 'text';
+      readonly minLength?: number;
+      readonly maxLength?: number;
+      /** Values that are known; others are taken too. */
+      readonly suggests?: readonly string[];
+    })
   | (OptionBase & { readonly kind: 'integer'; readonly min?: number; readonly max?: number })
+  /** A number with or without decimals. */
+  | (OptionBase & { readonly kind: 'number'; readonly min?: number; readonly max?: number })
   | (OptionBase & { readonly kind: 'choice'; readonly values: readonly string[] })
   | (OptionBase & { readonly kind: 'flag' })
   /** `--flag` and `--no-flag`. */
@@ -36,8 +44,8 @@ export type Option =
   | (OptionBase & { readonly kind: 'pairs' })
   /** Money with a sign or decimals; its `-cents` twin takes an integer. Value in cents. */
   | (OptionBase & { readonly kind: 'money'; readonly isCeiling?: true })
-  /** A date or a time; value ISO 8601. */
-  | (OptionBase & { readonly kind: 'date' })
+  /** A date or a time, with `unixSeconds` in unix seconds too; value ISO 8601. */
+  | (OptionBase & { readonly kind: 'date'; readonly unixSeconds?: true })
   /** `30s`, `5m`; value in ms. */
   | (OptionBase & { readonly kind: 'duration' });
 
@@ -47,6 +55,7 @@ export type Arguments = readonly Argument[];
 interface ValueOfKind {
   text: string;
   integer: number;
+  number: number;
   choice: string;
   flag: boolean;
   'yes-no': boolean;

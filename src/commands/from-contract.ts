@@ -4,14 +4,16 @@ import type { Option } from './define.ts';
 type OptionFor<P extends Parameter> = P extends { type: 'boolean' }
   ? { readonly kind: 'yes-no'; readonly description: string }
   : P extends { type: 'integer' | 'number' }
-    ? { readonly kind: 'integer'; readonly description: string }
+    ? { readonly kind: P['type']; readonly description: string }
     : P extends { type: 'date-time' }
       ? { readonly kind: 'date'; readonly description: string }
       : P extends { type: 'strings'; values: infer V extends readonly string[] }
         ? { readonly kind: 'list'; readonly description: string; readonly values: V }
-        : P extends { values: infer V extends readonly string[] }
-          ? { readonly kind: 'choice'; readonly description: string; readonly values: V }
-          : { readonly kind: 'text'; readonly description: string };
+        : P extends { values: readonly string[]; grows: true }
+          ? { readonly kind: 'text'; readonly description: string; readonly suggests: readonly string[] }
+          : P extends { values: infer V extends readonly string[] }
+            ? { readonly kind: 'choice'; readonly description: string; readonly values: V }
+            : { readonly kind: 'text'; readonly description: string };
 
 /** The option for a query parameter of the table: its kind, bounds, values and description are the contract's. */
 export function optionFor<const P extends Parameter>(
@@ -23,14 +25,14 @@ export function optionFor<const P extends Parameter>(
 }
 
 function plainOption(parameter: Parameter): Option {
-  const { description, values, min, max, minLength, maxLength } = parameter;
+  const { description, values, grows, min, max, minLength, maxLength } = parameter;
   switch (parameter.type) {
     case 'boolean':
       return { kind: 'yes-no', description };
     case 'integer':
     case 'number':
       return {
-        kind: 'integer',
+        kind: parameter.type,
         description,
         ...(min !== undefined && { min }),
         ...(max !== undefined && { max }),
@@ -40,10 +42,11 @@ function plainOption(parameter: Parameter): Option {
     case 'strings':
       return { kind: 'list', description, ...(values && { values }) };
     default:
-      if (values) return { kind: 'choice', description, values };
+      if (values && !grows) return { kind: 'choice', description, values };
       return {
         kind: 'text',
         description,
+        ...(values && { suggests: values }),
         ...(minLength !== undefined && { minLength }),
         ...(maxLength !== undefined && { maxLength }),
       };

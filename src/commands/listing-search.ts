@@ -35,7 +35,7 @@ export const priceBounds = ({
 
 interface Found {
   readonly results: readonly Row[];
-  readonly excluded_by_price?: number | undefined;
+  readonly excluded_by_price?: number | null | undefined;
   readonly hint?: string | null | undefined;
 }
 

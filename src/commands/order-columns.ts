@@ -34,11 +34,12 @@ export const orderDetailColumns: readonly Column[] = [
   {
     name: 'retailer order',
     path: 'merchant_order_ids',
-    value: (order) => list(order.merchant_order_ids).join(', '),
+    value: (order) => list(order.merchant_order_ids).map(plainText).join(', '),
   },
   { name: 'tracking', path: 'tracking_numbers', value: trackingOf },
   { name: 'expected', path: 'tracking_numbers.0.estimated_delivery_date', kind: 'date' },
   { name: 'relaxed', path: 'fulfillment.concessions', value: concessionsOf },
+  { name: 'paid back', path: 'job_result.refunds', kind: 'money', value: paidBack },
   { name: 'returns', path: 'returns', value: returnsOf },
   { name: 'attempts', path: 'attempts', kind: 'count' },
   { name: 'updated', path: 'updated_at', kind: 'time' },
@@ -48,7 +49,7 @@ export const milestoneColumns: readonly Column[] = [
   { name: 'at', path: 'occurred_at', kind: 'time', weight: 9 },
   { name: 'milestone', path: 'type', kind: 'status', weight: 10 },
   { name: 'label', path: 'label', weight: 8 },
-  { name: 'detail', path: 'detail', weight: 7 },
+  { name: 'detail', path: 'detail', weight: 7, value: ({ detail }) => inWords(detail) },
   { name: 'source', path: 'source', weight: 1 },
 ];
 
@@ -88,6 +89,14 @@ function returnsOf(order: Row): string {
     .join('; ');
 }
 
+/** What a payer by challenge got back, cents; a service that says it in another way is not understood here. */
+function paidBack({ job_result: result }: Row): number | undefined {
+  const refunds = typeof result === 'object' && result !== null ? Reflect.get(result, 'refunds') : [];
+  const amounts = list(refunds).map((it) => (field(it, 'currency') === 'usd' ? field(it, 'amount') : ''));
+  const known = amounts.filter((amount) => /^\d{1,15}$/.test(amount));
+  return known.length === 0 ? undefined : known.reduce((sum, amount) => sum + Number(amount), 0);
+}
+
 function concessionsOf(order: Row): string {
   const { fulfillment } = order;
   const concessions =
@@ -95,6 +104,13 @@ function concessionsOf(order: Row): string {
   return list(concessions)
     .map((it) => `${field(it, 'concern')}: ${field(it, 'message')}`)
     .join('; ');
+}
+
+/** The plain values of a milestone's detail, in their order; JSON of what lies deeper. */
+function inWords(detail: unknown): string {
+  if (typeof detail !== 'object' || detail === null) return plainText(detail);
+  const values = Object.values(detail).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  return values.map(plainText).filter(Boolean).join(' ');
 }
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

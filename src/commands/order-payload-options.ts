@@ -26,7 +26,13 @@ export const payloadOptions = {
   metadata: {
     kind: 'pairs',
     group: details,
-    description: 'your own data, repeated; `order list` can filter by it',
+    description: 'your own data as text, repeated; `order list` can filter by it',
+  },
+  metadataJson: {
+    kind: 'pairs',
+    group: details,
+    placeholder: 'key=json',
+    description: "the same, typed: count=7, urgent=true, tags='[1,2]'",
   },
   poNumber: { kind: 'text', group: details, description: 'purchase order reference' },
   gift: { kind: 'flag', group: details, description: 'send as a gift' },
@@ -68,6 +74,7 @@ export interface PayloadFlags {
   readonly idempotencyKey?: string;
   readonly account?: string;
   readonly metadata?: Record<string, string>;
+  readonly metadataJson?: Record<string, string>;
   readonly poNumber?: string;
   readonly gift?: boolean;
   readonly giftMessage?: string;

@@ -1,5 +1,5 @@
 import { fulfillmentConcerns } from '../contract/enums.ts';
-import { webhookEvents } from '../contract/events.ts';
+import { webhookEventNames } from '../contract/events.ts';
 import { UsageError } from '../errors.ts';
 import type { PayloadFlags } from './order-payload-options.ts';
 import { parseMoney } from './parse-money.ts';
@@ -14,7 +14,7 @@ export async function payloadFromFlags(flags: PayloadFlags, file: Fields): Promi
     max_price: flags.maxPrice,
     idempotency_key: flags.idempotencyKey,
     retailer_credentials_id: flags.account,
-    metadata: flags.metadata && { ...asFields(file.metadata), ...flags.metadata },
+    metadata: metadata(flags, asFields(file.metadata)),
     po_number: flags.poNumber,
     is_gift: flags.gift,
     gift_message: flags.giftMessage,
@@ -28,6 +28,26 @@ export async function payloadFromFlags(flags: PayloadFlags, file: Fields): Promi
     ...file,
     ...Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined)),
   };
+}
+
+/** What the file has, and what the flags give over it: as text, or typed. */
+function metadata({ metadata: texts, metadataJson: typed }: PayloadFlags, file: Fields): Fields | undefined {
+  if (!texts && !typed) return undefined;
+  const twice = Object.keys(texts ?? {}).find((key) => Object.hasOwn(typed ?? {}, key));
+  if (twice !== undefined) throw new UsageError(`--metadata and --metadata-json both give "${twice}"`);
+  const values = Object.entries(typed ?? {}).map(([key, text]) => [key, parseTyped(key, text)]);
+  return { ...file, ...texts, ...Object.fromEntries(values) };
+}
+
+function parseTyped(key: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError(
+      `--metadata-json ${key} takes JSON (a number, true, null, "text", a list, an object), not ${text}`,
+      { cause },
+    );
+  }
 }
 
 async function payment(flags: PayloadFlags, file: Fields): Promise<Fields | undefined> {
@@ -81,11 +101,9 @@ export function keyedFulfillment(value: unknown): Fields | undefined {
 }
 
 function checkEvents(webhooks: Record<string, string>): Record<string, string> {
-  const unknown = Object.keys(webhooks).find((event) => !Object.hasOwn(webhookEvents, event));
+  const unknown = Object.keys(webhooks).find((event) => !webhookEventNames.includes(event));
   if (unknown === undefined) return webhooks;
-  throw new UsageError(
-    `--webhook: no event "${unknown}"; events are ${Object.keys(webhookEvents).join(', ')}`,
-  );
+  throw new UsageError(`--webhook: no event "${unknown}"; events are ${webhookEventNames.join(', ')}`);
 }
 
 const asFields = (value: unknown): Fields =>

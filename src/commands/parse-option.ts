@@ -21,6 +21,8 @@ export function parseOption(
       return checkText(flag, option, text);
     case 'integer':
       return parseInteger(flag, text, option);
+    case 'number':
+      return parseNumber(flag, text, option);
     case 'choice':
       return parseChoice(flag, text, option.values);
     case 'texts':
@@ -32,7 +34,7 @@ export function parseOption(
     case 'money':
       return option.isCeiling ? parseCeiling(text, flag) : parseMoney(text, flag);
     case 'date':
-      return parseDate(text, flag, now);
+      return parseDate(option.unixSeconds ? fromUnixSeconds(text) : text, flag, now);
     case 'duration':
       return parseDuration(text, flag);
     default:
@@ -48,6 +50,23 @@ export function parseInteger(flag: string, text: string, bounds: { min?: number;
   throw new UsageError(
     `${flag} takes ${describeBounds(isHuge(text) ? { min, max } : bounds)}, not "${text}"`,
   );
+}
+
+/** A number within bounds, decimals allowed. @throws UsageError naming the flag and the bounds. */
+function parseNumber(flag: string, text: string, { min, max }: { min?: number; max?: number }): number {
+  const value = Number(text);
+  const isWithin = value >= (min ?? Number.NEGATIVE_INFINITY) && value <= (max ?? Number.POSITIVE_INFINITY);
+  if (/^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(text) && isWithin) return value;
+  const bounds = [min !== undefined && `of at least ${min}`, max !== undefined && `of at most ${max}`];
+  throw new UsageError(
+    `${flag} takes ${['a number', bounds.filter(Boolean).join(' and ')].join(' ').trim()}, not "${text}"`,
+  );
+}
+
+/** A count of seconds since 1970 as a time; any other text as it stands. */
+function fromUnixSeconds(text: string): string {
+  const isCount = /^\d{9,11}$/.test(text);
+  return isCount ? new Date(Number(text) * 1000).toISOString() : text;
 }
 
 /** A whole number beyond what can be counted with; its refusal names the bounds that nobody thinks of otherwise. */

@@ -11,7 +11,11 @@ export const freshnessOptions = {
     ...optionFor(query.max_age),
     description: 'oldest answer to accept, in seconds; not together with --newer-than',
   },
-  newerThan: { kind: 'date', description: 'earliest retrieval time; not together with --max-age' },
+  newerThan: {
+    kind: 'date',
+    unixSeconds: true,
+    description: 'earliest retrieval time, also in unix seconds; not together with --max-age',
+  },
   async: { kind: 'flag', description: 'have it fetched, and answer at once with status processing' },
 } as const;
 

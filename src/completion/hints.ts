@@ -75,6 +75,8 @@ export function optionHint(key: string, option: Option): Hint {
   if (option.kind === 'choice') return { values: option.values.map((value) => ({ value })) };
   if (option.kind === 'list')
     return { commas: true, ...(option.values && { values: option.values.map((value) => ({ value })) }) };
+  if (option.kind === 'text' && option.suggests)
+    return { values: option.suggests.map((value) => ({ value })) };
   const known = option.kind === 'text' || option.kind === 'texts' ? optionsByKey[key] : undefined;
   if (known) return known;
   const isFile = /(^|\W)(file|folder|path|dir)(\W|$)/i.test(option.placeholder ?? '');

@@ -64,6 +64,16 @@ export const productConditions = [
   'UsedAcceptable',
 ] as const;
 
+/** How an offer spells each condition. */
+export const offerConditions = {
+  New: 'New',
+  Refurbished: 'Refurbished',
+  UsedLikeNew: 'Used - Like New',
+  UsedVeryGood: 'Used - Very Good',
+  UsedGood: 'Used - Good',
+  UsedAcceptable: 'Used - Acceptable',
+} as const satisfies Readonly<Record<ProductCondition, string>>;
+
 export const fulfillmentConcerns = ['gift', 'items', 'quantity'] as const;
 export const fulfillmentModes = ['best_effort'] as const;
 export const paymentModes = ['wallet', 'card', 'connect'] as const;

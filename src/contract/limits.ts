@@ -3,7 +3,7 @@ export const limits = {
   orderListLimit: { min: 1, max: 500, default: 50 },
   bulkListLimit: { min: 1, max: 200, default: 50 },
   /** Bounds not shown by the specification; the service was observed to use these. */
-  otherListLimit: { min: 1, max: 200, default: 50 },
+  otherListLimit: { min: 1, max: 500, default: 50 },
   searchLimit: { min: 1, max: 100, default: 20 },
   offset: { min: 0, default: 0 },
   maxAgeSeconds: { min: 31 },
@@ -25,7 +25,7 @@ export const limits = {
   storeDomainResults: 10,
   electronicsPageResults: 4,
   electronicsPageProducts: 24,
-  usageWindowDays: { min: 1, max: 365, default: 30 },
+  usageWindowDays: { min: 1, max: 90, default: 30 },
   usageRecent: { min: 0, max: 100, default: 20 },
 } as const;
 

@@ -22,9 +22,11 @@ export function responses(name: string, operation: Operation): Json {
   };
 }
 
-export const content = (name: SchemaName): Json => ({ 'application/json': schemaOf(name) });
+export const content = (name: SchemaName) => ({ 'application/json': schemaOf(name) });
 
-const schemaOf = (name: SchemaName): Json => ({ schema: { $ref: `#/components/schemas/${name}` } });
+const schemaOf = (name: SchemaName): { readonly schema: Json } => ({
+  schema: { $ref: `#/components/schemas/${name}` },
+});
 
 /** What any operation may answer: the service is busy, or has failed. */
 const anyTime: readonly ErrorCode[] = [

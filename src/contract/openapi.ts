@@ -8,16 +8,22 @@ import { contractVersion } from './version.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** OpenAPI 3.1 of the whole table; nothing in it is written by hand. Pure. */
-export function openApiDocument(addresses: {
+export interface ServedDescription {
   readonly baseUrl: string;
   readonly legacyBaseUrl: string;
-}): Json {
+  /** The identifiers of the service's retailers, where they are known. */
+  readonly retailers?: readonly string[];
+}
+
+type Retailers = ServedDescription['retailers'];
+
+/** OpenAPI 3.1 of the whole table; nothing in it is written by hand. Pure. */
+export function openApiDocument({ baseUrl, legacyBaseUrl, retailers }: ServedDescription): Json {
   return {
     openapi: '3.1.0',
     info: { title: 'Retail purchasing service', version: contractVersion },
-    servers: [{ url: addresses.baseUrl }],
-    paths: paths(addresses.legacyBaseUrl),
+    servers: [{ url: baseUrl }],
+    paths: paths(legacyBaseUrl, retailers),
     webhooks: Object.fromEntries(Object.entries(webhookEvents).map(([name, when]) => [name, webhook(when)])),
     components: {
       schemas: Object.fromEntries(
@@ -36,21 +42,21 @@ export function openApiDocument(addresses: {
   };
 }
 
-function paths(legacyBaseUrl: string): Json {
+function paths(legacyBaseUrl: string, retailers: Retailers): Json {
   const byPath: Record<string, Record<string, unknown>> = {};
   for (const [name, operation] of Object.entries<Operation>(operations)) {
     const item = byPath[operation.path] ?? {};
     byPath[operation.path] = {
       ...item,
-      [operation.method.toLowerCase()]: described(name, operation, legacyBaseUrl),
+      [operation.method.toLowerCase()]: described(name, operation, legacyBaseUrl, retailers),
     };
   }
   return byPath;
 }
 
-function described(name: string, operation: Operation, legacyBaseUrl: string): Json {
+function described(name: string, operation: Operation, legacyBaseUrl: string, retailers: Retailers): Json {
   const { summary, auth, pathParameters = {}, query = {}, rules = [], body } = operation;
-  const parameters = [...parametersIn('path', pathParameters), ...parametersIn('query', query)];
+  const parameters = [...parametersIn('path', pathParameters), ...parametersIn('query', query, retailers)];
   return {
     operationId: name,
     summary,
@@ -60,19 +66,36 @@ function described(name: string, operation: Operation, legacyBaseUrl: string): J
     ...(rules.length > 0 && { 'x-parameter-rules': rules satisfies readonly ParameterRule[] }),
     security: auth === 'none' ? [] : [{ [auth]: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: !body.optional, content: content(body.schema) } }),
+    ...(body && { requestBody: requestBody(body) }),
     responses: responses(name, operation),
   };
 }
 
-function parametersIn(place: 'path' | 'query', specs: Readonly<Record<string, Parameter>>): Json[] {
+/** One that may be absent may be null, too. */
+function requestBody({ schema, optional, form }: NonNullable<Operation['body']>): Json {
+  const { schema: reference } = content(schema)['application/json'];
+  const taken = optional ? { anyOf: [reference, { type: 'null' }] } : reference;
+  return {
+    required: !optional,
+    content: {
+      'application/json': { schema: taken },
+      ...(form && { 'application/x-www-form-urlencoded': { schema: reference } }),
+    },
+  };
+}
+
+function parametersIn(
+  place: 'path' | 'query',
+  specs: Readonly<Record<string, Parameter>>,
+  retailers?: Retailers,
+): Json[] {
   return Object.entries(specs).map(([name, spec]) => ({
     name,
     in: place,
     description: spec.description,
     required: place === 'path' || spec.required === true,
     ...(spec.observed && { 'x-observed': true }),
-    schema: parameterSchema(spec),
+    schema: parameterSchema(spec, retailers),
   }));
 }
 
@@ -86,14 +109,15 @@ const types = {
   strings: { type: 'array' },
 } as const;
 
-function parameterSchema(spec: Parameter): Json {
-  const { type, min, max, minLength, maxLength, values } = spec;
+function parameterSchema(spec: Parameter, retailers: Retailers): Json {
+  const { type, min, max, minLength, maxLength, valuesFrom, values = valuesFrom && retailers } = spec;
   const base = types[type];
   return {
     ...base,
     ...(spec.nullable && { type: [base.type, 'null'] }),
     ...(type === 'strings' && { items: { type: 'string', ...(values && { enum: values }) } }),
     ...(type !== 'strings' && values && { enum: values }),
+    ...(valuesFrom && { 'x-values-from': valuesFrom }),
     ...(min !== undefined && { minimum: min }),
     ...(max !== undefined && { maximum: max }),
     ...(minLength !== undefined && { minLength }),

@@ -22,6 +22,10 @@ export interface Parameter {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly values?: readonly string[];
+  /** The service may come to know more values: what is not among these is sent, and left to it to refuse. */
+  readonly grows?: true;
+  /** One of the service's own values, which it lists there and in its description: they stand in no code. */
+  readonly valuesFrom?: 'GET /retailers';
   readonly default?: string | number | boolean;
   readonly observed?: true;
 }
@@ -58,7 +62,16 @@ export interface Operation {
   readonly pathParameters?: Readonly<Record<string, Parameter>>;
   readonly query?: Readonly<Record<string, Parameter>>;
   readonly rules?: readonly ParameterRule[];
-  readonly body?: { readonly schema: SchemaName; readonly optional?: true; readonly observed?: true };
+  readonly body?: {
+    readonly schema: SchemaName;
+    /** It may be absent, empty, `{}` or `null`. */
+    readonly optional?: true;
+    readonly observed?: true;
+    /** The terms of the query, in a body for those who send one: what stands in it is read as if it stood there. */
+    readonly joinsQuery?: true;
+    /** The fields that are read of a form, where one is taken too (RFC 8628). */
+    readonly form?: readonly string[];
+  };
   readonly answer: Answer;
   /** Codes it may answer with, beside those of `auth` and validation. */
   readonly errors: readonly ErrorCode[];

@@ -40,6 +40,15 @@ export function readParameters(
   return { values, issues: [...issues, ...brokenRules(rules, place, isGiven)] };
 }
 
+/** The parameters as who sends them is held to them: a list of values that grows is no bound. Pure. */
+export const forSending = (specs: Specs): Specs =>
+  Object.fromEntries(
+    Object.entries(specs).map(([name, { values, ...spec }]) => [
+      name,
+      values && !spec.grows ? { ...spec, values } : spec,
+    ]),
+  );
+
 /** Checks typed values against the table before they are sent. Pure. */
 export function checkParameters(
   specs: Specs,
@@ -55,7 +64,7 @@ export function checkParameters(
       issues.push({ loc: [place, name], msg: 'Unknown parameter', type: 'extra_forbidden' });
     } else raw[name] = wireTexts(value);
   }
-  return [...issues, ...readParameters(specs, rules, place, raw).issues];
+  return [...issues, ...readParameters(forSending(specs), rules, place, raw).issues];
 }
 
 /** A value's texts on the wire; an array is repeated. */

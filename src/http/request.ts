@@ -1,6 +1,12 @@
 import type { ErrorCode } from '../contract/error-codes.ts';
 import type { Auth, Operation, RetryPolicy, Surface } from '../contract/operation.ts';
-import { checkParameters, type ParameterValues, readParameters, wireTexts } from '../contract/parameters.ts';
+import {
+  checkParameters,
+  forSending,
+  type ParameterValues,
+  readParameters,
+  wireTexts,
+} from '../contract/parameters.ts';
 import { refusalCodes } from '../contract/refusals.ts';
 import { UsageError } from '../errors.ts';
 import { toldUrl, underBase } from './address.ts';
@@ -109,7 +115,7 @@ function queryText({ query: specs = {}, rules = [] }: Operation, given: Paramete
   for (const [name, value] of Object.entries(given)) {
     if (value !== undefined && value !== null) raw[name] = wireTexts(value);
   }
-  const { values } = readParameters(specs, rules, 'query', raw);
+  const { values } = readParameters(forSending(specs), rules, 'query', raw);
   const pairs = Object.keys(raw).flatMap((name) =>
     wireTexts(values[name] ?? null).map((text): [string, string] => [name, text]),
   );

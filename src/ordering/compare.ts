@@ -60,16 +60,15 @@ function addressDifferences(body: Body, order: Row): Difference[] {
 }
 
 function compare(field: string, asked: unknown, existing: unknown): Difference[] {
-  const absent = [undefined, null, false];
-  if (
-    existing === undefined ||
-    (absent.some((none) => none === asked) && absent.some((none) => none === existing))
-  )
-    return [];
+  if (existing === undefined || (isAbsent(asked) && isAbsent(existing))) return [];
   return canonicalJson(asked ?? null) === canonicalJson(existing ?? null)
     ? []
     : [{ field, asked: asked ?? null, existing }];
 }
+
+/** A field that was not given comes back as any of these. */
+const isAbsent = (value: unknown): boolean =>
+  value === undefined || value === null || value === false || canonicalJson(value) === '{}';
 
 const asRow = (value: unknown): Row =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};

@@ -9,7 +9,7 @@ export interface BatchIntent {
   /** Follows from the rows: the same rows are the same intent. */
   readonly key: string;
   readonly filename: string;
-  readonly rows: readonly Readonly<Record<string, string>>[];
+  readonly rows: readonly Readonly<Record<string, string | number | boolean | null>>[];
   /** The service tells the account holder when every row is placed or has failed. */
   readonly notifies?: boolean;
 }

@@ -5,6 +5,7 @@ import { bringUpToDate } from './advance.ts';
 import { placeRows } from './bulk/place-rows.ts';
 import { identify } from './caller.ts';
 import { control } from './control/trigger.ts';
+import { finisher } from './finish.ts';
 import type { Call, HandlerAnswer, Service } from './handler.ts';
 import { handlers } from './handlers/index.ts';
 import { refusedHost } from './hosts.ts';
@@ -27,7 +28,8 @@ const placingBudgetMs = 40;
  * @throws DatabaseError where the store's file is to blame: in this process that is the user's own to put right.
  */
 export function createApp(service: Service): Handle {
-  return async (request) => {
+  const finish = finisher();
+  const respond = async (request: SandboxRequest): Promise<SandboxResponse> => {
     try {
       // The network between a program and the service is slow, not the one to a person who watches both.
       if (service.config.latencyMs > 0 && !prefersHtml(headerOf(request, 'accept')))
@@ -47,6 +49,7 @@ export function createApp(service: Service): Handle {
       });
     }
   };
+  return async (request) => finish(request, await respond(request));
 }
 
 async function answer(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
@@ -74,9 +77,17 @@ function unknownRoute(method: string, pathname: string, allowed: readonly string
       details: {},
     });
   }
-  const message = `${pathname} takes ${allowed.join(', ')}, not ${method}.`;
-  return json(405, { code: 'bad_request', message, details: {} }, { allow: allowed.join(', ') });
+  // What can be read can be read without its body.
+  const methods = allowed.flatMap((name) => (name === 'GET' ? [name, 'HEAD'] : [name])).join(', ');
+  const message = `${pathname} takes ${methods}, not ${method}.`;
+  return json(405, { code: 'bad_request', message, details: {} }, { allow: methods });
 }
+
+/** The terms in a body as a query has them. */
+const asQuery = (body: unknown): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(Object(body)).flatMap(([name, value]) => (value == null ? [] : [[name, [String(value)]]])),
+  );
 
 async function call(
   service: Service,
@@ -92,14 +103,13 @@ async function call(
   const handler = handlers[name];
   const raw = Object.fromEntries(Object.entries(path).map(([key, value]) => [key, [value]]));
   const inPath = readParameters(operation.pathParameters ?? {}, [], 'path', raw);
-  const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', readQuery(search));
-  const body = isProbe(name, request)
-    ? { value: undefined, issues: [] }
-    : await readBody(operation.body, request);
-  const issues = [...inPath.issues, ...inQuery.issues, ...body.issues];
+  const rawQuery = readQuery(search);
+  if (isProbe(name, request, rawQuery)) throw await probeRefusal(service, name, { request, rawQuery, now });
+  const body = await readBody(operation.body, request);
+  const terms = operation.body?.joinsQuery ? { ...rawQuery, ...asQuery(body.value) } : rawQuery;
+  const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', terms);
+  const issues = [...inPath.issues, ...body.issues, ...inQuery.issues];
   if (issues.length > 0) throw new Invalid(issues);
-  if (isProbe(name, request))
-    throw await probeRefusal(service, { operation: name, request, query: inQuery.values, now });
   await placeRows(service, now, placingBudgetMs);
   await bringUpToDate(service, now);
   const values = Object.fromEntries(

@@ -29,12 +29,7 @@ export function identify(service: Noting, auth: Auth, request: SandboxRequest, n
   const key = auth === 'basic' ? basicKey(header) : bearerKey(header);
   if (key === undefined) {
     const scheme = auth === 'basic' ? 'Basic' : 'Bearer';
-    throw new Refusal(
-      'unauthorized',
-      `This endpoint needs an Authorization header: ${scheme} and a key.`,
-      {},
-      { 'www-authenticate': scheme },
-    );
+    throw new Refusal('unauthorized', `This endpoint needs an Authorization header: ${scheme} and a key.`);
   }
   return known(service, key, now);
 }

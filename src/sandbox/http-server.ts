@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
@@ -77,7 +78,7 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex): void {
   const [status, message] = broken[error.code ?? ''] ?? ['400 Bad Request', 'This is no HTTP request.'];
   const body = JSON.stringify({ code: 'bad_request', message, details: {} });
   socket.end(
-    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\nx-request-id: ${randomUUID()}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
 }
 
@@ -87,6 +88,8 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url: target = '/' } = request;
+  // For what is answered here; the service gives its own.
+  response.setHeader('x-request-id', randomUUID());
   const { fault, altering, alter } = draw(request);
   const noted = requests.begin({ at: now(), method, target, fault: fault ?? altering[0] });
   const headOnly = method === 'HEAD';

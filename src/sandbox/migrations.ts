@@ -1,3 +1,24 @@
+/** SQL of a return's status as it is called now. */
+const currentStatus = (status: string): string =>
+  `CASE ${status} WHEN 'in_progress' THEN 'open' WHEN 'completed' THEN 'approved' ELSE ${status} END`;
+
+const currentReturn = (json: string): string =>
+  `json_set(${json}, '$.status', ${currentStatus(`json_extract(${json}, '$.status')`)})`;
+
+/** SQL of an order record, or a change of one, whose `job_result` has the retailers' numbers as objects. */
+const currentResult = (json: string): string =>
+  `CASE json_type(${json}, '$.job_result.merchant_order_ids') WHEN 'array' THEN
+     json_set(${json}, '$.job_result.merchant_order_ids', (SELECT json_group_array(json_object('merchant_order_id', id.value))
+       FROM json_each(${json}, '$.job_result.merchant_order_ids') id)) ELSE ${json} END`;
+
+const currentOrder = (json: string): string =>
+  `json_set(${currentResult(json)},
+     '$.user_id', (SELECT number FROM users WHERE users.id = orders.user_id),
+     '$.metadata', json(coalesce(json_extract(${json}, '$.metadata'), '{}')),
+     '$.fulfillment', json(coalesce(json_extract(${json}, '$.fulfillment'),
+       '{"gift":null,"items":null,"quantity":null,"excluded_merchants":[],"concessions":[]}')),
+     '$.returns', (SELECT json_group_array(json(${currentReturn('summary.value')})) FROM json_each(${json}, '$.returns') summary))`;
+
 /** The store's tables, in order; each runs once. Times are ms since the epoch, money is cents. */
 export const migrations: readonly string[] = [
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -144,4 +165,21 @@ export const migrations: readonly string[] = [
 
   // An order's deliveries, as the console shows them.
   'CREATE INDEX deliveries_order ON deliveries (order_id, seq)',
+
+  // Users have numbers. Records have the shapes that strict readers expect: objects where null stood, the retailers'
+  // numbers as objects in job_result, and only the current statuses of returns.
+  `ALTER TABLE users ADD COLUMN number INTEGER;
+   UPDATE users SET number = 1000 + rowid;
+   CREATE UNIQUE INDEX users_number ON users (number);
+   ${['record', 'listed'].map((column) => `UPDATE orders SET ${column} = ${currentOrder(column)};`).join('\n')}
+   UPDATE orders SET plan = (SELECT json_group_array(json(${currentResult('step.value')})) FROM json_each(orders.plan) step)
+     WHERE plan <> '[]';
+   UPDATE returns SET plan = (SELECT json_group_array(json(${currentReturn('step.value')})) FROM json_each(returns.plan) step
+       WHERE json_extract(step.value, '$.status') <> 'in_progress'),
+     record = ${currentReturn('record')}, status = ${currentStatus('status')};
+   UPDATE returns SET next_due = json_extract(plan, '$[0].at')`,
+
+  // An event keeps its id over retries and replays.
+  `ALTER TABLE deliveries ADD COLUMN event_id TEXT NOT NULL DEFAULT '';
+   UPDATE deliveries SET event_id = id`,
 ];

@@ -2,7 +2,7 @@ import type { Operation } from '../contract/operation.ts';
 import type { ValidationIssue } from '../contract/validation.ts';
 import { readJson } from './read-json.ts';
 import { Invalid, json } from './refusal.ts';
-import type { SandboxRequest, SandboxResponse } from './wire.ts';
+import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
 /** Largest request body, bytes. */
 export const largestBody = 10 * 1024 * 1024;
@@ -30,19 +30,33 @@ export function readQuery(search: string): Record<string, string[]> {
   return query;
 }
 
+/** JSON, or a form where one is taken. A body that does not say what it is, is JSON. @throws Invalid. */
+function readValue(wanted: NonNullable<Operation['body']>, request: SandboxRequest): unknown {
+  const type = (headerOf(request, 'content-type') ?? 'application/json').split(';', 1)[0]?.trim() ?? '';
+  if (/^application\/(?:[\w.-]+\+)?json$/i.test(type)) return readJson(request.body);
+  if (wanted.form && /^application\/x-www-form-urlencoded$/i.test(type)) {
+    const form = new URLSearchParams(Buffer.from(request.body).toString('utf8'));
+    return Object.fromEntries([...form].filter(([name]) => wanted.form?.includes(name)));
+  }
+  const msg = `The body should be JSON: Content-Type application/json, not ${type.slice(0, 100)}`;
+  throw new Invalid([{ loc: ['body'], msg, type: 'content_type' }]);
+}
+
 interface ReadBody {
   readonly value: unknown;
   readonly issues: readonly ValidationIssue[];
 }
 
 /** The body, held against its shape. @throws Invalid where it is missing or no JSON. */
-export async function readBody(wanted: Operation['body'], { body }: SandboxRequest): Promise<ReadBody> {
+export async function readBody(wanted: Operation['body'], request: SandboxRequest): Promise<ReadBody> {
   if (!wanted) return { value: undefined, issues: [] };
+  const { body } = request;
   if (body.length === 0) {
     if (!wanted.optional) throw new Invalid([{ loc: ['body'], msg: 'Field required', type: 'missing' }]);
     return { value: {}, issues: [] };
   }
-  const value = readJson(body);
+  const value = readValue(wanted, request);
+  if (value === null && wanted.optional) return { value: {}, issues: [] };
   // The shapes are the largest part of the program: whoever only reads orders never loads them.
   const { checkShape } = await import('../contract/schemas/check.ts');
   const checked = checkShape(wanted.schema, value, 'body');

@@ -56,13 +56,14 @@ function match(template: readonly string[], segments: readonly string[]): Record
   const path: Record<string, string> = {};
   for (const [index, part] of template.entries()) {
     const segment = segments[index] ?? '';
-    if (!isParameter(part)) {
-      if (part !== segment) return undefined;
-      continue;
+    // Escaped or not, it is the same path (RFC 3986, 6.2.2.2).
+    const value = segment.includes('%') ? decoded(segment) : segment;
+    if (value === undefined || value === '') {
+      if (part === segment) continue;
+      return undefined;
     }
-    const value = decoded(segment);
-    if (value === undefined || value === '') return undefined;
-    path[part.slice(1, -1)] = value;
+    if (isParameter(part)) path[part.slice(1, -1)] = value;
+    else if (part !== value) return undefined;
   }
   return path;
 }

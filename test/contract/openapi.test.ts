@@ -6,10 +6,18 @@ import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations/index.ts';
 import { schemas } from '../../src/contract/schemas/index.ts';
 
+interface Reference {
+  $ref?: string;
+  type?: string;
+}
+
 interface Described {
   operationId: string;
   parameters?: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
-  requestBody?: { required: boolean; content: Record<string, { schema: { $ref: string } }> };
+  requestBody?: {
+    required: boolean;
+    content: Record<string, { schema: Reference & { anyOf?: Reference[] } }>;
+  };
   responses: Record<string, { 'x-error-codes'?: string[] }>;
 }
 
@@ -49,9 +57,10 @@ describe('the OpenAPI document', () => {
         expect(found?.schema.maxLength).toBe(spec.maxLength);
         expect(found?.schema.default).toBe(spec.default);
       }
-      expect(described?.requestBody?.content['application/json']?.schema.$ref.split('/').at(-1)).toBe(
-        operation.body?.schema,
-      );
+      const schema = described?.requestBody?.content['application/json']?.schema;
+      const [body, or] = schema?.anyOf ?? [schema];
+      expect(body?.$ref?.split('/').at(-1)).toBe(operation.body?.schema);
+      expect(or?.type).toBe(operation.body?.optional ? 'null' : undefined);
       for (const code of operation.errors) {
         expect(described?.responses[errorCodes[code].status]?.['x-error-codes']).toContain(code);
       }

@@ -9,7 +9,7 @@ const challenge = (method: string) =>
 const challenged = json({ title: 'Payment Required', status: 402, detail: 'pay first' }, 402, {
   'www-authenticate': `${challenge('sandbox')}, ${challenge('stripe')}`,
 });
-const search = { body: { q: 'tea' } };
+const search = { query: { q: 'tea' } };
 const payment = 'Payment abcdefghijklmnopqrstuvwxyz';
 
 describe('a call that is paid by challenge', () => {

@@ -111,7 +111,7 @@ describe('a call', () => {
     [{ limit: 0 }, 'limit: '],
     [{ offset: -1 }, 'offset: '],
     [{ created_after: 'yesterday' }, 'created_after: '],
-    [{ status_filter: 'lost' }, 'status_filter: '],
+    [{ return_status: 'lost' }, 'return_status: '],
     [{ metadata_key: 'a' }, 'metadata_value: '],
     [{ metadata_key: 'k'.repeat(201), metadata_value: 'v' }, 'metadata_key: '],
   ])('with %j is refused by name before it is sent', async (query, name) => {

@@ -113,4 +113,22 @@ describe('with the public SDK of the payment scheme', () => {
     expect(receipt).toMatchObject({ method: 'sandbox', status: 'success' });
     expect((await service.send('GET', `/orders/${order.id}`, undefined, key)).status).toBe(200);
   });
+
+  test('its client reads the sandbox’s data by a query alone', async () => {
+    const service = await TestService.start({ now: Date.now() });
+    onTestFinished(() => service.stop());
+    const bought = await run(process.execPath, [buyer, `${service.baseUrl}/agent/search?q=coffee&limit=1`]);
+    const { status, payments, body } = JSON.parse(bought.stdout);
+    expect([status, payments, body.results.length], bought.stdout).toEqual([200, 1, 1]);
+  });
+
+  test('its client, which pays by itself, is asked once by a probe and told what is missing', async () => {
+    const service = await TestService.start({ now: Date.now() });
+    onTestFinished(() => service.stop());
+    for (const path of ['/agent/orders', '/agent/search']) {
+      const bought = await run(process.execPath, [buyer, `${service.baseUrl}${path}`]);
+      const { status, payments } = JSON.parse(bought.stdout);
+      expect([status, payments], bought.stdout).toEqual([422, 1]);
+    }
+  });
 });

@@ -120,7 +120,7 @@ export class Till {
   #ask(url: string, body: string, response: ServerResponse): void {
     this.asked += 1;
     const only = new URL(url, 'http://till').searchParams.get('method');
-    const price = (JSON.parse(body).max_price ?? -99) + 100 + this.mood.surcharge;
+    const price = (JSON.parse(body || '{}').max_price ?? -99) + 100 + this.mood.surcharge;
     const challenges = this.mood.methods
       .filter((name) => only === null || name === only)
       .map((name) =>
@@ -153,7 +153,7 @@ export class Till {
     const again = bill.orderId !== undefined;
     const answer = url.includes('orders')
       ? await this.#service.send('POST', '/orders', bill.body)
-      : await this.#service.send('GET', `/search?q=${JSON.parse(bill.body).q}`);
+      : await this.#service.send('GET', url.replace('/agent', ''));
     if (!again) bill.orderId = answer.body.id;
     if (this.mood.lost.after > 0) {
       this.mood.lost.after -= 1;

@@ -15,7 +15,10 @@ const served = async (...args: string[]): Promise<string> => (await serveAt(plac
 async function send(url: string, key?: string, body?: unknown): Promise<{ status: number; body: unknown }> {
   const answer = await fetch(url, {
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-    headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+    headers: {
+      'content-type': 'application/json',
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    },
   });
   return { status: answer.status, body: await answer.json() };
 }

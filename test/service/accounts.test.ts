@@ -30,7 +30,7 @@ test('POST /managed-accounts stores an account and never shows its secrets', asy
   expect(made.body).toMatchObject({
     email: 'ada@example.com',
     retailer: 'membersbarn',
-    retailer_id: 'membersbarn',
+    retailer_id: expect.any(Number),
     has_totp: true,
     has_forwarding: false,
     retailer_config: { region: 'US' },
@@ -82,8 +82,19 @@ test('PUT /managed-accounts/{short_id} changes the given fields and nothing else
     retailer_config: { region: 'US' },
   });
   expect(changed.body.updated_at > changed.body.created_at).toBe(true);
-  const without = await service.send('PUT', `/managed-accounts/${id}`, { totp_secret: null });
-  expect(without.body).toMatchObject({ email: 'new@example.com', has_totp: false });
+  const nothing = { email: null, password: null, retailer: null, totp_secret: null, retailer_config: null };
+  const same = await service.send('PUT', `/managed-accounts/${id}`, nothing);
+  expect(same.body).toMatchObject({
+    email: 'new@example.com',
+    has_totp: true,
+    retailer_config: { region: 'US' },
+  });
+  const without = await service.send('PUT', `/managed-accounts/${id}`, {
+    totp_secret: '',
+    retailer_config: {},
+  });
+  expect(without.body).toMatchObject({ email: 'new@example.com', has_totp: false, retailer_config: null });
+  expect((await service.send('PUT', `/managed-accounts/${id}`, { email: '' })).status).toBe(422);
 });
 
 test('DELETE /managed-accounts/{short_id} answers 204, then 404', async () => {
@@ -106,10 +117,19 @@ test('nobody reads or changes the account of another', async () => {
 test.each([
   [{ email: undefined }, 422],
   [{ totp_secret: '123456' }, 422],
-  [{ retailer: 'nosuchshop' }, 400],
+  [{ retailer: '' }, 422],
   [{ surprise: 1 }, 422],
 ])('an account of %j is refused', async (more, status) => {
   expect((await add(more)).status).toBe(status);
+});
+
+test('an account at a retailer that is not known is stored, and pays none of the known ones', async () => {
+  const made = (await add({ retailer: 'nosuchshop' })).body;
+  expect(made).toMatchObject({ retailer: 'nosuchshop', retailer_id: null });
+  const moved = await service.send('PUT', `/managed-accounts/${made.short_id}`, { retailer: 'HarborGoods' });
+  expect(moved.body).toMatchObject({ retailer: 'harborgoods', retailer_id: expect.any(Number) });
+  const cleared = await service.send('PUT', `/managed-accounts/${made.short_id}`, { retailer: '' });
+  expect(cleared.body).toMatchObject({ retailer: null, retailer_id: null });
 });
 
 test('the same login for the same retailer answers already_exists with the account there is', async () => {
@@ -246,4 +266,11 @@ test('insufficient_funds names the saved account first, with the fee as all that
     retailer_credentials_id: id,
     required: 100,
   });
+});
+
+test('an order on an account that cannot be paid lacks the fee alone', async () => {
+  const { short_id: id } = (await add()).body;
+  const refused = await service.order('test-insufficient-funds', { retailer_credentials_id: id });
+  expect(refused.status).toBe(402);
+  expect(refused.body.details).toMatchObject({ required: 100, available: 99 });
 });

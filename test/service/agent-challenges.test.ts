@@ -114,6 +114,16 @@ describe('payment challenges', () => {
     expect(challengesOf(answer).every(({ digest }) => digest === undefined)).toBe(true);
   });
 
+  test('a probe that is paid is told what is missing, and of no other challenge', async () => {
+    for (const path of ['/agent/orders', '/agent/search', '/agent/products/details']) {
+      const probe = await service.send('POST', path, undefined, null);
+      expect(probe.status).toBe(402);
+      const authorization = credentialOf(challengeFor(probe));
+      const paid = await service.send('POST', path, undefined, null, { authorization });
+      expect([paid.status, paid.headers.get('www-authenticate')], paid.text).toEqual([422, null]);
+    }
+  });
+
   test('the challenge of a probe pays no order', async () => {
     const probed = challengeFor(await service.send('POST', '/agent/orders', undefined, null));
     expectUnpaid(await send({}, credentialOf(probed)), 'verification-failed', 'payment_failed');

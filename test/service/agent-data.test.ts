@@ -91,7 +91,9 @@ describe('agent data calls', () => {
   test.each([
     ['/agent/search', {}],
     ['/agent/search', { q: '' }],
-    ['/agent/search', { q: 'coffee', limit: 3 }],
+    ['/agent/search', { q: 'coffee', limit: '3' }],
+    ['/agent/search', { q: 'coffee', colour: 'red' }],
+    ['/agent/search', { q: 'coffee', limit: 101 }],
     ['/agent/search?limit=0', { q: 'coffee' }],
     ['/agent/search?retailer=nowhere', { q: 'coffee' }],
     ['/agent/products/search', { query: 'coffee' }],

@@ -67,6 +67,27 @@ describe('orders that are paid by challenge', () => {
     }
   });
 
+  test.each([
+    ['test-success', ['3001']],
+    ['test-out-of-stock', ['5100']],
+    ['test-cancelled-by-retailer', ['3001', '2099']],
+  ])('what goes back of %s stands in the receipt and in the record', async (slug, amounts) => {
+    const { answer } = await order(slug);
+    const read = () =>
+      service.send('GET', `/orders/${answer.body.id}`, undefined, answer.headers.get('x-api-key'));
+    const receipt = async () => decoded((await read()).headers.get('payment-receipt'));
+    expect(await receipt()).toEqual(decoded(answer.headers.get('payment-receipt')));
+    service.pass(20_000);
+    const { refunds, reference } = await receipt();
+    expect(refunds.map(({ amount, currency }: Record<string, string>) => [amount, currency])).toEqual(
+      amounts.map((amount) => [amount, 'usd']),
+    );
+    const { body } = await read();
+    expect(body.job_result.refunds).toEqual(refunds);
+    expect(reference).toBe(decoded(answer.headers.get('payment-receipt')).reference);
+    expect(checkShape('OrderResponse', body, 'answer').issues).toBeUndefined();
+  });
+
   test('the order is nobody else’s: another key finds it in no list', async () => {
     const { id } = (await order()).answer.body;
     expect((await service.send('GET', `/orders/${id}`)).status).toBe(404);

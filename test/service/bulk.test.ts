@@ -213,7 +213,7 @@ test('GET /orders/bulk/{batch_id}/results.csv echoes custom columns in first-see
   expect(first).toContain('"a,""b""\nc",');
 });
 
-test.each([{}, { rows: [] }, { rows: 'x' }, { rows: [{ a: 1 }] }, { rows: [row], more: 1 }])(
+test.each([{}, { rows: [] }, { rows: 'x' }, { rows: [{ a: [1] }] }, { rows: [row], more: 1 }])(
   'an upload of %j is refused with 422',
   async (body) => {
     expect((await service.send('POST', '/orders/bulk', body)).status).toBe(422);

@@ -29,6 +29,16 @@ test('POST /device/code answers both codes, where to enter one, and the interval
   expect((await start()).user_code).not.toBe(started.user_code);
 });
 
+test('a form is polled with too, as RFC 8628 has it', async () => {
+  const { device_code } = await start();
+  const grant_type = 'urn:ietf:params:oauth:grant-type:device_code';
+  const waiting = await form('/device/token', { device_code, grant_type, client_id: 'me' });
+  expect([waiting.status, waiting.body.code]).toEqual([400, 'authorization_pending']);
+  const without = await form('/device/token', { grant_type });
+  expect(without.status).toBe(422);
+  expect(without.body.detail[0].loc).toEqual(['body', 'device_code']);
+});
+
 test('authorization_pending until a person approves; then the key, once', async () => {
   const { device_code: code, user_code: typed } = await start({ name: 'laptop' });
   const waiting = await poll(code);

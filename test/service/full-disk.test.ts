@@ -79,7 +79,7 @@ test('served, a full disk is a 503 that names no file, and the service goes on o
   const send = () =>
     fetch(`http://127.0.0.1:${port}/orders`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify(order),
     });
   await fillDisk();

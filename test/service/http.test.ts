@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { errorCodes } from '../../src/contract/error-codes.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { largestBody } from '../../src/sandbox/read-request.ts';
 import { orderBody, TestService } from './service.ts';
@@ -25,9 +26,57 @@ describe('over HTTP', () => {
     const { status, headers, body } = await service.send(method, '/orders');
     expect({ status, allow: headers.get('allow'), code: body.code }).toEqual({
       status: 405,
-      allow: 'GET, POST',
+      allow: 'GET, HEAD, POST',
       code: 'bad_request',
     });
+  });
+
+  test('an escaped path is the same path', async () => {
+    const { id } = (await service.order('test-success')).body;
+    for (const path of [`/%6Frders/${id}`, `/orders/%${id.charCodeAt(0).toString(16)}${id.slice(1)}`])
+      expect((await service.send('GET', path)).body.id).toBe(id);
+    expect((await service.send('POST', `/orders/${id}/%63ancel`)).status).toBe(204);
+    expect((await service.send('GET', '/orders%2F1')).status).toBe(404);
+    expect((await service.send('GET', '/orders/%zz')).status).toBe(404);
+    const { svc_tracking_url: url } = {
+      svc_tracking_url: `/track/%${id.charCodeAt(0).toString(16)}${id.slice(1)}`,
+    };
+    expect((await service.send('GET', url, undefined, null)).body.order_id).toBe(id);
+  });
+
+  test.each([
+    ['application/json', 201],
+    ['application/json; charset=utf-8', 201],
+    ['application/vnd.api+json', 201],
+    ['text/plain', 422],
+    ['application/x-www-form-urlencoded', 422],
+    ['application/jsonp', 422],
+  ])('a body of %s: %i', async (type, status) => {
+    const body = orderBody(service.product('test-success'));
+    const answer = await service.send('POST', '/orders', body, service.key, { 'content-type': type });
+    expect(answer.status).toBe(status);
+    if (status === 422) expect(answer.body.detail[0].msg).toContain('application/json');
+  });
+
+  test('a body that does not say what it is, is JSON', async () => {
+    const body = JSON.stringify(orderBody(service.product('test-success')));
+    const head = `POST /orders HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${service.key}`;
+    expect(await raw(`${head}\r\nContent-Length: ${body.length}`, body)).toMatch(/^HTTP\/1.1 201 /);
+  });
+
+  test('what is refused before the service sees it carries a request id too', async () => {
+    expect(await raw('HELLO')).toMatch(/\r\nx-request-id: \S+\r\n/);
+  });
+
+  test('the description lists the retailers that a search takes, and every error code', async () => {
+    const { paths, components } = (await service.send('GET', '/openapi.json', undefined, null)).body;
+    const { retailers } = (await service.send('GET', '/retailers', undefined, null)).body;
+    for (const operation of [paths['/search'].get, paths['/agent/search'].post]) {
+      const { schema } = operation.parameters.find(({ name }: { name: string }) => name === 'retailer');
+      expect(schema.enum).toEqual(retailers.map(({ retailer }: { retailer: string }) => retailer));
+      expect(schema.enum).toHaveLength(14);
+    }
+    expect(components.schemas.ErrorResponse.properties.code.enum).toEqual(Object.keys(errorCodes));
   });
 
   test('an absolute target, as a proxy sends it, is understood', async () => {

@@ -57,7 +57,7 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
   try {
     for (let round = 0; round < rounds; round += 1) {
       const { child, baseUrl, shopUrl } = await serve(folder);
-      const headers = () => ({ authorization: `Bearer ${key}` });
+      const headers = () => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
       key ||= (
         (await (await fetch(`${baseUrl}/sandbox/keys`, { method: 'POST' })).json()) as { api_key: string }
       ).api_key;

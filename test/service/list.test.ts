@@ -123,6 +123,16 @@ describe('GET /orders', () => {
     expect(whole.tracking_numbers[0].checkpoints.length).toBeGreaterThan(1);
   });
 
+  test.each(['merchant_order_id=', 'search=', 'order_id=', 'shipping_name=', 'user_email='])(
+    '%s narrows nothing',
+    async (query) => {
+      const { total } = (await service.send('GET', '/orders')).body;
+      expect((await service.send('GET', `/orders?${query}`)).body.total).toBe(total);
+      const { text } = await service.send('GET', `/orders/export?${query}`);
+      expect(text.trim().split('\r\n')).toHaveLength(total + 1);
+    },
+  );
+
   test.each([
     ['limit=0', 'limit'],
     ['limit=501', 'limit'],

@@ -76,7 +76,11 @@ export class TestService {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const answer = await fetch(`${this.baseUrl}${target}`, {
       method,
-      headers: { ...(key !== null && { authorization: `Bearer ${key}` }), ...headers },
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
       redirect: 'manual',
     });

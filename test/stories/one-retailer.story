@@ -27,3 +27,14 @@ $ errand product get nothing-of-this-name --retailer harborgoods
 $ errand product get $PRODUCT --retailer harborgoods --max-age 60 --newer-than 2026-01-01
 ? 2
 ! error: --max-age and --newer-than exclude each other
+
+# How fresh it has to be: in seconds, or by a time, which may be in unix seconds.
+$ errand product get $PRODUCT --retailer harborgoods --newer-than 1767225600 --debug -o json --query status
+"completed"
+! …newer_than=1767225600…
+$ errand product get $PRODUCT --retailer harborgoods --newer-than 17672256000000
+? 2
+! error: --newer-than…
+$ errand product get $PRODUCT --retailer harborgoods --max-age 31.5
+? 2
+! error: --max-age takes a whole number of at least 31, not "31.5"

@@ -29,3 +29,24 @@ $ errand order create --file broken.json
 $ errand order create --file nowhere.json
 ? 2
 ! …nowhere.json cannot be read (there is no such file)…
+
+# Your own data keeps its types, and an event's address goes by its older name too.
+$ errand order create --file order.json --metadata team=office --metadata-json count=7 --metadata-json 'tags=["a"]' --webhook order_placed=http://127.0.0.1:9/hook --po-number typed -o json --query metadata
+{
+  "team": "office",
+  "count": 7,
+  "tags": [
+    "a"
+  ]
+}
+$ errand order create --file order.json --webhook order_failed=http://127.0.0.1:9/hook --dry-run | grep -c order_failed
+1
+$ errand order create --file order.json --metadata-json count=seven
+? 2
+! error: --metadata-json count takes JSON…not seven
+$ errand order create --file order.json --metadata count=7 --metadata-json count=7
+? 2
+! error: --metadata and --metadata-json both give "count"
+$ errand order create --file order.json --webhook order_lost=http://127.0.0.1:9/hook
+? 2
+! error: --webhook: no event "order_lost"; …order_placed, order_failed

@@ -38,6 +38,22 @@ $ errand account update $ACCOUNT --email new@example.com -o csv --fields email,h
 email,has_totp
 new@example.com,true
 
+# What is stored can be taken away again, and put back.
+$ errand account update $ACCOUNT --clear two-factor -o json --query has_totp
+false
+$ errand account update $ACCOUNT --any-retailer --clear config -o csv --fields retailer,has_totp
+retailer,has_totp
+any,false
+$ errand account update $ACCOUNT --clear password --password-file password.txt
+? 2
+! error: --clear password takes away what another flag gives; leave one of them out
+$ errand account update $ACCOUNT --clear everything
+? 2
+! error: --clear takes one of password, two-factor, config, not "everything"
+$ printf '%064d' 7 | errand account update $ACCOUNT --retailer membersbarn --totp-file - -o csv --fields retailer,has_totp
+retailer,has_totp
+membersbarn,true
+
 # Orders with the account cost the wallet the fee alone.
 $ URL=$(errand search coffee --retailer membersbarn --limit 1 -o json --query '[0].url' | tr -d '"')
 $ errand order create --product $URL --max-price '$900' --ship-to home

@@ -45,14 +45,14 @@ $ errand schema diff
 $ errand schema diff -o json
 []
 $ errand api /openapi.json > served.json
-$ sed 's/"maximum": 500/"maximum": 100/' served.json | errand schema diff --against - -o csv --fields change,operation,field,aspect,contract,service
+$ sed 's/"maximum": 200/"maximum": 100/' served.json | errand schema diff --against - -o csv --fields change,operation,field,aspect,contract,service
 ? 7
 change,operation,field,aspect,contract,service
-tightened,GET /orders,limit,maximum,500,100
-$ sed 's/"maximum": 500/"maximum": 900/' served.json | errand schema diff --against - -o csv --fields change,service
+tightened,GET /orders/bulk,limit,maximum,200,100
+$ sed 's/"maximum": 200/"maximum": 900/' served.json | errand schema diff --against - -o csv --fields change,service
 change,service
 loosened,900
-$ sed 's/"maximum": 500/"maximum": 900/' served.json | errand schema diff --against -
+$ sed 's/"maximum": 200/"maximum": 900/' served.json | errand schema diff --against -
 CHANGE…
 loosened…
 ! 1 loosened; …operations compared

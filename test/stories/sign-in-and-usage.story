@@ -28,6 +28,11 @@ $ errand usage | grep -c search
 $ PRODUCT=$(errand product search lamp --retailer harborgoods -o id | head -1)
 $ errand legacy product $PRODUCT --retailer harborgoods -o json --query status
 "completed"
+$ errand legacy product $PRODUCT --retailer harborgoods --max-age 3.5 -o json --query status
+"completed"
+$ errand legacy product $PRODUCT --retailer harborgoods --max-age soon
+? 2
+! error: --max-age takes a number of at least 0, not "soon"
 $ errand legacy product none --retailer harborgoods
 ? 4
 ! …product_not_found…

@@ -5,6 +5,21 @@ import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
 import { readSecrets, secretOptions } from './secrets.ts';
 
+/** What can be taken away: its field, and the value that stands for nothing there. */
+const clearable = {
+  password: ['password', ''],
+  'two-factor': ['totp_secret', ''],
+  config: ['retailer_config', {}],
+} as const;
+
+/** The body that takes values away. @throws UsageError for what another flag gives. */
+function cleared(names: readonly string[], given: object): object {
+  const fields = Object.entries(clearable).filter(([name]) => names.includes(name));
+  const [twice] = fields.find(([, [field]]) => Object.hasOwn(given, field)) ?? [];
+  if (twice === undefined) return Object.fromEntries(fields.map(([, entry]) => entry));
+  throw new UsageError(`--clear ${twice} takes away what another flag gives; leave one of them out`);
+}
+
 export const update = defineCommand({
   name: 'update',
   summary: 'Change a stored retailer account; only what is given changes',
@@ -19,6 +34,7 @@ export const update = defineCommand({
     },
     newPassword: { kind: 'flag', description: 'ask for a new password at a hidden prompt' },
     anyRetailer: { kind: 'flag', description: 'use it for any retailer' },
+    clear: { kind: 'list', values: Object.keys(clearable), description: 'take away what is stored' },
   },
   examples: [
     { command: 'errand account update $ACCOUNT --email new@example.com', note: 'another login' },
@@ -26,17 +42,24 @@ export const update = defineCommand({
       command: 'errand account update $ACCOUNT --password-file password.txt',
       note: 'after it was changed there',
     },
+    { command: 'errand account update $ACCOUNT --clear two-factor', note: 'sign-in needs no code any more' },
   ],
   operations: ['account.update'],
   related: ['account list', 'account add'],
-  async run(context, { account, passwordFile, totpFile, newPassword, anyRetailer, ...given }) {
+  async run(context, { account, passwordFile, totpFile, newPassword, anyRetailer, clear = [], ...given }) {
     const [id = ''] = await readIds(context, 'account', [account], checkName);
     if (anyRetailer && given.retailer !== undefined)
       throw new UsageError('--retailer and --any-retailer exclude each other');
     const fields = await accountFields(context, given);
     const secrets = await readSecrets(context, { passwordFile, totpFile });
     const asked = newPassword ? { password: await askPassword() } : {};
-    const body = { ...fields, ...secrets, ...asked, ...(anyRetailer && { retailer: null }) };
+    const body = {
+      ...fields,
+      ...secrets,
+      ...asked,
+      ...(anyRetailer && { retailer: '' }),
+      ...cleared(clear, { ...fields, ...secrets, ...asked }),
+    };
     if (Object.keys(body).length === 0)
       throw new UsageError('nothing to change was given; see `errand account update --help`');
     const client = await context.client();

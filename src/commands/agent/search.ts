@@ -20,10 +20,7 @@ export const search = defineCommand({
   related: ['agent order create', 'search'],
   async run(context, { words, minPrice, maxPrice, retailer, sort, limit, ...pay }) {
     const q = words.join(' ');
-    const asked = {
-      query: { retailer, sort, limit },
-      body: { q, ...priceBounds({ minPrice, maxPrice }) },
-    };
-    return listings(q, await paidCall(context, 'agent.search', asked, paymentFrom(pay)));
+    const query = { q, retailer, sort, limit, ...priceBounds({ minPrice, maxPrice }) };
+    return listings(q, await paidCall(context, 'agent.search', { query }, paymentFrom(pay)));
   },
 });

@@ -55,6 +55,7 @@ function compareRequired(contract: Facts, service: Facts, sender: Sender): FactC
 }
 
 function compareValues(contract: Facts, service: Facts, sender: Sender): FactChange[] {
+  if (contract.listedByService) return [];
   const [before, after] = [contract.values, service.values];
   if (!before && !after) return [];
   if (!before || !after) {

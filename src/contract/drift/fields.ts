@@ -12,6 +12,8 @@ export interface Facts {
   readonly required: boolean;
   /** The closed list of values, each as JSON. */
   readonly values?: readonly string[] | undefined;
+  /** The list is the service's own: no contract can hold it. */
+  readonly listedByService?: boolean;
   readonly bounds: Readonly<Partial<Record<BoundName, number>>>;
   readonly format?: string | undefined;
   readonly pattern?: string | undefined;
@@ -108,6 +110,7 @@ function factsOf(budget: Budget, schema: unknown, required: boolean): Facts {
     types: typesOf(schema, values),
     required,
     values: values?.filter((value) => value !== null).map((value) => JSON.stringify(value)),
+    listedByService: own(schema, 'x-values-from') !== undefined,
     bounds: Object.fromEntries(
       boundNames.flatMap((name) => {
         const bound = own(schema, name) ?? exclusive(schema, name);

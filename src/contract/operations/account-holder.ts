@@ -87,7 +87,7 @@ export const accountHolderOperations = {
     surface: 'current',
     summary: 'Poll for the key while a person approves (RFC 8628)',
     auth: 'none',
-    body: { schema: 'DeviceTokenCreate', observed: true },
+    body: { schema: 'DeviceTokenCreate', observed: true, form: ['device_code'] },
     answer: { status: 200, type: 'json', schema: 'DeviceToken', essential: ['api_key'] },
     errors: ['authorization_pending', 'slow_down', 'access_denied', 'expired_token'],
     retry: 'never',

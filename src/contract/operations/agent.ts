@@ -1,8 +1,8 @@
 import { limits } from '../limits.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation, Parameter } from '../operation.ts';
 import { orderCreationErrors } from './orders.ts';
-import { freeShipping } from './parameters.ts';
-import { crossRetailerQuery } from './products.ts';
+import { freshnessRules } from './parameters.ts';
+import { productOperations } from './products.ts';
 
 const dataCall = {
   method: 'POST',
@@ -12,6 +12,15 @@ const dataCall = {
   movesMoney: true,
   challengeCents: limits.agentDataCallCents,
 } as const;
+
+/** Clients send the terms in the query and no body; a body with the same names is taken too. */
+const terms = { optional: true, joinsQuery: true, observed: true } as const;
+
+const productQuery = {
+  product_id: productOperations['product.get'].pathParameters.product_id,
+  ...productOperations['product.get'].query,
+  max_age: { ...productOperations['product.get'].query.max_age, type: 'number' },
+} as const satisfies Record<string, Parameter>;
 
 const challenge = ['payment_failed', 'payment_method_required', 'invalid_payment_method'] as const;
 
@@ -33,8 +42,8 @@ export const agentOperations = {
     ...dataCall,
     path: '/agent/search',
     summary: 'Search orderable listings without an account',
-    query: crossRetailerQuery,
-    body: { schema: 'AgentSearchRequest', observed: true },
+    query: productOperations.search.query,
+    body: { schema: 'AgentSearchRequest', ...terms },
     answer: { status: 200, type: 'json', schema: 'SearchResponse', rows: 'results' },
     errors: [...challenge, 'unsupported_retailer'],
   },
@@ -42,8 +51,8 @@ export const agentOperations = {
     ...dataCall,
     path: '/agent/products/search',
     summary: "Search one retailer's products without an account",
-    query: { free_shipping: freeShipping },
-    body: { schema: 'AgentProductSearchRequest', observed: true },
+    query: productOperations['product.search'].query,
+    body: { schema: 'AgentProductSearchRequest', ...terms },
     answer: { status: 200, type: 'json', schema: 'ProductSearchResponse', rows: 'results' },
     errors: [...challenge, 'bad_request', 'unsupported_retailer'],
   },
@@ -51,7 +60,9 @@ export const agentOperations = {
     ...dataCall,
     path: '/agent/products/offers',
     summary: "Read one product's offers without an account",
-    body: { schema: 'AgentProductRequest', observed: true },
+    query: productQuery,
+    rules: freshnessRules,
+    body: { schema: 'AgentProductRequest', ...terms },
     answer: { status: 200, type: 'json', schema: 'ProductOffersPayload', essential: ['status'] },
     errors: [...challenge, 'not_found', 'bad_request', 'unsupported_retailer'],
   },
@@ -59,7 +70,9 @@ export const agentOperations = {
     ...dataCall,
     path: '/agent/products/details',
     summary: "Read one product's details without an account",
-    body: { schema: 'AgentProductRequest', observed: true },
+    query: productQuery,
+    rules: freshnessRules,
+    body: { schema: 'AgentProductRequest', ...terms },
     answer: { status: 200, type: 'json', schema: 'ProductDetailsPayload', essential: ['status'] },
     errors: [...challenge, 'not_found', 'bad_request', 'unsupported_retailer'],
   },

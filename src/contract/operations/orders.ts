@@ -11,10 +11,11 @@ const filters = {
     maxLength: limits.merchantOrderIdLength.max,
     description: "exact match on a retailer's own order number; dashes matched as typed and stripped",
   },
-  status_filter: { type: 'string', values: orderStatuses, description: 'order status' },
+  status_filter: { type: 'string', values: orderStatuses, grows: true, description: 'order status' },
   tracking_status: {
     type: 'string',
     values: trackingStatuses,
+    grows: true,
     description: 'at least one tracking number of that status',
   },
   has_tracking: { type: 'boolean', description: 'with (true) or without (false) a tracking number' },

@@ -13,14 +13,19 @@ const productId = {
 const price = (which: string) =>
   ({ type: 'integer', min: 0, description: `${which} price, in cents` }) as const satisfies Parameter;
 
-export const crossRetailerQuery = {
+const crossRetailerQuery = {
   limit: {
     type: 'integer',
     ...limits.searchLimit,
     observed: true,
     description: 'how many listings to answer with',
   },
-  retailer: { type: 'string', minLength: 1, description: 'one retailer only' },
+  retailer: {
+    type: 'string',
+    minLength: 1,
+    valuesFrom: 'GET /retailers',
+    description: 'one retailer only',
+  },
   sort: { type: 'string', values: searchSorts, default: 'relevance', description: 'order of the listings' },
 } as const satisfies Record<string, Parameter>;
 

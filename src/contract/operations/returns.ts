@@ -26,7 +26,7 @@ export const returnOperations = {
       limit: { ...list(limits.otherListLimit), observed: true },
       offset,
       search: { type: 'string', description: 'part of a return id, order id or retailer return number' },
-      status: { type: 'string', values: returnStatuses, description: 'status of the return' },
+      status: { type: 'string', values: returnStatuses, grows: true, description: 'status of the return' },
     },
     answer: { status: 200, type: 'json', schema: 'ReturnRequestListResponse', rows: 'return_requests' },
     errors: [],

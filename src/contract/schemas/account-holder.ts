@@ -6,7 +6,7 @@ import { OrderCreate } from './order-create.ts';
 export const Wallet = observed(
   z.strictObject({
     id: uuid,
-    user_id: text,
+    user_id: z.int(),
     balance: cents,
     wallet_type: z.enum(walletTypes),
     created_at: timestamp,
@@ -70,7 +70,7 @@ export const DeviceCode = observed(
     expires_in: count,
     interval: count,
     human_message: text,
-    next: z.unknown(),
+    next: text,
   }),
 );
 

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { batchRowStatuses, batchStatuses } from '../enums.ts';
 import { cents, count, observed, text, timestamp, uuid } from './fields.ts';
 
+/** A row as it is echoed; a cell that was no text is sent back as one. */
 const cells = z.record(z.string(), z.string());
+const givenCells = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 
 export const BulkUploadRequest = observed(
   z.strictObject({
     filename: z.string().nullish(),
-    rows: z.array(cells).min(1, 'At least one row is needed'),
+    rows: z.array(givenCells).min(1, 'At least one row is needed').prefault([]),
     notify_on_complete: z.boolean().nullish(),
   }),
 );

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { errorCodes } from '../error-codes.ts';
 
-/** The error body; `code` stays open in answers so that a new code passes through. */
+const codes = Object.keys(errorCodes);
+
+/** The error body; the document lists the codes, and reading leaves `code` open, so that a new one passes through. */
 export const ErrorResponse = z.strictObject({
-  code: z.string(),
+  code: z.string().meta({ enum: codes }),
   message: z.string(),
   details: z.looseObject({}),
 });

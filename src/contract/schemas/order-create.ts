@@ -7,7 +7,7 @@ import {
   paymentModes,
   productConditions,
 } from '../enums.ts';
-import { webhookEventSynonyms, webhookEvents } from '../events.ts';
+import { webhookEventNames } from '../events.ts';
 import { limits, usPostalCodePattern } from '../limits.ts';
 import { httpUrl, metadata, observed, price, shortText } from './fields.ts';
 
@@ -50,7 +50,7 @@ const MarginSpec = observed(z.strictObject({ type: z.enum(marginTypes), value: z
 
 const OrderPayment = observed(
   z.strictObject({
-    mode: z.enum(paymentModes),
+    mode: z.enum(paymentModes).default('wallet'),
     payment_method: z.string().nullish(),
     customer: z.string().nullish(),
     margin: MarginSpec.nullish(),
@@ -69,11 +69,10 @@ export const FulfillmentPreferences = observed(
 );
 
 const hookAddresses = z.union([httpUrl, z.array(httpUrl)]);
-const hookNames = [...Object.keys(webhookEvents), ...Object.keys(webhookEventSynonyms)];
 
 /** Addresses for each event, for this order alone (specification, Events). */
 export const Webhooks = observed(
-  z.strictObject(Object.fromEntries(hookNames.map((name) => [name, hookAddresses.nullish()]))),
+  z.strictObject(Object.fromEntries(webhookEventNames.map((name) => [name, hookAddresses.nullish()]))),
 );
 
 export const OrderCreate = z

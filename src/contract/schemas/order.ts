@@ -74,7 +74,7 @@ export const FieldError = observed(
     code: text,
     message: text,
     received: z.unknown(),
-    expected: z.unknown(),
+    expected: text.nullable(),
   }),
 );
 
@@ -115,6 +115,9 @@ export const OrderPriceComponents = observed(
   }),
 );
 
+/** A retailer's own order; its number stands under `merchant_order_id`. */
+export const MerchantOrder = observed(z.looseObject({ merchant_order_id: text }));
+
 export const OrderJobResult = observed(
   z.looseObject({
     success: z.boolean(),
@@ -123,7 +126,7 @@ export const OrderJobResult = observed(
     error_details: ErrorDetails.nullable(),
     price_components: OrderPriceComponents.nullable(),
     estimated_delivery: text.nullable(),
-    merchant_order_ids: z.array(text),
+    merchant_order_ids: z.array(MerchantOrder),
   }),
 );
 
@@ -194,7 +197,7 @@ export const OrderResponse = z.strictObject({
   attempts: count,
   items: z.array(OrderItem),
   shipping_address: observed(ShippingAddress),
-  metadata: metadata.nullable(),
+  metadata: metadata.optional(),
   po_number: text.nullable(),
   handling_days_max: observed(z.int().nullable()),
   is_gift: z.boolean(),
@@ -205,14 +208,14 @@ export const OrderResponse = z.strictObject({
   merchant_order_ids: z.array(text),
   tracking_numbers: z.array(TrackingNumber),
   created_by: observed(text.nullable()),
-  user_id: observed(text),
+  user_id: observed(z.int()),
   returns: observed(z.array(ReturnSummary)),
   connect: OrderConnectInfo.nullable(),
   payment: OrderPaymentInfo.nullable(),
   customer_notifications: observed(
     z.strictObject({ email: text, delivered: z.boolean().nullable() }).nullable(),
   ),
-  fulfillment: OrderFulfillment.nullable(),
+  fulfillment: OrderFulfillment,
   created_at: observed(timestamp),
   updated_at: observed(timestamp),
 });
@@ -240,7 +243,7 @@ export const OrderMilestone = z.strictObject({
   label: observed(text),
   occurred_at: observed(timestamp),
   source: observed(text),
-  detail: observed(text.nullable()),
+  detail: observed(z.looseObject({}).nullable()),
 });
 
 export const OrderTimelineResponse = observed(

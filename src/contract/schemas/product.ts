@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listingTypes, payloadStatuses, productConditions } from '../enums.ts';
+import { listingTypes, offerConditions, payloadStatuses, searchSorts } from '../enums.ts';
 import { limits } from '../limits.ts';
 import { cents, count, observed, price, text } from './fields.ts';
 
@@ -25,7 +25,7 @@ export const SearchResponse = observed(
     status: z.enum(payloadStatuses),
     query: text,
     results: z.array(Sku),
-    excluded_by_price: count,
+    excluded_by_price: count.nullable(),
     hint: text.nullable(),
   }),
 );
@@ -60,7 +60,7 @@ export const Offer = observed(
   z.strictObject({
     offer_id: text,
     price: cents,
-    condition: z.enum(productConditions),
+    condition: z.enum(Object.values(offerConditions)),
     available: z.boolean(),
     seller: z.strictObject({
       id: text,
@@ -146,30 +146,33 @@ export const ProductDetailsPayload = z.looseObject({
   taxonomy_id: z.int().optional(),
 });
 
+/** The terms of the agent data calls, as a body; the table's query has them too, with what is required and its rules. */
 export const AgentSearchRequest = observed(
-  z.strictObject({ q: z.string().min(1), min_price: price.nullish(), max_price: price.nullish() }),
+  z.strictObject({
+    q: z.string().min(1).nullish(),
+    min_price: price.nullish(),
+    max_price: price.nullish(),
+    limit: z.int().min(limits.searchLimit.min).max(limits.searchLimit.max).nullish(),
+    retailer: z.string().min(1).nullish(),
+    sort: z.enum(searchSorts).nullish(),
+  }),
 );
 
 export const AgentProductSearchRequest = observed(
   z.strictObject({
-    query: z.string().min(1),
-    retailer: z.string().min(1),
+    query: z.string().min(1).nullish(),
+    retailer: z.string().min(1).nullish(),
     page: z.int().min(1).nullish(),
     free_shipping: z.boolean().nullish(),
   }),
 );
 
 export const AgentProductRequest = observed(
-  z
-    .strictObject({
-      product_id: z.string().min(1),
-      retailer: z.string().min(1),
-      max_age: z.int().min(limits.maxAgeSeconds.min).nullish(),
-      newer_than: z.int().nullish(),
-      async: z.boolean().nullish(),
-    })
-    .refine((request) => request.max_age == null || request.newer_than == null, {
-      path: ['newer_than'],
-      message: 'max_age and newer_than exclude each other',
-    }),
+  z.strictObject({
+    product_id: z.string().min(1).nullish(),
+    retailer: z.string().min(1).nullish(),
+    max_age: z.number().min(limits.maxAgeSeconds.min).nullish(),
+    newer_than: z.int().nullish(),
+    async: z.boolean().nullish(),
+  }),
 );

@@ -41,9 +41,9 @@ export const RetailerCheckResponse = observed(
     platform: text.nullable(),
     checkout: z.strictObject({ guest_checkout: z.boolean(), use_your_account: z.boolean() }).nullable(),
     ships_to: z.array(text),
-    evidence: z.strictObject({ orders_placed: count, last_order_at: timestamp.nullable() }),
-    support_detail: text.nullable(),
+    evidence: z.strictObject({ orders_placed: z.boolean(), last_order_at: timestamp.nullable() }),
+    support_detail: text,
     unsupported_reason: z.enum(unsupportedReasons).nullable(),
-    how_to_order: text.nullable(),
+    how_to_order: text,
   }),
 );

@@ -1,4 +1,5 @@
 import type { Shape } from '../../contract/schemas/index.ts';
+import { retailerNamed } from '../catalogue/retailers.ts';
 import type { Store, StoredRow } from '../store.ts';
 
 /** A managed account as the store keeps it; secrets are sealed. */
@@ -73,7 +74,7 @@ export function shownAccount(store: Store, account: Account, now: number): Shape
     short_id: account.shortId,
     email: account.email,
     retailer: account.retailer,
-    retailer_id: account.retailer,
+    retailer_id: account.retailer === null ? null : (retailerNamed(account.retailer)?.number ?? null),
     has_totp: account.totpSecret !== null,
     has_forwarding: account.hasForwarding,
     retailer_config: account.config && { ...account.config },

@@ -14,6 +14,11 @@ export interface CheckedRow {
   readonly cents: number;
 }
 
+type Cells = Shape<'BulkUploadRequest'>['rows'][number];
+
+const asTexts = (cells: Cells): Record<string, string> =>
+  Object.fromEntries(Object.entries(cells).map(([heading, cell]) => [heading, String(cell ?? '')]));
+
 /** How many rows are checked before other requests get their turn. */
 const batch = 100;
 
@@ -28,7 +33,7 @@ export async function checkRows(
   const checked: CheckedRow[] = [];
   for (const [index, cells] of rows.entries()) {
     if (index % batch === batch - 1) await new Promise((resolve) => setImmediate(resolve));
-    const { plan, values, row } = read(cells);
+    const { plan, values, row } = read(asTexts(cells));
     const errors = row.issues.map(({ column, value, message }) =>
       value === '' ? `${column} ${message}` : `${column} "${value}" ${message}`,
     );

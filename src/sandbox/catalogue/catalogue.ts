@@ -1,3 +1,4 @@
+import { offerConditions } from '../../contract/enums.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import type { Sqlite } from '../../sqlite/load.ts';
 import { Refusal } from '../refusal.ts';
@@ -12,7 +13,14 @@ import { type Listing, listingAt } from './listing.ts';
 import { offersOf } from './offers.ts';
 import { numberOfSku, type Place, placeOf, placeOfVariant } from './product-id.ts';
 import { type RetailerSearch, retailerPage } from './retailer-search.ts';
-import { publicRetailer, type Retailer, retailerNamed, retailerOf, retailers } from './retailers.ts';
+import {
+  publicRetailer,
+  type Retailer,
+  retailerNamed,
+  retailerOf,
+  retailers,
+  seenStores,
+} from './retailers.ts';
 import { findEverywhere, findWithin, type Search } from './search.ts';
 import { atVariant } from './variants.ts';
 
@@ -43,7 +51,7 @@ export class Catalogue {
   }
 
   /** Orderable listings across retailers; where no listing has all the words, those that have any. */
-  search(search: Search): { results: Shape<'Sku'>[]; excludedByPrice: number; hint: string | null } {
+  search(search: Search): { results: Shape<'Sku'>[]; excludedByPrice: number | null; hint: string | null } {
     const { numbers, ...rest } = findEverywhere(this.#opened(), search);
     return { results: this.#listings(numbers).map((it) => this.#sku(it)), ...rest };
   }
@@ -79,7 +87,7 @@ export class Catalogue {
       retailer,
       product_id: productId,
       timestamp,
-      offers: offersOf(listing),
+      offers: offersOf(listing).map((offer) => ({ ...offer, condition: offerConditions[offer.condition] })),
     };
   }
 
@@ -118,9 +126,10 @@ export class Catalogue {
     return retailers.map(({ retailer }) => retailer);
   }
 
-  retailers({ name, limit, offset }: { name?: string; limit: number; offset: number }) {
+  /** @param seen with the stores that were seen and are not curated. */
+  retailers({ name, seen, limit, offset }: { name?: string; seen: boolean; limit: number; offset: number }) {
     const wanted = name?.toLowerCase() ?? '';
-    const found = retailers.filter(
+    const found = (seen ? [...retailers, ...seenStores] : retailers).filter(
       (it) => it.retailer.includes(wanted) || it.name.toLowerCase().includes(wanted),
     );
     return { retailers: found.slice(offset, offset + limit).map(publicRetailer), total: found.length };
@@ -135,7 +144,7 @@ export class Catalogue {
     };
   }
 
-  check(url: string, country: string, shopUrl: string): Shape<'RetailerCheckResponse'> {
+  check(url: string, country: string | undefined, shopUrl: string): Shape<'RetailerCheckResponse'> {
     return checkUrl(url, country, this.sellerOf(url), shopUrl);
   }
 

@@ -1,6 +1,6 @@
 import { destinationCountries, type UnsupportedReason } from '../../contract/enums.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import { domainOf, isUnsupported, type Retailer } from './retailers.ts';
+import { domainOf, isSeen, isUnsupported, type Retailer } from './retailers.ts';
 
 type Check = Shape<'RetailerCheckResponse'>;
 
@@ -9,22 +9,24 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 /**
  * Would an order for this URL to this country be refused: the very code that ordering would answer with.
  * @param retailer that sells what the URL names, if it is one of ours.
- * @param country two letters, any case.
+ * @param country two letters, any case; without it nothing is said of shipping.
  */
 export function checkUrl(
   url: string,
-  country: string,
+  country: string | undefined,
   retailer: Retailer | undefined,
   shopUrl: string,
 ): Check {
   const domain = domainOf(url);
-  const destination = country.toUpperCase();
+  const destination = country?.toUpperCase();
   const reason = reasonAgainst(domain, retailer, destination);
+  const support = supportOf(domain, retailer, shopUrl);
+  const ships = isUnsupported(domain) ? [] : [...(retailer?.countries ?? destinationCountries)];
   return {
     url,
     domain,
     orderable: reason === null,
-    support: supportOf(domain, retailer, shopUrl),
+    support,
     retailer: retailer
       ? {
           retailer: retailer.retailer,
@@ -37,15 +39,15 @@ export function checkUrl(
     checkout: retailer
       ? { guest_checkout: retailer.guestCheckout, use_your_account: retailer.kind !== 'storefront' }
       : null,
-    ships_to: isUnsupported(domain) ? [] : [...(retailer?.countries ?? destinationCountries)],
-    evidence: { orders_placed: 0, last_order_at: null },
-    support_detail: reason === null ? null : details[reason](domain, destination),
+    ships_to: ships,
+    evidence: { orders_placed: support === 'verified' || support === 'active', last_order_at: null },
+    support_detail: reason === null ? supportDetails[support](domain) : details[reason](domain, destination),
     unsupported_reason: reason,
-    how_to_order: howToOrder(reason),
+    how_to_order: howToOrder[reason ?? 'orderable'](ships),
   };
 }
 
-const details: Readonly<Record<UnsupportedReason, (domain: string, country: string) => string>> = {
+const details: Readonly<Record<UnsupportedReason, (domain: string, country?: string) => string>> = {
   unsupported_retailer: (domain) => `${domain} cannot be ordered from.`,
   unsupported_country: (domain, country) => `${domain} does not deliver to ${country}.`,
   guest_checkout_not_supported: (domain) =>
@@ -55,23 +57,33 @@ const details: Readonly<Record<UnsupportedReason, (domain: string, country: stri
 function reasonAgainst(
   domain: string,
   retailer: Retailer | undefined,
-  country: string,
+  country: string | undefined,
 ): UnsupportedReason | null {
   if (isUnsupported(domain)) return 'unsupported_retailer';
   const served: readonly string[] = retailer?.countries ?? destinationCountries;
-  if (!served.includes(country)) return 'unsupported_country';
+  if (country !== undefined && !served.includes(country)) return 'unsupported_country';
   return retailer && !retailer.guestCheckout ? 'guest_checkout_not_supported' : null;
 }
 
 function supportOf(domain: string, retailer: Retailer | undefined, shopUrl: string): Check['support'] {
   if (isUnsupported(domain)) return 'unsupported';
   if (retailer) return retailer.support;
+  if (isSeen(domain)) return 'observed';
   return domain === domainOf(shopUrl) || loopback.test(domain) ? 'verified' : 'untested';
 }
 
-function howToOrder(reason: UnsupportedReason | null): string | null {
-  if (reason === null) return 'POST /orders with this URL';
-  return reason === 'guest_checkout_not_supported'
-    ? 'POST /orders with this URL and the retailer_credentials_id of your account there'
-    : null;
-}
+const supportDetails: Readonly<Record<Check['support'], (domain: string) => string>> = {
+  verified: (domain) => `Orders at ${domain} are checked regularly.`,
+  active: (domain) => `Orders at ${domain} have been placed.`,
+  observed: (domain) => `${domain} was seen, and no order has been placed there yet.`,
+  untested: (domain) => `Nothing is known of ${domain}; an order is tried all the same.`,
+  unsupported: (domain) => `${domain} cannot be ordered from.`,
+};
+
+const howToOrder: Readonly<Record<UnsupportedReason | 'orderable', (ships: readonly string[]) => string>> = {
+  orderable: () => 'POST /orders with this URL',
+  unsupported_retailer: () => 'Choose a product of another retailer; GET /retailers lists them.',
+  unsupported_country: (ships) => `POST /orders with an address in ${ships.join(', ')}.`,
+  guest_checkout_not_supported: () =>
+    'POST /orders with this URL and the retailer_credentials_id of your account there',
+};

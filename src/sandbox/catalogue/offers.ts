@@ -4,7 +4,8 @@ import { Random } from '../random.ts';
 import { sellers } from './goods/brands.ts';
 import type { Listing } from './listing.ts';
 
-type Offer = Shape<'Offer'>;
+/** An offer whose condition is spelled as orders spell it. */
+type Offer = Omit<Shape<'Offer'>, 'condition'> & { readonly condition: ProductCondition };
 type Terms = Pick<Offer, 'price' | 'condition' | 'seller' | 'minimum_quantity'>;
 
 /** What a condition is worth, in parts of 100 of the price of a new one. */

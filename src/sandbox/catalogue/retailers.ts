@@ -4,6 +4,7 @@ import type { Category } from './goods/sort.ts';
 import type { RetailerKind } from './kinds.ts';
 
 export interface Retailer {
+  readonly number: number;
   /** Identifier; for a hosted storefront its domain. */
   readonly retailer: string;
   readonly name: string;
@@ -35,9 +36,10 @@ const plain = {
   support: 'active',
 } as const;
 
-type More = Partial<Retailer> & Pick<Retailer, 'sells'>;
+type Row = Omit<Retailer, 'number'>;
+type More = Partial<Row> & Pick<Row, 'sells'>;
 
-const named = (retailer: string, name: string, more: More): Retailer => ({
+const named = (retailer: string, name: string, more: More): Row => ({
   ...plain,
   retailer,
   name,
@@ -45,11 +47,10 @@ const named = (retailer: string, name: string, more: More): Retailer => ({
   ...more,
 });
 
-const storefront = (domain: string, name: string, more: More): Retailer => ({
+const storefront = (domain: string, name: string, more: More): Row => ({
   ...plain,
   kind: 'storefront',
   countries: destinationCountries,
-  support: 'observed',
   retailer: domain,
   name,
   host: domain,
@@ -57,7 +58,7 @@ const storefront = (domain: string, name: string, more: More): Retailer => ({
 });
 
 /** The fourteen retailers, all invented, one row each. */
-export const retailers: readonly Retailer[] = [
+const rows: readonly Row[] = [
   named('harborgoods', 'Harbor Goods', {
     kind: 'general',
     sells: 'everything',
@@ -124,6 +125,16 @@ export const retailers: readonly Retailer[] = [
   storefront('sturdysteps.example', 'Sturdy Steps', { sells: ['Apparel'], freeFromCents: 5000 }),
 ];
 
+/** Stores that were seen, and whose listings nobody curates. */
+const seenRows: readonly Row[] = [
+  storefront('quietkettle.example', 'Quiet Kettle', { sells: ['Tea'], support: 'observed' }),
+  storefront('northpier.example', 'North Pier', { sells: ['Apparel'], support: 'observed' }),
+];
+
+const numbered = [...rows, ...seenRows].map((row, index): Retailer => ({ ...row, number: index + 1 }));
+export const retailers: readonly Retailer[] = numbered.slice(0, rows.length);
+export const seenStores: readonly Retailer[] = numbered.slice(rows.length);
+
 /** Known shops that cannot be ordered from. */
 const unsupportedDomains: readonly string[] = [
   'tickets-now.example',
@@ -132,6 +143,9 @@ const unsupportedDomains: readonly string[] = [
 ];
 
 export const isUnsupported = (domain: string): boolean => unsupportedDomains.includes(domain);
+
+/** Whether a store was seen. */
+export const isSeen = (domain: string): boolean => seenStores.some(({ host }) => host === domain);
 
 /** The host of a URL without `www.`; empty where there is none. */
 export const domainOf = (url: string): string =>
@@ -155,7 +169,7 @@ export const retailerOf = (url: string): Retailer | undefined => byDomain.get(do
 /** A retailer as `GET /retailers` shows it. */
 export const publicRetailer = (it: Retailer): Shape<'PublicRetailer'> => ({
   retailer: it.retailer,
-  retailer_id: it.retailer,
+  retailer_id: String(it.number),
   display_name: it.name,
   base_url: `https://${it.host}`,
   no_account_needed: it.guestCheckout,

@@ -15,7 +15,8 @@ export interface Search {
 interface Hits {
   /** Numbers of listings, in order. */
   readonly numbers: readonly number[];
-  readonly excludedByPrice: number;
+  /** null where no bound of the price was given. */
+  readonly excludedByPrice: number | null;
   readonly hint: string | null;
 }
 
@@ -27,28 +28,38 @@ const orders: Readonly<Record<SearchSort, string>> = {
 };
 const hints = {
   someWords: 'No listing has all of the words; these have some of them.',
-  noWords: 'The query has no word to look for.',
+  noWords: 'The query has no word to look for: give one with letters or digits.',
 };
+/** What to change where nothing was found. */
+function hintForNone(excludedByPrice: number | null, retailer: string | undefined): string {
+  if (excludedByPrice) return `Change min_price or max_price: they leave out ${excludedByPrice} listings.`;
+  const elsewhere = retailer === undefined ? '' : ', or search without retailer';
+  return `Nothing has these words: try others, or fewer${elsewhere}.`;
+}
+
 const from = 'FROM words JOIN listings l ON l.number = words.rowid WHERE words MATCH ?';
 
 /** Across retailers: listings that anyone can order; those of a members' retailer when it is named. */
 export function findEverywhere(index: Sqlite, search: Search): Hits {
   const { q, retailer, minPrice = 0, maxPrice = Number.MAX_SAFE_INTEGER, sort, limit } = search;
+  const isClamped = search.minPrice !== undefined || search.maxPrice !== undefined;
   const narrowed = retailer === undefined ? 'AND l.reach > 0' : 'AND l.reach >= 0 AND l.retailer = ?';
   const { match, hint } = bestMatch(index, q, narrowed, retailer === undefined ? [] : [retailer]);
-  if (match === undefined) return { numbers: [], excludedByPrice: 0, hint };
+  if (match === undefined) return { numbers: [], excludedByPrice: isClamped ? 0 : null, hint };
   const given = retailer === undefined ? [match] : [match, retailer];
   const rows = index
     .prepare(
       `SELECT l.number ${from} ${narrowed} AND l.cents BETWEEN ? AND ? ORDER BY ${orders[sort]} LIMIT ?`,
     )
     .all(...given, minPrice, maxPrice, limit);
-  const excludedByPrice = count(index, `${narrowed} AND l.cents NOT BETWEEN ? AND ?`, [
-    ...given,
-    minPrice,
-    maxPrice,
-  ]);
-  return { numbers: numbersOf(rows), excludedByPrice, hint };
+  const excludedByPrice = isClamped
+    ? count(index, `${narrowed} AND l.cents NOT BETWEEN ? AND ?`, [...given, minPrice, maxPrice])
+    : null;
+  return {
+    numbers: numbersOf(rows),
+    excludedByPrice,
+    hint: rows.length > 0 ? hint : hintForNone(excludedByPrice, retailer),
+  };
 }
 
 /** Within one retailer: the numbers from an offset on, and one more than asked for where there are more. */

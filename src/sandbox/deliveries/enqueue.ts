@@ -27,12 +27,14 @@ export function enqueueEvents(
       ]);
       if (urls.size === 0) continue;
       const body = bodyOf(record);
+      const eventId = identity.uuid('event');
       for (const url of urls) {
         insertDelivery(store, {
           id: identity.uuid('delivery'),
           userId,
           orderId: record.id,
           event,
+          eventId,
           url,
           body,
           at,
@@ -47,6 +49,8 @@ interface NewDelivery {
   readonly userId: string;
   readonly orderId: string;
   readonly event: string;
+  /** The same for each address that it goes to. */
+  readonly eventId: string;
   readonly url: string;
   readonly body: string;
   /** ms since the epoch. */
@@ -56,7 +60,7 @@ interface NewDelivery {
 /** It waits behind those of the same order to the same address that have not ended yet. Within a transaction. */
 export function insertDelivery(
   store: Store,
-  { id, userId, orderId, event, url, body, at }: NewDelivery,
+  { id, userId, orderId, event, eventId, url, body, at }: NewDelivery,
 ): void {
   const isBehind = store.get(
     'SELECT 1 FROM deliveries WHERE order_id = ? AND url = ? AND next_at IS NOT NULL LIMIT 1',
@@ -64,12 +68,13 @@ export function insertDelivery(
     url,
   );
   store.run(
-    `INSERT INTO deliveries (id, user_id, order_id, event, url, body, created_at, next_at, behind)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO deliveries (id, user_id, order_id, event, event_id, url, body, created_at, next_at, behind)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     userId,
     orderId,
     event,
+    eventId,
     url,
     body,
     at,

@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { webhookEventHeader } from '../../contract/events.ts';
+import { webhookEventHeader, webhookIdHeader } from '../../contract/events.ts';
 import { literalAddress } from '../../network/addresses.ts';
 import { checkedLookup } from '../../network/lookup.ts';
 import { mayReach, reachOf, refusedAddress, type WebhookReach } from './address.ts';
@@ -15,6 +15,7 @@ export interface Posted {
 interface Letter {
   readonly url: string;
   readonly event: string;
+  readonly eventId: string;
   readonly body: string;
 }
 
@@ -56,7 +57,10 @@ function reason(error: unknown): string {
   return 'the attempt failed';
 }
 
-async function statusOf({ url: address, event, body }: Letter, options: PostOptions): Promise<number> {
+async function statusOf(
+  { url: address, event, eventId, body }: Letter,
+  options: PostOptions,
+): Promise<number> {
   const { reach, limitMs, closing } = options;
   const url = new URL(address);
   const refused = refusedAddress(url, reach);
@@ -73,6 +77,7 @@ async function statusOf({ url: address, event, body }: Letter, options: PostOpti
       'content-type': 'application/json',
       'content-length': bytes.length,
       [webhookEventHeader]: event,
+      [webhookIdHeader]: eventId,
       ...authorization(url),
     },
     agent: false,

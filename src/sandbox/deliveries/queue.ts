@@ -7,6 +7,7 @@ export interface Claimed {
   readonly seq: number;
   readonly orderId: string;
   readonly event: string;
+  readonly eventId: string;
   readonly url: string;
   readonly body: string;
   /** How often it was attempted before. */
@@ -30,7 +31,7 @@ export const anythingDue = (store: Store, { now, real }: Times): boolean =>
 /** Takes up to `room` deliveries that are due, the longest waiting first. Within a transaction. */
 export function claim(store: Store, lease: string, { now, real }: Times, room: number): Claimed[] {
   const rows = store.all(
-    `SELECT seq, order_id, event, url, body, attempts FROM deliveries WHERE ${isFree} ORDER BY next_at, seq LIMIT ?`,
+    `SELECT seq, order_id, event, event_id, url, body, attempts FROM deliveries WHERE ${isFree} ORDER BY next_at, seq LIMIT ?`,
     now,
     real,
     room,
@@ -42,6 +43,7 @@ export function claim(store: Store, lease: string, { now, real }: Times, room: n
       seq,
       orderId: String(row.order_id),
       event: String(row.event),
+      eventId: String(row.event_id),
       url: String(row.url),
       body: String(row.body),
       attempts: Number(row.attempts),

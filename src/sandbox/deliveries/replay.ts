@@ -23,6 +23,7 @@ export function replay(
         userId: String(row.user_id),
         orderId,
         event: String(row.event),
+        eventId: String(row.event_id),
         url: String(row.url),
         body: String(row.body),
         at: now,

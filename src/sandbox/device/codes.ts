@@ -49,7 +49,7 @@ export function startDevice(
       expires_in: lifeSeconds,
       interval: limits.deviceIntervalSeconds,
       human_message: `Open ${uri} and enter the code ${userCode}.`,
-      next: ['Show the code to a person.', 'POST /device/token with device_code every interval seconds.'],
+      next: 'Show the code to a person, then POST /device/token with device_code every interval seconds.',
     };
   });
 }

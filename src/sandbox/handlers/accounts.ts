@@ -1,5 +1,6 @@
 import type { Shape } from '../../contract/schemas/index.ts';
 import { accountOf, findAccount, shownAccount } from '../accounts/records.ts';
+import { retailerNamed } from '../catalogue/retailers.ts';
 import type { AllHandlers, Call, Service } from '../handler.ts';
 import { failWaitingFor } from '../orders/without-account.ts';
 import { Refusal } from '../refusal.ts';
@@ -23,7 +24,7 @@ export const accountHandlers = {
   },
 
   'account.create': async (service, { caller, body, now }) => {
-    const retailer = await knownRetailer(service, body.retailer);
+    const retailer = retailerId(body.retailer);
     const { store, identity, config } = service;
     const sealer = await service.sealer();
     return store.transaction(() => {
@@ -41,7 +42,7 @@ export const accountHandlers = {
         retailer,
         body.password ? sealer.seal(body.password, id) : null,
         body.totp_secret ? sealer.seal(body.totp_secret, id) : null,
-        body.retailer_config ? JSON.stringify(body.retailer_config) : null,
+        configText(body.retailer_config),
         forwarding,
         now,
         now,
@@ -53,20 +54,18 @@ export const accountHandlers = {
   'account.update': async (service, call) => {
     const { store } = service;
     const { body, caller, now } = call;
-    const retailer = await knownRetailer(service, body.retailer);
     const sealer = await service.sealer();
     return store.transaction(() => {
       const account = ownAccount(service, call);
-      const sealed = (secret: string | null): string | null => secret && sealer.seal(secret, account.id);
-      // Only what was given changes; null takes a value away.
+      const sealed = (secret: string): string | null =>
+        secret === '' ? null : sealer.seal(secret, account.id);
+      // Only what was given changes.
       const changes: Record<string, string | null> = {
         ...(body.email != null && { email: body.email }),
-        ...(body.retailer !== undefined && { retailer }),
-        ...(body.password !== undefined && { password: sealed(body.password) }),
-        ...(body.totp_secret !== undefined && { totp_secret: sealed(body.totp_secret) }),
-        ...(body.retailer_config !== undefined && {
-          retailer_config: body.retailer_config && JSON.stringify(body.retailer_config),
-        }),
+        ...(body.retailer != null && { retailer: retailerId(body.retailer) }),
+        ...(body.password != null && { password: sealed(body.password) }),
+        ...(body.totp_secret != null && { totp_secret: sealed(body.totp_secret) }),
+        ...(body.retailer_config != null && { retailer_config: configText(body.retailer_config) }),
       };
       const login = { email: account.email, retailer: account.retailer, ...changes };
       refuseSameLogin(service, caller.userId, login.email, login.retailer, account.id);
@@ -101,15 +100,14 @@ function ownAccount({ store }: Service, { caller, path }: AccountCall) {
 const shown = (service: Service, call: AccountCall): Shape<'ManagedAccount'> =>
   shownAccount(service.store, ownAccount(service, call), call.now);
 
-async function knownRetailer(service: Service, retailer: string | null | undefined): Promise<string | null> {
-  if (retailer == null) return null;
-  const catalogue = await service.catalogue();
-  const known = catalogue.retailer(retailer);
-  if (known) return known.retailer;
-  throw new Refusal('bad_request', `There is no retailer "${retailer}"; GET /retailers lists them.`, {
-    retailer,
-  });
+/** The retailer's own identifier where it is known; any other is kept as it is written. Null for default credentials. */
+function retailerId(name: string | null | undefined): string | null {
+  const written = name?.trim() ?? '';
+  return written === '' ? null : (retailerNamed(written)?.retailer ?? written);
 }
+
+const configText = (config: Readonly<Record<string, unknown>> | null | undefined): string | null =>
+  config == null || Object.keys(config).length === 0 ? null : JSON.stringify(config);
 
 function refuseSameLogin(
   { store }: Service,

@@ -3,6 +3,7 @@ import type { AllHandlers } from '../handler.ts';
 import { prepareOrder } from '../orders/create.ts';
 import { findOrder, retriedAs } from '../orders/records.ts';
 import { legacyProduct } from '../products/answers.ts';
+import { productTerms } from '../products/terms.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Failures that lie in the order itself: no later try of the same order can go better. */
@@ -18,13 +19,7 @@ const permanent: ReadonlySet<string> = new Set<ErrorType>([
 
 export const legacyHandlers = {
   'legacy.product': async (service, { path, query, now }) => {
-    const product = {
-      retailer: String(query.retailer),
-      productId: path.product_id ?? '',
-      maxAge: typeof query.max_age === 'number' ? query.max_age : null,
-      newerThan: typeof query.newer_than === 'number' ? query.newer_than : null,
-      async: query.async === true,
-    };
+    const product = productTerms(path.product_id ?? '', query);
     return { value: await legacyProduct(service, product, now) };
   },
 

@@ -1,5 +1,6 @@
 import type { AllHandlers } from '../handler.ts';
 import type { Store } from '../store.ts';
+import { userNumber } from '../users.ts';
 import { walletOf } from '../wallet.ts';
 
 const dayMs = 24 * 3600 * 1000;
@@ -11,7 +12,7 @@ export const moneyHandlers = {
     return {
       value: {
         id: wallet.id,
-        user_id: caller.userId,
+        user_id: userNumber(store, caller.userId),
         balance: wallet.balance,
         wallet_type: 'purchases',
         created_at: iso(wallet.createdAt),

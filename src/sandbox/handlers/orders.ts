@@ -5,6 +5,7 @@ import { acceptOrder } from '../orders/create.ts';
 import { csvOf } from '../orders/export.ts';
 import { eachOrder, listOrders } from '../orders/list.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
+import { withRefunds } from '../payments/refunds.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 
@@ -29,7 +30,12 @@ export const orderHandlers = {
 
   'order.testProducts': ({ config }) => ({ value: testProductsResponse(config.shopUrl) }),
 
-  'order.get': ({ store }, call) => ({ text: JSON.stringify(ownOrder(store, call).record) }),
+  'order.get': ({ store }, call) => {
+    const { record } = ownOrder(store, call);
+    if (call.caller.orderId === null) return { text: JSON.stringify(record) };
+    const paid = withRefunds(store, record);
+    return { text: JSON.stringify(paid.record), headers: paid.headers };
+  },
 
   'order.timeline': ({ store }, call) => ({ value: milestones(ownOrder(store, call).record) }),
 

@@ -1,6 +1,8 @@
+import { countryProblem } from '../../contract/country.ts';
+import type { ParameterValue } from '../../contract/parameters.ts';
 import type { AllHandlers } from '../handler.ts';
 import { searchListings } from '../products/listings.ts';
-import { Refusal } from '../refusal.ts';
+import { Invalid, Refusal } from '../refusal.ts';
 
 export const retailerHandlers = {
   'retailer.list': async (service, { query }) => {
@@ -8,6 +10,7 @@ export const retailerHandlers = {
     const name = typeof query.name === 'string' ? query.name : undefined;
     const found = catalogue.retailers({
       ...(name !== undefined && { name }),
+      seen: Array.isArray(query.include) && query.include.includes('all'),
       limit: Number(query.limit),
       offset: Number(query.offset),
     });
@@ -19,20 +22,23 @@ export const retailerHandlers = {
     if (!isWebAddress(url))
       throw new Refusal('bad_request', `"${url}" is not an http or https URL.`, { url });
     const catalogue = await service.catalogue();
-    return { value: catalogue.check(url, String(query.country).toUpperCase(), service.config.shopUrl) };
+    return { value: catalogue.check(url, countryIn(query.country), service.config.shopUrl) };
   },
 
   search: async (service, { query }) => {
-    const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
-    const wanted = {
-      q: String(query.q),
-      minPrice: number(query.min_price),
-      maxPrice: number(query.max_price),
-    };
-    const value = await searchListings(service, wanted, query);
+    const value = await searchListings(service, query);
     return { value, count: value.results.length };
   },
 } satisfies Partial<AllHandlers>;
+
+/** @throws Invalid for what is not a code, naming the one to use. */
+function countryIn(value: ParameterValue | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const code = String(value).trim();
+  const msg = countryProblem(code);
+  if (msg !== undefined) throw new Invalid([{ loc: ['query', 'country'], msg, type: 'value_error' }]);
+  return code.toUpperCase();
+}
 
 /** Whether an order would take it for a product's page at all. */
 const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

@@ -1,6 +1,7 @@
 import { hashKey } from '../caller.ts';
 import type { Service } from '../handler.ts';
 import { secretToken } from '../identity.ts';
+import { insertUser } from '../users.ts';
 import { openWallet } from '../wallet.ts';
 
 interface Minting {
@@ -25,7 +26,7 @@ export function mintKey({ store, identity, config }: Service, { email, name, fro
   const id = identity.uuid('key');
   const key = `${config.prefix}_test_${secretToken(32)}`;
   const claimToken = secretToken(24);
-  store.run('INSERT INTO users (id, email, created_at) VALUES (?, ?, ?)', userId, email ?? null, now);
+  insertUser(store, { id: userId, email: email ?? null, createdAt: now });
   store.run(
     `INSERT INTO api_keys (hash, user_id, id, name, claim_token, minted_from, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     hashKey(key),

@@ -41,7 +41,7 @@ function placed(record: OrderRecord, change: Change<'placed'>): OrderRecord {
     ...settled(record, change),
     ...capturedBlocks(record, job_result.price_components ? chargedCents(job_result.price_components) : 0),
     status: 'order_placed',
-    merchant_order_ids: job_result.merchant_order_ids,
+    merchant_order_ids: job_result.merchant_order_ids.map(({ merchant_order_id }) => merchant_order_id),
     customer_notifications: notified && { ...notified, delivered: true },
   };
 }
@@ -116,5 +116,5 @@ function withConcessions(
   record: OrderRecord,
   concessions: readonly Concession[],
 ): OrderRecord['fulfillment'] {
-  return record.fulfillment && { ...record.fulfillment, concessions: [...concessions] };
+  return { ...record.fulfillment, concessions: [...concessions] };
 }

@@ -99,10 +99,13 @@ function placedResult(
 }
 
 /** One order number for each retailer, in the dashed form that people copy from its emails. */
-function merchantOrderIds(lines: readonly Line[], draw: Draw): string[] {
+function merchantOrderIds(lines: readonly Line[], draw: Draw): JobResult['merchant_order_ids'] {
   const retailers = [...new Set(lines.map(({ facts }) => facts.retailer))];
   return retailers.map((retailer) => {
     const digits = draw.digits(`merchant order ${retailer}`, 17);
-    return `${digits.slice(0, 3)}-${digits.slice(3, 10)}-${digits.slice(10)}`;
+    return {
+      merchant_order_id: `${digits.slice(0, 3)}-${digits.slice(3, 10)}-${digits.slice(10)}`,
+      retailer,
+    };
   });
 }

@@ -15,7 +15,7 @@ export function initialRecord(input: NewOrder): OrderRecord {
     attempts: 0,
     items: items(input, time),
     shipping_address: shippingAddress(order),
-    metadata: order.metadata ?? null,
+    metadata: order.metadata ?? {},
     po_number: order.po_number ?? null,
     handling_days_max: order.handling_days_max ?? null,
     is_gift: order.is_gift ?? false,
@@ -26,7 +26,7 @@ export function initialRecord(input: NewOrder): OrderRecord {
     merchant_order_ids: [],
     tracking_numbers: [],
     created_by: input.createdBy ?? null,
-    user_id: input.userId,
+    user_id: input.userNumber,
     returns: [],
     ...securedBlocks(order, input.config.orderFeeCents, drawFor(input.seed, orderId)),
     customer_notifications: order.customer_notifications
@@ -70,13 +70,13 @@ function shippingAddress({ shipping_address: address }: OrderBody): OrderRecord[
   };
 }
 
-function fulfillment({ fulfillment: asked }: OrderBody): OrderRecord['fulfillment'] {
-  if (!asked) return null;
+/** What a strict order relaxes is nothing: every concern null. */
+function fulfillment({ fulfillment: relaxed }: OrderBody): OrderRecord['fulfillment'] {
   return {
-    gift: asked.gift ?? null,
-    items: asked.items ?? null,
-    quantity: asked.quantity ?? null,
-    excluded_merchants: asked.excluded_merchants ?? [],
+    gift: relaxed?.gift ?? null,
+    items: relaxed?.items ?? null,
+    quantity: relaxed?.quantity ?? null,
+    excluded_merchants: relaxed?.excluded_merchants ?? [],
     concessions: [],
   };
 }

@@ -28,20 +28,27 @@ const fields: Partial<Record<ErrorType, (line: Line, record: OrderRecord) => Fie
   invalid_variant: ({ index, item, facts }) => ({
     field: `products.${index}.variant`,
     received: item.variant,
-    expected: facts.options ?? 'a variant that the product page lists',
+    expected: optionsIn(facts) ?? 'a variant that the product page lists',
   }),
   quantity_limit_exceeded: ({ index, item, facts }) => ({
     field: `products.${index}.quantity`,
     received: item.quantity,
-    expected: facts.quantityCap ?? null,
+    expected: facts.quantityCap === undefined ? null : String(facts.quantityCap),
   }),
-  gift_option_unavailable: () => ({ field: 'is_gift', received: true, expected: false }),
+  gift_option_unavailable: () => ({ field: 'is_gift', received: true, expected: 'false' }),
   shipping_method_unavailable: ({ facts }, record) => ({
     field: 'handling_days_max',
     received: record.handling_days_max,
-    expected: facts.handlingDays ?? null,
+    expected: facts.handlingDays === undefined ? null : String(facts.handlingDays),
   }),
 };
+
+/** `Size: S, M, L; Colour: red`. */
+const optionsIn = ({ options }: Line['facts']): string | undefined =>
+  options &&
+  Object.entries(options)
+    .map(([label, values]) => `${label}: ${values.join(', ')}`)
+    .join('; ');
 
 /** The `job_result` of a failed order (specification, Errors, rules 5 and 7). */
 export function failedResult(record: OrderRecord, refusal: Refusal): JobResult {
@@ -83,7 +90,7 @@ function messageOf(record: OrderRecord, { code, price, rejections }: Refusal): s
 
 function fieldErrors(record: OrderRecord, { code, rejections, price }: Refusal): FieldError[] {
   if (price) {
-    const expected = chargedCents(price);
+    const expected = String(chargedCents(price));
     return [{ field: 'max_price', code, message: sentences[code], received: record.max_price, expected }];
   }
   return rejections.flatMap(({ line, code }) => {

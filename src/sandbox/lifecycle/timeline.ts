@@ -41,17 +41,30 @@ export function milestones(record: OrderRecord): Shape<'OrderTimelineResponse'> 
 function placing({ job_result: result, merchant_order_ids: ids }: OrderRecord): Milestone[] {
   if (typeof result?.completed_at !== 'string') return [];
   return result.success
-    ? [milestone('order_placed', result.completed_at, 'retailer', ids.join(', ') || null)]
-    : [milestone('order_failed', result.completed_at, 'service', result.error)];
+    ? [
+        milestone(
+          'order_placed',
+          result.completed_at,
+          'retailer',
+          ids.length > 0 ? { merchant_order_ids: ids } : null,
+        ),
+      ]
+    : [
+        milestone('order_failed', result.completed_at, 'service', {
+          error: result.error,
+          error_type: result.error_type,
+        }),
+      ];
 }
 
 function journey(tracking: Tracking): Milestone[] {
-  const name = `${tracking.carrier} ${tracking.tracking_number}`;
-  const found = [milestone('tracking_acquired', tracking.created_at, 'retailer', name)];
+  const { carrier, tracking_number } = tracking;
+  const parcel = { carrier, tracking_number };
+  const found = [milestone('tracking_acquired', tracking.created_at, 'retailer', parcel)];
   const seen = new Set<TrackingStatus>();
   for (const { status, checkpoint_time } of tracking.checkpoints?.toReversed() ?? []) {
     const type = carrierMilestones[status];
-    if (type && !seen.has(status)) found.push(milestone(type, checkpoint_time, 'carrier', name));
+    if (type && !seen.has(status)) found.push(milestone(type, checkpoint_time, 'carrier', parcel));
     seen.add(status);
   }
   return found;
@@ -61,8 +74,9 @@ function cancelling(record: OrderRecord): Milestone[] {
   if (record.status !== 'cancelled' && record.status !== 'cancelled_by_retailer') return [];
   const item = record.items.find(({ status }) => status === 'cancelled');
   const source = record.status === 'cancelled' ? 'service' : 'retailer';
+  const reason = item?.cancellation_reason;
   return [
-    milestone('cancelled', item?.updated_at ?? record.updated_at, source, item?.cancellation_reason ?? null),
+    milestone('cancelled', item?.updated_at ?? record.updated_at, source, reason == null ? null : { reason }),
   ];
 }
 
@@ -70,7 +84,7 @@ function milestone(
   type: MilestoneType,
   occurred_at: string,
   source: string,
-  detail: string | null,
+  detail: Milestone['detail'],
 ): Milestone {
   return { type, label: labels[type], occurred_at, source, detail };
 }

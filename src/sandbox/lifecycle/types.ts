@@ -65,7 +65,8 @@ export interface NewOrder extends Surroundings {
   readonly orderId: string;
   /** ms since the epoch. */
   readonly createdAt: number;
-  readonly userId: string;
+  /** The user's number, as records show it. */
+  readonly userNumber: number;
   readonly createdBy?: string | null;
   /** UUID of the managed account that `retailer_credentials_id` names. */
   readonly accountUuid?: string | null;

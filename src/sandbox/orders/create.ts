@@ -2,6 +2,7 @@ import type { Caller } from '../caller.ts';
 import type { Service } from '../handler.ts';
 import { createOrder, creationRefusal, type OrderBody } from '../lifecycle/index.ts';
 import { Refusal } from '../refusal.ts';
+import { userNumber } from '../users.ts';
 import { insufficientFunds, requireFunds, reserve, walletOf } from '../wallet.ts';
 import { accountRails, orderAccount, turnOnAccount } from './on-account.ts';
 import { loadRecordText } from './record-text.ts';
@@ -56,7 +57,7 @@ export async function prepareOrder(
     const { spendable } = walletOf(store, userId);
     const rails = paysGoods ? accountRails(service, userId, surroundings.lines) : [];
     if (creationRefusal(body, config.shopUrl)?.code === 'insufficient_funds') {
-      const required = Math.max(1, body.max_price + feeCents);
+      const required = Math.max(1, reserved);
       throw insufficientFunds(Math.min(spendable, required - 1), required, rails);
     }
     requireFunds(spendable, reserved, rails);
@@ -70,7 +71,7 @@ export async function prepareOrder(
       order: body,
       orderId: id,
       createdAt,
-      userId,
+      userNumber: userNumber(store, userId),
       createdBy: email,
       accountUuid: account?.id ?? null,
     });

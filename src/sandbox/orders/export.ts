@@ -28,7 +28,7 @@ const columns: Readonly<Record<string, Cell>> = {
   merchant_order_ids: (order) => joined(order.merchant_order_ids),
   po_number: (order) => order.po_number,
   error_type: (order) => order.job_result?.error_type,
-  metadata: (order) => (order.metadata ? JSON.stringify(order.metadata) : ''),
+  metadata: ({ metadata = {} }) => (Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : ''),
 };
 
 /** Orders as CSV (RFC 4180), the header first. */

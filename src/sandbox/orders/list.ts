@@ -50,7 +50,8 @@ const filters: Readonly<Record<string, (value: Value, query: ParameterValues) =>
 function conditionsOf(userId: string, query: ParameterValues): Conditions {
   const asked = Object.entries(filters).flatMap(([name, condition]) => {
     const value = query[name];
-    if (value === undefined || value === null || typeof value === 'object') return [];
+    // An empty text narrows nothing: each of these filters is met by a part of what it looks at.
+    if (value === undefined || value === null || value === '' || typeof value === 'object') return [];
     return [condition(typeof value === 'boolean' ? Number(value) : value, query)];
   });
   const all = [{ sql: 'o.user_id = ?', values: [userId] }, ...asked];

@@ -29,6 +29,7 @@ const routes: readonly Route[] = [
   { path: shopPath, GET: 'shop' },
   { path: `${shopPath}/{slug}`, GET: 'product' },
   { path: operations['order.track'].path, GET: 'tracking', shared: true },
+  { path: `${operations['order.track'].path}/proof/{number}`, GET: 'proof' },
 ];
 
 const headOf = (path: string): string => path.split('/', 2)[1] ?? '';

@@ -9,6 +9,7 @@ import { ordersPage } from './console/orders.ts';
 import { requestsPage } from './console/requests.ts';
 import { devicePage } from './device.ts';
 import type { Page } from './page.ts';
+import { proofPage } from './proof.ts';
 import { productPage, shopPage } from './shop.ts';
 import { trackingPage } from './tracking.ts';
 
@@ -27,6 +28,7 @@ export const pages = {
   shop: shopPage,
   product: productPage,
   tracking: trackingPage,
+  proof: proofPage,
 } as const satisfies Readonly<Record<string, Page>>;
 
 export type PageName = keyof typeof pages;

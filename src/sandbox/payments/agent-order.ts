@@ -4,6 +4,7 @@ import { prepareOrder } from '../orders/create.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { Invalid, Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
+import { insertUser } from '../users.ts';
 import { enter, insufficientFunds, openWallet } from '../wallet.ts';
 import { insertPayment, type Payment, paymentBy, paymentUnderKey } from './payments.ts';
 import { receiptHeaders } from './receipt.ts';
@@ -100,7 +101,7 @@ const orderHeaders = (payment: Payment, key: string): Record<string, string> => 
 });
 
 function openPayersWallet(store: Store, userId: string, walletId: string, { cents, at }: Payment): void {
-  store.run('INSERT INTO users (id, email, created_at) VALUES (?, NULL, ?)', userId, at);
+  insertUser(store, { id: userId, email: null, createdAt: at });
   openWallet(store, userId, walletId, 0, at);
   enter(store, userId, 'payment', cents, at, null);
 }

@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { OperationName } from '../../contract/operations/index.ts';
+import type { ParameterValues } from '../../contract/parameters.ts';
 import { decodeObject, encodeJson } from './canonical-json.ts';
 import { type PaymentMethod, paymentMethods } from './methods.ts';
 
@@ -20,8 +21,10 @@ export interface Challenge {
 export interface Bill {
   readonly operation: OperationName;
   readonly cents: number;
-  /** Of the body; null for a probe, whose challenge pays nothing. */
+  /** Of the body; null without one. */
   readonly digest: string | null;
+  /** What the query asks for. */
+  readonly terms: string;
   /** Those that are advertised. */
   readonly methods: readonly PaymentMethod[];
   readonly realm: string;
@@ -46,13 +49,20 @@ export function challengeOf(bill: Bill, method: PaymentMethod, secret: Buffer, n
     ...(bill.digest !== null && { digest: bill.digest }),
     // What is bought, so that the payment of one call does not pay another with the same body; and a number used once,
     // so that two callers who ask the same at the same time are not told the same challenge.
-    opaque: encodeJson({ operation: bill.operation, nonce: randomBytes(12).toString('base64url') }),
+    opaque: encodeJson({
+      operation: bill.operation,
+      terms: bill.terms,
+      nonce: randomBytes(12).toString('base64url'),
+    }),
   };
   return { id: idOf(parameters, secret), ...parameters };
 }
 
-/** What a challenge was issued for. */
-export const operationOf = ({ opaque = '' }: Challenge): unknown => decodeObject(opaque)?.operation;
+/** Whether a challenge was issued for this operation and these terms. */
+export function isIssuedFor({ opaque = '' }: Challenge, bill: Pick<Bill, 'operation' | 'terms'>): boolean {
+  const { operation, terms } = decodeObject(opaque) ?? {};
+  return operation === bill.operation && terms === bill.terms;
+}
 
 /** The `WWW-Authenticate` header of a challenge. No part of it holds a quote or a backslash. */
 export function headerOfChallenge({ id, realm, method, intent, request, ...optional }: Challenge): string {
@@ -74,6 +84,10 @@ function idOf(challenge: Omit<Challenge, 'id'>, secret: Buffer): string {
   const bound = [realm, method, intent, request, expires, digest, opaque].join('|');
   return createHmac('sha256', secret).update(bound).digest('base64url');
 }
+
+/** A query as one short text, in whatever order it came. */
+export const termsOf = (query: ParameterValues): string =>
+  createHash('sha256').update(encodeJson(query)).digest('base64url').slice(0, 22);
 
 /** The digest of a body as `Content-Digest` writes it (RFC 9530). */
 export const digestOf = (body: Uint8Array): string =>

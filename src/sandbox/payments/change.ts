@@ -2,7 +2,7 @@ import type { Step } from '../lifecycle/index.ts';
 import type { StoredOrder } from '../orders/records.ts';
 import type { Store } from '../store.ts';
 import { enter, walletOf } from '../wallet.ts';
-import { isPaidByChallenge } from './payments.ts';
+import { paymentOfOrder } from './payments.ts';
 
 /**
  * What an order that was paid by challenge no longer needs goes back to who paid it: once it is placed, max_price less the
@@ -15,7 +15,7 @@ export function returnChange(
   { userId, fee, record }: Pick<StoredOrder, 'userId' | 'fee' | 'record'>,
   step: Step,
 ): void {
-  if (!isPaidByChallenge(store, record.id)) return;
+  if (!paymentOfOrder(store, record.id)) return;
   if (step.kind === 'cancelled_by_retailer') enter(store, userId, 'refund', fee, step.at, record.id);
   enter(store, userId, 'payout', -walletOf(store, userId).spendable, step.at, record.id);
 }

@@ -42,8 +42,8 @@ export const paymentBy = (store: Store, challengeId: string): Payment | undefine
 export const paymentUnderKey = (store: Store, idempotencyKey: string): Payment | undefined =>
   read(store.get('SELECT * FROM payments WHERE idempotency_key = ?', idempotencyKey));
 
-export const isPaidByChallenge = (store: Store, orderId: string): boolean =>
-  store.get('SELECT 1 FROM payments WHERE order_id = ?', orderId) !== undefined;
+export const paymentOfOrder = (store: Store, orderId: string): Payment | undefined =>
+  read(store.get('SELECT * FROM payments WHERE order_id = ?', orderId));
 
 function read(row: StoredRow | undefined): Payment | undefined {
   if (!row) return undefined;

@@ -1,15 +1,37 @@
+import type { Operation } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
+import { readParameters } from '../../contract/parameters.ts';
 import type { Service } from '../handler.ts';
-import type { Refusal } from '../refusal.ts';
+import { Invalid, type Refusal } from '../refusal.ts';
 import type { SandboxRequest } from '../wire.ts';
-import { type Asked, openTill, type PaidOperation } from './till.ts';
+import { readCredential } from './credential.ts';
+import { openTill, type PaidOperation } from './till.ts';
 
-/** Whether a request only asks what a call costs and how it can be paid: it has no body. */
-export const isProbe = (name: OperationName, { body }: SandboxRequest): name is PaidOperation =>
-  operations[name].auth === 'payment' && body.length === 0;
+type RawQuery = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** The answer to a probe. Its challenges are bound to no body, so that they pay nothing; an order's names the fee alone. */
-export async function probeRefusal(service: Service, asked: Asked): Promise<Refusal> {
-  const { refusal } = await openTill(service, asked, 0);
-  return refusal('payment-required', 'This call is paid by challenge: send its body to be told the price.');
+/**
+ * Whether a request only asks what a call costs and how it can be paid: it has no body, and no term in its query. One
+ * that pays is none: told of another challenge, a payer that works by itself would pay again and again for nothing.
+ */
+export function isProbe(
+  name: OperationName,
+  request: SandboxRequest,
+  rawQuery: RawQuery,
+): name is PaidOperation {
+  const { auth, body, query = {} }: Operation = operations[name];
+  if (auth !== 'payment' || request.body.length > 0 || readCredential(request) !== undefined) return false;
+  return !body?.joinsQuery || !Object.keys(query).some((term) => Object.hasOwn(rawQuery, term));
+}
+
+/** The answer to a probe. Its challenges are bound to no terms, so that they pay nothing; an order's names the fee alone. */
+export async function probeRefusal(
+  service: Service,
+  operation: PaidOperation,
+  { request, rawQuery, now }: { request: SandboxRequest; rawQuery: RawQuery; now: number },
+): Promise<Refusal> {
+  const { query: specs = {}, body }: Operation = operations[operation];
+  const { values, issues } = readParameters(body?.joinsQuery ? {} : specs, [], 'query', rawQuery);
+  if (issues.length > 0) throw new Invalid(issues);
+  const { refusal } = await openTill(service, { operation, request, query: values, now }, 0);
+  return refusal('payment-required', 'This call is paid by challenge: send its terms to be told the price.');
 }

@@ -2,8 +2,14 @@ import { encodeJson } from './canonical-json.ts';
 import { billCurrency } from './challenge.ts';
 import type { Payment } from './payments.ts';
 
-/** The headers of an answer that was paid. They follow from the payment, so that a lost answer can be given again. */
-export function receiptHeaders(payment: Payment): Record<string, string> {
+/**
+ * The headers of an answer that was paid. They follow from the payment, so that a lost answer can be given again.
+ * @param more further fields of the receipt.
+ */
+export function receiptHeaders(
+  payment: Payment,
+  more: Readonly<Record<string, unknown>> = {},
+): Record<string, string> {
   const { method, reference, challengeId, cents, at } = payment;
   const receipt = {
     method,
@@ -14,6 +20,7 @@ export function receiptHeaders(payment: Payment): Record<string, string> {
     amount: String(cents),
     currency: billCurrency,
     simulated: true,
+    ...more,
     // No card processor and no ledger was asked.
     ...(method !== 'sandbox' && { verified: ['form', 'binding'] }),
   };

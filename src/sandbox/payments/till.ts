@@ -3,7 +3,7 @@ import type { ParameterValues } from '../../contract/parameters.ts';
 import type { Service } from '../handler.ts';
 import { Refusal } from '../refusal.ts';
 import type { SandboxRequest } from '../wire.ts';
-import { type Bill, digestOf, isIssued } from './challenge.ts';
+import { type Bill, digestOf, isIssued, termsOf } from './challenge.ts';
 import { type Credential, readCredential } from './credential.ts';
 import type { PaymentMethod } from './methods.ts';
 import { type Payment, paymentBy } from './payments.ts';
@@ -41,17 +41,18 @@ export interface Till {
  */
 export async function openTill(service: Service, asked: Asked, cents: number): Promise<Till> {
   const { operation, request, query, now } = asked;
-  const isProbe = request.body.length === 0;
+  const { method, ...terms } = query;
   const bill: Bill = {
     operation,
     cents: operations[operation].challengeCents + cents,
-    digest: isProbe ? null : digestOf(request.body),
-    methods: advertised(service, query.method),
+    digest: request.body.length === 0 ? null : digestOf(request.body),
+    terms: termsOf(terms),
+    methods: advertised(service, method),
     realm: new URL(service.config.baseUrl).host,
   };
   const secret = await paymentSecret(service);
   const refusal: Till['refusal'] = (problem, detail) => unpaid(bill, secret, now, problem, detail);
-  const credential = isProbe ? undefined : readCredential(request);
+  const credential = readCredential(request);
   if (credential === 'malformed') {
     const form = 'base64url of {"challenge":{…},"payload":{…}}';
     throw refusal('malformed-credential', `The credential cannot be read; it is ${form}.`);

@@ -1,5 +1,5 @@
 import { decodeObject } from './canonical-json.ts';
-import { type Bill, billCurrency, operationOf } from './challenge.ts';
+import { type Bill, billCurrency, isIssuedFor } from './challenge.ts';
 import type { Credential } from './credential.ts';
 import { isPaymentMethod, type PaymentMethod, paymentMethods } from './methods.ts';
 import type { Problem } from './problem.ts';
@@ -19,12 +19,12 @@ export function failureOf(
   const { amount, currency } = decodeObject(request) ?? {};
   const checks: readonly (readonly [isWrong: boolean, ...Failure])[] = [
     [
-      intent !== 'charge' || operationOf(challenge) !== bill.operation,
+      intent !== 'charge' || !isIssuedFor(challenge, bill),
       'invalid-challenge',
-      'The challenge was issued for another endpoint.',
+      'The challenge was issued for another endpoint, or for other terms.',
     ],
     [
-      digest !== bill.digest,
+      (digest ?? null) !== bill.digest,
       'verification-failed',
       'The challenge was issued for another body than that of this request.',
     ],

@@ -4,18 +4,10 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import type { Service } from '../handler.ts';
 import { Invalid } from '../refusal.ts';
 
-interface Wanted {
-  readonly q: string;
-  /** Bounds of the price, cents. */
-  readonly minPrice: number | null | undefined;
-  readonly maxPrice: number | null | undefined;
-}
-
-/** Searches across retailers; `query` has `retailer`, `sort` and `limit`. @throws Invalid for a retailer there is none of. */
+/** Searches across retailers, as a query asks for it. @throws Invalid for a retailer there is none of. */
 export async function searchListings(
   service: Pick<Service, 'catalogue'>,
-  { q, minPrice, maxPrice }: Wanted,
-  { retailer, sort, limit }: ParameterValues,
+  { q, retailer, sort, limit, min_price: minPrice, max_price: maxPrice }: ParameterValues,
 ): Promise<Shape<'SearchResponse'>> {
   const catalogue = await service.catalogue();
   if (typeof retailer === 'string' && !catalogue.retailerIds().includes(retailer)) {
@@ -23,12 +15,12 @@ export async function searchListings(
     throw new Invalid([{ loc: ['query', 'retailer'], msg, type: 'enum' }]);
   }
   const { results, excludedByPrice, hint } = catalogue.search({
-    q,
-    ...(minPrice != null && { minPrice }),
-    ...(maxPrice != null && { maxPrice }),
+    q: String(q),
+    ...(typeof minPrice === 'number' && { minPrice }),
+    ...(typeof maxPrice === 'number' && { maxPrice }),
     ...(typeof retailer === 'string' && { retailer }),
     sort: searchSorts.find((known) => known === sort) ?? 'relevance',
     limit: Number(limit),
   });
-  return { status: 'completed', query: q, results, excluded_by_price: excludedByPrice, hint };
+  return { status: 'completed', query: String(q), results, excluded_by_price: excludedByPrice, hint };
 }

@@ -3,7 +3,7 @@ import type { OrderRecord } from '../lifecycle/index.ts';
 import { Refusal } from '../refusal.ts';
 import { boughtQuantity } from './credit.ts';
 import { isClosed } from './lifecycle.ts';
-import type { ReturnBody, ReturnRecord } from './types.ts';
+import type { ReturnBody, ReturnRecord, ReturnState } from './types.ts';
 
 type Line = ReturnBody['items'][number];
 type Item = OrderRecord['items'][number];
@@ -16,7 +16,7 @@ const neverBought: readonly ItemStatus[] = ['skipped', 'failed', 'cancelled'];
  * @throws Refusal: bad_request for lines that fit no order, already_exists while a return of one of the items is open,
  * return_not_allowed for what the order's state forbids.
  */
-export function refuseReturn(order: OrderRecord, body: ReturnBody, earlier: readonly ReturnRecord[]): void {
+export function refuseReturn(order: OrderRecord, body: ReturnBody, earlier: readonly ReturnState[]): void {
   if (order.status !== 'order_placed') {
     throw notAllowed(`The order is ${order.status}; only a placed order can be returned.`, {
       status: order.status,
@@ -27,7 +27,12 @@ export function refuseReturn(order: OrderRecord, body: ReturnBody, earlier: read
   refuseOpen(body.items, earlier);
   for (const { line, item } of lines) {
     refuseState(body, item);
-    refuseQuantity(order, line, item, earlier);
+    refuseQuantity(
+      order,
+      line,
+      item,
+      earlier.map(({ record }) => record),
+    );
   }
 }
 
@@ -46,16 +51,18 @@ function refuseTwice(lines: readonly Line[]): void {
   });
 }
 
-function refuseOpen(lines: readonly Line[], earlier: readonly ReturnRecord[]): void {
+function refuseOpen(lines: readonly Line[], earlier: readonly ReturnState[]): void {
   const open = earlier.find(
-    ({ status, items }) =>
-      !isClosed(status) &&
-      items.some(({ order_item_id }) => lines.some((line) => line.order_item_id === order_item_id)),
+    (state) =>
+      !isClosed(state) &&
+      state.record.items.some(({ order_item_id }) =>
+        lines.some((line) => line.order_item_id === order_item_id),
+      ),
   );
   if (!open) return;
   throw new Refusal('already_exists', 'A return of these items is open already.', {
     resource: 'return_request',
-    identifier: open.id,
+    identifier: open.record.id,
   });
 }
 

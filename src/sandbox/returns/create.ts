@@ -23,10 +23,11 @@ export async function acceptReturn(
   return store.transaction(() => {
     const order = findOrder(store, body.order_id, userId);
     if (!order) throw new Refusal('not_found', `There is no order ${body.order_id}.`, { resource: 'order' });
-    const earlier = returnsOf(store, order.seq).map(({ record }) => record);
+    const earlier = returnsOf(store, order.seq);
     refuseReturn(order.record, body, earlier);
     const record = newRecord(identity.uuid('return'), body, now);
-    const facts = circumstancesOf(service, order.record, record, earlier);
+    const others = earlier.map((other) => other.record);
+    const facts = circumstancesOf(service, order.record, record, others);
     const state = { record, plan: planReturn(body.reason, now, facts), labels: 0 };
     insertReturn(store, { state, userId, orderSeq: order.seq, createdAt: now });
     const shown = withReturn(order.record, record);

@@ -3,7 +3,7 @@ import type { Refused } from '../lifecycle/index.ts';
 import type { AdvancedReturn, ReturnChange, ReturnPlan, ReturnState, ReturnStep } from './types.ts';
 
 /** The compressed clock: ms after its creation at which a return reaches each stage. */
-const stageDelays = { reviewed: 1_500, decided: 3_000, settled: 6_000 } as const;
+const stageDelays = { decided: 3_000, settled: 6_000 } as const;
 
 /** What the retailer says to a reason. */
 type Course = 'sent back' | 'refunded at once' | 'stopped' | 'declined';
@@ -21,9 +21,9 @@ const courses: Readonly<Record<ReturnReason, Course>> = {
   other: 'declined',
 };
 
-/** States after which nothing more happens to a return. */
-const closedStatuses: readonly ReturnStatus[] = ['denied', 'completed', 'credited'];
-export const isClosed = (status: ReturnStatus): boolean => closedStatuses.includes(status);
+/** Whether nothing more happens to a return: decided, and where it was approved, resolved. */
+export const isClosed = ({ record: { status }, plan }: Pick<ReturnState, 'record' | 'plan'>): boolean =>
+  status === 'denied' || status === 'credited' || (status === 'approved' && plan.length === 0);
 
 export interface Circumstances {
   /** What the items cost the wallet, cents; 0 where something else paid for them. */
@@ -39,17 +39,16 @@ export interface Circumstances {
 /** Everything that will happen to a return asked for at `createdAt` (ms). Decided by its reason. */
 export function planReturn(reason: ReturnReason, createdAt: number, facts: Circumstances): ReturnPlan {
   const at = (stage: keyof typeof stageDelays): number => createdAt + delay(stage, facts.speed);
-  const reviewed: ReturnChange = { at: at('reviewed'), status: 'in_progress' };
-  const deny = (why: string): ReturnPlan => [reviewed, denial(at('decided'), why)];
+  const deny = (why: string): ReturnPlan => [denial(at('decided'), why)];
   switch (courses[reason]) {
     case 'sent back':
-      return [reviewed, ...approval(at('decided'), facts)];
+      return approval(at('decided'), facts);
     case 'refunded at once':
-      return [reviewed, resolution(at('decided'), facts.credit)];
+      return [resolution(at('decided'), facts.credit)];
     case 'stopped':
       return facts.hasShipped
         ? deny('It had left the retailer already; ask for a return once it is delivered.')
-        : [reviewed, resolution(at('decided'), facts.credit)];
+        : [resolution(at('decided'), facts.credit)];
     case 'declined':
       return deny('The reason does not entitle to a return; name one of the others if one fits.');
   }
@@ -77,9 +76,10 @@ export function forceReturnState(
   now: number,
   facts: Circumstances,
 ): AdvancedReturn | Refused {
-  const { status, reason } = advanceReturn(state, now).record;
+  const reached = advanceReturn(state, now);
+  const { status, reason } = reached.record;
   const refused = (why: string): Refused => ({ refused: `The return is ${status}: ${why}.` });
-  if (isClosed(status) || status === kind) return refused('it has been decided already');
+  if (isClosed(reached) || status === kind) return refused('it has been decided already');
   if (kind === 'credited' && facts.credit <= 0) return refused('the wallet has not paid for its items');
   // Its items are held back from the carrier already.
   const isHeld = reason === 'forced_cancellation' && !facts.hasShipped;
@@ -96,9 +96,11 @@ export function forceReturnState(
 export function closeReturn(state: ReturnState, at: number): AdvancedReturn {
   const reached = advanceReturn(state, at);
   const { status, credited_amount } = reached.record;
-  if (isClosed(status) && credited_amount === 0) return reached;
+  if (isClosed(reached) && credited_amount === 0) return reached;
   const resolution_notes = 'The retailer cancelled the order and its whole charge came back.';
-  return resumed(state, [{ at, status: 'completed', resolution_notes, credit: -credited_amount }], at);
+  // One that was credited stays so, at nothing; of any other there is nothing left to return.
+  const closed = status === 'credited' ? status : 'denied';
+  return resumed(state, [{ at, status: closed, resolution_notes, credit: -credited_amount }], at);
 }
 
 const delay = (stage: keyof typeof stageDelays, speed: number): number =>
@@ -122,7 +124,7 @@ const denial = (at: number, resolution_notes: string): ReturnChange => ({
 function resolution(at: number, credit: number): ReturnChange {
   if (credit > 0) return { at, status: 'credited', credit, resolution_notes: 'Credited to the wallet.' };
   const resolution_notes = 'The retailer refunds what paid for the items; the wallet had not.';
-  return { at, status: 'completed', resolution_notes };
+  return { at, status: 'approved', resolution_notes };
 }
 
 function applied(record: ReturnState['record'], change: ReturnChange): ReturnState['record'] {

@@ -23,7 +23,7 @@ export function withReturn(order: OrderRecord, record: ReturnRecord): OrderRecor
     : [...order.returns, summary];
   const { updated_at: time } = record;
   const updated_at = [time, order.updated_at].toSorted().at(-1) ?? time;
-  const stops = record.reason === 'forced_cancellation' && isGranted(record.status);
+  const stops = record.reason === 'forced_cancellation' && isGranted(record);
   const stopped = stops ? wholeItems(order, record.items) : [];
   const items = order.items.map((item) =>
     stopped.includes(item.id)
@@ -34,8 +34,9 @@ export function withReturn(order: OrderRecord, record: ReturnRecord): OrderRecor
 }
 
 const cancelledByReturn = 'Cancelled at the request of the caller.';
-const isGranted = (status: ReturnRecord['status']): boolean =>
-  status === 'credited' || status === 'completed';
+/** Credited, or resolved without a credit and without anything to send back. */
+const isGranted = ({ status, merchant_return_id: sentBackAs }: ReturnRecord): boolean =>
+  status === 'credited' || (status === 'approved' && sentBackAs === null);
 
 /** The ids of the items of which every unit is in the return. */
 function wholeItems(order: OrderRecord, lines: ReturnBody['items']): string[] {

@@ -4,16 +4,20 @@ import { Mppx } from 'mppx/client';
 import { sandbox } from './method.js';
 
 const [url, body] = process.argv.slice(2);
+let payments = 0;
 const payer = Method.toClient(sandbox, {
-  createCredential: async ({ challenge }) =>
-    Credential.serialize({ challenge, payload: { type: 'sandbox', authorization: 'approve' } }),
+  createCredential: async ({ challenge }) => {
+    payments += 1;
+    return Credential.serialize({ challenge, payload: { type: 'sandbox', authorization: 'approve' } });
+  },
 });
 const { fetch } = Mppx.create({ methods: [payer], polyfill: false });
 const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
 console.log(
   JSON.stringify({
     status: response.status,
-    receipt: Receipt.fromResponse(response),
+    payments,
+    receipt: response.headers.has('payment-receipt') ? Receipt.fromResponse(response) : null,
     key: response.headers.get('x-api-key'),
     body: await response.json(),
   }),

@@ -25,8 +25,10 @@ const till = Mppx.create({
 });
 
 async function sell(request) {
-  const wanted = await request.clone().json();
   const isOrder = request.url.includes('/agent/orders');
+  const wanted = isOrder
+    ? await request.clone().json()
+    : Object.fromEntries(new URL(request.url).searchParams);
   const amount = String(isOrder ? wanted.max_price + 100 : 1);
   const result = await till.charge({
     amount,

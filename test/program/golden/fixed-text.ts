@@ -16,6 +16,9 @@ const fixed: readonly (readonly [RegExp, string])[] = [
   [/(signature=)[0-9a-f]{64}\b/g, `$1${'0'.repeat(64)}`],
   [/("challengeId": ")[\w-]+/g, '$1CHALLENGE'],
   [/(date: )\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT/g, '$1Sun, 01 Mar 2026 12:00:00 GMT'],
+  // How many came before, the load of the machine decides where something polls.
+  [/(request |request_id"?: ?"?)[0-9a-f]{8}-[0-9a-f]{4}-\d+/g, '$1REQUEST'],
+  [/(x-request-id: )[\w-]+/g, '$1REQUEST'],
   // How a connection that was cut looks from here, the kernel decides.
   [/the connection was closed before the answer was whole/g, 'the connection was reset'],
   // When a file was written.

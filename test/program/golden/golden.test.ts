@@ -12,6 +12,8 @@ describe.concurrent('what every command prints, byte for byte', () => {
     const file = new URL(name, here);
     const kept = readFileSync(file, 'utf8');
     const printed = await runTranscript(kept);
+    // A step that a busy machine cut off prints no code; it is not what the command prints.
+    expect(printed).not.toMatch(/^\? null$/m);
     if (updates) writeFileSync(file, printed);
     else expect(printed).toBe(kept);
   });

@@ -47,7 +47,7 @@ describe('search across retailers', () => {
     expect(results.map(({ price }) => price)).toEqual(
       prices.filter((price) => price >= low && price <= high),
     );
-    expect(results.length + excludedByPrice).toBe(prices.length);
+    expect(results.length + (excludedByPrice ?? 0)).toBe(prices.length);
     expect(results.some(({ price }) => price === low)).toBe(true);
     expect(results.some(({ price }) => price === high)).toBe(true);
   });
@@ -117,7 +117,16 @@ describe('search across retailers', () => {
   });
 
   test('nothing found is an empty answer', () => {
-    expect(search('zzyzx')).toEqual({ results: [], excludedByPrice: 0, hint: null });
+    expect(search('zzyzx')).toEqual({
+      results: [],
+      excludedByPrice: null,
+      hint: expect.stringContaining('try others'),
+    });
+    expect(search('coffee', { maxPrice: 1 })).toMatchObject({
+      results: [],
+      excludedByPrice: expect.any(Number),
+      hint: expect.stringContaining('max_price'),
+    });
     expect(search('🎂 !?')).toMatchObject({ results: [], hint: expect.stringContaining('no word') });
   });
 

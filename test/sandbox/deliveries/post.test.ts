@@ -11,7 +11,7 @@ afterEach(() => receiver.stop());
 
 const send = (url: string, more: Partial<Parameters<typeof post>[1]> = {}) =>
   post(
-    { url, event: 'status_updated', body: '{"id":"1"}' },
+    { url, event: 'status_updated', eventId: 'e-1', body: '{"id":"1"}' },
     {
       reach: { loopback: true, external: false, named: [] },
       limitMs: 10_000,

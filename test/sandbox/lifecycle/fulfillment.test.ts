@@ -185,7 +185,7 @@ describe('what the catalogue knows of a line', () => {
         code: 'quantity_limit_exceeded',
         message: 'The retailer does not sell that many of this item.',
         received: 4,
-        expected: 2,
+        expected: '2',
       },
     ]);
   });

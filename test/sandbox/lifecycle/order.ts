@@ -52,7 +52,7 @@ export function newOrder(order: Partial<OrderBody> = {}, rest: Partial<NewOrder>
   const checked = checkShape('OrderCreate', body, 'body');
   if (checked.issues) throw new Error(JSON.stringify(checked.issues));
   const lines = products.map(({ url }) => (url.includes('general-store') ? listed : null));
-  return { order: checked.value, orderId, createdAt, userId: 'user-1', seed: 7, config, lines, ...rest };
+  return { order: checked.value, orderId, createdAt, userNumber: 1001, seed: 7, config, lines, ...rest };
 }
 
 export interface Life extends OrderState {

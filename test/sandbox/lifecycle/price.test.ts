@@ -16,7 +16,7 @@ describe('the ceiling', () => {
     expect(record.job_result?.error_details?.field_errors[0]).toMatchObject({
       field: 'max_price',
       received: 3_498,
-      expected: 3_499,
+      expected: '3499',
     });
     expect(record.items[0]?.error_type).toBe('max_price_exceeded');
     expect(ledger).toEqual([]);

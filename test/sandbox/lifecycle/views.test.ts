@@ -40,7 +40,7 @@ describe('the timeline', () => {
     const { record } = live(newOrder({ products: [shop('test-out-of-stock')] }));
     expect(milestones(record).milestones.at(-1)).toMatchObject({
       type: 'order_failed',
-      detail: 'The item is out of stock.',
+      detail: { error: 'The item is out of stock.', error_type: 'out_of_stock' },
     });
   });
 });

@@ -20,6 +20,8 @@ const toldAtOnce: readonly string[] = [
   'order.export',
   'agent.search',
   'agent.product.search',
+  'agent.product.offers',
+  'agent.product.get',
 ] satisfies OperationName[];
 
 /** The parameters that the specification lists; the observed ones stand in none of its tables. */

@@ -3,6 +3,8 @@ import { deviceStateProofs, keyStateProofs, otherEndpointProofs } from './proofs
 import { accountEndpointProofs } from './proofs/accounts.ts';
 import { agentEndpointProofs } from './proofs/agent.ts';
 import { batchStateProofs, bulkEndpointProofs } from './proofs/bulk.ts';
+import { declaredRecordProofs } from './proofs/declared-records.ts';
+import { declaredRequestProofs } from './proofs/declared-requests.ts';
 import { errorCodeProofs } from './proofs/error-codes.ts';
 import { errorRuleProofs } from './proofs/error-rules.ts';
 import { errorStatusProofs } from './proofs/error-statuses.ts';
@@ -17,6 +19,7 @@ import { productEndpointProofs } from './proofs/products.ts';
 import { retailerEndpointProofs } from './proofs/retailers.ts';
 import { returnEndpointProofs, returnStateProofs } from './proofs/returns.ts';
 import { searchEndpointProofs } from './proofs/search.ts';
+import * as declared from './rows/declared.ts';
 import * as endpoints from './rows/endpoints.ts';
 import * as errors from './rows/errors.ts';
 import { eventRows } from './rows/events.ts';
@@ -63,4 +66,6 @@ export const tables: readonly Table[] = [
   table('Fulfillment concerns', errors.concernRows, concernProofs),
   table('Events', eventRows, eventProofs),
   table('Limits', limitRows, limitProofs),
+  table('Shapes: types and nulls of records', declared.declaredRecords, declaredRecordProofs),
+  table('Shapes: types and nulls of requests', declared.declaredRequests, declaredRequestProofs),
 ];

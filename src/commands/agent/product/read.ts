@@ -15,8 +15,8 @@ export async function readPaid(
   { retailer, maxAge, newerThan, async, ...pay }: Wanted,
 ): Promise<Row> {
   const fields = freshnessFields({ retailer, maxAge, newerThan });
-  const body = { product_id: productId, ...fields, ...(async && { async }) };
-  const payload: Row = await paidCall(context, name, { body }, paymentFrom(pay));
+  const query = { product_id: productId, ...fields, ...(async && { async }) };
+  const payload: Row = await paidCall(context, name, { query }, paymentFrom(pay));
   if (payload.status === 'failed') throw noProduct(productId, payload);
   return payload;
 }

@@ -38,8 +38,12 @@ export const search = defineCommand({
       context,
       'agent.product.search',
       {
-        query: { ...(freeShipping && { free_shipping: true }) },
-        body: { query: words.join(' '), retailer, ...(page !== undefined && { page }) },
+        query: {
+          query: words.join(' '),
+          retailer,
+          ...(page !== undefined && { page }),
+          ...(freeShipping && { free_shipping: true }),
+        },
       },
       paymentFrom(pay),
     );

@@ -18,10 +18,14 @@ export function timeline({ record, plan }: OrderState, now: number): Content {
       const at = Date.parse(occurred_at);
       return html`<li class="${badTurns.includes(type) ? 'bad' : 'done'}"><strong>${label}</strong> <small><time datetime="${occurred_at}">${dateTime(at)}</time>${
         at > began && ` · ${sinceStart(at - began)}`
-      } · ${source}</small>${detail !== null && html`<br><small>${detail}</small>`}</li>`;
+      } · ${source}</small>${detail !== null && html`<br><small>${inWords(detail)}</small>`}</li>`;
     },
   )}${due !== null && html`<li class="next soft">${due > now ? html`goes on ${age(due, now)}` : 'goes on now'}</li>`}</ol>`;
 }
+
+/** The parts of a milestone's detail; the code of an error stands with its order already. */
+const inWords = ({ error_type: _, ...detail }: Readonly<Record<string, unknown>>): string =>
+  Object.values(detail).flat().join(' ');
 
 /** `+2.5 s`, and in minutes once tenths of a second say nothing. */
 const sinceStart = (ms: number): string =>

@@ -38,10 +38,10 @@ export const trackingStates = {
 
 export const returnStates = {
   'return open': 'asked for',
-  'return in_progress': 'looked at',
+  'return in_progress': 'of the earlier version: read and filtered by, never sent',
   'return approved': 'with labels',
   'return denied': 'with resolution_notes',
-  'return completed': 'resolved without a credit',
+  'return completed': 'of the earlier version: read and filtered by, never sent',
   'return credited': "resolved by crediting the customer's wallet",
 } as const;
 

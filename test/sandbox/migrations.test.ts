@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkShape } from '../../src/contract/schemas/check.ts';
+import { migrations } from '../../src/sandbox/migrations.ts';
+import { openSandbox } from '../../src/sandbox/open.ts';
+import { loadSqlite } from '../../src/sqlite/load.ts';
+import { makeFolder } from './folder.ts';
+
+const key = 'sbx_test_before';
+const now = Date.parse('2026-03-01T12:00:00Z');
+const time = new Date(now).toISOString();
+const id = (digit: number): string => `00000000-0000-4000-8000-00000000000${digit}`;
+
+let folder: ReturnType<typeof makeFolder>;
+beforeEach(() => {
+  folder = makeFolder();
+});
+afterEach(() => folder.remove());
+
+/** How many migrations there were before records had the shapes of today. */
+const before = migrations.findIndex((sql) => sql.includes('users_number'));
+
+const summary = (status: string) => ({
+  id: id(4),
+  status,
+  reason: 'damaged',
+  credited_amount: 0,
+  created_at: time,
+  updated_at: time,
+});
+
+const orderOf = (more: object) => ({
+  id: id(2),
+  status: 'order_placed',
+  max_price: 5000,
+  attempts: 1,
+  items: [],
+  shipping_address: {
+    first_name: 'Ada',
+    last_name: 'Byron',
+    address_line1: '1 Main St',
+    address_line2: null,
+    city: 'Austin',
+    state: 'TX',
+    postal_code: '78701',
+    country: 'US',
+    phone_number: '5125550100',
+  },
+  metadata: null,
+  po_number: null,
+  handling_days_max: null,
+  is_gift: false,
+  gift_message: null,
+  retailer_credentials_id: null,
+  retailer_credentials_uuid: null,
+  job_result: {
+    success: true,
+    error: null,
+    error_type: null,
+    error_details: null,
+    price_components: null,
+    estimated_delivery: null,
+    merchant_order_ids: ['111-2222222-3333333'],
+  },
+  merchant_order_ids: ['111-2222222-3333333'],
+  tracking_numbers: [],
+  created_by: null,
+  user_id: id(1),
+  returns: [summary('in_progress')],
+  connect: null,
+  payment: null,
+  customer_notifications: null,
+  fulfillment: null,
+  created_at: time,
+  updated_at: time,
+  ...more,
+});
+
+/** A store as an earlier version left it: an order with a return under review, and one that is still to be placed. */
+function olderStore(file: string): void {
+  const Database = loadSqlite();
+  const database = new Database(file);
+  for (const sql of migrations.slice(0, before)) database.exec(sql);
+  database.exec(`PRAGMA user_version = ${before}`);
+  const run = (sql: string, ...values: (string | number | null)[]) => database.prepare(sql).run(...values);
+  run('INSERT INTO users (id, created_at, order_count) VALUES (?, ?, 2)', id(1), now);
+  run(
+    `INSERT INTO api_keys (hash, user_id, id, minted_from, created_at, used_at) VALUES (?, ?, ?, '::1', ?, ?)`,
+    createHash('sha256').update(key).digest('hex'),
+    id(1),
+    id(9),
+    now,
+    now,
+  );
+  run('INSERT INTO wallets VALUES (?, ?, 100000, 0, ?, ?)', id(1), id(8), now, now);
+  const insertOrder = (record: { id: string; status: string }, plan: unknown[], due: number | null) => {
+    const text = JSON.stringify(record);
+    run(
+      `INSERT INTO orders (id, user_id, idempotency_key, created_at, status, recipient, reserved, fee, wallet_paid, record,
+         listed, body, plan, next_due) VALUES (?, ?, ?, ?, ?, 'ada byron', 0, 0, 0, ?, ?, ?, ?, ?)`,
+      record.id,
+      id(1),
+      record.id,
+      now,
+      record.status,
+      text,
+      text,
+      JSON.stringify({ products: [], shipping_address: {}, max_price: 5000 }),
+      JSON.stringify(plan),
+      due,
+    );
+  };
+  insertOrder(orderOf({}), [], null);
+  const pending = orderOf({
+    id: id(3),
+    status: 'in_progress',
+    job_result: null,
+    merchant_order_ids: [],
+    returns: [],
+    metadata: { team: 'office' },
+  });
+  const placed = {
+    at: now + 1000,
+    kind: 'placed',
+    items: [],
+    concessions: [],
+    job_result: orderOf({}).job_result,
+  };
+  insertOrder(pending, [placed], now + 1000);
+  const asked = {
+    ...summary('in_progress'),
+    order_id: id(2),
+    notes: null,
+    resolution_notes: null,
+    items: [],
+    label_urls: [],
+    merchant_return_id: null,
+  };
+  const plan = [
+    { at: now - 1, status: 'in_progress' },
+    { at: now + 1000, status: 'completed', resolution_notes: 'x' },
+  ];
+  run(
+    `INSERT INTO returns (id, user_id, order_seq, order_id, status, record, plan, next_due, created_at)
+     VALUES (?, ?, 1, ?, 'in_progress', ?, ?, ?, ?)`,
+    id(4),
+    id(1),
+    id(2),
+    JSON.stringify(asked),
+    JSON.stringify(plan),
+    now - 1,
+    now,
+  );
+  run(
+    `INSERT INTO deliveries (id, user_id, order_id, event, url, body, created_at) VALUES ('d1', ?, ?, 'status_updated', 'http://127.0.0.1/', '{}', ?)`,
+    id(1),
+    id(2),
+    now,
+  );
+  database.close();
+}
+
+test('records of an earlier version are read in the shapes of today, and live on', async () => {
+  const file = join(folder.path, 'sandbox.db');
+  olderStore(file);
+  const clock = { now };
+  const bugs: unknown[] = [];
+  const { handle, close, service } = await openSandbox({
+    file,
+    baseUrl: 'http://127.0.0.1:1',
+    now: () => clock.now,
+    report: (error) => bugs.push(error),
+  });
+  const get = async (target: string) => {
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await handle({
+      method: 'GET',
+      target,
+      headers,
+      body: new Uint8Array(),
+      remoteAddress: '::1',
+    });
+    expect(answer.status, String(answer.body)).toBe(200);
+    return JSON.parse(String(answer.body));
+  };
+  const list = await get('/orders');
+  expect(checkShape('OrderListResponse', list, 'answer').issues).toBeUndefined();
+  const { number } = service.store.get('SELECT number FROM users') ?? {};
+  const [, first] = list.orders.toSorted((one: { id: string }, other: { id: string }) =>
+    one.id < other.id ? 1 : -1,
+  );
+  expect(first).toMatchObject({
+    user_id: number,
+    metadata: {},
+    job_result: { merchant_order_ids: [{ merchant_order_id: '111-2222222-3333333' }] },
+    returns: [{ status: 'open' }],
+  });
+  expect((await get(`/orders/${id(2)}`)).fulfillment).toMatchObject({ gift: null, concessions: [] });
+  expect((await get(`/returns/${id(4)}`)).status).toBe('open');
+  clock.now += 2000;
+  expect((await get(`/returns/${id(4)}`)).status).toBe('approved');
+  expect(await get(`/orders/${id(3)}`)).toMatchObject({
+    status: 'order_placed',
+    metadata: { team: 'office' },
+    merchant_order_ids: ['111-2222222-3333333'],
+  });
+  expect(service.store.get('SELECT event_id FROM deliveries')).toMatchObject({ event_id: 'd1' });
+  await close();
+  expect(bugs).toEqual([]);
+});
