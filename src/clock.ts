@@ -11,6 +11,19 @@ export interface Clock {
 /** What a wait needs of a clock. */
 export type Timer = Pick<Clock, 'monotonic' | 'sleep'>;
 
+/**
+ * The time of day, ms since the epoch, for a process that lives long: it never goes back. Where somebody sets it back it
+ * goes on as it did; where it is set forward, or the machine has slept, it follows.
+ */
+export function steadyTime(): () => number {
+  let startOfClock = Number.NEGATIVE_INFINITY;
+  return () => {
+    const elapsed = performance.now();
+    startOfClock = Math.max(startOfClock, Date.now() - elapsed);
+    return Math.round(startOfClock + elapsed);
+  };
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

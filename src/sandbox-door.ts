@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { steadyTime } from './clock.ts';
 import { sandboxFaults } from './contract/sandbox-faults.ts';
 import { ErrandError, StorageError, UsageError } from './errors.ts';
 import type { Tell } from './private-files.ts';
@@ -74,7 +75,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
         allowedHosts,
         webhooks,
       },
-      now: Date.now,
+      now: steadyTime(),
       report: reportBug,
       faults: request.faults.map(readFaultFlag),
       tell: request.tell,
@@ -110,7 +111,7 @@ export async function openEmbeddedSandbox(stateDir: string, { signal, ...options
     return await openEmbedded({
       stateDir,
       ...options,
-      now: Date.now,
+      now: steadyTime(),
       report: reportBug,
       waiting: { signal },
     });

@@ -33,6 +33,7 @@ const openToAll = [
   'errors.ts',
   'io.ts',
   'clock.ts',
+  'deadline.ts',
   'network',
   'private-files.ts',
   'retry-while.ts',

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { errorTypeHint } from '../contract/error-codes.ts';
+import { stopwatch } from '../deadline.ts';
 import type { WatchEvent } from '../ordering/watch.ts';
 import { formatMoney } from '../output/money.ts';
 import { plainText } from '../output/path.ts';
@@ -25,7 +26,7 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
   const { canDrawLive, createLive } = await import('../output/live.ts');
   if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context);
   const live = await createLive(context.io);
-  const started = context.clock.now();
+  const elapsedMs = stopwatch(context.clock);
   let latest: ReadonlyMap<string, Row> = new Map();
   let trouble = '';
   let frame = 0;
@@ -34,7 +35,7 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
     const now = context.clock.now();
     live.draw(
       liveLines(ids, latest, now, context.io.stdout.columns()),
-      footer(frame, ids, latest, now - started, trouble),
+      footer(frame, ids, latest, elapsedMs(), trouble),
     );
   };
   const timer = setInterval(draw, refreshMs);

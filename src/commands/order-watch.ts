@@ -16,11 +16,10 @@ interface Wanted {
 export async function watchResult(context: Context, ids: readonly string[], wanted: Wanted): Promise<Result> {
   if (ids.length === 0) return { kind: 'none', hints: ['no order to watch'] };
   const { intervalMs } = wanted;
-  const timeoutMs = context.waitMs();
   const events = watchOrders(context, ids, {
     until: wanted.until,
     allowMissing: wanted.allowMissing ?? false,
-    deadline: timeoutMs === undefined ? undefined : context.clock.now() + timeoutMs,
+    timeoutMs: context.waitMs(),
     pace: intervalMs === undefined ? defaultPace : { shortestMs: intervalMs, longestMs: intervalMs },
   });
   if (context.output.format === 'ndjson') return eventStream(context, events);

@@ -49,7 +49,7 @@ export async function perform(
 ): Promise<Performed> {
   const { timeoutMs, clock } = line;
   const scope = new Scope([line.signal, manner.signal], timeoutMs);
-  const deadline = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
+  const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
   const headers =
     credential === undefined ? request.headers : { ...request.headers, authorization: credential };
   const { method, url, body, retry } = request;

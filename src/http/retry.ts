@@ -9,7 +9,7 @@ export type Tried =
 export interface RetryOptions {
   /** Tries after the first one; without it the policy's own number. */
   readonly retries?: number | undefined;
-  /** When all must be over, ms since the epoch. */
+  /** When all must be over, ms of the clock that `now` is of. */
   readonly deadline?: number | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface TryOptions extends SendOptions {
   readonly random: () => number;
   readonly retry: RetryPolicy;
   readonly retries: number | undefined;
-  /** When all must be over, ms since the epoch. */
+  /** When all must be over, ms of the monotonic clock. */
   readonly deadline: number | undefined;
   readonly scope: Scope;
 }
@@ -39,7 +39,7 @@ export async function sendWithRetries(request: WireRequest, options: TryOptions)
     const tried = triedOf(ended);
     const all = { ...ended, attempts, earlierMayHaveActed, cutShort: scope.cutShort };
     if (scope.cutShort || (ended.answer && !isFailed(ended.answer.status))) return all;
-    const wait = nextTry(options, tried, attempts, clock.now(), options, options.random);
+    const wait = nextTry(options, tried, attempts, clock.monotonic(), options, options.random);
     if (wait === 'stop') return all;
     earlierMayHaveActed ||= mayHaveActed(tried);
     earlierLimited ||= ended.answer?.status === 429;

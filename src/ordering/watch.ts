@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { Deadline, stopwatch } from '../deadline.ts';
 import { ErrandError } from '../errors.ts';
 import { orderKey } from '../order-keys.ts';
 import type { Row } from '../output/result.ts';
@@ -8,8 +9,8 @@ import { judge, nextPause, type Pace, stateOf, type Until, type Verdict } from '
 
 export interface WatchOptions {
   readonly until: Until;
-  /** When to stop waiting, ms since the epoch. */
-  readonly deadline: number | undefined;
+  /** How long to wait, ms; without it for as long as it takes. */
+  readonly timeoutMs: number | undefined;
   readonly pace: Pace;
   readonly allowMissing: boolean;
 }
@@ -41,7 +42,8 @@ export async function* watchOrders(
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent> {
   const { clock, signal } = context;
-  const started = clock.now();
+  const elapsedMs = stopwatch(clock);
+  const deadline = new Deadline(clock, options.timeoutMs);
   const poll = new OrderPoll(
     await context.client(),
     async (id) => (await orderKey(context, id)) === undefined,
@@ -51,13 +53,13 @@ export async function* watchOrders(
   const pending = new Set(ids);
   let unseen: readonly string[] = ids;
   let quietRounds = 0;
-  let gapSince: number | undefined;
+  let gapMs: (() => number) | undefined;
   yield { type: 'ready', orders: ids.length, until: options.until };
   try {
     while (pending.size > 0) {
       const changes = yield* round();
       quietRounds = changes > 0 ? 0 : quietRounds + 1;
-      if (pending.size === 0 || !(await pause())) break;
+      if (pending.size === 0 || !(await deadline.pause(nextPause(options.pace, quietRounds), signal))) break;
     }
   } catch (error) {
     // Whoever reads the events is owed their end, however it comes.
@@ -76,13 +78,13 @@ export async function* watchOrders(
           yield note(order);
         }
       }
-      if (gapSince !== undefined) yield { type: 'reconnected', gap_ms: clock.now() - gapSince };
-      gapSince = undefined;
+      if (gapMs) yield { type: 'reconnected', gap_ms: gapMs() };
+      gapMs = undefined;
     } catch (error) {
       signal.throwIfAborted();
       if (!isBlip(error, states.size > 0)) throw error;
-      if (gapSince === undefined) yield { type: 'gap', message: error.message };
-      gapSince ??= clock.now();
+      if (!gapMs) yield { type: 'gap', message: error.message };
+      gapMs ??= stopwatch(clock);
     }
     return changes;
   }
@@ -114,19 +116,10 @@ export async function* watchOrders(
     return { type: 'change', order, verdict };
   }
 
-  /** Sleeps to the next round; false when the deadline comes first. */
-  async function pause(): Promise<boolean> {
-    const ms = nextPause(options.pace, quietRounds);
-    const left = options.deadline === undefined ? Number.POSITIVE_INFINITY : options.deadline - clock.now();
-    if (left <= 0) return false;
-    await clock.sleep(Math.min(ms, left), signal);
-    return true;
-  }
-
   function summary(): WatchEvent {
     const count = (wanted: Verdict) => [...verdicts.values()].filter((verdict) => verdict === wanted).length;
     const tally = { reached: count('reached'), failed: count('failed'), waiting: count('waiting') };
-    return { type: 'summary', ...tally, requests: poll.requests, elapsed_ms: clock.now() - started };
+    return { type: 'summary', ...tally, requests: poll.requests, elapsed_ms: elapsedMs() };
   }
 }
 

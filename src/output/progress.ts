@@ -11,7 +11,7 @@ export interface ProgressOptions {
   readonly from?: number;
   /** What is counted: `rows`. */
   readonly unit?: string;
-  /** ms since the epoch. */
+  /** ms since some moment of the past; rate and ETA are made of it. */
   readonly now: () => number;
 }
 

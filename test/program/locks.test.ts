@@ -1,6 +1,6 @@
 import { mkdirSync, rmdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { makePlace, type Place } from './place.ts';
 import { begin, errand } from './run.ts';
@@ -98,16 +98,20 @@ const locks: readonly {
 /** Long enough for a command to meet its lock. */
 const meetingMs = 1_000;
 
-async function locked({ before, take }: (typeof locks)[number]): Promise<{ place: Place; free: Free }> {
+/** Tests that run at the same time each clean up for themselves. */
+async function locked(
+  { before, take }: (typeof locks)[number],
+  onFinished: (clean: () => void) => void,
+): Promise<{ place: Place; free: Free }> {
   const place = makePlace();
-  onTestFinished(place.remove);
+  onFinished(place.remove);
   await before?.(place);
   return { place, free: take(place) };
 }
 
 describe.concurrent('a lock that another process holds', { timeout: 60_000 }, () => {
-  test.each(locks)('on $name: Ctrl-C ends the wait', async (lock) => {
-    const { place, free } = await locked(lock);
+  test.for(locks)('on $name: Ctrl-C ends the wait', async (lock, { onTestFinished }) => {
+    const { place, free } = await locked(lock, onTestFinished);
     const child = begin(place, 'errand', lock.args);
     let told = '';
     child.stderr.on('data', (text) => {
@@ -124,8 +128,8 @@ describe.concurrent('a lock that another process holds', { timeout: 60_000 }, ()
     expect(told).not.toContain('unexpectedly');
   });
 
-  test.each(locks)('on $name: the command goes on once it is free', async (lock) => {
-    const { place, free } = await locked(lock);
+  test.for(locks)('on $name: the command goes on once it is free', async (lock, { onTestFinished }) => {
+    const { place, free } = await locked(lock, onTestFinished);
     const done = errand(place, lock.args);
     await still(meetingMs);
     free();

@@ -68,6 +68,13 @@ test('authorization_pending until a person approves; then the key, once', async 
   expect((await poll(code)).body.code).toBe('expired_token');
 });
 
+test('a poll after the machine was set back is not too fast', async () => {
+  const { device_code } = await start();
+  expect((await poll(device_code)).body.code).toBe('authorization_pending');
+  service.pass(-60_000);
+  expect((await poll(device_code)).body.code).toBe('authorization_pending');
+});
+
 test('slow_down when polled too fast, with an interval that grows', async () => {
   const { device_code: code } = await start();
   await poll(code);

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
+import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
@@ -58,13 +59,11 @@ async function find(client: Client, id: string): Promise<Account> {
 
 async function untilForwarded(context: Context, client: Client, id: string): Promise<Account> {
   const { clock, signal } = context;
-  const timeoutMs = context.waitMs();
-  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs;
+  const deadline = new Deadline(clock, context.waitMs());
   for (;;) {
     const account = await find(client, id);
     if (account.has_forwarding) return account;
-    const left = deadline - clock.now();
-    if (left <= 0) throw new ErrandError('deadline', `--timeout passed; no message has come for ${id}`);
-    await clock.sleep(Math.min(pollMs, left), signal);
+    if (!(await deadline.pause(pollMs, signal)))
+      throw new ErrandError('deadline', `--timeout passed; no message has come for ${id}`);
   }
 }

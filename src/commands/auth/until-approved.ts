@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
+import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { whereFlags } from '../../where-flags.ts';
@@ -21,13 +22,12 @@ export async function untilApproved(
   device: Shape<'DeviceCode'>,
 ): Promise<Shape<'DeviceToken'>> {
   const { clock, signal } = context;
-  const expiresAt = clock.now() + device.expires_in * 1000;
-  const deadline = clock.now() + (context.waitMs() ?? Number.POSITIVE_INFINITY);
+  const life = new Deadline(clock, device.expires_in * 1000);
+  const deadline = new Deadline(clock, context.waitMs());
   let seconds = device.interval || usualIntervalSeconds;
   for (;;) {
-    const end = Math.min(expiresAt, deadline);
-    if (clock.now() >= end) throw end === deadline ? late() : expired(context);
-    await clock.sleep(Math.min(seconds * 1000, end - clock.now()), signal);
+    if (deadline.leftMs === 0) throw late();
+    if (!(await life.pause(Math.min(seconds * 1000, deadline.leftMs), signal))) throw expired(context);
     try {
       return (await client.call('device.token', { body: { device_code: device.device_code } })).body;
     } catch (error) {

@@ -41,7 +41,7 @@ export class FileCheck {
     const progress = createProgress(this.#context.io, {
       label: 'checking',
       unit: 'rows',
-      now: this.#context.clock.now,
+      now: this.#context.clock.monotonic,
     });
     try {
       for await (const { issues } of this.#file()) {

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
+import { Deadline, stopwatch } from '../../deadline.ts';
 import { exitCodes } from '../../errors.ts';
 import { isBlip } from '../../ordering/blip.ts';
 import type { Row } from '../../output/result.ts';
@@ -67,21 +68,18 @@ export async function* followBatches(
 ): AsyncGenerator<FollowEvent> {
   const { clock, signal } = context;
   const client = await context.client();
-  const started = clock.now();
-  const timeoutMs = context.waitMs();
-  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : started + timeoutMs;
+  const elapsedMs = stopwatch(clock);
+  const deadline = new Deadline(clock, context.waitMs());
   const states = new Map<string, string>();
   const open = new Set(ids);
   let pauseMs = pace.shortestMs;
-  let gapSince: number | undefined;
+  let gapMs: (() => number) | undefined;
   yield { type: 'ready', batches: ids.length };
   try {
     while (open.size > 0) {
       const changes = yield* round();
-      const left = deadline - clock.now();
-      if (open.size === 0 || left <= 0) break;
       pauseMs = changes > 0 ? pace.shortestMs : Math.min(pace.longestMs, pauseMs * 1.5);
-      await clock.sleep(Math.min(pauseMs, left), signal);
+      if (open.size === 0 || !(await deadline.pause(pauseMs, signal))) break;
     }
   } catch (error) {
     // Whoever reads the events is owed their end.
@@ -107,19 +105,19 @@ export async function* followBatches(
         }
         if (isDone(body)) open.delete(id);
       }
-      if (gapSince !== undefined) yield { type: 'reconnected', gap_ms: clock.now() - gapSince };
-      gapSince = undefined;
+      if (gapMs) yield { type: 'reconnected', gap_ms: gapMs() };
+      gapMs = undefined;
     } catch (error) {
       signal.throwIfAborted();
       if (!isBlip(error, latest.size > 0)) throw error;
-      if (gapSince === undefined) yield { type: 'gap', message: error.message };
-      gapSince ??= clock.now();
+      if (!gapMs) yield { type: 'gap', message: error.message };
+      gapMs ??= stopwatch(clock);
     }
     return changes;
   }
 
   function summary(): FollowEvent {
-    return { type: 'summary', ...tallyOf(latest), open: open.size, elapsed_ms: clock.now() - started };
+    return { type: 'summary', ...tallyOf(latest), open: open.size, elapsed_ms: elapsedMs() };
   }
 }
 

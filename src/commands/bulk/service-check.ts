@@ -60,7 +60,7 @@ export async function* checkAtService(
         issues,
       };
     },
-    { most: mostInFlight, now: context.clock.now },
+    { most: mostInFlight, now: context.clock.monotonic },
   );
 }
 

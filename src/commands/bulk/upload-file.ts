@@ -41,14 +41,14 @@ export async function uploadFile(
     label: 'uploading',
     total: rows,
     unit: 'rows',
-    now: context.clock.now,
+    now: context.clock.monotonic,
   });
   const uploaded: Uploaded[] = [];
   let sent = 0;
   try {
     const placed = inFlight(batches, (batch) => upload(context, { ...batch, filename: name, notifies }), {
       most: mostInFlight,
-      now: context.clock.now,
+      now: context.clock.monotonic,
     });
     for await (const batch of placed) {
       uploaded.push(batch);

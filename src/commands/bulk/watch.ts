@@ -85,7 +85,7 @@ class PlacingProgress {
       total,
       from: done,
       unit: 'rows',
-      now: clock.now,
+      now: clock.monotonic,
     });
     this.#progress.update(done);
   }

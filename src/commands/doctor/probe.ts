@@ -1,14 +1,14 @@
 import type { Context } from '../../context.ts';
+import { stopwatch } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import type { Probe } from './check.ts';
 
 /** Asks the service for its description, once. Any answer of the service, a refusal too, shows that it is reached. */
 export async function probe(context: Context): Promise<Probe> {
-  const started = context.clock.now();
+  const tookMs = stopwatch(context.clock);
   const reached = (date: string | undefined, version: string | undefined): Probe => {
-    const at = context.clock.now();
-    return { reached: true, tookMs: at - started, at, date, version };
+    return { reached: true, tookMs: tookMs(), at: context.clock.now(), date, version };
   };
   try {
     const client = await context.client();

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Row } from '../../output/result.ts';
 import { noProduct } from '../product-failure.ts';
@@ -30,8 +31,7 @@ export async function readProduct(
   const fields = freshnessFields(wanted);
   const client = await context.client();
   const { clock, signal } = context;
-  const timeoutMs = context.waitMs();
-  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs;
+  const deadline = new Deadline(clock, context.waitMs());
   for (;;) {
     const { body } = await client.call(name, {
       path: { product_id: productId },
@@ -39,8 +39,7 @@ export async function readProduct(
     });
     if (body.status === 'failed') throw noProduct(productId, body);
     if (!wait || body.status !== 'processing') return body;
-    if (clock.now() >= deadline)
+    if (!(await deadline.pause(pollMs, signal)))
       throw new ErrandError('deadline', `--timeout passed; ${productId} is still being fetched`);
-    await clock.sleep(Math.min(pollMs, deadline - clock.now()), signal);
   }
 }

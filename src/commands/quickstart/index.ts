@@ -114,7 +114,7 @@ async function follow(context: Context, order: Row): Promise<{ record: Row; exit
   let exitCode = 0;
   const options = {
     until: 'delivered',
-    deadline: context.clock.now() + waitMs,
+    timeoutMs: waitMs,
     pace: defaultPace,
     allowMissing: false,
   } as const;

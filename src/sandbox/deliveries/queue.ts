@@ -23,16 +23,18 @@ export interface Times {
 /** Longer than an attempt may take; after it, whoever held a delivery is taken to be gone. ms of the machine's time. */
 const leaseMs = 15_000;
 
-const isFree = 'next_at <= ? AND behind = 0 AND (leased_until IS NULL OR leased_until <= ?)';
+/** A lease that ends later than any can was taken before the machine's clock was set back. */
+const isFree = `next_at <= ? AND behind = 0 AND (leased_until IS NULL OR leased_until NOT BETWEEN ? + 1 AND ? + ${leaseMs})`;
 
 export const anythingDue = (store: Store, { now, real }: Times): boolean =>
-  store.get(`SELECT 1 FROM deliveries WHERE ${isFree} LIMIT 1`, now, real) !== undefined;
+  store.get(`SELECT 1 FROM deliveries WHERE ${isFree} LIMIT 1`, now, real, real) !== undefined;
 
 /** Takes up to `room` deliveries that are due, the longest waiting first. Within a transaction. */
 export function claim(store: Store, lease: string, { now, real }: Times, room: number): Claimed[] {
   const rows = store.all(
     `SELECT seq, order_id, event, event_id, url, body, attempts FROM deliveries WHERE ${isFree} ORDER BY next_at, seq LIMIT ?`,
     now,
+    real,
     real,
     room,
   );

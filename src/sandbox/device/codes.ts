@@ -114,7 +114,9 @@ export async function pollDevice(
 /** Polled too fast, the interval grows for good (RFC 8628, 3.5). */
 function notePoll(store: Store, hash: string, row: Readonly<Record<string, unknown>>, now: number): Refusal {
   const before = Number(row.interval_s);
-  const isFast = row.polled_at !== null && now - Number(row.polled_at) < before * 1000;
+  const sinceMs = row.polled_at === null ? Number.POSITIVE_INFINITY : now - Number(row.polled_at);
+  // Less than nothing: the machine's clock was set back meanwhile.
+  const isFast = sinceMs >= 0 && sinceMs < before * 1000;
   const interval = isFast ? before + limits.deviceIntervalSeconds : before;
   store.run('UPDATE devices SET polled_at = ?, interval_s = ? WHERE code_hash = ?', now, interval, hash);
   return isFast

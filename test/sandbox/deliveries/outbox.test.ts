@@ -183,6 +183,21 @@ describe('the queue', () => {
     expect(other.log()[0]).toMatchObject({ state: 'delivered', attempts: 1 });
   });
 
+  test('takes a delivery from a holder whose lease no clock will reach: the machine was set back by a day', async () => {
+    const day = 24 * 3600 * 1000;
+    const [holder, other] = [await open(), await open()];
+    await holder.register(receiver.at());
+    receiver.reply = () => 'silence';
+    await holder.oneEvent();
+    await receiver.until(1);
+    receiver.reply = accepting;
+    await other.pass(-day);
+    await other.opened.service.clock.advance(day);
+    await other.pass(0);
+    expect(receiver.received).toHaveLength(2);
+    expect(other.log()[0]).toMatchObject({ state: 'delivered' });
+  });
+
   test('closing waits no longer than a moment, and another process goes on at once', async () => {
     const first = await open();
     await first.register(receiver.at());

@@ -1,0 +1,35 @@
+import type { Timer } from './clock.ts';
+
+/** When a wait is over, whatever the time of day is set to meanwhile. */
+export class Deadline {
+  readonly #clock: Timer;
+  readonly #at: number;
+
+  /** @param ms from now; without it the wait has no end. */
+  constructor(clock: Timer, ms = Number.POSITIVE_INFINITY) {
+    this.#clock = clock;
+    this.#at = clock.monotonic() + ms;
+  }
+
+  /** ms; 0 once it has passed. */
+  get leftMs(): number {
+    return Math.max(0, this.#at - this.#clock.monotonic());
+  }
+
+  /**
+   * Sleeps for `ms`, or for what is left. @returns whether anything was left.
+   * @throws the signal's reason where it is aborted.
+   */
+  async pause(ms: number, signal: AbortSignal): Promise<boolean> {
+    const left = this.leftMs;
+    if (left === 0) return false;
+    await this.#clock.sleep(Math.min(ms, left), signal);
+    return true;
+  }
+}
+
+/** Starts now. @returns what tells how long that is ago, in whole ms. */
+export function stopwatch(clock: Timer): () => number {
+  const started = clock.monotonic();
+  return () => Math.round(clock.monotonic() - started);
+}

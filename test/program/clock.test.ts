@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makePlace, type Place } from './place.ts';
+import { errand, orderOf } from './run.ts';
+import { serveAt } from './served.ts';
+
+const clockSet = fileURLToPath(new URL('./clock-set.mjs', import.meta.url));
+type Json = Readonly<Record<string, unknown>>;
+
+const day = 24 * 3600 * 1000;
+
+/** As if somebody set the machine's clock so long after a program has started. */
+const whereClockIsSet = (place: Place, ms: number, afterMs = 1_300): Place => ({
+  ...place,
+  environment: {
+    ...place.environment,
+    NODE_OPTIONS: `--import=${clockSet}`,
+    CLOCK_SET_MS: String(ms),
+    CLOCK_SET_AFTER_MS: String(afterMs),
+  },
+});
+
+/** Tests that run at the same time each clean up for themselves. */
+type Finished = (clean: () => void) => void;
+
+function aPlace(onFinished: Finished): Place {
+  const place = makePlace();
+  onFinished(place.remove);
+  return place;
+}
+
+async function silentService(onFinished: Finished): Promise<string> {
+  const server = createServer((socket) => socket.on('error', () => {}));
+  onFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${Object(server.address()).port}`;
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+interface Wait {
+  readonly name: string;
+  /** Of the end of its time. */
+  readonly code: number;
+  readonly prepare: (place: Place, onFinished: Finished) => Promise<string[]>;
+}
+
+/** Every wait that a user can bound, with what it needs before. */
+const waits: readonly Wait[] = [
+  {
+    name: 'order watch',
+    code: 8,
+    prepare: async (place) => ['order', 'watch', await orderOf(place, 'test-never')],
+  },
+  {
+    name: 'account forwarding --wait',
+    code: 8,
+    async prepare(place) {
+      const add = ['account', 'add', '--email', 'a@example.com', '--password-file', '-', '-o', 'id'];
+      const { stdout } = await errand(place, add, { stdin: 'secret' });
+      return ['account', 'forwarding', stdout.trim(), '--wait'];
+    },
+  },
+  { name: 'webhook listen', code: 8, prepare: async () => ['webhook', 'listen'] },
+  {
+    name: 'a service that is silent',
+    code: 9,
+    prepare: async (_, onFinished) => [
+      ...['retailer', 'list', '--retries', '0', '--base-url', await silentService(onFinished)],
+    ],
+  },
+];
+
+describe.concurrent('a clock that is set while a command waits', { timeout: 60_000 }, () => {
+  describe.each([
+    ['back', -2 * day],
+    ['forward', 2 * day],
+  ] as const)('%s by two days', (_, ms) => {
+    test.for(waits)('moves no deadline: $name', async ({ code, prepare }, { onTestFinished }) => {
+      const place = aPlace(onTestFinished);
+      const args = await prepare(place, onTestFinished);
+      const began = performance.now();
+      const ended = await errand(whereClockIsSet(place, ms), [...args, '--timeout', '2500ms', '-o', 'json']);
+      expect(ended.code, ended.stderr).toBe(code);
+      expect(performance.now() - began).toBeGreaterThan(2_400);
+    });
+
+    test('leaves the durations that are told true', async ({ onTestFinished }) => {
+      const place = aPlace(onTestFinished);
+      const args = [
+        'order',
+        'watch',
+        await orderOf(place, 'test-never'),
+        '--timeout',
+        '2500ms',
+        '-o',
+        'ndjson',
+      ];
+      const { stdout } = await errand(whereClockIsSet(place, ms), args);
+      const summary = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+      expect(summary).toMatchObject({ type: 'summary', waiting: 1 });
+      expect(summary.elapsed_ms).toBeGreaterThanOrEqual(2_500);
+      expect(summary.elapsed_ms).toBeLessThan(30_000);
+    });
+  });
+});
+
+test('a clock that is set back leaves the life of an order at a served sandbox as it was', {
+  timeout: 60_000,
+}, async () => {
+  const place = aPlace(onTestFinished);
+  const setAfterMs = 1_500;
+  const began = performance.now();
+  const { url } = await serveAt(whereClockIsSet(place, -2 * day, setAfterMs), '--memory');
+  const call = async (method: string, path: string, key = '', body = {}): Promise<Json> => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const answer = await fetch(url + path, {
+      method,
+      headers,
+      ...(method === 'POST' && { body: JSON.stringify(body) }),
+    });
+    return Object(await answer.json());
+  };
+  const { api_key: key, example_order: order } = await call('POST', '/sandbox/keys');
+  const products = [{ url: `${url}/shop/test-success`, quantity: 1 }];
+  const { id } = await call('POST', '/orders', String(key), { ...Object(order), products });
+  await sleep(Math.max(0, setAfterMs - (performance.now() - began)));
+  await expect
+    .poll(async () => (await call('GET', `/orders/${id}`, String(key))).status, { timeout: 15_000 })
+    .toBe('order_placed');
+});
