@@ -6,6 +6,7 @@ import { type Io, piecesOf } from './io.ts';
 import { writeErr } from './output/notice.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
+import { ServiceClock } from './service-clock.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
 import { keyMode, maskKey } from './settings/keys.ts';
 import {
@@ -35,6 +36,8 @@ export interface Context {
   readonly version: string;
   readonly io: Io;
   readonly clock: Clock;
+  /** The time at the service, by which the ages of its records are told. */
+  readonly serviceClock: ServiceClock;
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
   readonly settings: Settings;
@@ -107,6 +110,7 @@ export async function createContext(making: Making): Promise<Context> {
   if (settings.tlsChecksOff && !diagnosis)
     note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
+  const serviceClock = new ServiceClock(systemClock);
   const closers: (() => void | Promise<void>)[] = [];
   const open = async (ended: AbortSignal) => {
     const { openClient } = await import('./open-client.ts');
@@ -125,9 +129,10 @@ export async function createContext(making: Making): Promise<Context> {
     version,
     io,
     clock: systemClock,
+    serviceClock,
     signal,
     settings,
-    output: await outputOptions(globals, settings, making.defaultFormat),
+    output: await outputOptions(globals, settings, serviceClock, making.defaultFormat),
     diagnosis,
     interactive: interactivity(io, settings),
     previewsRequests: preview !== undefined,
@@ -199,6 +204,7 @@ function storedFor(store: SettingsStore, mendsConfig: boolean): Stored {
 async function outputOptions(
   globals: Making['globals'],
   { output, utc }: Settings,
+  serviceClock: ServiceClock,
   defaultFormat: OutputFormat = output.value,
 ): Promise<OutputOptions> {
   const query = typeof globals.query === 'string' ? globals.query : undefined;
@@ -209,7 +215,8 @@ async function outputOptions(
     query,
     utc,
     rawCsv: globals.rawCsv === true,
-    now: systemClock.now,
+    now: () => serviceClock.now(),
+    localNow: systemClock.now,
   };
 }
 

@@ -23,7 +23,8 @@ interface Opened {
 /** The client of one run, over the network or into the embedded sandbox, with the key that the settings name. */
 export async function openClient(context: Context, preview: Preview): Promise<Opened> {
   const { settings } = context;
-  const { transport, close } = await openTransport(context);
+  const { transport: bare, close } = await openTransport(context);
+  const transport = tellingTime(bare, context);
   const options = {
     transport,
     baseUrl: settings.baseUrl.value,
@@ -77,6 +78,20 @@ async function openTransport(context: Context): Promise<OpenTransport> {
     await Promise.all([main.close(), other.close()]);
   };
   return { transport: { send, close }, close };
+}
+
+/** A transport whose answers from the service tell its time. */
+function tellingTime(transport: Transport, { settings, clock, serviceClock }: Context): Transport {
+  const service = new URL(settings.baseUrl.value);
+  return {
+    close: () => transport.close(),
+    async send(request) {
+      const sentAt = clock.now();
+      const answer = await transport.send(request);
+      if (isSameOrigin(request.url, service)) serviceClock.heard(answer.headers.date, sentAt);
+      return answer;
+    },
+  };
 }
 
 interface OpenTransport {

@@ -32,9 +32,8 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
   let frame = 0;
   const draw = (): void => {
     frame += 1;
-    const now = context.clock.now();
     live.draw(
-      liveLines(ids, latest, now, context.io.stdout.columns()),
+      liveLines(ids, latest, context.serviceClock.now(), context.io.stdout.columns()),
       footer(frame, ids, latest, elapsedMs(), trouble),
     );
   };
@@ -53,7 +52,9 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
       clearInterval(timer);
       // The orders as they stand are printed next; the live lines would only say it twice. Nothing follows an interruption.
       live.draw(
-        outcome === 'settled' ? [] : liveLines(ids, latest, context.clock.now(), context.io.stdout.columns()),
+        outcome === 'settled'
+          ? []
+          : liveLines(ids, latest, context.serviceClock.now(), context.io.stdout.columns()),
       );
       live.done();
     },

@@ -5,8 +5,9 @@ import { safeText } from './safe-text.ts';
 import { absoluteTime, relativeTime } from './time.ts';
 
 export interface CellOptions {
-  /** ms since the epoch, for relative times. */
+  /** ms since the epoch, for relative times; `localNow` for those taken on this machine. */
   readonly now: () => number;
+  readonly localNow?: (() => number) | undefined;
   /** Absolute UTC times in place of relative ones. */
   readonly utc: boolean;
 }
@@ -33,7 +34,7 @@ function spell(column: Column, value: unknown, row: unknown, options: CellOption
         ? plain(value)
         : options.utc
           ? absoluteTime(value)
-          : relativeTime(value, options.now());
+          : relativeTime(value, (column.isLocal && options.localNow ? options.localNow : options.now)());
     case 'date':
       return typeof value === 'string' ? value.replace(/^(\d{4}-\d\d-\d\d)T.*$/, '$1') : plain(value);
     default:

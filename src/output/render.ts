@@ -106,9 +106,9 @@ async function printRecord(result: RecordResult, { io, options, out }: Printing)
   out.write(asText(lines));
 }
 
-async function tableOptions(io: Io, { now, utc = false }: OutputOptions) {
+async function tableOptions(io: Io, { now, localNow, utc = false }: OutputOptions) {
   const width = io.stdout.isTerminal ? io.stdout.columns() || 100 : undefined;
-  return { now, utc, width, paint: await paintFor(io.stdout.color) };
+  return { now, localNow, utc, width, paint: await paintFor(io.stdout.color) };
 }
 
 async function printQueried(

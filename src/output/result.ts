@@ -20,6 +20,8 @@ export interface Column {
   readonly room?: number;
   /** The value to show in place of what stands at `path` (a sum, a join). Pure. */
   readonly value?: (row: Row) => unknown;
+  /** Of a time: it was taken on this machine, not at the service. */
+  readonly isLocal?: true;
   /** Path of the field naming the currency of a money column; USD without it. */
   readonly currency?: string;
   /** Columns of the records in the list at `path`, for the view of one record; its plain fields without them. */
@@ -88,5 +90,8 @@ export interface OutputOptions {
   readonly utc?: boolean | undefined;
   /** Leave CSV cells that a spreadsheet would run as they are. */
   readonly rawCsv?: boolean | undefined;
+  /** The time at the service, ms since the epoch: ages are told by it. */
   readonly now: () => number;
+  /** The time of this machine; that of the service where it is not given. */
+  readonly localNow?: (() => number) | undefined;
 }

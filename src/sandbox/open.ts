@@ -89,7 +89,7 @@ export async function openSandbox({
     report: reportBug,
   };
   const outbox = new Outbox(service);
-  const { handle, answered } = counted(createApp(service));
+  const { handle, answered } = counted(dated(createApp(service), service.clock));
   return {
     handle,
     service,
@@ -125,6 +125,14 @@ export async function openSandbox({
     }
   }
 }
+
+/** Each answer tells the sandbox's own time, which may have been advanced: ages follow from it. */
+const dated =
+  (app: Handle, clock: SandboxClock): Handle =>
+  async (request) => {
+    const { headers, ...rest } = await app(request);
+    return { ...rest, headers: { date: new Date(clock.now()).toUTCString(), ...headers } };
+  };
 
 /** Longest that the end waits for requests under way, ms; one that `--latency` holds back takes longer. */
 const patienceMs = 2000;

@@ -22,7 +22,7 @@ export const snapshot = defineCommand({
       rows: kept.map((it) => ({ name: it.name, taken_at: new Date(it.takenAt).toISOString() })),
       columns: [
         { name: 'name', path: 'name', weight: 2 },
-        { name: 'taken', path: 'taken_at', kind: 'time', weight: 1 },
+        { name: 'taken', path: 'taken_at', kind: 'time', isLocal: true, weight: 1 },
       ],
       id: 'name',
       empty: 'no snapshot was taken',

@@ -5,7 +5,7 @@ import { maskAddress } from '../../webhooks/secret.ts';
 /** An event's columns, for every format. */
 export const eventColumns: readonly Column[] = [
   { name: 'id', path: 'id', kind: 'id', weight: 10 },
-  { name: 'received', path: 'received_at', kind: 'time', weight: 7 },
+  { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 7 },
   { name: 'event', path: 'event', kind: 'status', weight: 9 },
   { name: 'order', path: 'order_id', kind: 'id', weight: 8 },
   { name: 'status', path: 'status', kind: 'status', weight: 8 },

@@ -16,7 +16,7 @@ export const clock: Check = {
     const seconds = Math.round(Math.abs(skew) / 1000);
     return trouble(
       `the clock of this machine is ${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} that of the service`,
-      'Set it by the network (timedatectl set-ntp true; or the date settings of the system).',
+      'Set it by the network (timedatectl set-ntp true; or the date settings of the system). A sandbox that was advanced differs on purpose.',
     );
   },
 };

@@ -3,7 +3,7 @@ import type { Column } from '../../../output/result.ts';
 export const journalColumns: readonly Column[] = [
   { name: 'key', path: 'key', weight: 10 },
   { name: 'state', path: 'state', kind: 'status', weight: 9 },
-  { name: 'written', path: 'created_at', kind: 'time', weight: 8 },
+  { name: 'written', path: 'created_at', kind: 'time', isLocal: true, weight: 8 },
   { name: 'profile', path: 'profile', weight: 4 },
   { name: 'ceiling', path: 'body.max_price', kind: 'money', weight: 6 },
   { name: 'what', path: 'body.products.0.url', weight: 5, value: ({ body }) => whatOf(Object(body)) },

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TestService } from '../service/service.ts';
+import { Terminal } from '../terminal/terminal.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, orderOf, shell } from './run.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(() => place.remove());
+
+const day = 24 * 3600 * 1000;
+
+describe('ages are told by the clock of the sandbox that answered', () => {
+  const commands = (order: string): readonly (readonly string[])[] => [
+    ['order', 'list'],
+    ['order', 'get', order],
+    ['order', 'timeline', order],
+    ['track', order],
+    ['usage'],
+    ['wallet'],
+  ];
+
+  test('embedded, after it was advanced', async () => {
+    const order = await orderOf(place, 'test-success');
+    await errand(place, ['sandbox', 'advance', '2d']);
+    const list = await errand(place, ['order', 'list', '--fields', 'created_at']);
+    expect(list.stdout).toMatch(/^2d ago$/m);
+    for (const command of commands(order)) {
+      const { stdout, code } = await errand(place, command);
+      expect(code).toBe(0);
+      expect(stdout, command.join(' ')).not.toMatch(/\bin \d+[dhm]\b/);
+    }
+    const younger = await orderOf(place, 'test-slow');
+    const { stdout } = await errand(place, ['order', 'get', younger, '--fields', 'created_at']);
+    expect(stdout).toMatch(/created +(now|\ds ago)$/m);
+  });
+
+  test('served, in whichever direction its clock differs', async () => {
+    for (const ahead of [2 * day, -2 * day]) {
+      const service = await TestService.start({ now: Date.now() + ahead });
+      const environment = { ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key };
+      Object.assign(place.environment, environment);
+      const created = (await service.order('test-slow')).body.id;
+      const read = await errand(place, ['order', 'get', created, '--fields', 'created_at']);
+      expect(read.stdout).toMatch(/created +(now|\ds ago)$/m);
+      service.pass(5 * 3600 * 1000);
+      for (const command of commands(created)) {
+        const { stdout } = await errand(place, command);
+        expect(stdout, command.join(' ')).not.toMatch(/\bin \d+[dhm]\b|\b2d ago/);
+      }
+      await service.stop();
+    }
+  });
+
+  test('also in a live view, and what was written here keeps the time of this machine', async () => {
+    const order = await orderOf(place, 'test-slow');
+    await errand(place, ['sandbox', 'advance', '20s']);
+    const terminal = new Terminal(place, 'errand', ['order', 'watch', order]);
+    await terminal.shows(/pending +2\d s/);
+    terminal.type('\u0003');
+    await terminal.ended();
+    await errand(place, ['sandbox', 'advance', '3d']);
+    const journal = await shell(place, 'errand order journal list --all --fields created_at');
+    expect(journal.stdout).toMatch(/\b(now|\d+s ago)$/m);
+  });
+});
+
+test('the sandbox tells its own time in every answer', async () => {
+  const service = await TestService.start({ now: Date.parse('2026-03-01T12:00:00Z') });
+  for (const target of ['/orders', '/nothing', '/', '/shop']) {
+    const { headers } = await service.send('GET', target);
+    expect(headers.get('date')).toBe('Sun, 01 Mar 2026 12:00:00 GMT');
+  }
+  service.pass(60_000);
+  expect((await service.send('GET', '/wallet/me')).headers.get('date')).toBe('Sun, 01 Mar 2026 12:01:00 GMT');
+  await service.stop();
+});
