@@ -131,7 +131,7 @@ const dated =
   (app: Handle, clock: SandboxClock): Handle =>
   async (request) => {
     const { headers, ...rest } = await app(request);
-    return { ...rest, headers: { date: new Date(clock.now()).toUTCString(), ...headers } };
+    return { ...rest, headers: { ...headers, date: new Date(clock.now()).toUTCString() } };
   };
 
 /** Longest that the end waits for requests under way, ms; one that `--latency` holds back takes longer. */
