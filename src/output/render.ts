@@ -30,6 +30,7 @@ export async function printResult(result: Result, io: Io, options: OutputOptions
     case 'list':
       await printData(result, printing);
       if (printing.out.isClosed) return 0;
+      await result.printed?.();
       tellPeople(result.hints?.() ?? [], io, options.format);
       return result.exitCode?.() ?? 0;
     case 'text':

@@ -48,6 +48,8 @@ export interface ListResult {
   readonly empty?: string;
   /** Called when all rows are out; lines for stderr ("50 of 1,200; --all for the rest"). */
   readonly hints?: () => readonly string[];
+  /** Called when all rows are out, for what is to be noted only then. */
+  readonly printed?: () => Promise<void>;
   readonly exitCode?: () => number;
 }
 

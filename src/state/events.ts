@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ErrandError } from '../errors.ts';
 import type { Database, SqlValue } from '../sqlite/database.ts';
+import { isAlive, self } from './owner.ts';
 
-/** What one delivery of a webhook brought. `body` is its JSON as it came. */
+/** What one delivery of a webhook brought. `body` is its JSON as it came, to the character. */
 export interface Arrival {
   readonly event: string | null;
   readonly orderId: string | null;
@@ -51,6 +52,14 @@ export interface StoredEvent {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** What is to be done with a new event yet. */
+export interface Owed {
+  /** It is to be sent on, or a command run; until that is noted it counts as failed, crash or not. */
+  readonly acts: boolean;
+  /** This process is to show it; until that is noted the next one does, crash or not. */
+  readonly shows: boolean;
+}
+
 export interface EventFilter {
   /** Any of these names. */
   readonly events?: readonly string[] | undefined;
@@ -75,10 +84,9 @@ export class EventLog {
 
   /**
    * Keeps an event, or counts one more delivery of it: same service, same name, same body (specification, Events, rule 3).
-   * @param owed whether something is to be done with it yet; until that is noted it counts as failed, crash or not.
    * @throws StorageError; then it must not be acknowledged.
    */
-  keep(arrival: Arrival, owed: boolean): Promise<{ readonly event: StoredEvent; readonly isNew: boolean }> {
+  keep(arrival: Arrival, owed: Owed): Promise<{ readonly event: StoredEvent; readonly isNew: boolean }> {
     return this.#database.transaction(() => {
       this.#database.run(
         'DELETE FROM events WHERE received_at < ?',
@@ -98,6 +106,40 @@ export class EventLog {
     });
   }
 
+  /** It was shown, and what was written is out. */
+  noteShown(id: number): Promise<void> {
+    return this.#database.transaction(() => {
+      this.#database.run('UPDATE events SET showing_pid = NULL, showing_started = NULL WHERE id = ?', id);
+    });
+  }
+
+  /** Takes over what listeners of a profile at a service were to show and did not live to. @returns their ids and names, the oldest first. */
+  takeUnshown(
+    profile: string,
+    baseUrl: string,
+  ): Promise<{ readonly id: number; readonly event: string | null }[]> {
+    return this.#database.transaction(() => {
+      const rows = this.#database.all(
+        'SELECT id, event, showing_pid, showing_started FROM events WHERE showing_pid IS NOT NULL AND profile = ? AND base_url = ? ORDER BY id',
+        profile,
+        baseUrl,
+      );
+      const left = rows.filter(
+        ({ showing_pid, showing_started }) =>
+          !isAlive({ pid: Number(showing_pid), started: String(showing_started) }),
+      );
+      const { pid, started } = self();
+      for (const { id } of left)
+        this.#database.run(
+          'UPDATE events SET showing_pid = ?, showing_started = ? WHERE id = ?',
+          pid,
+          started,
+          Number(id),
+        );
+      return left.map(({ id, event }) => ({ id: Number(id), event: event === null ? null : String(event) }));
+    });
+  }
+
   noteForward(id: number, outcome: ForwardOutcome): Promise<void> {
     return this.#note('forward', id, outcome);
   }
@@ -110,9 +152,14 @@ export class EventLog {
   get(id: number): StoredEvent {
     const [row] = this.#database.all('SELECT * FROM events WHERE id = ?', id);
     if (row) return eventOf(row);
-    throw new ErrandError('not_found', `no event ${id} is kept`, {
-      next: [{ command: 'errand webhook events', when: 'to see those that are; they are kept for 30 days' }],
-    });
+    throw notKept(id);
+  }
+
+  /** An event's body as it came: read as JSON, some of its numbers would be others. @throws ErrandError not_found. */
+  bodyOf(id: number): string {
+    const [row] = this.#database.all('SELECT body FROM events WHERE id = ?', id);
+    if (row) return String(row.body);
+    throw notKept(id);
   }
 
   /** Newest first, read a page at a time. */
@@ -148,14 +195,17 @@ export class EventLog {
     return outcome?.url;
   }
 
-  #insert(arrival: Arrival, digest: string, owed: boolean): void {
+  #insert(arrival: Arrival, digest: string, { acts, shows }: Owed): void {
     const { event, orderId, status, errorType, profile, baseUrl, headers, body } = arrival;
     const at = this.#time();
+    const showing = self();
     this.#database.run(
       `INSERT INTO events (digest, event, order_id, status, error_type, profile, base_url, headers, body,
-         received_at, last_received_at, deliveries, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)`,
+         received_at, last_received_at, deliveries, failed, showing_pid, showing_started)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)`,
       ...[digest, event, orderId, status, errorType, profile, baseUrl],
-      ...[JSON.stringify(headers), body, at, at, owed ? 1 : 0],
+      ...[JSON.stringify(headers), body, at, at, acts ? 1 : 0],
+      ...(shows ? [showing.pid, showing.started] : [null, null]),
     );
   }
 
@@ -175,13 +225,24 @@ export class EventLog {
   }
 }
 
+const notKept = (id: number): ErrandError =>
+  new ErrandError('not_found', `no event ${id} is kept`, {
+    next: [{ command: 'errand webhook events', when: 'to see those that are; they are kept for 30 days' }],
+  });
+
 const digestOf = ({ baseUrl, event, body }: Arrival): string =>
   createHash('sha256')
     .update(JSON.stringify([baseUrl, event]))
     .update(body)
     .digest('hex');
 
-function eventOf({ digest: _, failed: _failed, ...row }: Record<string, unknown>): StoredEvent {
+function eventOf({
+  digest: _,
+  failed: _failed,
+  showing_pid: _pid,
+  showing_started: _started,
+  ...row
+}: Record<string, unknown>): StoredEvent {
   // The table's own columns, written above; what is JSON is ours, or was parsed before it was kept.
   return {
     ...row,
@@ -192,4 +253,5 @@ function eventOf({ digest: _, failed: _failed, ...row }: Record<string, unknown>
   } as unknown as StoredEvent;
 }
 
-const readJson = <T>(text: unknown): T | null => (typeof text === 'string' ? JSON.parse(text) : null);
+const readJson = <T>(text: unknown): T | null =>
+  typeof text === 'string' ? JSON.parse(text.replace(/^\uFEFF/, '')) : null;

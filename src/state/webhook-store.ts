@@ -16,6 +16,10 @@ const migrations = [
      id INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL, url TEXT NOT NULL, registered_at TEXT NOT NULL,
      pid INTEGER, process_started TEXT) STRICT;
    CREATE INDEX registrations_scope ON registrations (scope, id);`,
+  // The listener that is to show an event; none once it has, or where nobody wants to see it.
+  `ALTER TABLE events ADD COLUMN showing_pid INTEGER;
+   ALTER TABLE events ADD COLUMN showing_started TEXT;
+   CREATE INDEX events_showing ON events (id) WHERE showing_pid IS NOT NULL;`,
 ];
 
 /** What errand keeps of webhooks: events received, and addresses registered. */

@@ -1,14 +1,14 @@
-/** Hands records from several producers to one consumer, one at a time: a producer waits until its record is taken. */
+/** Hands records from several producers to one consumer, one at a time: a producer waits until the consumer is done with its record. */
 export class Feed<T> {
-  readonly #waiting: { readonly record: T; readonly taken: () => void }[] = [];
+  readonly #waiting: { readonly record: T; readonly done: () => void }[] = [];
   #wake: (() => void) | undefined;
   #ended = false;
 
-  /** Resolves when the record is taken, or dropped since the feed has ended. */
+  /** Resolves when the consumer asks for the next record, or when this one is dropped since the feed has ended. */
   put(record: T): Promise<void> {
     if (this.#ended) return Promise.resolve();
-    return new Promise((taken) => {
-      this.#waiting.push({ record, taken });
+    return new Promise((done) => {
+      this.#waiting.push({ record, done });
       this.#wake?.();
     });
   }
@@ -24,14 +24,17 @@ export class Feed<T> {
       for (;;) {
         const next = this.#waiting.shift();
         if (next) {
-          next.taken();
-          yield next.record;
+          try {
+            yield next.record;
+          } finally {
+            next.done();
+          }
         } else if (this.#ended) return;
         else await this.#arrival();
       }
     } finally {
       this.#ended = true;
-      for (const { taken } of this.#waiting.splice(0)) taken();
+      for (const { done } of this.#waiting.splice(0)) done();
     }
   }
 

@@ -51,6 +51,8 @@ export interface ListenOptions {
   readonly forMs?: number | undefined;
   /** What is to happen once the address is known (it may be registered); what it resolves to undoes it at the end. */
   readonly begin?: ((url: string) => Promise<() => Promise<void>>) | undefined;
+  /** Called when an event was handed out, and before it is sent on; notes that it was shown, once it is out. */
+  readonly shown: (id: number) => Promise<void>;
   readonly wants: (event: string | null) => boolean;
   /** Reads an order again. @throws Error where it cannot be read. */
   readonly reread?: ((orderId: string) => Promise<Json>) | undefined;
@@ -62,7 +64,8 @@ export interface ListenOptions {
 
 /**
  * Receives webhooks until it has shown `max` of them, `forMs` have passed or the signal is aborted. Each is kept before
- * it is acknowledged, shown in the order in which they came, then sent on and run, one at a time.
+ * it is acknowledged, shown in the order in which they came, then sent on and run, one at a time. What an earlier
+ * listener has kept and did not live to show comes first.
  * Ends with a `summary`, whatever ended it. @throws UsageError for a port or host that cannot be had; what `begin` throws.
  */
 export async function* listen(options: ListenOptions): AsyncGenerator<ListenRecord> {
@@ -82,7 +85,11 @@ export async function* listen(options: ListenOptions): AsyncGenerator<ListenReco
   try {
     undo = await options.begin?.(url);
     yield { type: 'ready', url, secret: options.secret };
-    yield* session.feed.records();
+    await session.recover();
+    for await (const record of session.feed.records()) {
+      yield record;
+      if (record.type === 'event') await session.shown(record.id);
+    }
   } finally {
     session.stop('interrupted');
     await over;

@@ -35,16 +35,32 @@ export class Session {
     if (this.#ended !== undefined || this.#wanted >= max) return 'busy';
     const isWanted = wants(received.event);
     const { event, isNew } = await this.#kept(() =>
-      log.keep({ ...received, profile, baseUrl }, isWanted && this.#acts),
+      log.keep({ ...received, profile, baseUrl }, { acts: isWanted && this.#acts, shows: isWanted }),
     );
     this.#counts.received += 1;
     this.#counts[isNew ? 'stored' : 'duplicates'] += 1;
-    if (isNew && isWanted) {
-      this.#wanted += 1;
-      this.#showing = this.#showing.then(() => this.#show(event.id)).catch((error) => this.#fail(error));
-      if (this.#wanted >= max) void this.#finish();
-    }
+    if (isNew && isWanted) this.#toBeShown(event.id);
     return isNew ? 'new' : 'duplicate';
+  }
+
+  /** What an earlier listener has received and did not live to show comes first. */
+  async recover(): Promise<void> {
+    const { log, profile, baseUrl, wants, max = Number.POSITIVE_INFINITY } = this.#options;
+    const left = await log.takeUnshown(profile, baseUrl);
+    for (const { id } of left.filter(({ event }) => wants(event)).slice(0, max - this.#wanted))
+      this.#toBeShown(id);
+  }
+
+  async shown(id: number): Promise<void> {
+    // Whoever takes the records waits for this: what it has to say comes after.
+    await this.#options.shown(id).catch((error) => void this.#fail(error));
+  }
+
+  #toBeShown(id: number): void {
+    const { max = Number.POSITIVE_INFINITY } = this.#options;
+    this.#wanted += 1;
+    this.#showing = this.#showing.then(() => this.#show(id)).catch((error) => this.#fail(error));
+    if (this.#wanted >= max) void this.#finish();
   }
 
   /** Resolves when nothing more is to be received. */
@@ -139,8 +155,8 @@ export class Session {
   async #act(id: number, reread: ShownEvent['body'] | undefined): Promise<void> {
     const { log, forward, exec } = this.#options;
     try {
-      const { event, order_id: orderId, body } = log.get(id);
-      const delivery = { event, orderId, body: JSON.stringify(reread ?? body) };
+      const { event, order_id: orderId } = log.get(id);
+      const delivery = { event, orderId, body: reread ? JSON.stringify(reread) : log.bodyOf(id) };
       const sent = await forward?.(delivery, this.#ending.signal);
       if (sent) {
         await log.noteForward(id, sent);

@@ -143,7 +143,7 @@ describe('what a TAB is told', () => {
         profile: 'local',
         baseUrl: 'embedded:',
       },
-      false,
+      { acts: false, shows: false },
     );
     store.close();
     expect([...(await told(place, ['webhook', 'replay', ''])).texts]).toEqual([['1', 'order.placed  o-1']]);

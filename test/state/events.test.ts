@@ -43,7 +43,7 @@ describe('events received', () => {
     const module = new URL('../../src/state/webhook-store.ts', import.meta.url).href;
     const script = `const { openWebhookStore } = await import(${JSON.stringify(module)});
       const store = await openWebhookStore(${JSON.stringify(folder)}, () => ${now});
-      await store.events.keep(${JSON.stringify(arrival('pending'))}, true);
+      await store.events.keep(${JSON.stringify(arrival('pending'))}, { acts: true, shows: true });
       process.kill(process.pid, 'SIGKILL');`;
     const { signal, stderr } = spawnSync(
       process.execPath,
@@ -60,28 +60,38 @@ describe('events received', () => {
   });
 
   test('the same name and body from the same service is one event, however often it comes', async () => {
-    expect(await store.events.keep(arrival('a'), false)).toMatchObject({
+    expect(await store.events.keep(arrival('a'), { acts: false, shows: true })).toMatchObject({
       isNew: true,
       event: { id: 1, deliveries: 1 },
     });
     now += 5_000;
-    expect(await store.events.keep(arrival('a'), false)).toMatchObject({
+    expect(await store.events.keep(arrival('a'), { acts: false, shows: true })).toMatchObject({
       isNew: false,
       event: { id: 1, deliveries: 2, last_received_at: '2026-03-01T12:00:05.000Z' },
     });
-    expect((await store.events.keep(arrival('a', { event: 'tracking_updated' }), false)).event.id).toBe(2);
-    expect((await store.events.keep(arrival('a', { event: null }), false)).event.id).toBe(3);
-    expect((await store.events.keep(arrival('a', { baseUrl: 'https://else.example' }), false)).event.id).toBe(
-      4,
-    );
-    expect((await store.events.keep(arrival('b'), false)).event.id).toBe(5);
+    expect(
+      (await store.events.keep(arrival('a', { event: 'tracking_updated' }), { acts: false, shows: true }))
+        .event.id,
+    ).toBe(2);
+    expect(
+      (await store.events.keep(arrival('a', { event: null }), { acts: false, shows: true })).event.id,
+    ).toBe(3);
+    expect(
+      (
+        await store.events.keep(arrival('a', { baseUrl: 'https://else.example' }), {
+          acts: false,
+          shows: true,
+        })
+      ).event.id,
+    ).toBe(4);
+    expect((await store.events.keep(arrival('b'), { acts: false, shows: true })).event.id).toBe(5);
   });
 
   test('they are listed newest first, by name, by order, and by what failed, however many there are', async () => {
     for (let index = 0; index < 250; index += 1)
       await store.events.keep(
         arrival(`s${index}`, index % 2 === 0 ? {} : { event: 'tracking_updated', orderId: null }),
-        false,
+        { acts: false, shows: true },
       );
     expect(ids()).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
     expect(ids({ events: ['status_updated', 'case_updated'] })).toHaveLength(125);
@@ -91,7 +101,7 @@ describe('events received', () => {
   });
 
   test('an event is owed until it was sent on and its command ran', async () => {
-    await store.events.keep(arrival('a'), true);
+    await store.events.keep(arrival('a'), { acts: true, shows: true });
     expect(ids({ failed: true })).toEqual([1]);
     await store.events.noteForward(1, sent(true, 'http://127.0.0.1/a', '2026-03-01T12:00:00Z'));
     expect(ids({ failed: true })).toEqual([]);
@@ -105,7 +115,7 @@ describe('events received', () => {
 
   test('the address used last is known', async () => {
     expect(store.events.lastForward()).toBeUndefined();
-    for (const status of ['a', 'b']) await store.events.keep(arrival(status), false);
+    for (const status of ['a', 'b']) await store.events.keep(arrival(status), { acts: false, shows: true });
     await store.events.noteForward(2, sent(true, 'http://first/', '2026-03-01T12:00:00.000Z'));
     await store.events.noteForward(1, sent(false, 'http://second/', '2026-03-01T12:00:01.000Z'));
     expect(store.events.lastForward()).toBe('http://second/');
@@ -116,9 +126,9 @@ describe('events received', () => {
   });
 
   test('they are kept for 30 days', async () => {
-    await store.events.keep(arrival('old'), false);
+    await store.events.keep(arrival('old'), { acts: false, shows: true });
     now += 31 * 24 * 3600 * 1000;
-    await store.events.keep(arrival('new'), false);
+    await store.events.keep(arrival('new'), { acts: false, shows: true });
     expect(ids()).toEqual([2]);
   });
 

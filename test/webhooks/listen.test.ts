@@ -40,6 +40,7 @@ async function start(more: Partial<ListenOptions> = {}) {
     baseUrl: 'https://service.example',
     clock,
     signal: interruption.signal,
+    shown: (id) => store.events.noteShown(id),
     wants: () => true,
     ...more,
   });
@@ -153,6 +154,7 @@ test('who stops reading closes the listener', async () => {
   const feed = listen({
     ...{ host: '127.0.0.1', port: 0, secret: 'a-secret-that-nobody-guesses', log: store.events },
     ...{ profile: 'work', baseUrl: 'https://service.example', clock, signal: interruption.signal },
+    shown: async () => {},
     wants: () => true,
   });
   const { value } = await feed.next();

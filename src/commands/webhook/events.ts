@@ -19,7 +19,11 @@ export const events = defineCommand({
       kind: 'flag',
       description: 'only those that could not be sent on, or whose command failed or never ran',
     },
-    limit: { kind: 'integer', min: 1, description: `how many (default ${usualLimit})` },
+    limit: {
+      kind: 'integer',
+      min: 1,
+      description: `how many (default ${usualLimit}; with --failed all)`,
+    },
     all: { kind: 'flag', description: 'to the end' },
   },
   examples: [
@@ -32,7 +36,7 @@ export const events = defineCommand({
   ],
   readsOnly: true,
   related: ['webhook listen', 'webhook replay'],
-  async run(context, { ids = [], event, order, failed, limit = usualLimit, all = false }) {
+  async run(context, { ids = [], event, order, failed = false, limit, all = false }) {
     const wanted = await readEventIds(context, ids);
     const { events: log } = await context.webhooks();
     const [only] = wanted;
@@ -61,9 +65,13 @@ export const events = defineCommand({
     };
 
     function* shown() {
+      // What failed is to be dealt with, so none of it is left out unasked.
+      const most = all
+        ? Number.POSITIVE_INFINITY
+        : (limit ?? (failed ? Number.POSITIVE_INFINITY : usualLimit));
       let count = 0;
       for (const one of found) {
-        if (!all && count >= limit) return;
+        if (count >= most) return;
         count += 1;
         yield { ...shownEvent(one) };
       }

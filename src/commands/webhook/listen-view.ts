@@ -4,15 +4,17 @@ import type { Result, Row } from '../../output/result.ts';
 import { safeText } from '../../output/safe-text.ts';
 import type { ListenRecord, ListenSummary, ShownEvent } from '../../webhooks/listen.ts';
 import { eventColumns } from './columns.ts';
+import type { Shown } from './shown.ts';
 
 /** What was heard, as the output asks for it; the exit code is 0, 7 or 8, and 130 where it was interrupted. */
-export function listenResult(context: Context, records: AsyncGenerator<ListenRecord>): Result {
+export function listenResult(context: Context, records: AsyncGenerator<ListenRecord>, shown: Shown): Result {
   let code = 0;
   const exitCode = (): number => code;
+  const printed = (): Promise<void> => shown.allOut();
   const { format } = context.output;
-  if (format === 'ndjson') return { kind: 'list', rows: every(), columns: [], exitCode };
+  if (format === 'ndjson') return { kind: 'list', rows: every(), columns: [], exitCode, printed };
   if (format === 'table') return { kind: 'stream', chunks: lines(), exitCode };
-  return { kind: 'list', rows: eventsOnly(), columns: eventColumns, exitCode };
+  return { kind: 'list', rows: eventsOnly(), columns: eventColumns, exitCode, printed };
 
   async function* every(): AsyncGenerator<Row> {
     for await (const record of records) {

@@ -11,6 +11,7 @@ import { defineCommand } from '../define.ts';
 import { forwardTarget } from './forwarding.ts';
 import { listenResult } from './listen-view.ts';
 import { registerWhileListening } from './registration.ts';
+import { Shown } from './shown.ts';
 
 export const listenCommand = defineCommand({
   name: 'listen',
@@ -79,25 +80,28 @@ export const listenCommand = defineCommand({
     if (more.publicUrl !== undefined) forwardTarget(context, '--public-url', more.publicUrl, true);
     for (const line of olderNames(more.events ?? [])) context.note(`note: ${line}`);
     const { forwardTo, exec, allowPrivate = false, refetch = false, events } = more;
+    const { events: log } = await context.webhooks();
+    const shown = new Shown(context, log);
     const records = listen({
       host,
       port,
       secret: secretFile === undefined ? makeSecret() : secretOf(secretFile, context.note),
       publicUrl: more.publicUrl,
-      log: (await context.webhooks()).events,
+      log,
       profile: context.settings.profile.value,
       baseUrl: context.settings.baseUrl.value,
       clock: context.clock,
       signal: context.signal,
       max: more.max,
       forMs: context.waitMs(),
+      shown: (id) => shown.handedOut(id),
       wants: wanted(events),
       begin: (url) => begin(context, register === true, url),
       reread: refetch ? (id) => readOrder(context, id) : undefined,
       forward: forwardTo === undefined ? undefined : sender(context, forwardTo, allowPrivate),
       exec: exec === undefined ? undefined : runner(context, exec),
     });
-    return listenResult(context, records);
+    return listenResult(context, records, shown);
   },
 });
 

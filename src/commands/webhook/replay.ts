@@ -57,8 +57,8 @@ export const replay = defineCommand({
 
 async function sendAgain(context: Context, id: number, target: ForwardTarget) {
   const { events: log } = await context.webhooks();
-  const { event, order_id, body } = log.get(id);
-  const outcome = await forward({ event, body: JSON.stringify(body) }, target, context.signal);
+  const { event, order_id } = log.get(id);
+  const outcome = await forward({ event, body: log.bodyOf(id) }, target, context.signal);
   await log.noteForward(id, outcome);
   if (!outcome.delivered) throw refusal(id, outcome);
   return { id, event, order_id, ...outcome, url: maskAddress(outcome.url) };
