@@ -1,4 +1,4 @@
-import { plainText } from '../output/path.ts';
+import { accessor, plainText } from '../output/path.ts';
 import type { Column, Row } from '../output/result.ts';
 
 /** An order's columns, for every format. */
@@ -10,6 +10,7 @@ export const orderColumns: readonly Column[] = [
     name: 'total',
     path: 'job_result.price_components.total',
     kind: 'money',
+    value: (order) => (cameToNothing(order) ? undefined : priceOf(order)),
     weight: 6,
     currency: 'job_result.price_components.currency',
   },
@@ -26,7 +27,15 @@ export const orderColumns: readonly Column[] = [
 export const orderDetailColumns: readonly Column[] = [
   ...orderColumns.slice(0, 3),
   { name: 'why', path: 'job_result.error' },
-  ...orderColumns.slice(3, 6),
+  ...orderColumns.slice(3, 4),
+  {
+    name: 'quoted',
+    path: 'quoted',
+    kind: 'money',
+    currency: 'job_result.price_components.currency',
+    value: (order) => (cameToNothing(order) ? priceOf(order) : undefined),
+  },
+  ...orderColumns.slice(4, 6),
   { name: 'items', path: 'items', value: itemsOf },
   { name: 'ship to', path: 'ship_to', value: addressOf },
   { name: 'po number', path: 'po_number' },
@@ -52,6 +61,13 @@ export const milestoneColumns: readonly Column[] = [
   { name: 'detail', path: 'detail', weight: 7, value: ({ detail }) => inWords(detail) },
   { name: 'source', path: 'source', weight: 1 },
 ];
+
+const unpaid: ReadonlySet<unknown> = new Set(['order_failed', 'cancelled', 'cancelled_by_retailer']);
+
+/** Whether nothing was bought in the end: the price is then what the order was refused at. */
+export const cameToNothing = ({ status }: Row): boolean => unpaid.has(status);
+
+const priceOf = accessor('job_result.price_components.total');
 
 /** The furthest that a parcel of the order has come; parcels of one order may differ. */
 export function deliveryOf(order: Row): string | undefined {

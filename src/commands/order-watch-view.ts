@@ -6,7 +6,7 @@ import { formatMoney } from '../output/money.ts';
 import { plainText } from '../output/path.ts';
 import type { Row } from '../output/result.ts';
 import { safeText } from '../output/safe-text.ts';
-import { deliveryOf } from './order-columns.ts';
+import { cameToNothing, deliveryOf } from './order-columns.ts';
 
 interface WatchView {
   show(event: WatchEvent, orders: ReadonlyMap<string, Row>): Promise<void>;
@@ -137,6 +137,7 @@ function footer(
 }
 
 function totalOf(order: Row): string {
+  if (cameToNothing(order)) return '';
   const prices = pick(pick(order, 'job_result'), 'price_components');
   const total = pick(prices, 'total');
   return typeof total === 'number' ? formatMoney(total, String(pick(prices, 'currency') ?? 'USD')) : '';

@@ -1,4 +1,5 @@
 import type { Io } from '../io.ts';
+import { mayDraw, openArea } from './live-area.ts';
 import { writeQuietly } from './notice.ts';
 import { safeText } from './safe-text.ts';
 import { cut, fullMeasure, type Measure } from './width.ts';
@@ -29,8 +30,15 @@ export async function createLive({ stdout }: Io): Promise<Live> {
   const columns = (): number => stdout.columns() || 100;
   let drawn: readonly number[] = [];
   let active = false;
+  let close = (): void => {};
+  const hide = (): void => {
+    if (drawn.length > 0) writeQuietly(stdout.stream, `${up(rowsOf(drawn, columns()))}${clearBelow}`);
+    drawn = [];
+  };
   return {
     draw(lines, footer) {
+      if (!mayDraw()) return;
+      if (!active) close = openArea({ hide });
       const width = columns();
       const below = footer === undefined ? [] : [footer];
       const room = (stdout.rows?.() || 24) - 1 - below.length;
@@ -45,6 +53,7 @@ export async function createLive({ stdout }: Io): Promise<Live> {
     },
     done() {
       if (active) writeQuietly(stdout.stream, showCursor);
+      close();
       active = false;
       drawn = [];
     },

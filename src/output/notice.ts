@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Io } from '../io.ts';
 import { redactor } from '../redact/redactor.ts';
+import { makeRoom } from './live-area.ts';
 import type { OutputFormat } from './result.ts';
 import { safeText } from './safe-text.ts';
 
@@ -14,7 +15,10 @@ export function tellPeople(lines: readonly string[], io: Io, format: OutputForma
 }
 
 /** Writes to stderr, without the secrets in use; that nobody reads it stops nothing. */
-export const writeErr = (io: Io, text: string): void => writeQuietly(io.stderr.stream, redactor.known(text));
+export function writeErr(io: Io, text: string): void {
+  if (text !== '' && io.stderr.isTerminal) makeRoom(text.endsWith('\n'));
+  writeQuietly(io.stderr.stream, redactor.known(text));
+}
 
 const quiet = new WeakSet<Writable>();
 

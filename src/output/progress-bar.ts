@@ -1,12 +1,17 @@
 import { Writable } from 'node:stream';
 import cliProgress from 'cli-progress';
 import type { OutputStream } from '../io.ts';
+import { mayDraw, openArea } from './live-area.ts';
 import type { ProgressFacts } from './progress.ts';
 
 export interface Bar {
   show(done: number, facts: ProgressFacts): void;
   close(): void;
 }
+
+const clearLine = '\r\u001b[2K';
+/** Saving and restoring the cursor. */
+const cursorKeeping: ReadonlySet<unknown> = new Set(['\u001b7', '\u001b8']);
 
 /** A bar on the last line of a terminal, redrawn at most ten times a second and taken away when closed. */
 export function openBar(terminal: OutputStream, total: number | undefined): Bar {
@@ -16,10 +21,13 @@ export function openBar(terminal: OutputStream, total: number | undefined): Bar 
     barsize: 20,
     fps: 10,
     linewrap: true,
+    // What was printed in between has taken the bar away.
+    forceRedraw: true,
     clearOnComplete: true,
     // Whoever interrupts is handled by the program, which then ends the bar.
     gracefulExit: false,
   });
+  const close = openArea({ hide: () => void (started && terminal.stream.write(clearLine)) });
   let started = false;
   return {
     show(done, { label, count, rate, left, note }) {
@@ -28,7 +36,10 @@ export function openBar(terminal: OutputStream, total: number | undefined): Bar 
       else bar.start(total ?? 0, done, payload);
       started = true;
     },
-    close: () => bar.stop(),
+    close() {
+      bar.stop();
+      close();
+    },
   };
 }
 
@@ -50,7 +61,7 @@ class BarLine extends Writable {
   }
 
   override _write(chunk: unknown, _encoding: BufferEncoding, done: () => void): void {
-    if (chunk !== '\u001b7' && chunk !== '\u001b8') this.#terminal.stream.write(chunk);
+    if (mayDraw() && !cursorKeeping.has(chunk)) this.#terminal.stream.write(chunk);
     done();
   }
 }

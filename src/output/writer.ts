@@ -1,9 +1,11 @@
 import { isAscii } from 'node:buffer';
 import type { Writable } from 'node:stream';
 import { StorageError } from '../errors.ts';
+import { makeRoom } from './live-area.ts';
 
 const chunkSize = 64 * 1024;
 const del = 0x7f;
+const lineBreak = 0x0a;
 
 /** Nobody reads any more: `| head` has what it wants. */
 const goneCodes = new Set([
@@ -93,6 +95,7 @@ export class Writer {
   }
 
   #send(chunk: Uint8Array): Promise<void> {
+    if ('isTTY' in this.#stream && this.#stream.isTTY === true) makeRoom(chunk.at(-1) === lineBreak);
     return new Promise((resolve) => {
       this.#stream.write(chunk, (error) => {
         if (error) this.#note(error);

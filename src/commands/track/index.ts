@@ -2,17 +2,35 @@ import type { Column } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
 
-const columns: readonly Column[] = [
+const orderFacts: readonly Column[] = [
   { name: 'order', path: 'order_id', kind: 'id', weight: 9 },
   { name: 'status', path: 'current_status', kind: 'status', weight: 10 },
   { name: 'expected', path: 'estimated_delivery_date', kind: 'date', weight: 8 },
   { name: 'city', path: 'destination.city', weight: 5 },
   { name: 'country', path: 'destination.country', weight: 4 },
+];
+
+const parcels: Column = {
+  name: 'parcels',
+  path: 'shipments',
+  columns: [
+    { name: 'carrier', path: 'carrier', weight: 7 },
+    { name: 'tracking number', path: 'tracking_number', weight: 8 },
+    { name: 'state', path: 'status', kind: 'status', weight: 9 },
+    { name: 'last seen', path: 'checkpoints.0.message', weight: 6 },
+    { name: 'at', path: 'checkpoints.0.checkpoint_time', kind: 'time', weight: 6 },
+  ],
+};
+
+/** For a row of a table, which holds one parcel; the last column has all. */
+const flatColumns: readonly Column[] = [
+  ...orderFacts,
   { name: 'carrier', path: 'shipments.0.carrier', weight: 7 },
   { name: 'tracking number', path: 'shipments.0.tracking_number', weight: 7 },
   { name: 'shipment', path: 'shipments.0.status', kind: 'status', weight: 8 },
   { name: 'last seen', path: 'shipments.0.checkpoints.0.message', weight: 6 },
   { name: 'at', path: 'shipments.0.checkpoints.0.checkpoint_time', kind: 'time', weight: 6 },
+  { name: 'parcels', path: 'shipments', weight: 1 },
 ];
 
 export const command = defineCommand({
@@ -29,6 +47,7 @@ export const command = defineCommand({
   async run(context, { order }) {
     const client = await context.client();
     const { body } = await client.call('order.track', { path: { order_id: checkUuid('order id', order) } });
+    const columns = context.output.format === 'table' ? [...orderFacts, parcels] : flatColumns;
     return { kind: 'record', record: body, columns, id: 'order_id' };
   },
 });

@@ -14,7 +14,9 @@ const columns: Readonly<Record<string, Cell>> = {
   product_urls: (order) => joined(order.items.map(({ url }) => url)),
   quantities: (order) => joined(order.items.map(({ quantity }) => quantity)),
   max_price: (order) => order.max_price,
-  total: (order) => order.job_result?.price_components?.total,
+  // What an order that came to nothing was quoted at is no total.
+  total: ({ status, job_result: result }) =>
+    status === 'order_placed' ? result?.price_components?.total : null,
   currency: (order) => order.job_result?.price_components?.currency,
   recipient: ({ shipping_address: to }) => `${to.first_name} ${to.last_name}`,
   address_line1: (order) => order.shipping_address.address_line1,

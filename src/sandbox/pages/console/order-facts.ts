@@ -33,11 +33,13 @@ export const itemsTable = ({
 /** The rest of the record, as far as it is set. */
 export function facts(record: OrderRecord): Content {
   const { shipping_address: to, job_result: result, payment, fulfillment } = record;
-  const paid = result?.price_components;
+  const price = result?.price_components;
+  const paid = result?.success ? price : null;
   const rows: readonly (readonly [string, Content])[] = [
     ['Id', html`<span class="mono">${record.id}</span>`],
     ['Ceiling', money(record.max_price)],
     ['Paid', paid ? money(paid.total, paid.currency) : null],
+    ['Quoted', price && !paid ? money(price.total, price.currency) : null],
     ['Of which', paid?.breakdown_recorded ? breakdown(paid) : null],
     ['Goes to', addressOf(to)],
     ['Phone', to.phone_number],

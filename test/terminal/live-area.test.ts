@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Screen } from '../output/screen.ts';
+import { makePlace, type Place } from '../program/place.ts';
+import { Terminal } from './terminal.ts';
+
+let place: Place;
+let terminal: Terminal;
+
+beforeEach(() => {
+  place = makePlace();
+  const row = (index: number) =>
+    `https://x.example/${index},${index % 7000 === 0 ? 'free' : '5000'},Ada Byron,1 Main St,Austin,TX,78701,5`;
+  const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone';
+  const rows = Array.from({ length: 30_000 }, (_, index) => row(index));
+  writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+});
+afterEach(() => {
+  terminal.close();
+  place.remove();
+});
+
+function lines(): string[] {
+  const screen = new Screen(120, 60);
+  screen.write(terminal.raw.replaceAll('\r\n', '\n'));
+  return screen.lines();
+}
+
+test('a bar goes before an error is printed, and comes back below it', async () => {
+  terminal = new Terminal(place, 'errand', ['bulk', 'upload', 'orders.csv'], { columns: 120, rows: 60 });
+  expect(await terminal.ended(60_000)).toBe(7);
+  expect(terminal.text).toContain('checking');
+  const shown = lines().filter((line) => line.includes('free'));
+  expect(shown).toHaveLength(5);
+  for (const line of shown) expect(line).toMatch(/^row \d+: max_price_cents "free" takes an amount/);
+  expect(lines().join('\n')).not.toContain('checking');
+});
+
+test.each(['table', 'json', 'ndjson', 'csv'])(
+  'what goes to stdout as %s stands in lines of its own, too',
+  async (format) => {
+    terminal = new Terminal(place, 'errand', ['bulk', 'validate', 'orders.csv', '--local', '-o', format], {
+      columns: 120,
+      rows: 60,
+    });
+    expect(await terminal.ended(60_000)).toBe(7);
+    // An array is one line that goes on: the bar stays away from it.
+    if (format !== 'json') expect(terminal.text).toContain('checking');
+    expect(lines().join('\n')).not.toContain('checking');
+    expect(terminal.text.match(/not \\?"+free/g)).toHaveLength(5);
+  },
+);
