@@ -52,11 +52,12 @@ export function planTable(name: string, headings: readonly string[], map: Column
   const plan = planColumns(mapped.map((heading) => (isCentsHeading(heading) ? 'max_price' : heading)));
   const prices = headings.filter((_, index) => isPriceHeading(mapped[index] ?? ''));
   const priceIndex = plan.columns.get('max_price') ?? -1;
+  const present = new Set(headings);
   const missing = needed.filter((column) => !plan.columns.has(column));
   const named = ['name', 'first_name', 'last_name'].some((column) => plan.columns.has(column as BulkColumn));
   const problems = [
     ...Object.keys(map)
-      .filter((heading) => !headings.includes(heading))
+      .filter((heading) => !present.has(heading))
       .map((heading) => `--map names a heading that is not there: ${heading}`),
     ...plan.doubled
       .filter(({ column }) => column !== 'max_price')
@@ -92,6 +93,7 @@ export const isPriceHeading = (heading: string): boolean => {
   return isCentsHeading(heading) || ('column' in meaning && meaning.column === 'max_price');
 };
 
-const doubles = (texts: readonly string[]): string[] => [
-  ...new Set(texts.filter((text, at) => texts.indexOf(text) !== at)),
-];
+function doubles(texts: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return [...new Set(texts.filter((text) => seen.size === seen.add(text).size))];
+}

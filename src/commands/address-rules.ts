@@ -29,7 +29,7 @@ export const addressProblems = (address: AddressFields): { field: string; messag
   });
 
 function phoneProblem(text: string): string | undefined {
-  const digits = text.replace(/(?:x|ext).*$/i, '').replace(/\D/g, '').length;
+  const digits = (text.split(/x/i, 1)[0] ?? '').replace(/\D/g, '').length;
   const isPhone =
     text.length <= longestPhone &&
     phoneForm.test(text) &&

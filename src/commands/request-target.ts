@@ -3,6 +3,7 @@ import { operations } from '../contract/operations/index.ts';
 import { UsageError } from '../errors.ts';
 import { isSameOrigin } from '../http/address.ts';
 import { operationOf } from '../http/raw.ts';
+import { trimSlashes } from '../network/trim-slashes.ts';
 
 /** What the command line asks for, as far as its words say. */
 export interface Target {
@@ -67,7 +68,7 @@ function pathOf(address: string, { base, legacyBase }: Bases): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   for (const text of [base, legacyBase]) {
     const root = new URL(text);
-    const prefix = root.pathname.replace(/\/+$/, '');
+    const prefix = trimSlashes(root.pathname);
     const isUnder = url && isSameOrigin(url, root) && url.pathname.startsWith(`${prefix}/`);
     if (isUnder) return url.pathname.slice(prefix.length) + url.search;
   }

@@ -38,7 +38,7 @@ const known = new Map<string, BulkColumn>(
   ),
 );
 
-const metadataHeading = /^\s*metadata\.(.+?)\s*$/i;
+const metadataHeading = /^metadata\.(.+)$/i;
 
 /** What the cells under a heading mean. */
 export type HeadingMeaning =
@@ -49,7 +49,7 @@ export type HeadingMeaning =
 export function meaningOf(heading: string): HeadingMeaning {
   const column = known.get(plainHeading(heading));
   if (column) return { column };
-  const metadataKey = metadataHeading.exec(heading)?.[1];
+  const metadataKey = metadataHeading.exec(heading.trim())?.[1];
   return metadataKey === undefined ? { passthrough: heading } : { metadataKey };
 }
 

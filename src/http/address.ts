@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { isLoopback } from '../network/loopback.ts';
+import { trimSlashes } from '../network/trim-slashes.ts';
 
 /** The scheme of the sandbox inside this process: `embedded:` is its base URL, `embedded:/orders` an address in it. */
 export const embeddedScheme = 'embedded:';
@@ -34,7 +35,7 @@ export const isSameOrigin = (a: URL, b: URL): boolean => a.protocol === b.protoc
 
 /** Puts an absolute path and its query under a base URL. */
 export function underBase(base: URL, pathAndQuery: string): URL {
-  return new URL(`${base.href.replace(/\/+$/, '')}${pathAndQuery}`);
+  return new URL(`${trimSlashes(base.href)}${pathAndQuery}`);
 }
 
 /** A URL as it may be told: without credentials, query and fragment, which may hold secrets. */

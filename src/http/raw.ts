@@ -82,7 +82,7 @@ export function operationOf({
   surface = 'current',
 }: Pick<RawRequest, 'method' | 'path' | 'surface'>): Operation | undefined {
   const method = given.toUpperCase();
-  const path = plainPath(written).replace(/\?.*$/s, '');
+  const path = plainPath(written).split('?', 1)[0] ?? '';
   const all: readonly Operation[] = Object.values(operations);
   const found = all.filter(
     (it) => it.method === method && it.surface === surface && pattern(it.path).test(path),

@@ -1,3 +1,5 @@
+import { groupDigits } from './group-digits.ts';
+
 const signs: Readonly<Record<string, string>> = { USD: '$', EUR: '€' };
 
 /**
@@ -16,7 +18,7 @@ export function formatMoney(cents: number | bigint, currency = 'USD'): string {
 
 function spelled(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(?:\d{3})+$)/g, ',');
+  const whole = groupDigits(digits.slice(0, digits.length - decimals));
   return decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`;
 }
 

@@ -18,7 +18,7 @@ export async function paintFor(color: boolean): Promise<Paint> {
 }
 
 const bad =
-  /(?:^|_)(?:failed|error|denied|declined|undeliverable|unsupported|invalid|cancelled|cancelled_by_\w+)$/;
+  /(?:^|_)(?:(?:failed|error|denied|declined|undeliverable|unsupported|invalid|cancelled)$|cancelled_by_\w)/;
 const good = /(?:^|_)(?:success|ok|placed|delivered|completed|approved|credited|verified|captured|pickup)$/;
 const waiting = /(?:^|_)(?:pending|progress|processing|transit|open|skipped|untested)$/;
 

@@ -1,4 +1,5 @@
 import type { Io } from '../io.ts';
+import { groupDigits } from './group-digits.ts';
 import { tellPeople, writeErr } from './notice.ts';
 import { safeText } from './safe-text.ts';
 
@@ -104,7 +105,7 @@ export function progressFacts(
   };
 }
 
-const grouped = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+const grouped = (count: number): string => groupDigits(String(count));
 
 function spell(seconds: number): string {
   const rounded = Math.ceil(seconds);

@@ -19,8 +19,38 @@ export async function measureFor(texts: Iterable<string>): Promise<Measure> {
 /** A measure that is right for any text. */
 export async function fullMeasure(): Promise<Measure> {
   const { default: stringWidth } = await import('string-width');
-  return (text) => (isNarrow(text) ? text.length : stringWidth(text));
+  return (text) => {
+    if (isNarrow(text)) return text.length;
+    return pieces(text).reduce((width, piece) => width + stringWidth(piece), 0);
+  };
 }
+
+const segmenter = new Intl.Segmenter();
+/** UTF-16 units that are segmented at a time: a segmenter takes time with the square of what it is given. */
+const pieceLength = 512;
+
+/** A text in parts, none of which ends within a character. */
+function pieces(text: string): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const part = text.slice(at, at + pieceLength);
+    const isLast = at + pieceLength >= text.length;
+    const end = isLast ? part.length : lastBoundary(part);
+    parts.push(part.slice(0, end));
+    at += end;
+  }
+  return parts;
+}
+
+/** Where the last character begins, which the end may have cut; a character that is all of the part is taken as whole. */
+function lastBoundary(part: string): number {
+  let last = 0;
+  for (const { index } of segmenter.segment(part)) last = index;
+  return last === 0 ? part.length : last;
+}
+
+const characters = (text: string): string[] =>
+  pieces(text).flatMap((piece) => Array.from(segmenter.segment(piece), ({ segment }) => segment));
 
 /** The text within `width` columns, ending in `…` where it was cut; never half a character, nor half an emoji. */
 export function cut(text: string, width: number, measure: Measure): string {
@@ -29,10 +59,10 @@ export function cut(text: string, width: number, measure: Measure): string {
   if (isNarrow(text)) return `${text.slice(0, width - 1)}…`;
   let kept = '';
   let used = 0;
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    used += measure(segment);
+  for (const character of characters(text)) {
+    used += measure(character);
     if (used > width - 1) break;
-    kept += segment;
+    kept += character;
   }
   return `${kept}…`;
 }
@@ -41,13 +71,14 @@ export function cut(text: string, width: number, measure: Measure): string {
 export function cutStart(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
   if (width < 1) return '';
-  const segments = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+  if (isNarrow(text)) return `…${text.slice(text.length - width + 1)}`;
+  const all = characters(text);
   let used = 0;
-  const kept = segments.findLastIndex((segment) => {
-    used += measure(segment);
+  const kept = all.findLastIndex((character) => {
+    used += measure(character);
     return used > width - 1;
   });
-  return `…${segments.slice(kept + 1).join('')}`;
+  return `…${all.slice(kept + 1).join('')}`;
 }
 
 /** The text with spaces up to `width` columns; longer text stays as it is. */

@@ -19,7 +19,7 @@ export function secretsSent({ url, headers, body }: Sent): string[] {
 
 /** Of `Bearer …` what follows; of `Basic …` also what it encodes; of any other header all of it. */
 function credentialsIn(header: string): string[] {
-  const [, scheme = '', credential = header] = /^([A-Za-z]{1,20}) +(.+)$/s.exec(header) ?? [];
+  const [, scheme = '', credential = header] = /^([A-Za-z]{1,20}) +([^ ].*)$/s.exec(header) ?? [];
   if (scheme.toLowerCase() !== 'basic') return [credential];
   const pair = Buffer.from(credential, 'base64').toString();
   const colon = pair.indexOf(':');

@@ -1,4 +1,3 @@
-import { apiKeyPattern } from '../contract/limits.ts';
 import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
 import type { Fault } from './faults/spec.ts';
@@ -127,7 +126,7 @@ function decodedPath(pathname: string): string {
 
 /** Also where a base URL ends with the slash that the path begins with, or the whole link is searched for. */
 const claimAnywhere = new RegExp(`(${claimPath}/)[^/?&]+`, 'gi');
-const keyAnywhere = new RegExp(apiKeyPattern.source.replace(/^\^|\$$/g, ''), 'g');
+const keyAnywhere = /(?<![A-Za-z0-9])([A-Za-z0-9]{1,32}_(?:test|live)_)[A-Za-z0-9_-]+/g;
 
 function withoutSecrets(target: string): string {
   const { pathname, search } = readTarget(target);
@@ -136,5 +135,5 @@ function withoutSecrets(target: string): string {
     harmless.has(name) ? `${name}=${value}` : `${name}=…`,
   );
   const whole = [decoded, ...(query.length > 0 ? [query.join('&')] : [])].join('?');
-  return whole.replace(keyAnywhere, '$1_$2_…').replace(claimAnywhere, '$1…').slice(0, longestShown);
+  return whole.replace(keyAnywhere, '$1…').replace(claimAnywhere, '$1…').slice(0, longestShown);
 }

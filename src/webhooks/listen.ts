@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { trimSlashes } from '../network/trim-slashes.ts';
 import type { EventLog, ExecOutcome, ForwardOutcome, StoredEvent } from '../state/events.ts';
 import type { Delivery } from './forward.ts';
 import { openListener } from './listener.ts';
@@ -99,4 +100,4 @@ export async function* listen(options: ListenOptions): AsyncGenerator<ListenReco
 }
 
 const outside = (url: string, { publicUrl, secret }: ListenOptions): string =>
-  publicUrl === undefined ? url : `${publicUrl.replace(/\/+$/, '')}/${secret}`;
+  publicUrl === undefined ? url : `${trimSlashes(publicUrl)}/${secret}`;

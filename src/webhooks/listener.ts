@@ -80,7 +80,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 }
 
 const isMeant = ({ method, url = '' }: IncomingMessage, secret: string): boolean =>
-  isSecret(url.slice(1).replace(/\?.*$/s, ''), secret) && method === 'POST';
+  isSecret(url.slice(1).split('?', 1)[0] ?? '', secret) && method === 'POST';
 
 async function receive(
   request: IncomingMessage,

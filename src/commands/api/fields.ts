@@ -33,7 +33,7 @@ const emptyFields = (): Fields => Object.create(null);
 function keyParts(key: string): string[] {
   const [, name, brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(key) ?? [];
   if (name === undefined) throw new UsageError(`the field "${key}" is no name with [brackets] behind it`);
-  const parts = [name, ...Array.from(brackets.matchAll(/\[([^\]]*)\]/g), ([, part = '']) => part)];
+  const parts = [name, ...Array.from(brackets.matchAll(/\[([^[\]]*)\]/g), ([, part = '']) => part)];
   if (parts.length > deepest) throw new UsageError(`the field "${name}" goes deeper than ${deepest} levels`);
   return parts;
 }

@@ -4,7 +4,7 @@ import type { Service } from '../handler.ts';
 import type { OrderBody } from '../lifecycle/index.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { walletTerms } from '../orders/terms.ts';
-import { Refusal } from '../refusal.ts';
+import { Invalid, Refusal } from '../refusal.ts';
 
 export interface CheckedRow {
   readonly shown: Shape<'BulkRowValidation'>;
@@ -78,6 +78,7 @@ async function refusalOf(service: Service, userId: string, body: OrderBody): Pro
     await refuseAtOnce(service, userId, body);
     return undefined;
   } catch (error) {
+    if (error instanceof Invalid) return `product_url: ${error.issues.map(({ msg }) => msg).join('; ')}`;
     if (!(error instanceof Refusal)) throw error;
     return `${columns[error.code] ?? 'product_url'}: ${error.message} (${error.code})`;
   }

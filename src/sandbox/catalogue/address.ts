@@ -1,3 +1,4 @@
+import { trimSlashes } from '../../network/trim-slashes.ts';
 import type { RetailerKind } from './kinds.ts';
 import { slugOf } from './product-id.ts';
 import { type Retailer, retailerOf } from './retailers.ts';
@@ -34,7 +35,7 @@ export function readPage(url: string): Page | undefined {
   const retailer = retailerOf(url);
   if (!retailer) return undefined;
   const { pathname, searchParams } = new URL(url);
-  const productId = forms[retailer.kind].read.exec(pathname.replace(/\/+$/, ''))?.[1];
+  const productId = forms[retailer.kind].read.exec(trimSlashes(pathname))?.[1];
   return productId === undefined
     ? undefined
     : { retailer, productId, variantId: searchParams.get('variant') };
@@ -42,7 +43,7 @@ export function readPage(url: string): Page | undefined {
 
 /** The listing id, without its prefix, that a text is or that a URL's path ends with. */
 export function readSku(text: string, prefix: string): string | undefined {
-  const last = URL.canParse(text) ? new URL(text).pathname.replace(/\/+$/, '').split('/').at(-1) : text;
+  const last = URL.canParse(text) ? trimSlashes(new URL(text).pathname).split('/').at(-1) : text;
   const start = `${prefix}_sku_`;
   return last?.startsWith(start) ? last.slice(start.length) : undefined;
 }

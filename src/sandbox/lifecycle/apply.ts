@@ -106,8 +106,9 @@ function everyItem(record: OrderRecord, at: number, change: Omit<ItemChange, 'id
 }
 
 function withChanges(record: OrderRecord, at: number, changes: readonly ItemChange[]): OrderItem[] {
+  const byId = new Map(changes.map((change) => [change.id, change]));
   return record.items.map((item) => {
-    const change = changes.find(({ id }) => id === item.id);
+    const change = byId.get(item.id);
     return change ? { ...item, ...change, updated_at: isoTime(at) } : item;
   });
 }

@@ -40,7 +40,7 @@ export function estimatedDelivery(record: OrderRecord, placedAt: number, draw: D
   return localDate(record.shipping_address, placedAt, days);
 }
 
-/** The journeys of all parcels of an order: one parcel for each retailer and kind of ending, sometimes two. */
+/** The journeys of all parcels of an order: one parcel for each of the first retailers and kind of ending, sometimes two. */
 export function journeys(
   record: OrderRecord,
   purchases: readonly Purchase[],
@@ -53,12 +53,20 @@ export function journeys(
   });
 }
 
+/** Each scan of a parcel is a change of the whole record, so what more retailers send travels together. */
+const mostSenders = 10;
+
 function parcelsOf(purchases: readonly Purchase[]): Parcel[] {
   const groups = new Map<string, Purchase[]>();
+  const retailers = new Set<string>();
   for (const purchase of purchases) {
     const { facts, test } = purchase.line;
-    const key = `${facts.retailer} ${test?.ending ?? 'delivered'} ${test?.parcels ?? 1}`;
-    groups.set(key, [...(groups.get(key) ?? []), purchase]);
+    if (retailers.size < mostSenders) retailers.add(facts.retailer);
+    const sender = retailers.has(facts.retailer) ? facts.retailer : 'several retailers';
+    const key = `${sender} ${test?.ending ?? 'delivered'} ${test?.parcels ?? 1}`;
+    const group = groups.get(key);
+    if (group) group.push(purchase);
+    else groups.set(key, [purchase]);
   }
   return [...groups].flatMap(([key, group]) => {
     const test = group[0]?.line.test;

@@ -108,10 +108,12 @@ export function failedItems(
   refusal: Refusal,
   skipped: readonly ItemChange[],
 ): ItemChange[] {
+  const skips = new Map(skipped.map((change) => [change.id, change]));
+  const rejections = new Map(refusal.rejections.map((rejection) => [rejection.line.item.id, rejection]));
   return record.items.map(({ id }) => {
-    const skip = skipped.find((change) => change.id === id);
+    const skip = skips.get(id);
     if (skip) return skip;
-    const rejection = refusal.rejections.find(({ line }) => line.item.id === id);
+    const rejection = rejections.get(id);
     if (rejection) return { id, status: 'failed', error_type: rejection.code };
     if (refusal.rejections.length > 0) {
       return { id, status: 'cancelled', cancellation_reason: 'Another line of the order was refused.' };

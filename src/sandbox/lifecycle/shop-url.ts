@@ -1,3 +1,4 @@
+import { trimSlashes } from '../../network/trim-slashes.ts';
 import { isTestSlug, type TestSlug } from './test-products.ts';
 
 const loopback = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -11,8 +12,8 @@ export function slugOf(url: string, shopUrl: string): TestSlug | null {
   const page = new URL(url);
   const shop = new URL(shopUrl);
   if (page.origin !== shop.origin && !loopback.test(page.hostname)) return null;
-  const folder = `${shop.pathname.replace(/\/+$/, '')}/`;
+  const folder = `${trimSlashes(shop.pathname)}/`;
   if (!page.pathname.startsWith(folder)) return null;
-  const slug = page.pathname.slice(folder.length).replace(/\/+$/, '');
+  const slug = trimSlashes(page.pathname.slice(folder.length));
   return isTestSlug(slug) ? slug : null;
 }

@@ -2,12 +2,19 @@ import { destinationCountries } from '../../contract/enums.ts';
 import type { SandboxConfig } from '../config.ts';
 import type { Service } from '../handler.ts';
 import { creationRefusal, type OrderBody, slugOf } from '../lifecycle/index.ts';
-import { Refusal } from '../refusal.ts';
+import { Invalid, Refusal } from '../refusal.ts';
 import { orderAccount } from './on-account.ts';
 
-/** Refuses an order for what is known before it is queued, the wallet aside. @throws Refusal. */
+/** The service states no bound; each change of an order costs in proportion to its lines. */
+const mostLines = 500;
+
+/** Refuses an order for what is known before it is queued, the wallet aside. @throws Refusal, Invalid. */
 export async function refuseAtOnce(service: Service, userId: string, body: OrderBody): Promise<void> {
   const { config } = service;
+  if (body.products.length > mostLines) {
+    const msg = `This sandbox takes at most ${mostLines} products an order`;
+    throw new Invalid([{ loc: ['body', 'products'], msg, type: 'too_long' }]);
+  }
   const refused = creationRefusal(body, config.shopUrl);
   if (refused && refused.code !== 'insufficient_funds')
     throw new Refusal(refused.code, refused.message, refused.details);

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { planTable } from '../../src/bulk/columns.ts';
+import { parseDocument } from '../../src/commands/parse-document.ts';
+import { safeFileName } from '../../src/commands/return/file-name.ts';
+import { planColumns } from '../../src/contract/bulk-columns.ts';
+import { readBulkRow } from '../../src/contract/bulk-row.ts';
+import { compareDocuments } from '../../src/contract/drift/compare.ts';
+import { readAuthChallenges } from '../../src/http/auth-challenges.ts';
+import { curlCommand } from '../../src/http/curl.ts';
+import { readErrorBody } from '../../src/http/error-body.ts';
+import { readPaymentChallenges } from '../../src/http/payment-challenge.ts';
+import { readCredential } from '../../src/http/payment-credential.ts';
+import { parseJson } from '../../src/http/read-body.ts';
+import { readRetryAfter } from '../../src/http/retry-after.ts';
+import { csvFormat } from '../../src/output/csv.ts';
+import { detailLines } from '../../src/output/error-details.ts';
+import { toJson } from '../../src/output/json.ts';
+import { formatMoney } from '../../src/output/money.ts';
+import { paintFor, paintStatus } from '../../src/output/paint.ts';
+import { recordLines } from '../../src/output/record-view.ts';
+import { safeLines, safeText } from '../../src/output/safe-text.ts';
+import { inferColumns } from '../../src/output/select.ts';
+import { cut, cutStart, fullMeasure, pad } from '../../src/output/width.ts';
+import { yamlFormat } from '../../src/output/yaml.ts';
+import { createRedactor } from '../../src/redact/redactor.ts';
+import { secretsSent } from '../../src/redact/secrets-sent.ts';
+import { readArrival } from '../../src/webhooks/arrival.ts';
+import { maskAddress } from '../../src/webhooks/secret.ts';
+import { growth, linear } from './growth.ts';
+
+/** Texts that make a careless expression or loop try everything: long, and wrong only at their end. */
+const hostile: Readonly<Record<string, (size: number) => string>> = {
+  spaces: (size) => `${' '.repeat(size)}x`,
+  'spaces within': (size) => `x${' '.repeat(size)}x`,
+  slashes: (size) => `https://a.example${'/'.repeat(size)}x`,
+  backslashes: (size) => `"${'\\'.repeat(size)}`,
+  dots: (size) => `${'. '.repeat(size / 2)}x`,
+  digits: (size) => `${'1'.repeat(size)}x`,
+  letters: (size) => `${'a'.repeat(size)}!`,
+  emoji: (size) => '👩‍'.repeat(size / 3),
+  controls: (size) => '\u001b\u202e'.repeat(size / 2),
+  quotes: (size) => '"\''.repeat(size / 2),
+  brackets: (size) => '[{('.repeat(size / 3),
+  equals: (size) => 'a=b,'.repeat(size / 4),
+  metadata: (size) => `metadata.${' '.repeat(size)}x`,
+  'lines and tabs': (size) => '\r\n\t'.repeat(size / 3),
+  percents: (size) => '%25%2f'.repeat(size / 6),
+  keys: (size) => 'xx_test_'.repeat(size / 8),
+};
+
+const measure = await fullMeasure();
+const paint = await paintFor(false);
+const knowing = createRedactor();
+knowing.remember(['aaaaaaaa1', '%%%%%%%%x', '        y', '\\\\\\\\\\\\z', '....////']);
+const plan = planColumns([
+  'product_url',
+  'quantity',
+  'max_price',
+  'name',
+  'postal_code',
+  'phone_number',
+  'is_gift',
+]);
+const column = { name: 'a', path: 'a', weight: 1 };
+const challenge = { scheme: 'payment', id: 'c', method: 'm', parameters: {} };
+
+const consumers: Readonly<Record<string, (text: string) => unknown>> = {
+  safeText: (text) => safeText(text, Number.POSITIVE_INFINITY),
+  safeLines,
+  safeFileName,
+  toJson: (text) => toJson({ [text]: [text] }),
+  yaml: (text) => yamlFormat((row) => row).whole({ a: text, [text]: 1 }),
+  csv: (text) => csvFormat([column], { delimiter: ',', raw: false, visible: true }).whole({ a: text }),
+  'columns of a record': (text) => inferColumns([{ [text]: text }]),
+  record: (text) =>
+    recordLines(
+      { a: text, b: { [text]: text } },
+      [column, { ...column, path: 'b' }],
+      { paint, now: Date.now, width: 80, utc: true },
+      true,
+    ),
+  cut: (text) => [cut(text, 20, measure), cutStart(text, 20, measure), pad(text, 30, 'right', measure)],
+  paint: (text) => paintStatus(text, paint),
+  money: (text) => formatMoney(BigInt(`1${text.replace(/\D/g, '').slice(0, 5000)}`)),
+  details: (text) =>
+    detailLines({ code: null, details: { [text]: text, list: [{ loc: [text], msg: text }] }, message: text }),
+  'error body': (text) =>
+    readErrorBody(
+      new TextEncoder().encode(JSON.stringify({ code: text, message: text, details: { [text]: text } })),
+    ),
+  json: (text) => parseJson(new TextEncoder().encode(text)),
+  'auth challenges': (text) => [
+    readAuthChallenges(text),
+    readAuthChallenges(`Payment a="${text}`),
+    readAuthChallenges(`Payment ${text}`),
+  ],
+  'payment challenges': (text) =>
+    readPaymentChallenges({ 'www-authenticate': [`Payment id="${text}", request="${text}"`] }),
+  credential: (text) => readCredential(`Payment ${text}`, challenge as never),
+  'retry-after': (text) => readRetryAfter({ 'retry-after': text }, 0),
+  curl: (text) => curlCommand({ method: 'POST', url: text, headers: { a: text }, body: text }),
+  redactor: (text) => [knowing.text(text), knowing.start(text, 1000), knowing.value({ [text]: text })],
+  'secrets sent': (text) =>
+    secretsSent({
+      url: new URL('https://a.example'),
+      headers: { authorization: text, 'x-api-key': text },
+      body: new TextEncoder().encode(`password=${text}`),
+    }),
+  headings: (text) => planColumns([text, text, `x${text}`]),
+  'a table': (text) => thrown(() => planTable('t.csv', text.split(/[ ,./]/), {})),
+  'a row': (text) => readBulkRow(plan, [text, text, text, text, text, text, text]),
+  'a webhook': (text) =>
+    readArrival(new TextEncoder().encode(JSON.stringify({ event: text, [text]: text })), text),
+  'an address': (text) => maskAddress(text),
+  'a YAML file': (text) =>
+    thrown(() => parseDocument('x.yaml', `a: ${JSON.stringify(text)}\nb: |\n  x`, false, ['a'])),
+  'a description': (text) =>
+    compareDocuments(
+      { paths: {} },
+      { paths: { [text]: { get: { parameters: [{ name: text, in: 'query' }] } } } },
+    ),
+};
+
+function thrown(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
+test.each(Object.entries(consumers))(
+  '%s takes time in proportion to the text',
+  async (_, consume) => {
+    const slow: string[] = [];
+    for (const [name, make] of Object.entries(hostile)) {
+      const times = await growth((size) => consume(make(size)), 5_000);
+      if (times > linear) slow.push(`${name}: ${times.toFixed(0)} times as long for 10 times as much`);
+    }
+    expect(slow).toEqual([]);
+  },
+  120_000,
+);

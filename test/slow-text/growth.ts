@@ -1,0 +1,26 @@
+/** Shorter times than this are noise, ms. */
+const noiseMs = 2;
+
+/**
+ * How many times longer work takes that is given ten times as much: about 10 where it is linear, 100 where it is
+ * quadratic. Of several runs the best counts, since a busy machine only ever adds.
+ */
+export async function growth(work: (size: number) => unknown, size: number): Promise<number> {
+  await work(Math.min(size, 100));
+  const small = await best(() => work(size));
+  const large = await best(() => work(size * 10));
+  return large / Math.max(small, noiseMs);
+}
+
+/** Between the two, with room for a collection of garbage. */
+export const linear = 40;
+
+async function best(work: () => unknown): Promise<number> {
+  let shortest = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < 3; run += 1) {
+    const began = performance.now();
+    await work();
+    shortest = Math.min(shortest, performance.now() - began);
+  }
+  return shortest;
+}
