@@ -7,7 +7,7 @@ import { readGoodAnswer } from './answer.ts';
 import type { BodyOf, CallName, InputOf, StreamName } from './client-types.ts';
 import { credentialFor } from './credential.ts';
 import { type Described, describeRequest } from './describe.ts';
-import { downloadRequest } from './download.ts';
+import { downloadRequest, isForeign } from './download.ts';
 import { unreadable } from './judge.ts';
 import { type CallOptions, type Line, type Performed, perform } from './perform.ts';
 import { prepareRaw, type RawRequest } from './raw.ts';
@@ -125,6 +125,7 @@ export function createClient(options: ClientOptions): Client {
         ...more,
         streams: () => true,
         follow: 'anywhere',
+        isForeign: (link) => isForeign(link, service),
       });
       return { ...headOf(performed), chunks: performed.answer.stream ?? oneChunk(performed.answer.bytes) };
     },

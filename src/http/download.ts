@@ -1,6 +1,14 @@
-import { isSafeToSend } from './address.ts';
+import { isLoopback } from '../network/loopback.ts';
+import { isSafeToSend, isSameOrigin } from './address.ts';
 import { UnavailableError } from './errors.ts';
 import type { Prepared, Service } from './request.ts';
+
+/** Whether a link leads to a host that the user did not name; all of this machine is one host. Pure. */
+export function isForeign(link: URL, { base, legacyBase }: Pick<Service, 'base' | 'legacyBase'>): boolean {
+  return ![base, legacyBase].some(
+    (own) => own && (isSameOrigin(link, own) || (isLoopback(link.hostname) && isLoopback(own.hostname))),
+  );
+}
 
 /**
  * The request for a signed link (a return label): the link is the permission, so no credential goes with it.

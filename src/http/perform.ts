@@ -35,7 +35,7 @@ export interface Performed {
   readonly ended: Ended;
 }
 
-type Manner = Pick<SendOptions, 'streams' | 'follow'> & CallOptions;
+type Manner = Pick<SendOptions, 'streams' | 'follow' | 'isForeign'> & CallOptions;
 
 /**
  * Sends a request with its retries and reads its answer, or the beginning of it where it is to be streamed.

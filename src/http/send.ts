@@ -30,6 +30,8 @@ export interface SendOptions {
   readonly streams: (headers: WireHeaders) => boolean;
   /** Which redirects of a read are followed: its own origin only, or any address at all (never with credentials). */
   readonly follow: 'same-origin' | 'anywhere';
+  /** Whether an address is one that the service named and the user did not. */
+  readonly isForeign?: (url: URL) => boolean;
   readonly allowPlainHttp: boolean;
 }
 
@@ -60,10 +62,10 @@ export async function send(request: WireRequest, options: SendOptions): Promise<
 
 async function sendOnce(
   request: WireRequest,
-  { transport, trace, follow }: SendOptions,
+  { transport, trace, isForeign }: SendOptions,
 ): Promise<WireResponse> {
   trace?.({ type: 'request', request });
-  return transport.send({ ...request, isForeign: follow === 'anywhere' });
+  return transport.send({ ...request, isForeign: isForeign?.(request.url) === true });
 }
 
 /** Only reads are followed: a write that is redirected was meant for another address, and its body stays here. */
