@@ -104,36 +104,29 @@ interface EmbeddedOptions {
   readonly signal: AbortSignal;
 }
 
-/** Opens the embedded sandbox. @throws StorageError. */
+/**
+ * Opens the embedded sandbox. It lives on while a command waits, as a served one does: what is due happens in its order,
+ * whoever asks for what, and webhooks are delivered. @throws StorageError.
+ */
 export async function openEmbeddedSandbox(stateDir: string, { signal, ...options }: EmbeddedOptions) {
   makePrivateFolder(stateDir);
   try {
-    return await openEmbedded({
+    const sandbox = await openEmbedded({
       stateDir,
       ...options,
       now: steadyTime(),
       report: reportBug,
       waiting: { signal },
     });
+    const stopTicking = tick(sandbox.service);
+    const close = async (): Promise<void> => {
+      await stopTicking();
+      await sandbox.close();
+    };
+    return { ...sandbox, close };
   } catch (error) {
     throw storageError(error);
   }
-}
-
-/**
- * Lets the embedded sandbox live on while a command waits: what is due happens, webhooks are delivered.
- * @returns how to end it. @throws StorageError.
- */
-export async function runEmbeddedSandbox(
-  stateDir: string,
-  options: EmbeddedOptions,
-): Promise<() => Promise<void>> {
-  const sandbox = await openEmbeddedSandbox(stateDir, options);
-  const stopTicking = tick(sandbox.service);
-  return async () => {
-    await stopTicking();
-    await sandbox.close();
-  };
 }
 
 /** Deletes the embedded sandbox's data. @throws StorageError. */

@@ -29,6 +29,8 @@ export function tick(service: Service): () => Promise<void> {
       })
       .catch(report);
   }, tickMs);
+  // Whoever waits keeps the process; this alone must not.
+  timer.unref();
   return () => {
     clearInterval(timer);
     return round;

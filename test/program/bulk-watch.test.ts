@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { makePlace, type Place } from './place.ts';
@@ -137,4 +139,35 @@ test('a command to run next names the service that the flags named', async () =>
   const { url } = await peer(json(batch(one, 'completed', [row('failed', null)])));
   const { stderr } = await watch(url, [one], '20s');
   expect(stderr).toContain(`errand bulk retry ${one} --base-url ${url}\n`);
+});
+
+test('embedded, the last of ten batches comes to its end while it is watched', {
+  timeout: 90_000,
+}, async () => {
+  delete place.environment.ERRAND_API_KEY;
+  const url = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout.split('\n')[0];
+  await errand(place, ['order', 'list']);
+  await errand(place, ['sandbox', 'trigger', 'wallet-funded', '--amount', '$1,000,000']);
+  const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone';
+  const rows = Array.from(
+    { length: 1000 },
+    (_, n) => `${url},5000,A B,${n} Main St,Austin,TX,78701,5125550100`,
+  );
+  writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+  const upload = ['bulk', 'upload', 'orders.csv', '--batch-size', '100', '-o', 'id'];
+  const batches = (await errand(place, upload, { timeoutMs: 40_000 })).stdout.trim().split('\n');
+  expect(batches).toHaveLength(10);
+  const watch = [
+    'bulk',
+    'watch',
+    batches.at(-1) ?? '',
+    '--timeout',
+    '40s',
+    '-o',
+    'json',
+    '--query',
+    '[0].placed_count',
+  ];
+  const { code, stdout } = await errand(place, watch, { timeoutMs: 50_000 });
+  expect([code, stdout.trim()]).toEqual([0, '100']);
 });

@@ -122,8 +122,8 @@ async function begin(context: Context, registers: boolean, url: string): Promise
 
 async function runSandbox({ settings, previewsRequests, sandbox, signal }: Context) {
   if (previewsRequests || settings.baseUrl.value !== embeddedUrl) return undefined;
-  const { runEmbeddedSandbox } = await sandbox();
-  return runEmbeddedSandbox(settings.folders.state, { ...settings.sandbox, signal });
+  const { openEmbeddedSandbox } = await sandbox();
+  return (await openEmbeddedSandbox(settings.folders.state, { ...settings.sandbox, signal })).close;
 }
 
 function wanted(events: readonly string[] | undefined): ListenOptions['wants'] {
