@@ -8,7 +8,7 @@ import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
-import { keyMode, maskKey } from './settings/keys.ts';
+import { keyMode, maskKey, withoutKeys } from './settings/keys.ts';
 import {
   checkState,
   type Environment,
@@ -64,7 +64,7 @@ export interface Context {
   keyMasked(): string;
   /** How long to wait for what a command awaits, ms; undefined without `--timeout`. */
   waitMs(): number | undefined;
-  /** Of this process, for a program that the user asked to run. */
+  /** Of this process without our keys, for a program that the user asked to run. */
   readonly environment: Environment;
   /** A line for people, on stderr. */
   note(line: string): void;
@@ -151,7 +151,7 @@ export async function createContext(making: Making): Promise<Context> {
       closers.push(() => webhooks.close());
       return webhooks;
     }),
-    environment,
+    environment: withoutKeys(environment),
     store: async () => store,
     prompt: () => import('./prompt/index.ts'),
     sandbox: () => import('./sandbox-door.ts'),

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { tellLines } from '../child-output.ts';
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import type { PaymentChallenge } from '../http/payment-challenge.ts';
@@ -33,8 +34,13 @@ export const challengeJson = ({ parameters, request }: PaymentChallenge): string
 const walletHint = 'It may have paid all the same: look there before you pay again.';
 
 function run(context: Context, command: string, input: string, timeoutMs: number): Promise<string> {
-  const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
-  const { signal } = context;
+  const { signal, environment } = context;
+  const child = spawn(command, {
+    shell: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+    env: { ...environment },
+  });
   return new Promise((resolve, reject) => {
     const out: Buffer[] = [];
     let size = 0;
@@ -54,9 +60,7 @@ function run(context: Context, command: string, input: string, timeoutMs: number
     signal.addEventListener('abort', stop, { once: true });
     child.stdin.on('error', () => {});
     child.stdin.end(input);
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      for (const line of chunk.split('\n')) if (line.trim() !== '') context.note(line);
-    });
+    tellLines(child.stderr, context.note);
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length;
       out.push(chunk);

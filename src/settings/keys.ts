@@ -1,5 +1,6 @@
 import { apiKeyPattern } from '../contract/limits.ts';
 import { UsageError } from '../errors.ts';
+import type { Environment } from './paths.ts';
 
 /** A key as it may be shown: `xx_test_…a1b2`. What has no known form shows nothing but its last four characters. */
 export function maskKey(key: string): string {
@@ -13,6 +14,13 @@ export function keyMode(key: string): 'test' | 'live' | undefined {
   const mode = apiKeyPattern.exec(key)?.[2];
   return mode === 'test' || mode === 'live' ? mode : undefined;
 }
+
+/** Variables that hold what must reach no program but this one. */
+const secretVariables: readonly string[] = ['ERRAND_API_KEY', 'ERRAND_LEGACY_TOKEN'];
+
+/** The environment for a program that the user has errand run. */
+export const withoutKeys = (environment: Environment): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariables.includes(name)));
 
 /** A key as it goes into a header. @throws UsageError naming where it came from, never showing it. */
 export function checkKey(text: string, where: string): string {

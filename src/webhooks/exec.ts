@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { Socket } from 'node:net';
+import { tellLines } from '../child-output.ts';
 import type { Clock } from '../clock.ts';
 import { uuidPattern } from '../contract/limits.ts';
 import type { ExecOutcome } from '../state/events.ts';
@@ -8,6 +10,8 @@ export interface Run {
   readonly command: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  /** Is told each line that the command prints, as it came. */
+  readonly tell: (line: string) => void;
 }
 
 export interface RunInput {
@@ -21,10 +25,12 @@ export interface RunInput {
 const longestMs = 5 * 60_000;
 /** Between asking a command to end and ending it, ms. */
 const graceMs = 2_000;
+/** How long the output of a command that has ended is waited for, ms. */
+const outputMs = 500;
 const eventName = /^[\w.-]{1,64}$/;
 
 /**
- * Runs a command with an event on its stdin; what it prints goes to stderr. Names from outside reach its environment
+ * Runs a command with an event on its stdin; what it prints is told. Names from outside reach its environment
  * only where they are plain words.
  * @throws the signal's reason where it is aborted; the command is ended then.
  */
@@ -37,18 +43,20 @@ export async function runCommand(run: Run, input: RunInput, signal: AbortSignal)
   return { exit_code: ended.code, message, at: new Date(run.clock.now()).toISOString() };
 }
 
-function start({ command, environment }: Run, { event, orderId }: RunInput): ChildProcess {
-  return spawn(command, {
+function start({ command, environment, tell }: Run, { event, orderId }: RunInput): ChildProcess {
+  const child = spawn(command, {
     shell: true,
     // A group of its own, so that what the command started ends with it.
     detached: process.platform !== 'win32',
-    stdio: ['pipe', 2, 2],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       ...environment,
       ERRAND_EVENT: event !== null && eventName.test(event) ? event : '',
       ERRAND_ORDER_ID: orderId !== null && uuidPattern.test(orderId) ? orderId : '',
     },
   });
+  for (const printed of [child.stdout, child.stderr]) if (printed) tellLines(printed, tell);
+  return child;
 }
 
 function endOf(
@@ -58,6 +66,7 @@ function endOf(
 ): Promise<{ readonly code: number | null; readonly message: string | null }> {
   return new Promise((resolve) => {
     let insistence: NodeJS.Timeout | undefined;
+    let lastOutput: NodeJS.Timeout | undefined;
     const stop = (): void => {
       endGroup(child, 'SIGTERM');
       insistence = setTimeout(() => endGroup(child, 'SIGKILL'), graceMs);
@@ -66,10 +75,18 @@ function endOf(
     const done = (code: number | null, message: string | null): void => {
       signal.removeEventListener('abort', stop);
       clearTimeout(insistence);
+      clearTimeout(lastOutput);
       resolve({ code, message });
     };
     child.on('error', (error) => done(null, error.message));
-    child.on('exit', (code, name) => done(code, name === null ? null : `ended by ${name}`));
+    const ended = (code: number | null, name: NodeJS.Signals | null): void =>
+      done(code, name === null ? null : `ended by ${name}`);
+    // All that it printed is told first; what it leaves behind may hold the pipes open for as long as it lives.
+    child.on('close', ended);
+    child.on('exit', (code, name) => {
+      for (const pipe of [child.stdout, child.stderr]) if (pipe instanceof Socket) pipe.unref();
+      lastOutput = setTimeout(ended, outputMs, code, name);
+    });
     // A command need not read what it is given.
     child.stdin?.on('error', () => {});
     child.stdin?.end(body);

@@ -17,13 +17,13 @@ const alsoFine: Readonly<Record<string, readonly number[]>> = {
   'order cancel': [0, 5],
   'retailer check': [0, 7],
   'webhook listen': [8],
-  'webhook replay': [0, 9],
+  'webhook replay': [0, 7, 9],
 };
 /** Examples that go on until they are ended; `test/service` runs them. */
 const endless = /^errand (sandbox serve|auth login --no-browser)/;
 
 /** An event for `webhook events` and `webhook replay`. */
-const hearOneEvent = `errand webhook listen -o ndjson --max 1 > heard &
+const hearOneEvent = `errand webhook listen --unverified -o ndjson --max 1 > heard &
   until grep -q ready heard; do sleep 0.05; done
   node -e "fetch(JSON.parse(require('fs').readFileSync('heard')).url, { method: 'POST', body: '{}' })"
   wait $!`;

@@ -29,7 +29,7 @@ describe('an event that was kept and not shown, since the listener was killed', 
   async function killedBeforeShowing(): Promise<void> {
     const silent = await peer(() => {});
     place.environment.ERRAND_BASE_URL = silent.url;
-    const killed = new Listening(place, ['--refetch']);
+    const killed = new Listening(place, []);
     const { url } = await killed.record('ready');
     expect(await post(url, JSON.stringify(order('pending')))).toBe(200);
     killed.kill();
@@ -40,7 +40,7 @@ describe('an event that was kept and not shown, since the listener was killed', 
   test('is shown by the next one, sent on, and shown once', async () => {
     await killedBeforeShowing();
     const there = await target();
-    const next = new Listening(place, ['--max', '1', '--forward-to', there.url]);
+    const next = new Listening(place, ['--unverified', '--max', '1', '--forward-to', there.url]);
     expect(await next.ended()).toBe(0);
     expect(next.records).toMatchObject([
       { type: 'ready' },
@@ -62,13 +62,13 @@ describe('an event that was kept and not shown, since the listener was killed', 
     ];
     for (const other of others) expect(await other.ended()).toBe(8);
     for (const other of others) expect(typesOf(other)).toEqual(['ready', 'summary']);
-    const own = new Listening(place, ['--max', '1', '--base-url', baseUrl]);
+    const own = new Listening(place, ['--unverified', '--max', '1', '--base-url', baseUrl]);
     expect(await own.ended()).toBe(0);
     expect(typesOf(own)).toEqual(['ready', 'event', 'summary']);
   });
 
   test('with --query nothing is out before the end, so that it is not shown until then', async () => {
-    const query = ['-o', 'json', '--query', 'length(@)', '--max', '2'];
+    const query = ['--unverified', '-o', 'json', '--query', 'length(@)', '--max', '2'];
     const killed = new Listening(place, query);
     await receiveOn(killed);
     killed.kill();
@@ -119,7 +119,7 @@ describe('webhook replay', () => {
     const there = await target();
     const { code, stderr } = await shell(
       place,
-      `errand webhook events --failed -o id | errand webhook replay - --to ${there.url} -o id`,
+      `errand webhook events --failed -o id | errand webhook replay - --unverified --to ${there.url} -o id`,
     );
     expect(code, stderr).toBe(0);
     expect(there.received).toHaveLength(123);
@@ -129,11 +129,11 @@ describe('webhook replay', () => {
   test('and forwarding send a body as it came, to the byte', async () => {
     const there = await target();
     const text = `\uFEFF{ "id": "${orderId}",\n "big": 12345678901234567890, "price": 1.10, "tiny": 1e-7, "a": 1, "a": "\\u00e9" }`;
-    const listening = new Listening(place, ['--max', '1', '--forward-to', there.url]);
+    const listening = new Listening(place, ['--unverified', '--max', '1', '--forward-to', there.url]);
     const { url } = await listening.record('ready');
     expect(await post(url, text)).toBe(200);
     expect(await listening.ended()).toBe(0);
-    expect((await errand(place, ['webhook', 'replay', '1'])).code).toBe(0);
+    expect((await errand(place, ['webhook', 'replay', '1', '--unverified'])).code).toBe(0);
     expect(there.received.map(({ body }) => body)).toEqual([text, text]);
   });
 });

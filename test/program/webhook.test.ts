@@ -22,7 +22,7 @@ const post = async (url: unknown, body: unknown, event = 'status_updated'): Prom
 
 /** Receives events with a listener of their own, and ends it. */
 async function receive(...bodies: Record<string, unknown>[]): Promise<void> {
-  const listening = new Listening(place, ['--max', String(bodies.length)]);
+  const listening = new Listening(place, ['--unverified', '--max', String(bodies.length)]);
   const { url } = await listening.record('ready');
   for (const body of bodies) expect(await post(url, body)).toBe(200);
   expect(await listening.ended()).toBe(0);
@@ -38,7 +38,7 @@ const service = (found = order('in_progress')) =>
 
 describe('webhook listen', () => {
   test('a script gets ready, each event and a summary', async () => {
-    const listening = new Listening(place, ['--max', '1']);
+    const listening = new Listening(place, ['--unverified', '--max', '1']);
     const { url, secret } = await listening.record('ready');
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}$/);
     expect(url).toContain(String(secret));
@@ -52,7 +52,7 @@ describe('webhook listen', () => {
   });
 
   test('Ctrl-C ends it with the summary and 130', async () => {
-    const listening = new Listening(place, []);
+    const listening = new Listening(place, ['--unverified']);
     const { url } = await listening.record('ready');
     await post(url, order('pending'));
     await listening.record('event');
@@ -104,7 +104,7 @@ describe('webhook listen', () => {
 
   test('many large events that wait for a slow command take no memory', async () => {
     place.environment.NODE_OPTIONS = '--max-old-space-size=80';
-    const listening = new Listening(place, ['--exec', 'sleep 60', '-o', 'id']);
+    const listening = new Listening(place, ['--unverified', '--exec', 'sleep 60', '-o', 'id']);
     await expect.poll(() => listening.stderr, { timeout: 15_000 }).toContain('listening on');
     const url = listening.stderr.match(/http:\S+/)?.[0];
     const padding = 'x'.repeat(1_000_000);
@@ -130,10 +130,10 @@ describe('webhook listen', () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   });
 
-  test('--refetch shows the order as the service has it', async () => {
+  test('the order is shown as the service has it', async () => {
     const there = await service(order('in_progress'));
     place.environment.ERRAND_BASE_URL = there.url;
-    const listening = new Listening(place, ['--refetch', '--max', '1']);
+    const listening = new Listening(place, ['--max', '1']);
     const { url } = await listening.record('ready');
     await post(url, order('order_placed'));
     expect(await listening.ended()).toBe(0);
@@ -148,7 +148,15 @@ describe('webhook listen', () => {
   test('--forward-to and --exec get each event; what fails is told by the exit code', async () => {
     const there = await peer(json({}), json({}, 404));
     const listening = new Listening(place, [
-      ...['--forward-to', there.url, '--exec', 'cat > "$ERRAND_EVENT.json"; echo done', '--max', '2'],
+      ...[
+        '--unverified',
+        '--forward-to',
+        there.url,
+        '--exec',
+        'cat > "$ERRAND_EVENT.json"; echo done',
+        '--max',
+        '2',
+      ],
     ]);
     const { url } = await listening.record('ready');
     await post(url, order('pending'));
@@ -159,6 +167,59 @@ describe('webhook listen', () => {
     const kept = await shell(place, 'cat status_updated.json');
     expect(JSON.parse(kept.stdout)).toEqual(order('in_progress'));
     expect((await errand(place, ['webhook', 'events', '--failed', '-o', 'id'])).stdout).toBe('2\n');
+  });
+
+  test('a forged event moves nothing: the command and the receiver get the order as the service has it', async () => {
+    const there = await service(order('in_progress'));
+    const receiver = await peer(json({}));
+    place.environment.ERRAND_BASE_URL = there.url;
+    const run = 'cat > acted.json; printf "%s" "$ERRAND_API_KEY$ERRAND_LEGACY_TOKEN" > keys';
+    const listening = new Listening(place, ['--exec', run, '--forward-to', receiver.url, '--max', '1']);
+    const { url } = await listening.record('ready');
+    await post(url, { ...order('order_placed'), job_result: { success: true }, refund: 'please' });
+    expect(await listening.ended()).toBe(0);
+    const acted = await shell(place, 'cat acted.json; cat keys');
+    expect(JSON.parse(acted.stdout)).toEqual(order('in_progress'));
+    expect(receiver.received.map(({ body }) => JSON.parse(body))).toEqual([order('in_progress')]);
+  });
+
+  test.each([
+    ['of an order that the service does not have', order('order_placed')],
+    ['that names no order', { status: 'order_placed' }],
+  ])('an event %s is shown as not verified, and nothing acts on it', async (_, body) => {
+    const there = await peer(
+      json({ code: 'not_found', message: 'There is no such order.', details: {} }, 404),
+    );
+    const receiver = await peer(json({}));
+    place.environment.ERRAND_BASE_URL = there.url;
+    const listening = new Listening(place, [
+      '--exec',
+      'touch acted',
+      '--forward-to',
+      receiver.url,
+      '--max',
+      '1',
+    ]);
+    const { url } = await listening.record('ready');
+    await post(url, body);
+    expect(await listening.ended()).toBe(7);
+    expect(await listening.record('event')).toMatchObject({ verified: false, message: expect.any(String) });
+    expect([receiver.received, (await shell(place, 'ls acted')).code]).toEqual([[], 2]);
+    const replayed = await errand(place, ['webhook', 'replay', '1', '--to', receiver.url]);
+    expect([replayed.code === 0, receiver.received]).toEqual([false, []]);
+    expect(replayed.stderr).toContain('errand webhook replay 1 --unverified');
+    const meant = await errand(place, ['webhook', 'replay', '1', '--to', receiver.url, '--unverified']);
+    expect([meant.code, receiver.received.map((it) => JSON.parse(it.body))]).toEqual([0, [body]]);
+  });
+
+  test('what a command prints is text: no control reaches the terminal', async () => {
+    const print = `printf '\\033]0;owned\\007\\033[2J\\nplain\\n'; printf '\\342\\200\\256x' >&2`;
+    const listening = new Listening(place, ['--unverified', '--exec', print, '--max', '1']);
+    const { url } = await listening.record('ready');
+    await post(url, order('pending'));
+    expect(await listening.ended()).toBe(0);
+    expect(listening.stderr).toContain('␛]0;owned␇␛[2J\nplain\n');
+    expect(listening.stderr).toContain('<U+202E>x');
   });
 
   test('the secret in a file keeps its address', async () => {
@@ -238,11 +299,11 @@ describe('webhook replay', () => {
     await receive(order('pending'), order('in_progress'));
     const first = await shell(
       place,
-      `errand webhook events -o id | errand webhook replay - --to '${there.url}/?key=s3cret'`,
+      `errand webhook events -o id | errand webhook replay - --unverified --to '${there.url}/?key=s3cret'`,
     );
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).not.toContain('s3cret');
-    expect(await errand(place, ['webhook', 'replay', '1'])).toMatchObject({ code: 0 });
+    expect(await errand(place, ['webhook', 'replay', '1', '--unverified'])).toMatchObject({ code: 0 });
     expect(there.received.map(({ target, body }) => [target, JSON.parse(body).status])).toEqual([
       ['/?key=s3cret', 'in_progress'],
       ['/?key=s3cret', 'pending'],
@@ -251,13 +312,31 @@ describe('webhook replay', () => {
     expect(there.received[0]?.headers['x-webhook-event']).toBe('status_updated');
   });
 
+  test('an event whose order the service confirms goes out as it came', async () => {
+    place.environment.ERRAND_BASE_URL = (await service(order('in_progress'))).url;
+    const there = await peer(json({}));
+    await receive(order('pending'));
+    expect(await errand(place, ['webhook', 'replay', '1', '--to', there.url])).toMatchObject({ code: 0 });
+    expect(there.received.map(({ body }) => JSON.parse(body))).toEqual([order('pending')]);
+  });
+
   test('an address that cannot be reached ends with 9, one that refuses with 7, none at all with 2', async () => {
     const there = await peer(json({}, 400));
     await receive(order('pending'));
     expect(await errand(place, ['webhook', 'replay', '1'])).toMatchObject({ code: 2 });
-    const unreachable = ['webhook', 'replay', '1', '--to', 'http://127.0.0.1:9', '--retries', '1'];
+    const unreachable = [
+      'webhook',
+      'replay',
+      '1',
+      '--unverified',
+      '--to',
+      'http://127.0.0.1:9',
+      '--retries',
+      '1',
+    ];
     expect(await errand(place, unreachable)).toMatchObject({ code: 9, stdout: '' });
-    expect(await errand(place, ['webhook', 'replay', '1', '--to', there.url])).toMatchObject({ code: 7 });
+    const refused = ['webhook', 'replay', '1', '--unverified', '--to', there.url];
+    expect(await errand(place, refused)).toMatchObject({ code: 7 });
     expect(await errand(place, ['webhook', 'replay', '9', '--to', there.url])).toMatchObject({ code: 4 });
   });
 });

@@ -3,7 +3,7 @@
 $ SHOP=$(errand sandbox products -o id | grep test-success)
 $ errand webhook register 'http://127.0.0.1:9/hooks?token=s3cret' -o json --query webhook_url
 "http://127.0.0.1:9/hooks?token=…"
-$ (errand webhook listen --register --refetch --events request_succeeded,tracking_obtained -o ndjson --max 2 --timeout 60s > heard.ndjson 2> notes.txt; echo "exit $?" > ended.txt) > /dev/null 2>&1 &
+$ (errand webhook listen --register --events request_succeeded,tracking_obtained -o ndjson --max 2 --timeout 60s > heard.ndjson 2> notes.txt; echo "exit $?" > ended.txt) > /dev/null 2>&1 &
 $ until grep -q ready heard.ndjson 2>/dev/null; do sleep 0.05; done
 $ ORDER=$(errand order create --product $SHOP --max-price '$50.00' --ship-to home -o json --query id | tr -d '"')
 $ until test -s ended.txt; do sleep 0.05; done; cat ended.txt

@@ -1,5 +1,5 @@
-# A script starts a listener; the first line says where it listens, with the secret that keeps others out.
-$ (errand webhook listen -o ndjson --events status_updated,request_failed --exec 'jq -r .status >> statuses.txt' --max 3 --timeout 60s > heard.ndjson; echo "exit $?" > ended.txt) > /dev/null 2>&1 &
+# A script starts a listener that takes events as they come; the first line says where it listens, with the secret that keeps others out.
+$ (errand webhook listen --unverified -o ndjson --events status_updated,request_failed --exec 'jq -r .status >> statuses.txt' --max 3 --timeout 60s > heard.ndjson; echo "exit $?" > ended.txt) > /dev/null 2>&1 &
 $ URL=$(until grep -q ready heard.ndjson 2>/dev/null; do sleep 0.05; done; head -1 heard.ndjson | jq -r .url)
 
 # What a service would send: each event once or more often, and something from a stranger.
@@ -44,14 +44,20 @@ $ errand webhook events --event order_failed -o id
 $ errand webhook events 4 -o json --query body.error_type
 "out_of_stock"
 
+# The stranger knows the address, but not the service: what it does not confirm is sent on to nobody.
+$ errand webhook replay 4 --to http://127.0.0.1:9/hooks
+? 4
+! error: event 4 was not sent, since order 6f1c2d3e-1111-4222-8333-444455556666 could not be read: …
+! try: errand webhook replay 4 --unverified …
+
 # A server that is down gets the event when it is up again.
-$ errand webhook replay 4 --to http://127.0.0.1:9/hooks --retries 0
+$ errand webhook replay 4 --unverified --to http://127.0.0.1:9/hooks --retries 0
 ? 9
 ! error: event 4 was not taken by http://127.0.0.1:9/hooks: the connection was refused
 $ errand webhook events --failed -o id
 4
-$ (ERRAND_STATE_DIR=elsewhere errand webhook listen -o ndjson --max 1 --timeout 60s > second.ndjson 2> /dev/null &); until grep -q ready second.ndjson 2>/dev/null; do sleep 0.05; done
-$ errand webhook events --failed -o id | errand webhook replay - --to $(head -1 second.ndjson | jq -r .url) -o csv --fields id,event,status
+$ (ERRAND_STATE_DIR=elsewhere errand webhook listen --unverified -o ndjson --max 1 --timeout 60s > second.ndjson 2> /dev/null &); until grep -q ready second.ndjson 2>/dev/null; do sleep 0.05; done
+$ errand webhook events --failed -o id | errand webhook replay - --unverified --to $(head -1 second.ndjson | jq -r .url) -o csv --fields id,event,status
 id,event,status
 4,request_failed,200
 $ errand webhook events --failed

@@ -9,14 +9,21 @@ import { order, orderId } from './order.ts';
 const body = JSON.stringify(order('pending'));
 const signal = new AbortController().signal;
 let file: string;
+let told: string[];
 beforeEach(() => {
+  told = [];
   file = join(tmpdir(), `errand-exec-${process.pid}-${performance.now()}`);
 });
 afterEach(() => rmSync(file, { force: true }));
 
 const run = (command: string, more: Partial<Parameters<typeof runCommand>[1]> = {}, until = signal) =>
   runCommand(
-    { command, environment: { PATH: process.env.PATH, FILE: file }, clock: new HandClock() },
+    {
+      command,
+      environment: { PATH: process.env.PATH, FILE: file },
+      clock: new HandClock(),
+      tell: (line) => told.push(line),
+    },
     { event: 'status_updated', orderId, body, ...more },
     until,
   );
@@ -25,6 +32,18 @@ test('the event comes on stdin, its name and order in the environment', async ()
   const outcome = await run('{ echo "$ERRAND_EVENT $ERRAND_ORDER_ID"; cat; } > "$FILE"');
   expect(outcome).toMatchObject({ exit_code: 0, message: null });
   expect(readFileSync(file, 'utf8')).toBe(`status_updated ${orderId}\n${body}`);
+});
+
+test('each line that the command prints is told, also a last one without an end, from what is left behind too', async () => {
+  await run('printf "one\\ntw"; sleep 0.1; printf "o\\n"; printf three >&2; (sleep 0.2; echo late) &');
+  expect(told.toSorted()).toEqual(['late', 'one', 'three', 'two']);
+});
+
+test('what a command leaves running keeps nobody waiting', async () => {
+  const began = performance.now();
+  expect(await run('sleep 30 & echo $! > "$FILE"')).toMatchObject({ exit_code: 0 });
+  expect(performance.now() - began).toBeLessThan(20_000);
+  process.kill(Number(readFileSync(file, 'utf8')));
 });
 
 test('nothing of an event reaches the command line', async () => {

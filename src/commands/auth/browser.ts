@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:os';
+import type { Environment } from '../../settings/paths.ts';
 
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ['open'],
@@ -11,13 +12,17 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
 const saysNoWithinMs = 1000;
 
 /** Opens a page in the person's browser, without a shell. @returns whether it did, as far as its opener tells. */
-export function openBrowser(address: string): Promise<boolean> {
+export function openBrowser(address: string, environment: Environment): Promise<boolean> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const opener = openers[platform()] ?? openers.linux;
   if (!opener || (url?.protocol !== 'https:' && url?.protocol !== 'http:')) return Promise.resolve(false);
   const [program, ...words] = opener;
   return new Promise((resolve) => {
-    const child = spawn(program, [...words, url.href], { stdio: 'ignore', detached: true });
+    const child = spawn(program, [...words, url.href], {
+      stdio: 'ignore',
+      detached: true,
+      env: { ...environment },
+    });
     const goesOn = setTimeout(() => resolve(true), saysNoWithinMs);
     const end = (opened: boolean): void => {
       clearTimeout(goesOn);

@@ -78,5 +78,5 @@ async function tell(context: Context, device: Shape<'DeviceCode'>, browser: bool
   context.note(`enter the code ${code} at ${uri}`);
   if (!browser || !context.interactive.yes) return;
   const { openBrowser } = await import('./browser.ts');
-  if (await openBrowser(whole)) context.note('opened it in the browser');
+  if (await openBrowser(whole, context.environment)) context.note('opened it in the browser');
 }

@@ -2,12 +2,11 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
-import { runCommand } from '../../webhooks/exec.ts';
-import { forward } from '../../webhooks/forward.ts';
 import { type ListenOptions, listen } from '../../webhooks/listen.ts';
 import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
 import { makeSecret, secretOf } from '../../webhooks/secret.ts';
 import { defineCommand } from '../define.ts';
+import { readOrder, runner, sender } from './acting.ts';
 import { forwardTarget } from './forwarding.ts';
 import { listenResult } from './listen-view.ts';
 import { registerWhileListening } from './registration.ts';
@@ -17,7 +16,7 @@ export const listenCommand = defineCommand({
   name: 'listen',
   summary: 'Receive events: show them, keep them, send them on',
   description:
-    'An event is kept before it is acknowledged; one that comes twice is shown once. Events are not signed: only who knows the address can send them, and --refetch believes nothing but the service. Ctrl-C ends it.',
+    'An event is kept before it is acknowledged; one that comes twice is shown once. Events are not signed, so an event is only a reason to look: the order is read again, and that is what is shown, sent on and given to the command. Ctrl-C ends it.',
   options: {
     port: { kind: 'integer', min: 0, max: 65_535, description: 'port to listen on (default: a free one)' },
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
@@ -34,27 +33,29 @@ export const listenCommand = defineCommand({
       description: 'where a tunnel leads here from; the secret is added to it',
     },
     events: { kind: 'list', values: eventNames, description: 'only these' },
-    refetch: {
+    unverified: {
       kind: 'flag',
-      description: 'read the order again and show that in place of what the event says',
+      description:
+        'take events as they come: without it the order is read again, and what the service says counts',
     },
     forwardTo: {
       kind: 'text',
       placeholder: 'url',
-      description: 'send each event on; tried again as often as --retries says (4)',
+      description: 'send the order of each event on; tried again as often as --retries says (4)',
     },
     allowPrivate: { kind: 'flag', description: 'let a name in --forward-to lead to a private address' },
     exec: {
       kind: 'text',
       placeholder: 'command',
-      description: 'run this for each event, its JSON on stdin, ERRAND_EVENT and ERRAND_ORDER_ID set',
+      description:
+        'run this for each event: the order as JSON on stdin, ERRAND_EVENT and ERRAND_ORDER_ID set, no key of errand',
     },
     max: { kind: 'integer', min: 1, placeholder: 'n', description: 'end after so many events' },
   },
   examples: [
     { command: 'errand webhook listen --timeout 1s', note: 'an address of this machine, for a second' },
     {
-      command: 'errand webhook listen --register --refetch -o ndjson --timeout 1s',
+      command: 'errand webhook listen --register -o ndjson --timeout 1s',
       note: 'for a script: what the service itself says, one record a line',
     },
     {
@@ -79,7 +80,7 @@ export const listenCommand = defineCommand({
       throw new UsageError('nothing is sent without --register, so there is no request to show');
     if (more.publicUrl !== undefined) forwardTarget(context, '--public-url', more.publicUrl, true);
     for (const line of olderNames(more.events ?? [])) context.note(`note: ${line}`);
-    const { forwardTo, exec, allowPrivate = false, refetch = false, events } = more;
+    const { forwardTo, exec, allowPrivate = false, unverified = false, events } = more;
     const { events: log } = await context.webhooks();
     const shown = new Shown(context, log);
     const records = listen({
@@ -97,7 +98,7 @@ export const listenCommand = defineCommand({
       shown: (id) => shown.handedOut(id),
       wants: wanted(events),
       begin: (url) => begin(context, register === true, url),
-      reread: refetch ? (id) => readOrder(context, id) : undefined,
+      reread: unverified ? undefined : (id) => readOrder(context, id),
       forward: forwardTo === undefined ? undefined : sender(context, forwardTo, allowPrivate),
       exec: exec === undefined ? undefined : runner(context, exec),
     });
@@ -130,18 +131,4 @@ function wanted(events: readonly string[] | undefined): ListenOptions['wants'] {
   if (!events) return () => true;
   const names = sameEvents(events);
   return (event) => event !== null && names.includes(event);
-}
-
-async function readOrder(context: Context, id: string) {
-  const client = await context.lastingClient();
-  return (await client.call('order.get', { path: { order_id: id } }, { signal: context.signal })).body;
-}
-
-function sender(context: Context, url: string, allowPrivate: boolean): ListenOptions['forward'] {
-  const target = forwardTarget(context, '--forward-to', url, allowPrivate);
-  return (delivery, signal) => forward(delivery, target, signal);
-}
-
-function runner({ environment, clock }: Context, command: string): ListenOptions['exec'] {
-  return (delivery, signal) => runCommand({ command, environment, clock }, delivery, signal);
 }

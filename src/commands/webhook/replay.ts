@@ -12,13 +12,14 @@ export const replay = defineCommand({
   name: 'replay',
   summary: 'Send events that were received once more',
   description:
-    'Each goes out as it came, with the same name and body, to --to or to the address that events were last sent on to. Retried as `webhook listen --forward-to` does.',
+    'Each goes out as it came, with the same name and body, to --to or to the address that events were last sent on to, once the service has confirmed that there is such an order. Retried as `webhook listen --forward-to` does.',
   arguments: [
     { name: 'ids', description: 'ids of events; - reads them from stdin', required: true, variadic: true },
   ],
   options: {
     to: { kind: 'text', placeholder: 'url', description: 'where to send them' },
     allowPrivate: { kind: 'flag', description: 'let a name lead to a private address' },
+    unverified: { kind: 'flag', description: 'send an event whose order the service does not confirm, too' },
   },
   examples: [
     {
@@ -27,9 +28,10 @@ export const replay = defineCommand({
     },
     { command: 'errand webhook events --failed -o id | errand webhook replay -', note: 'all that failed' },
   ],
+  operations: ['order.get'],
   exitCodes: { 7: 'the address refused an event', 9: 'the address cannot be reached' },
   related: ['webhook events', 'webhook listen'],
-  async run(context, { ids, to, allowPrivate = false }) {
+  async run(context, { ids, to, allowPrivate = false, unverified = false }) {
     const wanted = await readEventIds(context, ids);
     const { events: log } = await context.webhooks();
     const url = to ?? log.lastForward();
@@ -50,18 +52,36 @@ export const replay = defineCommand({
         { name: 'tries', path: 'attempts', kind: 'count', weight: 5 },
       ],
       empty: 'no event to send',
-      ...eachId(context, wanted.map(String), (id) => sendAgain(context, Number(id), target)),
+      ...eachId(context, wanted.map(String), (id) => sendAgain(context, Number(id), target, unverified)),
     };
   },
 });
 
-async function sendAgain(context: Context, id: number, target: ForwardTarget) {
+async function sendAgain(context: Context, id: number, target: ForwardTarget, unverified: boolean) {
   const { events: log } = await context.webhooks();
   const { event, order_id } = log.get(id);
+  if (!unverified) await confirm(context, id, order_id);
   const outcome = await forward({ event, body: log.bodyOf(id) }, target, context.signal);
   await log.noteForward(id, outcome);
   if (!outcome.delivered) throw refusal(id, outcome);
   return { id, event, order_id, ...outcome, url: maskAddress(outcome.url) };
+}
+
+/** Whoever knows the listener's address can send it an event: it goes nowhere before its order is known to be one. */
+async function confirm(context: Context, id: number, orderId: string | null): Promise<void> {
+  const next = [{ command: `errand webhook replay ${id} --unverified`, when: 'to send it all the same' }];
+  if (orderId === null)
+    throw new ErrandError('ended_badly', `event ${id} names no order, so the service cannot confirm it`, {
+      next,
+    });
+  const client = await context.client();
+  try {
+    await client.call('order.get', { path: { order_id: orderId } });
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    const message = `event ${id} was not sent, since order ${orderId} could not be read: ${error.message}`;
+    throw new ErrandError(error.category, message, { ...error.facts, next });
+  }
 }
 
 function refusal(id: number, { url, status, attempts, message }: ForwardOutcome): ErrandError {

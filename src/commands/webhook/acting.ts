@@ -1,0 +1,32 @@
+import type { Context } from '../../context.ts';
+import { runCommand } from '../../webhooks/exec.ts';
+import { forward } from '../../webhooks/forward.ts';
+import type { ListenOptions } from '../../webhooks/listen.ts';
+import { forwardTarget } from './forwarding.ts';
+
+/** How long an event waits for its order, ms; those behind it wait as long. */
+const rereadMs = 15_000;
+
+/** The order of an event as the service has it. @throws Error where it cannot be read. */
+export async function readOrder(context: Context, id: string) {
+  const client = await context.lastingClient();
+  const patience = AbortSignal.timeout(rereadMs);
+  const signal = AbortSignal.any([context.signal, patience]);
+  try {
+    return (await client.call('order.get', { path: { order_id: id } }, { signal })).body;
+  } catch (error) {
+    if (!patience.aborted || context.signal.aborted) throw error;
+    throw new Error(`the service did not answer within ${rereadMs / 1000} s`);
+  }
+}
+
+/** Sends orders on to an address. */
+export function sender(context: Context, url: string, allowPrivate: boolean): ListenOptions['forward'] {
+  const target = forwardTarget(context, '--forward-to', url, allowPrivate);
+  return (delivery, signal) => forward(delivery, target, signal);
+}
+
+/** Runs a command for each order. */
+export function runner({ environment, clock, note }: Context, command: string): ListenOptions['exec'] {
+  return (delivery, signal) => runCommand({ command, environment, clock, tell: note }, delivery, signal);
+}
