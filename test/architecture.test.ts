@@ -32,6 +32,7 @@ const within = (folder: string) => (name: string) => name === `${folder}.ts` || 
 const openToAll = [
   'errors.ts',
   'io.ts',
+  'child-output.ts',
   'clock.ts',
   'deadline.ts',
   'network',
