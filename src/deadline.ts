@@ -1,5 +1,8 @@
 import type { Timer } from './clock.ts';
 
+/** The most that a timer can hold, ms. */
+const longestSleepMs = 2 ** 31 - 1;
+
 /** When a wait is over, whatever the time of day is set to meanwhile. */
 export class Deadline {
   readonly #clock: Timer;
@@ -14,6 +17,11 @@ export class Deadline {
   /** ms; 0 once it has passed. */
   get leftMs(): number {
     return Math.max(0, this.#at - this.#clock.monotonic());
+  }
+
+  /** Resolves when it has passed. @throws the signal's reason where it is aborted. */
+  async passed(signal: AbortSignal): Promise<void> {
+    while (await this.pause(longestSleepMs, signal));
   }
 
   /**

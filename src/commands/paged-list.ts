@@ -1,5 +1,6 @@
+import type { Context } from '../context.ts';
 import type { OperationName } from '../contract/operations/index.ts';
-import type { Client } from '../http/client.ts';
+import { Deadline } from '../deadline.ts';
 import { pages } from '../http/paging.ts';
 import type { Row } from '../output/result.ts';
 
@@ -9,18 +10,23 @@ export interface PagedList {
   readonly count: () => { shown: number; total: number | undefined; next: number | undefined };
 }
 
-/** One page of a list endpoint, or with `all` every page to the end, the next loading while this one is read. */
-export function listRows(
-  client: Client,
+/**
+ * One page of a list endpoint, or with `all` every page to the end, the next loading while this one is read: all of it
+ * within --timeout, where that is given.
+ */
+export async function listRows(
+  context: Context,
   name: OperationName & (`${string}.list` | `${string}.search`),
   query: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>,
   all: boolean,
-): PagedList {
+): Promise<PagedList> {
+  const client = await context.client();
+  const deadline = new Deadline(context.clock, context.waitMs());
   let shown = 0;
   let total: number | undefined;
   let next: number | undefined;
   async function* rows(): AsyncGenerator<Row> {
-    for await (const page of pages(client, name, { query }, { all })) {
+    for await (const page of pages(client, name, { query }, { all, deadline })) {
       total = page.total ?? total;
       next = page.next;
       for (const row of page.rows) {

@@ -1,6 +1,8 @@
 import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
 import type { ParameterValues } from '../contract/parameters.ts';
+import type { Deadline } from '../deadline.ts';
+import { ErrandError } from '../errors.ts';
 import type { Client } from './client.ts';
 import type { CallName, InputOf } from './client-types.ts';
 import { UnavailableError } from './errors.ts';
@@ -20,6 +22,8 @@ export interface PageOptions {
   readonly all: boolean;
   /** Rows asked for at a time; without it the query's `limit`, else the most the service gives at once. */
   readonly pageSize?: number | undefined;
+  /** When all pages must have come. */
+  readonly deadline?: Deadline | undefined;
 }
 
 type Read = (offset: number) => Promise<Page>;
@@ -75,7 +79,7 @@ export async function* pagesFrom(
     limit: asked,
     offset: first = 0,
   }: { readonly limit?: number | undefined; readonly offset?: number | undefined },
-  { all, pageSize }: PageOptions,
+  { all, pageSize, deadline }: PageOptions,
 ): AsyncGenerator<Page> {
   const leaving = new AbortController();
   const limit = pageSize ?? asked ?? (all ? largest : undefined);
@@ -83,26 +87,53 @@ export async function* pagesFrom(
     pageOf(await ask(paged, leaving.signal), rows);
   const read: Read = (offset) =>
     page({ ...(limit !== undefined && { limit }), ...(offset > 0 && { offset }) });
+  const inTime = <T>(loading: Promise<T>): Promise<T> =>
+    deadline ? beforeDeadline(loading, deadline, title) : loading;
   try {
     if (!all || by === 'none') yield await read(first);
-    else if (by === 'offset') yield* everyPage(read, first, limit, title);
-    else yield* everyNumberedPage(page, title);
+    else if (by === 'offset') yield* everyPage(read, first, limit, title, inTime);
+    else yield* everyNumberedPage(page, title, inTime);
   } finally {
     leaving.abort();
   }
 }
+
+type InTime = <T>(loading: Promise<T>) => Promise<T>;
+
+/** @throws ErrandError deadline for a list that goes on for longer, be it that its pages never end. */
+async function beforeDeadline<T>(loading: Promise<T>, deadline: Deadline, title: string): Promise<T> {
+  const left = deadline.leftMs;
+  if (left === Number.POSITIVE_INFINITY) return loading;
+  // Pages that come faster than they are read never have to be waited for.
+  if (left === 0) throw late(title);
+  const over = new AbortController();
+  const passed = deadline.passed(over.signal).then(() => {
+    throw late(title);
+  });
+  try {
+    return await Promise.race([passed, loading]);
+  } finally {
+    over.abort();
+  }
+}
+
+const late = (title: string): ErrandError =>
+  new ErrandError('deadline', `--timeout passed; ${title} has more pages than came until then`, {
+    hint: 'The rows that are shown are not all. A longer --timeout waits longer.',
+  });
 
 async function* everyPage(
   read: Read,
   first: number,
   limit: number | undefined,
   name: string,
+  inTime: InTime,
 ): AsyncGenerator<Page> {
   let before: ReadonlySet<string> = new Set();
   let repeats = 0;
   let ahead = [begin(first)];
   for (let next = ahead.shift(); next; next = ahead.shift()) {
-    const page: Page = await next.loading;
+    const page: Page = await inTime(next.loading);
     const fresh = page.rows.filter((row) => !before.has(identity(row)));
     // As many new records as a page holds bring the same page once; twice in a row it is the service.
     repeats = page.rows.length > 0 && fresh.length === 0 ? repeats + 1 : 0;
@@ -138,11 +169,12 @@ const onItsWay = (): Promise<void> => new Promise((resolve) => setImmediate(() =
 async function* everyNumberedPage(
   read: (page: { page?: number }) => Promise<Page>,
   name: string,
+  inTime: InTime,
 ): AsyncGenerator<Page> {
   let last = 0;
   let loading: Promise<Page> | undefined = read({});
   while (loading) {
-    const page: Page = await loading;
+    const page: Page = await inTime(loading);
     const { next } = page;
     if (next !== undefined && next <= last) {
       throw new UnavailableError(`${name}: the service gives the same page again and again`, {

@@ -2,6 +2,7 @@ import type { OperationName } from '../contract/operations/index.ts';
 import { readParameters } from '../contract/parameters.ts';
 import { DatabaseError } from '../sqlite/database-error.ts';
 import { bringUpToDate } from './advance.ts';
+import { limitsFor, limitsOf } from './body-limits.ts';
 import { placeRows } from './bulk/place-rows.ts';
 import { identify } from './caller.ts';
 import { control } from './control/trigger.ts';
@@ -12,7 +13,7 @@ import { refusedHost } from './hosts.ts';
 import { pageFor } from './pages/index.ts';
 import { prefersHtml } from './pages/prefers-html.ts';
 import { isProbe, probeRefusal } from './payments/probe.ts';
-import { bodyTooLarge, largestBody, readBody, readQuery, readTarget } from './read-request.ts';
+import { bodyTooLarge, readBody, readQuery, readTarget } from './read-request.ts';
 import { answerTo, Invalid, json, Refusal } from './refusal.ts';
 import { labelAnswer } from './returns/labels.ts';
 import { type Match, route } from './router.ts';
@@ -53,7 +54,8 @@ export function createApp(service: Service): Handle {
 }
 
 async function answer(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
-  if (request.body.length > largestBody) return bodyTooLarge();
+  const { bytes } = limitsFor(request.method, request.target);
+  if (request.body.length > bytes) return bodyTooLarge(bytes);
   const elsewhere = await refusedHost(request, service.config);
   if (elsewhere) return elsewhere;
   if (service.store.unwritable && request.method !== 'GET') throw service.store.unwritable;
@@ -105,7 +107,7 @@ async function call(
   const inPath = readParameters(operation.pathParameters ?? {}, [], 'path', raw);
   const rawQuery = readQuery(search);
   if (isProbe(name, request, rawQuery)) throw await probeRefusal(service, name, { request, rawQuery, now });
-  const body = await readBody(operation.body, request);
+  const body = await readBody(operation.body, request, limitsOf(name));
   const terms = operation.body?.joinsQuery ? { ...rawQuery, ...asQuery(body.value) } : rawQuery;
   const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', terms);
   const issues = [...inPath.issues, ...body.issues, ...inQuery.issues];

@@ -5,23 +5,49 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { listeningAddress } from '../network/loopback.ts';
 import { DatabaseError } from '../sqlite/database-error.ts';
+import { limitsFor } from './body-limits.ts';
 import { type Draw, sendHalf, standIn } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';
 import type { Fault } from './faults/spec.ts';
-import { bodyTooLarge, largestBody } from './read-request.ts';
 import { json } from './refusal.ts';
 import type { RequestLog } from './request-log.ts';
+import { Uploads } from './upload.ts';
 import type { Handle, SandboxResponse } from './wire.ts';
 
+/** How long a connection is waited for, ms. */
+export interface ConnectionLimits {
+  /** For the headers of a request, or for its first byte. */
+  readonly headersMs: number;
+  /** For a whole request. */
+  readonly requestMs: number;
+  /** Between two requests. */
+  readonly idleMs: number;
+  /** For whoever was refused to hang up. */
+  readonly lingerMs: number;
+}
+
+const usualLimits: ConnectionLimits = {
+  headersMs: 20_000,
+  requestMs: 60_000,
+  idleMs: 30_000,
+  lingerMs: 1_000,
+};
+
+/** More than any test needs, and fewer than a process may have open. */
+const mostConnections = 800;
+
 /** A socket in front of a handler: bounded in header, body and time, and with the documented body for each refusal. */
-export function createHttpServer(): Server {
+export function createHttpServer(limits: Partial<ConnectionLimits> = {}): Server {
+  const { headersMs, requestMs, idleMs, lingerMs } = { ...usualLimits, ...limits };
   const server = createServer({
     maxHeaderSize: 32 * 1024,
-    requestTimeout: 60_000,
-    headersTimeout: 20_000,
-    keepAliveTimeout: 30_000,
+    requestTimeout: requestMs,
+    headersTimeout: headersMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: Math.min(1_000, headersMs),
   });
-  server.on('clientError', refuseBroken);
+  server.maxConnections = mostConnections;
+  server.on('clientError', (error, socket) => refuseBroken(error, socket, lingerMs));
   return server;
 }
 
@@ -35,12 +61,18 @@ interface Answering {
   readonly requests: RequestLog;
   /** ms since the epoch. */
   readonly now: () => number;
+  /** How long whoever reads an answer may take none of it, ms. */
+  readonly stalledMs?: number;
 }
+
+/** A reader may be a pager that a person pages through. */
+const usualStalledMs = 10 * 60_000;
 
 /** Answers requests with `handle`. */
 export function answerWith(server: Server, answering: Answering): void {
+  const uploads = new Uploads();
   server.on('request', (request, response) => {
-    respond(answering, request, response).catch((error: unknown) => {
+    respond(answering, uploads, request, response).catch((error: unknown) => {
       // A caller that hung up is nobody's bug, and a server that was closed answers no more.
       if (!request.destroyed && !response.destroyed && server.listening) answering.report(error);
       response.destroy();
@@ -73,17 +105,20 @@ const broken: Readonly<Record<string, readonly [status: string, message: string]
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not come in time.'],
 };
 
-function refuseBroken(error: Error & { code?: string }, socket: Duplex): void {
+function refuseBroken(error: Error & { code?: string }, socket: Duplex, lingerMs: number): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const [status, message] = broken[error.code ?? ''] ?? ['400 Bad Request', 'This is no HTTP request.'];
   const body = JSON.stringify({ code: 'bad_request', message, details: {} });
   socket.end(
     `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\nx-request-id: ${randomUUID()}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
+  // Whoever was too slow may never hang up.
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
 async function respond(
-  { handle, draw, requests, now }: Answering,
+  { handle, draw, requests, now, stalledMs = usualStalledMs }: Answering,
+  uploads: Uploads,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -93,15 +128,17 @@ async function respond(
   const { fault, altering, alter } = draw(request);
   const noted = requests.begin({ at: now(), method, target, fault: fault ?? altering[0] });
   const headOnly = method === 'HEAD';
-  const body = hasBody(request) ? await readBody(request) : noBody;
-  if (!body) {
-    const refused = bodyTooLarge();
-    noted.answered(refused);
-    return write({ ...refused, headers: { ...refused.headers, connection: 'close' } }, response, headOnly);
+  const upload = await uploads.read(request, limitsFor(method, target).bytes);
+  if ('refusal' in upload) {
+    const { refusal } = upload;
+    noted.answered(refusal);
+    return write({ ...refusal, headers: { ...refusal.headers, connection: 'close' } }, response, headOnly);
   }
+  const { body, release } = upload;
   if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
   else if (fault && !fault.after) {
     noted.answered(null);
+    release();
     return spoil(fault, target, response);
   }
   const answered = handle({
@@ -113,7 +150,8 @@ async function respond(
     localAddress: request.socket.localAddress,
     identified: noted.identified,
   });
-  const answer = alter(await answered.catch(storeUnavailable));
+  const answer = alter(await answered.catch(storeUnavailable).finally(release));
+  response.setTimeout(stalledMs, () => response.destroy());
   noted.answered(answer);
   if (fault?.after) await spoil(fault, target, response, answer);
   else await write(answer, response, headOnly);
@@ -137,23 +175,6 @@ function storeUnavailable(error: unknown): SandboxResponse {
   if (!(error instanceof DatabaseError)) throw error;
   const message = `The sandbox cannot use its data now: ${error.reason}.`;
   return json(503, { code: 'service_unavailable', message, details: {} });
-}
-
-const noBody = new Uint8Array();
-
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-
-/** The whole body; undefined where it is too large, of which no more is kept than is allowed. */
-async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    size += chunk.length;
-    if (size <= largestBody) chunks.push(chunk);
-    else if (size > largestBody * 4) return undefined;
-  }
-  return size > largestBody ? undefined : Buffer.concat(chunks);
 }
 
 async function write(

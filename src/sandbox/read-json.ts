@@ -2,18 +2,25 @@ import { Invalid } from './refusal.ts';
 
 const deepest = 100;
 
+export interface JsonLimits {
+  /** Of any one list or object. */
+  readonly entries: number;
+  /** Of all of them together. */
+  readonly values: number;
+}
+
 /**
  * The JSON of a request body. Refused with 422: text that is not UTF-8 or not JSON, a key given twice, `__proto__`,
- * and nesting deeper than 100 levels. @throws Invalid.
+ * nesting deeper than 100 levels, and more than there may be in it. @throws Invalid.
  */
-export function readJson(bytes: Uint8Array): unknown {
+export function readJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw malformed('the body is not UTF-8 text', 'json_invalid');
   }
-  guard(text);
+  guard(text, limits);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -28,13 +35,25 @@ const malformed = (msg: string, type: string): Invalid => new Invalid([{ loc: ['
 
 const marks = /["{}[\]:,]/g;
 
-/** One pass over the marks, before anything is built of them: depth, and the keys of each open object. */
-function guard(text: string): void {
-  const open: (Set<string> | undefined)[] = [];
+/** A list or an object that is not closed yet. */
+interface Open {
+  /** The key that it stands under; undefined in a list. */
+  readonly name: string | undefined;
+  /** Of an object. */
+  readonly keys: Set<string> | undefined;
+  entries: number;
+}
+
+/** One pass over the marks, before anything is built of them: depth, and the keys and entries of each list and object. */
+function guard(text: string, limits: JsonLimits): void {
+  const open: Open[] = [];
   let lastString: string | undefined;
+  let name: string | undefined;
+  let values = 0;
   marks.lastIndex = 0;
   for (let found = marks.exec(text); found; found = marks.exec(text)) {
     const [mark] = found;
+    const within = open.at(-1);
     if (mark === '"') {
       const end = endOfString(text, found.index);
       lastString = text.slice(found.index, end);
@@ -42,12 +61,27 @@ function guard(text: string): void {
       continue;
     }
     if (mark === '{' || mark === '[') {
-      open.push(mark === '{' ? new Set() : undefined);
+      open.push({ name, keys: mark === '{' ? new Set() : undefined, entries: 1 });
       if (open.length > deepest) throw malformed(`nested deeper than ${deepest} levels`, 'recursion_loop');
     } else if (mark === '}' || mark === ']') open.pop();
-    else if (mark === ':' && lastString !== undefined) noteKey(open.at(-1), lastString);
+    else if (mark === ',' && within) {
+      within.entries += 1;
+      values += 1;
+      if (within.entries > limits.entries) throw tooLong(open, limits.entries);
+      if (values > limits.values)
+        throw malformed(`the body should have at most ${limits.values} values`, 'too_long');
+    } else if (mark === ':' && lastString !== undefined) name = noteKey(within?.keys, lastString);
+    if (mark !== ':') name = undefined;
     lastString = undefined;
   }
+}
+
+function tooLong(open: readonly Open[], most: number): Invalid {
+  const names = open.flatMap(({ name }) => (name === undefined ? [] : [name]));
+  const what = open.at(-1)?.keys ? 'Dictionary' : 'List';
+  return new Invalid([
+    { loc: ['body', ...names], msg: `${what} should have at most ${most} items`, type: 'too_long' },
+  ]);
 }
 
 /** The index behind the string that begins at `start`; the text's end where it is not closed. */
@@ -63,11 +97,13 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-function noteKey(keys: Set<string> | undefined, token: string): void {
+/** @returns the key. */
+function noteKey(keys: Set<string> | undefined, token: string): string {
   const key = unquoted(token);
   if (key === '__proto__') throw malformed('the key __proto__ is not permitted', 'extra_forbidden');
   if (keys?.has(key)) throw malformed(`the key ${token} is given twice`, 'duplicate_key');
   keys?.add(key);
+  return key;
 }
 
 function unquoted(token: string): string {

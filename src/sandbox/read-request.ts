@@ -1,15 +1,12 @@
 import type { Operation } from '../contract/operation.ts';
 import type { ValidationIssue } from '../contract/validation.ts';
-import { readJson } from './read-json.ts';
+import { type JsonLimits, readJson } from './read-json.ts';
 import { Invalid, json } from './refusal.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
-/** Largest request body, bytes. */
-export const largestBody = 10 * 1024 * 1024;
-
-/** The answer to a body that is larger. */
-export const bodyTooLarge = (): SandboxResponse =>
-  json(413, { code: 'bad_request', message: `The body is larger than ${largestBody} bytes.`, details: {} });
+/** The answer to a body of more than `limit` bytes. */
+export const bodyTooLarge = (limit: number): SandboxResponse =>
+  json(413, { code: 'bad_request', message: `The body is larger than ${limit} bytes.`, details: {} });
 
 /** Path and query of a request target. An absolute one, as a proxy sends it, names its path too (RFC 9112, 3.2.2). */
 export function readTarget(target: string): { pathname: string; search: string } {
@@ -31,9 +28,13 @@ export function readQuery(search: string): Record<string, string[]> {
 }
 
 /** JSON, or a form where one is taken. A body that does not say what it is, is JSON. @throws Invalid. */
-function readValue(wanted: NonNullable<Operation['body']>, request: SandboxRequest): unknown {
+function readValue(
+  wanted: NonNullable<Operation['body']>,
+  request: SandboxRequest,
+  limits: JsonLimits,
+): unknown {
   const type = (headerOf(request, 'content-type') ?? 'application/json').split(';', 1)[0]?.trim() ?? '';
-  if (/^application\/(?:[\w.-]+\+)?json$/i.test(type)) return readJson(request.body);
+  if (/^application\/(?:[\w.-]+\+)?json$/i.test(type)) return readJson(request.body, limits);
   if (wanted.form && /^application\/x-www-form-urlencoded$/i.test(type)) {
     const form = new URLSearchParams(Buffer.from(request.body).toString('utf8'));
     return Object.fromEntries([...form].filter(([name]) => wanted.form?.includes(name)));
@@ -48,14 +49,18 @@ interface ReadBody {
 }
 
 /** The body, held against its shape. @throws Invalid where it is missing or no JSON. */
-export async function readBody(wanted: Operation['body'], request: SandboxRequest): Promise<ReadBody> {
+export async function readBody(
+  wanted: Operation['body'],
+  request: SandboxRequest,
+  limits: JsonLimits,
+): Promise<ReadBody> {
   if (!wanted) return { value: undefined, issues: [] };
   const { body } = request;
   if (body.length === 0) {
     if (!wanted.optional) throw new Invalid([{ loc: ['body'], msg: 'Field required', type: 'missing' }]);
     return { value: {}, issues: [] };
   }
-  const value = readValue(wanted, request);
+  const value = readValue(wanted, request, limits);
   if (value === null && wanted.optional) return { value: {}, issues: [] };
   // The shapes are the largest part of the program: whoever only reads orders never loads them.
   const { checkShape } = await import('../contract/schemas/check.ts');

@@ -6,6 +6,7 @@ import { begin } from './run.ts';
 export interface ServedSandbox {
   readonly url: string;
   readonly port: number;
+  readonly pid: number;
   /** What it has printed on stderr so far. */
   stderr(): string;
 }
@@ -20,7 +21,7 @@ export async function serveAt(place: Place, ...args: readonly string[]): Promise
   });
   for await (const line of createInterface(child.stdout)) {
     const url: string = JSON.parse(line).base_url;
-    return { url, port: Number(new URL(url).port), stderr: () => stderr };
+    return { url, port: Number(new URL(url).port), pid: child.pid ?? 0, stderr: () => stderr };
   }
   return expect.fail(`it ended without a line: ${stderr}`);
 }

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { readJson } from '../../src/sandbox/read-json.ts';
 import { Invalid } from '../../src/sandbox/refusal.ts';
 
+const limits = { entries: 1_000, values: 10_000 };
+
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('JSON from outside', () => {
@@ -12,7 +14,7 @@ describe('JSON from outside', () => {
         fc.jsonValue({ maxDepth: 6 }).filter((value) => !JSON.stringify(value).includes('__proto__')),
         (value) => {
           const text = JSON.stringify(value, null, 1);
-          expect(readJson(bytes(text))).toEqual(JSON.parse(text));
+          expect(readJson(bytes(text), limits)).toEqual(JSON.parse(text));
         },
       ),
       { numRuns: 300 },
@@ -23,7 +25,7 @@ describe('JSON from outside', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (garbage) => {
         try {
-          readJson(garbage);
+          readJson(garbage, limits);
         } catch (error) {
           expect(error).toBeInstanceOf(Invalid);
         }
@@ -40,7 +42,7 @@ describe('JSON from outside', () => {
     ['__proto__ in disguise', '{"\\u005f_proto__":{}}'],
     ['101 levels', `${'['.repeat(101)}${']'.repeat(101)}`],
   ])('%s is refused', (_, text) => {
-    expect(() => readJson(bytes(text))).toThrow(Invalid);
+    expect(() => readJson(bytes(text), limits)).toThrow(Invalid);
   });
 
   test.each([
@@ -49,13 +51,47 @@ describe('JSON from outside', () => {
     ['100 levels', `${'['.repeat(100)}${']'.repeat(100)}`],
     ['names of the prototype that change nothing', '{"constructor":1,"toString":2}'],
   ])('%s is taken', (_, text) => {
-    expect(readJson(bytes(text))).toEqual(JSON.parse(text));
+    expect(readJson(bytes(text), limits)).toEqual(JSON.parse(text));
   });
 
   test('ten megabytes of backslashes and quotes take no longer than they should', () => {
     const text = `"${'\\\\\\"'.repeat(2_500_000)}"`;
     const started = performance.now();
-    readJson(bytes(text));
+    readJson(bytes(text), limits);
     expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  test.each([
+    [
+      'a list',
+      `{"a":[{"b":[${Array(1_001).fill(1)}]}]}`,
+      ['body', 'a', 'b'],
+      'List should have at most 1000 items',
+    ],
+    [
+      'an object',
+      `{"a":{${Array.from({ length: 1_001 }, (_, key) => `"${key}":{}`)}}}`,
+      ['body', 'a'],
+      'Dictionary should have at most 1000 items',
+    ],
+    [
+      'all of it',
+      `[${Array(20).fill(`[${Array(900).fill(0)}]`)}]`,
+      ['body'],
+      'the body should have at most 10000 values',
+    ],
+  ])('%s with too many entries is refused where it stands', (_, text, loc, msg) => {
+    const refused = (): unknown => readJson(bytes(text), limits);
+    expect(refused).toThrow(expect.objectContaining({ issues: [{ loc, msg, type: 'too_long' }] }));
+  });
+
+  test('as many as may be are taken', () => {
+    const text = `{"a":[${Array(1_000).fill(1)}]}`;
+    expect(readJson(bytes(text), limits)).toEqual(JSON.parse(text));
+  });
+
+  test('what comes after too many entries is not looked at', () => {
+    const text = `[${Array(1_001).fill(1)},${'"'.repeat(9_000_000)}`;
+    expect(() => readJson(bytes(text), limits)).toThrow(Invalid);
   });
 });

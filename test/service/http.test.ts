@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { errorCodes } from '../../src/contract/error-codes.ts';
+import { usualLimits } from '../../src/sandbox/body-limits.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import { largestBody } from '../../src/sandbox/read-request.ts';
 import { orderBody, TestService } from './service.ts';
 import { exchange } from './socket.ts';
 import { startedForEach } from './started-for-each.ts';
@@ -167,7 +167,7 @@ test('a body that is too large is refused alike over HTTP and in the process', a
     report: () => {},
   });
   const service = await TestService.start();
-  const order = { ...orderBody('https://a.example'), po_number: 'x'.repeat(largestBody) };
+  const order = { ...orderBody('https://a.example'), po_number: 'x'.repeat(usualLimits.bytes) };
   const embedded = await opened.handle({
     method: 'POST',
     target: '/orders',

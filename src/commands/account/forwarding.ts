@@ -31,9 +31,10 @@ export const forwarding = defineCommand({
   async run(context, { account: given, wait = false }) {
     const [id = ''] = await readIds(context, 'account', [given], checkName);
     const client = await context.client();
-    let account = await find(client, id);
+    const deadline = new Deadline(context.clock, context.waitMs());
+    let account = await find(client, id, deadline);
     if (!account.has_forwarding) for (const line of instructions(account)) context.note(line);
-    if (wait && !account.has_forwarding) account = await untilForwarded(context, client, id);
+    if (wait && !account.has_forwarding) account = await untilForwarded(context, client, id, deadline);
     const hints = account.has_forwarding ? ['a message has arrived: codes are passed on'] : [];
     return { kind: 'record', record: account, columns: accountDetailColumns, id: 'short_id', hints };
   },
@@ -48,8 +49,8 @@ const instructions = ({ email, forwarding_email: address }: Account): string[] =
 ];
 
 /** The service reads accounts in lists alone. @throws ErrandError not_found. */
-async function find(client: Client, id: string): Promise<Account> {
-  for await (const { rows } of pages(client, 'account.list', {}, { all: true })) {
+async function find(client: Client, id: string, deadline: Deadline): Promise<Account> {
+  for await (const { rows } of pages(client, 'account.list', {}, { all: true, deadline })) {
     const found = rows.find(({ short_id, id: uuid }) => short_id === id || uuid === id);
     // A row of the list is an account by the table.
     if (found) return found as Account;
@@ -57,11 +58,14 @@ async function find(client: Client, id: string): Promise<Account> {
   throw new ErrandError('not_found', `there is no account ${id}; \`errand account list\` shows them`);
 }
 
-async function untilForwarded(context: Context, client: Client, id: string): Promise<Account> {
-  const { clock, signal } = context;
-  const deadline = new Deadline(clock, context.waitMs());
+async function untilForwarded(
+  { signal }: Context,
+  client: Client,
+  id: string,
+  deadline: Deadline,
+): Promise<Account> {
   for (;;) {
-    const account = await find(client, id);
+    const account = await find(client, id, deadline);
     if (account.has_forwarding) return account;
     if (!(await deadline.pause(pollMs, signal)))
       throw new ErrandError('deadline', `--timeout passed; no message has come for ${id}`);

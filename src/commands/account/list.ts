@@ -23,7 +23,7 @@ export const list = defineCommand({
   operations: ['account.list'],
   related: ['account add', 'order create'],
   async run(context, { all = false, ...filters }) {
-    const paged = listRows(await context.client(), 'account.list', filters, all);
+    const paged = await listRows(context, 'account.list', filters, all);
     return {
       kind: 'list',
       rows: paged.rows,

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { wireTexts } from '../../contract/parameters.ts';
+import { Deadline } from '../../deadline.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { type Page, pagesFrom, pagingOf, rowsIn } from '../../http/paging.ts';
@@ -33,7 +34,10 @@ export async function everyRow(
     return body;
   };
   const start = { limit: numberIn(given, 'limit'), offset: numberIn(given, 'offset') };
-  const pages = pagesFrom({ title, ...paging, ask }, start, { all: true });
+  const pages = pagesFrom({ title, ...paging, ask }, start, {
+    all: true,
+    deadline: new Deadline(context.clock, context.waitMs()),
+  });
   // The columns are those of the first page: a table cannot wait for the last one.
   const first = await pages.next();
   const columns = columnsOf(first.done ? [] : first.value.rows, context.output);

@@ -25,7 +25,7 @@ export const list = defineCommand({
   operations: ['bulk.list'],
   related: ['bulk get', 'bulk watch'],
   async run(context, { all = false, ...query }) {
-    const paged = listRows(await context.client(), 'bulk.list', query, all);
+    const paged = await listRows(context, 'bulk.list', query, all);
     return {
       kind: 'list',
       rows: paged.rows,

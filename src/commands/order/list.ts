@@ -31,7 +31,7 @@ export const list = defineCommand({
   related: ['order get', 'order export', 'order watch'],
   async run(context, { limit, offset, all = false, include, ...filters }) {
     const query = { ...wireFilters(filters), limit, offset, include };
-    const paged = listRows(await context.client(), 'order.list', query, all);
+    const paged = await listRows(context, 'order.list', query, all);
     return {
       kind: 'list',
       rows: paged.rows,

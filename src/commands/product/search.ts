@@ -37,7 +37,7 @@ export const search = defineCommand({
       ...(page !== undefined && { page }),
       ...(freeShipping && { free_shipping: true }),
     };
-    const paged = listRows(await context.client(), 'product.search', wanted, all);
+    const paged = await listRows(context, 'product.search', wanted, all);
     return {
       kind: 'list',
       rows: paged.rows,

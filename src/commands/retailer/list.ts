@@ -27,7 +27,7 @@ export const list = defineCommand({
   operations: ['retailer.list'],
   related: ['retailer check', 'search'],
   async run(context, { all = false, ...filters }) {
-    const paged = listRows(await context.client(), 'retailer.list', filters, all);
+    const paged = await listRows(context, 'retailer.list', filters, all);
     return {
       kind: 'list',
       rows: paged.rows,

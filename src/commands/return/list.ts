@@ -29,7 +29,7 @@ export const list = defineCommand({
   operations: ['return.list'],
   related: ['return get', 'return labels', 'order list'],
   async run(context, { all = false, ...filters }) {
-    const paged = listRows(await context.client(), 'return.list', filters, all);
+    const paged = await listRows(context, 'return.list', filters, all);
     return {
       kind: 'list',
       rows: paged.rows,

@@ -2,6 +2,7 @@ import { type ErrorType, errorTypes } from '../../contract/error-codes.ts';
 import { fullestSandboxWalletCents } from '../../contract/limits.ts';
 import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
 import { findAccount } from '../accounts/records.ts';
+import { usualLimits } from '../body-limits.ts';
 import { type Caller, identify } from '../caller.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';
 import type { Service } from '../handler.ts';
@@ -107,7 +108,7 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
 };
 
 function readTrigger({ body }: SandboxRequest): Trigger {
-  const value: unknown = readJson(body);
+  const value: unknown = readJson(body, usualLimits);
   const fields: Readonly<Record<string, unknown>> =
     typeof value === 'object' && value !== null ? { ...value } : {};
   const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');

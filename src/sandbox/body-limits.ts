@@ -1,0 +1,26 @@
+import { type OperationName, operations } from '../contract/operations/index.ts';
+import type { JsonLimits } from './read-json.ts';
+import { readTarget } from './read-request.ts';
+import { route } from './router.ts';
+
+/** How much a request may bring, so that it keeps nobody waiting for long. The specification names no bound. */
+export interface BodyLimits extends JsonLimits {
+  readonly bytes: number;
+}
+
+/** An order and its lines, a return, an account. */
+export const usualLimits: BodyLimits = { bytes: 1024 * 1024, entries: 1_000, values: 20_000 };
+/** A table of rows. */
+const tableLimits: BodyLimits = { bytes: 10 * 1024 * 1024, entries: 10_000, values: 300_000 };
+
+/** The limits of an operation's body. */
+export function limitsOf(name: OperationName): BodyLimits {
+  const operation = operations[name];
+  return 'body' in operation && operation.body.schema === 'BulkUploadRequest' ? tableLimits : usualLimits;
+}
+
+/** The same before a request is read: by its method and target. */
+export function limitsFor(method: string, target: string): BodyLimits {
+  const found = route(method, readTarget(target).pathname);
+  return 'name' in found ? limitsOf(found.name) : usualLimits;
+}

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { json, peer } from '../http/peer.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand } from './run.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
+});
+afterEach(() => place.remove());
+
+/** A service whose lists never end: each page is new. */
+async function endless(field: string): Promise<void> {
+  let made = 0;
+  const there = await peer((response, request, socket) => {
+    const rows = Array.from({ length: 5 }, (_, row) => `row-${made + row}`).map((id) => ({
+      id,
+      short_id: id,
+    }));
+    made += rows.length;
+    json({ [field]: rows, total: made + 1_000, next_page: made })(response, request, socket);
+  });
+  place.environment.ERRAND_BASE_URL = there.url;
+}
+
+test.each([
+  ['order list --all', 'orders'],
+  ['return list --all', 'return_requests'],
+  ['product search --retailer a b --all', 'results'],
+  ['api /nowhere --paginate', 'rows'],
+])('%s ends with --timeout, and what came is whole', { timeout: 30_000 }, async (line, field) => {
+  await endless(field);
+  const { code, stdout, stderr } = await errand(place, [...line.split(' '), '-o', 'json', '--timeout', '1s']);
+  expect(code, stderr).toBe(8);
+  expect(JSON.parse(stdout).length).toBeGreaterThan(5);
+  expect(JSON.parse(stderr.slice(stderr.indexOf('{'))).error).toMatchObject({
+    category: 'deadline',
+    message: expect.stringMatching(/^--timeout passed; .* has more pages than came until then$/),
+  });
+});
+
+test('account forwarding gives up its search with --timeout', { timeout: 30_000 }, async () => {
+  await endless('credentials');
+  const { code, stderr } = await errand(place, ['account', 'forwarding', 'acct_1', '--timeout', '1s']);
+  expect(code, stderr).toBe(8);
+});

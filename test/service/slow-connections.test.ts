@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { drawFaults } from '../../src/sandbox/faults/inject.ts';
+import {
+  answerWith,
+  type ConnectionLimits,
+  createHttpServer,
+  listen,
+} from '../../src/sandbox/http-server.ts';
+import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
+import { RequestLog } from '../../src/sandbox/request-log.ts';
+import { makePlace } from '../program/place.ts';
+import { serveAt } from '../program/served.ts';
+import { orderBody } from './service.ts';
+
+const limits: ConnectionLimits = { headersMs: 400, requestMs: 800, idleMs: 400, lingerMs: 100 };
+const stalledMs = 400;
+
+let sandbox: OpenSandbox;
+let server: Server;
+let port: number;
+let sockets: Socket[];
+let drips: NodeJS.Timeout[];
+
+beforeEach(async () => {
+  sandbox = await openSandbox({
+    file: ':memory:',
+    baseUrl: 'http://127.0.0.1',
+    now: Date.now,
+    report: () => {},
+  });
+  server = createHttpServer(limits);
+  const draw = drawFaults([], 0);
+  answerWith(server, {
+    ...{ handle: sandbox.handle, report: () => {}, draw, requests: new RequestLog(), now: Date.now },
+    stalledMs,
+  });
+  await listen(server, 0, '127.0.0.1');
+  port = Object(server.address()).port;
+  sockets = [];
+  drips = [];
+});
+afterEach(async () => {
+  for (const drip of drips) clearInterval(drip);
+  for (const socket of sockets) socket.destroy();
+  server.close();
+  await sandbox.close();
+});
+
+/** A caller that never hangs up, whatever it is told. */
+async function caller(text = ''): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => {});
+  sockets.push(socket);
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+/** A byte now and then, so that it is never quite still. */
+async function dripping(text: string, byte: string): Promise<void> {
+  const socket = await caller(text);
+  socket.resume();
+  drips.push(setInterval(() => socket.write(byte), 50));
+}
+
+async function mintedKey(url: string): Promise<string> {
+  const answer = await fetch(`${url}/sandbox/keys`, { method: 'POST' });
+  return String(Object(await answer.json()).api_key);
+}
+
+const held = (): Promise<number> =>
+  new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+
+const post = (length: number): string =>
+  `POST /orders HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${length}\r\n\r\n`;
+
+const slow: readonly (readonly [string, () => Promise<unknown>])[] = [
+  ['say nothing', () => caller()],
+  ['begin the headers', () => caller('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx-')],
+  ['drip the headers', () => dripping('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx-', 'x')],
+  ['begin the body', () => caller(`${post(100)}{`)],
+  ['drip the body', () => dripping(`${post(100_000)}{`, ' ')],
+  ['drip a body that is refused', () => dripping(`${post(1e9)}${' '.repeat(100_000)}`, ' ')],
+  ['are done, and stay', () => caller('GET /retailers HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')],
+  ['send no HTTP', () => caller('what?\r\n\r\n')],
+];
+
+describe('connections that', () => {
+  test.each(slow)('%s are let go of', async (_, open) => {
+    for (let count = 0; count < 30; count += 1) await open();
+    expect(await held()).toBeGreaterThan(0);
+    await expect.poll(held, { timeout: 10_000 }).toBe(0);
+  });
+
+  test('take nothing of their answer are let go of, and those that take it slowly are not', async () => {
+    const key = await mintedKey(`http://127.0.0.1:${port}`);
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const order = { ...orderBody('http://127.0.0.1/shop/test-success'), po_number: 'x'.repeat(1_000_000) };
+    for (let count = 0; count < 20; count += 1)
+      await fetch(`http://127.0.0.1:${port}/orders`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(order),
+      });
+    const list = `GET /orders HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\nauthorization: Bearer ${key}\r\n\r\n`;
+    await caller(list);
+    const reading = await caller(list);
+    let size = 0;
+    reading.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      reading.pause();
+      setTimeout(() => reading.resume(), 2);
+    });
+    const ended = once(reading, 'end');
+    await expect.poll(held, { timeout: 10_000 }).toBeLessThan(2);
+    await ended;
+    expect(size).toBeGreaterThan(15_000_000);
+    await expect.poll(held, { timeout: 10_000 }).toBe(0);
+  });
+});
+
+test('bodies that are never finished hold little memory together, and keep no small request from being answered', {
+  timeout: 60_000,
+}, async () => {
+  const place = makePlace();
+  const served = await serveAt(place, '--memory');
+  const { port: at } = served;
+  const bytes = 10 * 1024 * 1024;
+  const residentMb = (): number =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${served.pid}/status`, 'utf8'))?.[1]) / 1024;
+  const before = residentMb();
+  const head = `POST /orders/bulk HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n`;
+  const body = Buffer.alloc(bytes - 1, ' ');
+  for (let count = 0; count < 60; count += 1) {
+    const socket = connect({ port: at, host: '127.0.0.1' });
+    socket.on('error', () => {});
+    sockets.push(socket);
+    await once(socket, 'connect');
+    socket.write(head);
+    await new Promise((resolve) => socket.write(body, resolve));
+  }
+  expect(residentMb() - before).toBeLessThan(300);
+  const key = await mintedKey(served.url);
+  const large = () =>
+    fetch(`${served.url}/orders/bulk`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ filename: 'x'.repeat(9_000_000), rows: [{ url: 'a' }] }),
+    });
+  const refused = await large();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(async () => (await large()).status, { timeout: 10_000 }).toBe(201);
+  place.remove();
+});
