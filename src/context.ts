@@ -20,6 +20,7 @@ import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
 import type { Journal } from './state/journal.ts';
+import type { Uploads } from './state/uploads.ts';
 import type { WebhookStore } from './state/webhook-store.ts';
 
 export interface Line {
@@ -55,6 +56,8 @@ export interface Context {
   lastingClient(): Promise<Client>;
   journal(): Promise<Journal>;
   webhooks(): Promise<WebhookStore>;
+  /** What is known here of the files that were uploaded. */
+  uploads(): Promise<Uploads>;
   store(): Promise<SettingsStore>;
   prompt(): Promise<typeof import('./prompt/index.ts')>;
   sandbox(): Promise<typeof import('./sandbox-door.ts')>;
@@ -150,6 +153,12 @@ export async function createContext(making: Making): Promise<Context> {
       const webhooks = await openWebhookStore(stateFolder(), systemClock.now, { waiting: { signal } });
       closers.push(() => webhooks.close());
       return webhooks;
+    }),
+    uploads: once(async () => {
+      const { Uploads } = await import('./state/uploads.ts');
+      const uploads = await Uploads.open(stateFolder(), systemClock.now, { waiting: { signal } });
+      closers.push(() => uploads.close());
+      return uploads;
     }),
     environment: withoutKeys(environment),
     store: async () => store,

@@ -11,6 +11,8 @@ export interface Batch {
   readonly rows: readonly UploadRow[];
   /** Where each row stands in the file. */
   readonly numbers: readonly number[];
+  /** The columns of the file, in their order. */
+  readonly headings: readonly string[];
 }
 
 /** Valid rows in batches of `size`, each row with its key. */
@@ -37,5 +39,6 @@ function batchOf(rows: readonly FileRow[], keys: RowKeys): Batch {
     key: stableKey(keyed.map((row) => JSON.stringify(row))),
     rows: keyed,
     numbers: rows.map(({ number }) => number),
+    headings: rows[0]?.plan.headings ?? [],
   };
 }

@@ -13,7 +13,7 @@ export interface TableOptions {
 /** A piece of a table, as many rows as came at once. */
 export interface TablePart {
   readonly headings: readonly string[];
-  /** Number of the first row as a spreadsheet counts: the headings are row 1. */
+  /** Number of the first row as a spreadsheet shows it: lines above the headings count, line breaks in a cell do not. */
   readonly firstRow: number;
   /** Rows without a value in any cell are there too, so that the numbers hold. */
   readonly rows: readonly (readonly string[])[];
@@ -47,7 +47,7 @@ export async function* readTable(
     for (let row = parser.read(); row !== null; row = parser.read()) arrived.push(row);
   });
   let headings: readonly string[] | undefined;
-  let firstRow = 2;
+  let firstRow = begun.skipped + 2;
 
   function taken(): TablePart | undefined {
     if (failure) throw refused(failure, name, begun.skipped);

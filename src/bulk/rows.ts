@@ -8,7 +8,7 @@ import { readTable, type TableOptions } from './read.ts';
 
 /** A row of a file, read. */
 export interface FileRow {
-  /** As a spreadsheet counts: the headings are row 1. */
+  /** As a spreadsheet shows it. */
   readonly number: number;
   readonly plan: TablePlan;
   /** As the service takes them: the price in cents. */

@@ -61,14 +61,14 @@ test('a batch whose rows are not there yet is waited for', async () => {
   );
   const { code, stderr } = await watch(url, [one], '20s');
   expect(code).toBe(0);
-  expect(stderr).toContain('1 row of 1 placed');
+  expect(stderr).toContain('1 order: 1 placed');
 });
 
 test('a batch that failed as a whole is not waited for', async () => {
   const { url } = await peer(json(batch(one, 'failed', [row('pending', null)])));
   const { code, stderr } = await watch(url, [one], '20s');
   expect(code).toBe(7);
-  expect(stderr).toContain('1 row failed');
+  expect(stderr).toContain('1 refused: 1 without a reason');
 });
 
 test('of several batches only those with failed rows are named for a retry, a command each', async () => {

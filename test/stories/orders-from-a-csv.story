@@ -71,9 +71,9 @@ $ AGAIN=$(errand bulk upload orders.csv --run december --watch -o id)
 $ errand order list -o id | wc -l
 4
 $ errand bulk results $BATCH | tr -d '\r' | cut -d, -f1,2,4,8
-index,status,order_status,my_reference
-0,placed,order_placed,A-1
-1,placed,order_placed,A-2
+row,status,order_status,my_reference
+11,placed,order_placed,A-1
+12,placed,order_placed,A-2
 
 # What failed is taken to a file or to a new batch.
 $ OUT=$(errand sandbox products -o id | grep out-of-stock)

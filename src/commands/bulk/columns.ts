@@ -1,4 +1,5 @@
 import type { Column } from '../../output/result.ts';
+import { type Reasons, reasonOf } from './reasons.ts';
 
 export const issueColumns: readonly Column[] = [
   { name: 'row', path: 'row', weight: 10 },
@@ -11,25 +12,33 @@ export const batchColumns: readonly Column[] = [
   { name: 'id', path: 'id', kind: 'id', weight: 10 },
   { name: 'status', path: 'status', kind: 'status', weight: 9 },
   { name: 'rows', path: 'row_count', kind: 'count', weight: 8 },
-  { name: 'placed', path: 'placed_count', kind: 'count', weight: 7 },
-  { name: 'failed', path: 'failed_count', kind: 'count', weight: 6 },
+  { name: 'ordered', path: 'placed_count', kind: 'count', weight: 7 },
+  { name: 'refused', path: 'failed_count', kind: 'count', weight: 6 },
   { name: 'file', path: 'filename', weight: 5 },
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
-const rowColumns: readonly Column[] = [
-  { name: 'row', path: 'index', weight: 10, value: ({ index }) => Number(index) + 1 },
-  { name: 'status', path: 'status', kind: 'status', weight: 9 },
-  { name: 'order', path: 'order_id', kind: 'id', weight: 8 },
-  { name: 'order status', path: 'order_status', kind: 'status', weight: 7 },
-  { name: 'recipient', path: 'recipient', weight: 4 },
-  { name: 'error', path: 'error', weight: 6 },
-];
-
-export const batchDetailColumns: readonly Column[] = [
+/** A batch with its rows. @param numberOf the row's number in its file, where that is known here. */
+export const batchDetailColumns = (
+  numberOf: ((index: number) => number | undefined) | undefined,
+  reasons: Reasons,
+): readonly Column[] => [
   ...batchColumns,
   { name: 'notified', path: 'notified_at', kind: 'time', weight: 1 },
-  { name: 'rows in it', path: 'rows', columns: rowColumns },
+  {
+    name: 'rows in it',
+    path: 'rows',
+    columns: [
+      numberOf
+        ? { name: 'row', path: 'index', weight: 10, value: ({ index }) => numberOf(Number(index)) }
+        : { name: 'place', path: 'index', weight: 10, value: ({ index }) => Number(index) + 1 },
+      { name: 'status', path: 'status', kind: 'status', weight: 9 },
+      { name: 'order', path: 'order_id', kind: 'id', weight: 8 },
+      { name: 'order status', path: 'order_status', kind: 'status', weight: 7 },
+      { name: 'recipient', path: 'recipient', weight: 4 },
+      { name: 'why', path: 'error', weight: 6, value: (row) => reasonOf(row, reasons) },
+    ],
+  },
 ];
 
 export const uploadedColumns: readonly Column[] = [

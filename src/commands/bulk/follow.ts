@@ -1,28 +1,21 @@
 import type { Context } from '../../context.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
 import { Deadline, stopwatch } from '../../deadline.ts';
 import { exitCodes } from '../../errors.ts';
 import { isBlip } from '../../ordering/blip.ts';
 import type { Row } from '../../output/result.ts';
-
-export type Batch = Shape<'BulkBatchResponse'>;
-type BatchRow = Batch['rows'][number];
+import type { TableLayout } from '../../state/uploads.ts';
+import { layoutOf } from './layout.ts';
+import { type Batch, type BatchRow, type RowState, type RowTally, stateOf, tallyOf } from './row-state.ts';
 
 /** What following batches tells, as it happens. */
 export type FollowEvent =
   | { readonly type: 'ready'; readonly batches: number }
-  | ({ readonly type: 'row'; readonly batch_id: string } & BatchRow)
+  | ({ readonly type: 'row'; readonly batch_id: string; readonly row?: number } & BatchRow)
   | { readonly type: 'gap'; readonly message: string }
   | { readonly type: 'reconnected'; readonly gap_ms: number }
   | ({ readonly type: 'summary' } & FollowSummary);
 
-export interface FollowSummary {
-  readonly rows: number;
-  /** Rows whose order was placed. */
-  readonly placed: number;
-  /** Rows that became no order, and orders that failed or were cancelled. */
-  readonly failed: number;
-  readonly waiting: number;
+export interface FollowSummary extends RowTally {
   /** Batches that go on, or that nothing was heard of. */
   readonly open: number;
   readonly elapsed_ms: number;
@@ -31,29 +24,11 @@ export interface FollowSummary {
 /** Between two looks, ms; longer where nothing changes. */
 const pace = { shortestMs: 500, longestMs: 5000 };
 
-const openOrder: ReadonlySet<string | null> = new Set(['pending', 'in_progress']);
-const goodOrder = 'order_placed';
-
-type Verdict = 'placed' | 'failed' | 'waiting';
-
-function verdictOf({ status, order_status: order }: BatchRow, batch: Batch): Verdict {
-  // A batch that failed as a whole places no more rows.
-  if (status === 'failed' || (status === 'pending' && batch.status === 'failed')) return 'failed';
-  if (status === 'pending' || openOrder.has(order)) return 'waiting';
-  return order === goodOrder ? 'placed' : 'failed';
-}
-
-/** Whether a row became no order because its key has one already. */
-export const hasEarlierOrder = (row: BatchRow): boolean =>
-  row.status === 'failed' && row.error?.startsWith('already_exists') === true;
-
-/** Whether a row is to be tried again: it became no order and no order of its key exists, or its order failed. */
-export const isFailed = (row: BatchRow, batch: Batch): boolean =>
-  verdictOf(row, batch) === 'failed' && !hasEarlierOrder(row);
+const goesOn: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
 
 /** Rows that the service has not written down yet are awaited like the others. */
 const isDone = (batch: Batch): boolean =>
-  batch.rows.every((row) => verdictOf(row, batch) !== 'waiting') &&
+  batch.rows.every((row) => !goesOn.has(stateOf(row, batch))) &&
   (batch.rows.length >= batch.row_count || batch.status === 'completed' || batch.status === 'failed');
 
 /**
@@ -71,6 +46,7 @@ export async function* followBatches(
   const elapsedMs = stopwatch(clock);
   const deadline = new Deadline(clock, context.waitMs());
   const states = new Map<string, string>();
+  const layouts = new Map<string, Promise<TableLayout | undefined>>();
   const open = new Set(ids);
   let pauseMs = pace.shortestMs;
   let gapMs: (() => number) | undefined;
@@ -101,7 +77,8 @@ export async function* followBatches(
           if (states.get(name) === state) continue;
           states.set(name, state);
           changes += 1;
-          yield { type: 'row', batch_id: id, ...row };
+          const number = (await layout(id))?.numbers[row.index];
+          yield { type: 'row', batch_id: id, ...(number !== undefined && { row: number }), ...row };
         }
         if (isDone(body)) open.delete(id);
       }
@@ -116,26 +93,21 @@ export async function* followBatches(
     return changes;
   }
 
+  function layout(id: string): Promise<TableLayout | undefined> {
+    const known = layouts.get(id) ?? layoutOf(context, id);
+    layouts.set(id, known);
+    return known;
+  }
+
   function summary(): FollowEvent {
-    return { type: 'summary', ...tallyOf(latest), open: open.size, elapsed_ms: elapsedMs() };
+    return { type: 'summary', ...tallyOf(latest.values()), open: open.size, elapsed_ms: elapsedMs() };
   }
 }
 
-/** How the rows of batches stand. */
-export function tallyOf(batches: ReadonlyMap<string, Batch>): Omit<FollowSummary, 'elapsed_ms' | 'open'> {
-  const tally = { rows: 0, placed: 0, failed: 0, waiting: 0 };
-  for (const batch of batches.values()) {
-    for (const row of batch.rows) {
-      tally.rows += 1;
-      tally[verdictOf(row, batch)] += 1;
-    }
-  }
-  return tally;
-}
-
-export function exitCodeOf({ open, failed }: Pick<FollowSummary, 'open' | 'failed'>): number {
+/** Rows that were ordered before have not failed. */
+export function exitCodeOf({ open, failed, refused }: FollowSummary): number {
   if (open > 0) return exitCodes.deadline;
-  return failed > 0 ? exitCodes.ended_badly : 0;
+  return failed + refused > 0 ? exitCodes.ended_badly : 0;
 }
 
 /** A batch as a list shows it: without its rows. */

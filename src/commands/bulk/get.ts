@@ -1,6 +1,11 @@
+import type { Context } from '../../context.ts';
+import type { Result } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { eachId, readIds } from '../ids.ts';
 import { batchColumns, batchDetailColumns } from './columns.ts';
+import { layoutOf } from './layout.ts';
+import { readReasons } from './reasons.ts';
+import type { Batch } from './row-state.ts';
 
 export const get = defineCommand({
   name: 'get',
@@ -23,8 +28,16 @@ export const get = defineCommand({
     const client = await context.client();
     const read = async (id: string) => (await client.call('bulk.get', { path: { batch_id: id } })).body;
     const [only] = wanted;
-    if (only !== undefined && wanted.length === 1)
-      return { kind: 'record', record: await read(only), columns: batchDetailColumns };
+    if (only !== undefined && wanted.length === 1) return record(context, await read(only));
     return { kind: 'list', columns: batchColumns, empty: 'no ids given', ...eachId(context, wanted, read) };
   },
 });
+
+/** The service's own record; a table adds what it does not say: the rows' numbers in their file, and why orders failed. */
+async function record(context: Context, batch: Batch): Promise<Result> {
+  const isTable = context.output.format === 'table';
+  const layout = isTable ? await layoutOf(context, batch.id) : undefined;
+  const reasons = isTable ? await readReasons(context, [batch]) : new Map();
+  const numberOf = layout && ((index: number) => layout.numbers[index]);
+  return { kind: 'record', record: batch, columns: batchDetailColumns(numberOf, reasons) };
+}

@@ -1,11 +1,14 @@
 import { ErrandError, UsageError } from '../../errors.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
-import { type Batch, followBatches } from './follow.ts';
+import { followBatches } from './follow.ts';
+import type { Batch } from './row-state.ts';
 
 export const results = defineCommand({
   name: 'results',
   summary: "A batch's results as CSV, with the uploader's own columns",
+  description:
+    'As the service writes it, with the number that each row has in its file in place of its index, where that is known here, and why an order failed. --raw-csv leaves it as it comes.',
   arguments: [{ name: 'id', description: 'id of the batch', required: true }],
   options: { wait: { kind: 'flag', description: 'wait until every row is placed or has failed' } },
   examples: [
@@ -25,15 +28,14 @@ export const results = defineCommand({
     const client = await context.client();
     const latest = new Map<string, Batch>();
     if (wait) await untilPlaced();
+    const batch =
+      latest.get(batchId) ?? (await client.call('bulk.get', { path: { batch_id: batchId } })).body;
+    if (!wait && (batch.status === 'pending' || batch.status === 'processing'))
+      context.note(`the batch is ${batch.status}: not every row is in yet; --wait waits for it`);
     const { chunks } = await client.stream('bulk.results', { path: { batch_id: batchId } });
-    if (!wait) {
-      const { body } = await client.call('bulk.get', { path: { batch_id: batchId } });
-      if (body.status === 'pending' || body.status === 'processing')
-        context.note(`the batch is ${body.status}: not every row is in yet; --wait waits for it`);
-    }
     if (rawCsv) return { kind: 'stream', chunks };
-    const { neutraliseCsv } = await import('../../output/csv-stream.ts');
-    return { kind: 'stream', chunks: neutraliseCsv(chunks) };
+    const { filledResults } = await import('./results-csv.ts');
+    return { kind: 'stream', chunks: filledResults(context, chunks, batch) };
 
     async function untilPlaced(): Promise<void> {
       for await (const event of followBatches(context, [batchId], latest)) {

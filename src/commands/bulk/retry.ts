@@ -1,14 +1,16 @@
 import { stableKey, type UploadRow } from '../../bulk/rows.ts';
+import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
 import { formatMoney } from '../../output/money.ts';
 import { canonicalJson } from '../../state/canonical.ts';
+import type { TableLayout } from '../../state/uploads.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
 import { uploadedColumns } from './columns.ts';
-import { type Batch, isFailed } from './follow.ts';
+import { type Batch, isFailed } from './row-state.ts';
 import { csvOf, writeCsv } from './rows-file.ts';
 import { rowsText } from './spend.ts';
 import { notifyOnComplete, tableOptions } from './table-options.ts';
@@ -72,14 +74,14 @@ export const retry = defineCommand({
     const { body: batch } = await client.call('bulk.get', { path: { batch_id: batchId } });
     const failed = batch.rows.filter((row) => isFailed(row, batch));
     if (failed.length === 0) return { kind: 'none', hints: ['no row of this batch has failed'] };
-    const uploaded =
+    const { rows: uploaded, layout } =
       file === undefined
         ? await journaledRows(context, batch)
         : await rowsOfFile(context, file, { ...given, run, batch });
     const rows = failed.map((row) => again(batch, row, uploaded[row.index]));
-    if (to === '-') return { kind: 'stream', chunks: [await csvOf(rows)] };
+    if (to === '-') return { kind: 'stream', chunks: [await csvOf(rows, layout?.headings)] };
     if (to !== undefined) {
-      await writeCsv(to, await csvOf(rows), force);
+      await writeCsv(to, await csvOf(rows, layout?.headings), force);
       return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
     }
     await confirmSpending(context, {
@@ -91,6 +93,7 @@ export const retry = defineCommand({
       ],
     });
     const key = stableKey(rows.map(canonicalJson));
+    if (layout && !context.previewsRequests) await keepLayout(context, key, layout, failed);
     const placed = await placeBatch(context, { key, filename: `retry of ${batchId}`, rows, notifies });
     if (watch) return followResult(context, [placed.id]);
     return {
@@ -101,6 +104,17 @@ export const retry = defineCommand({
     };
   },
 });
+
+/** The rows of the new batch keep the numbers that they have in the file. */
+async function keepLayout(
+  context: Context,
+  key: string,
+  { headings, numbers }: TableLayout,
+  failed: readonly Batch['rows'][number][],
+): Promise<void> {
+  const kept = failed.map(({ index }) => numbers[index] ?? index + 1);
+  await (await context.uploads()).keep(key, { headings, numbers: kept });
+}
 
 /**
  * The row to send again. Where no order came of it its key is still good, and keeps a later upload of the whole file

@@ -4,10 +4,10 @@ import { isPriceHeading } from '../../bulk/columns.ts';
 import type { UploadRow } from '../../bulk/rows.ts';
 import { StorageError, UsageError } from '../../errors.ts';
 
-/** Rows as a CSV, a column for each name; the price, which is in cents, says so in its heading. */
-export async function csvOf(rows: readonly UploadRow[]): Promise<string> {
+/** Rows as a CSV in the columns of their file, and those that they have beside; the price, which is in cents, says so in its heading. */
+export async function csvOf(rows: readonly UploadRow[], headings: readonly string[] = []): Promise<string> {
   const { stringify } = await import('csv-stringify/sync');
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const names = [...new Set([...headings, ...rows.flatMap((row) => Object.keys(row))])];
   const columns = names.map((key) => ({ key, header: isPriceHeading(key) ? centsHeading : key }));
   return stringify([...rows], { header: true, columns });
 }

@@ -87,8 +87,9 @@ export async function wasBegun(
 
 async function upload(
   context: Context,
-  { key, rows, filename, notifies }: Batch & { filename: string; notifies: boolean },
+  { key, rows, filename, notifies, numbers, headings }: Batch & { filename: string; notifies: boolean },
 ): Promise<Uploaded> {
   context.signal.throwIfAborted();
+  if (!context.previewsRequests) await (await context.uploads()).keep(key, { numbers, headings });
   return { ...(await placeBatch(context, { key, filename, rows, notifies })), rows: rows.length };
 }

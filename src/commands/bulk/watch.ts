@@ -1,21 +1,13 @@
 import type { Context } from '../../context.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
-import type { ListResult, Result, Row } from '../../output/result.ts';
-import { whereFlags } from '../../where-flags.ts';
+import type { Column, ListResult, Result, Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { readIds } from '../ids.ts';
 import { batchColumns } from './columns.ts';
-import {
-  type Batch,
-  exitCodeOf,
-  type FollowSummary,
-  followBatches,
-  hasEarlierOrder,
-  isFailed,
-  tallyOf,
-  withoutRows,
-} from './follow.ts';
-import { rowsText } from './spend.ts';
+import { conclusions } from './conclusions.ts';
+import { exitCodeOf, type FollowSummary, followBatches, withoutRows } from './follow.ts';
+import { readReasons } from './reasons.ts';
+import { type Batch, tallyOf } from './row-state.ts';
 
 export const watch = defineCommand({
   name: 'watch',
@@ -40,7 +32,7 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
   const latest = new Map<string, Batch>();
   if (context.output.format === 'ndjson') return eventStream(context, ids, latest);
   const progress = new PlacingProgress(context, new Set(ids).size);
-  let summary: FollowSummary = { rows: 0, placed: 0, failed: 0, waiting: 0, open: 0, elapsed_ms: 0 };
+  let summary: FollowSummary = { ...tallyOf([]), open: 0, elapsed_ms: 0 };
   try {
     for await (const event of followBatches(context, ids, latest)) {
       if (event.type === 'gap') context.note(`the service does not answer, still trying: ${event.message}`);
@@ -50,15 +42,28 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
   } finally {
     progress.end();
   }
+  const reasons = await readReasons(context, latest.values());
   return {
     kind: 'list',
     rows: [...latest.values()].map(withoutRows),
-    columns: batchColumns,
+    columns: context.output.format === 'table' ? countedColumns(latest) : batchColumns,
     empty: 'no batch could be read',
-    hints: () => conclusions(context, summary, latest),
+    hints: () => conclusions(context, summary, [...latest.values()], reasons),
     exitCode: () => exitCodeOf(summary),
   };
 }
+
+/** A batch's columns with the counts of the lines below them: a row that was ordered before counts as ordered. */
+const countedColumns = (latest: ReadonlyMap<string, Batch>): Column[] =>
+  batchColumns.map((column) => {
+    const counted = column.name === 'ordered' || column.name === 'refused' ? column.name : undefined;
+    if (!counted) return column;
+    const value = ({ id }: Row): number | undefined => {
+      const batch = latest.get(String(id));
+      return batch && tallyOf([batch])[counted];
+    };
+    return { ...column, value };
+  });
 
 /** How many rows of all batches have ended; shown once each batch has been read and their sum is known. */
 class PlacingProgress {
@@ -77,8 +82,8 @@ class PlacingProgress {
     const batch = latest.get(id);
     if (batch === this.#told || latest.size < this.#batches) return;
     this.#told = batch;
-    const { placed, failed, rows: total } = tallyOf(latest);
-    const done = placed + failed;
+    const { rows: total, waiting, under_way: underWay } = tallyOf(latest.values());
+    const done = total - waiting - underWay;
     const { io, clock } = this.#context;
     this.#progress ??= createProgress(io, {
       label: 'placing',
@@ -104,40 +109,4 @@ function eventStream(context: Context, ids: readonly string[], latest: Map<strin
     }
   }
   return { kind: 'list', rows: rows(), columns: [], exitCode: () => code };
-}
-
-function conclusions(
-  context: Context,
-  { rows, placed, open, elapsed_ms: ms }: FollowSummary,
-  latest: ReadonlyMap<string, Batch>,
-): string[] {
-  const seconds = Math.max(1, Math.round(ms / 1000));
-  const batches = [...latest.values()];
-  return [
-    `${rowsText(placed)} of ${rows.toLocaleString('en-US')} placed in ${seconds} s`,
-    ...(open > 0 ? [`--timeout passed; ${open === 1 ? 'one batch goes' : `${open} batches go`} on`] : []),
-    ...endings(context, batches, hasEarlierOrder, 'ordered before, and not again; the order of each', 'get'),
-    ...endings(context, batches, isFailed, 'failed', 'retry'),
-  ];
-}
-
-/** How many rows ended in one way, and the command for each batch that has some. */
-function endings(
-  context: Context,
-  batches: readonly Batch[],
-  isOne: (row: Batch['rows'][number], batch: Batch) => boolean,
-  text: string,
-  verb: string,
-): string[] {
-  const found = batches.map((batch) => ({
-    batch,
-    count: batch.rows.filter((row) => isOne(row, batch)).length,
-  }));
-  const count = found.reduce((sum, one) => sum + one.count, 0);
-  if (count === 0) return [];
-  const where = whereFlags(context);
-  const commands = found
-    .filter((one) => one.count > 0)
-    .map(({ batch }) => `errand bulk ${verb} ${batch.id}${where}`);
-  return [`${rowsText(count)} ${text}: ${commands.join('; ')}`];
 }

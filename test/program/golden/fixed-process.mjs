@@ -8,6 +8,8 @@ const { GOLDEN_NOW, GOLDEN_STEP = '0' } = process.env;
 if (GOLDEN_NOW !== undefined) {
   let now = Number(GOLDEN_NOW);
   Date.now = () => now;
+  // What is measured without a clock that can be set stands still with it.
+  Object.defineProperty(performance, 'now', { value: () => now - Number(GOLDEN_NOW) });
   globalThis.Date = class extends Date {
     constructor(...parts) {
       super(...(parts.length === 0 ? [now] : parts));
