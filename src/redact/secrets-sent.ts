@@ -11,13 +11,13 @@ export function secretsSent({ url, headers, body }: Sent): string[] {
   return [
     ...Object.entries(headers)
       .filter(([name]) => secretHeaders.test(name))
-      .flatMap(([, value]) => credentialsIn(value)),
+      .flatMap(([name, value]) => (/authorization$/i.test(name) ? credentialsIn(value) : [value])),
     ...secretsOfUrl(url),
     ...(body === undefined ? [] : secretsOfBody(body)),
   ];
 }
 
-/** Of `Bearer …` what follows; of `Basic …` also what it encodes; of any other header all of it. */
+/** Of `Bearer …` what follows; of `Basic …` also what it encodes; without a scheme all of it. */
 function credentialsIn(header: string): string[] {
   const [, scheme = '', credential = header] = /^([A-Za-z]{1,20}) +([^ ].*)$/s.exec(header) ?? [];
   if (scheme.toLowerCase() !== 'basic') return [credential];

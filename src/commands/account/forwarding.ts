@@ -59,13 +59,14 @@ async function find(client: Client, id: string, deadline: Deadline): Promise<Acc
 }
 
 async function untilForwarded(
-  { signal }: Context,
+  { clock, signal }: Context,
   client: Client,
   id: string,
   deadline: Deadline,
 ): Promise<Account> {
   for (;;) {
-    const account = await find(client, id, deadline);
+    // The last look begins when --timeout has passed.
+    const account = await find(client, id, new Deadline(clock, Math.max(deadline.leftMs, pollMs)));
     if (account.has_forwarding) return account;
     if (!(await deadline.pause(pollMs, signal)))
       throw new ErrandError('deadline', `--timeout passed; no message has come for ${id}`);
