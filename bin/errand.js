@@ -13,3 +13,5 @@ const isBuilt = existsSync(built);
 if (!isBuilt) (await import('tsx/esm/api')).register();
 const { main } = await import(isBuilt ? built.href : source.href);
 process.exitCode = await main(process);
+// An interrupted program waits for no reader.
+if (process.exitCode > 128 && process.stdout.writableLength > 0) process.exit();
