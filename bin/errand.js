@@ -9,9 +9,16 @@ const built = isTab
 const source = isTab
   ? new URL('../src/complete.ts', import.meta.url)
   : new URL('../src/main.ts', import.meta.url);
-const isBuilt = existsSync(built);
-if (!isBuilt) (await import('tsx/esm/api')).register();
-const { main } = await import(isBuilt ? built.href : source.href);
-process.exitCode = await main(process);
-// An interrupted program waits for no reader.
-if (process.exitCode > 128 && process.stdout.writableLength > 0) process.exit();
+
+async function run() {
+  if (process.env.NODE_DEBUG) {
+    const { beginWithoutTraces, tracesSecrets } = await import('./node-debug.js');
+    if (tracesSecrets(process.env)) return beginWithoutTraces(process);
+  }
+  const isBuilt = existsSync(built);
+  if (!isBuilt) (await import('tsx/esm/api')).register();
+  const { main } = await import(isBuilt ? built.href : source.href);
+  return main(process);
+}
+
+process.exitCode = await run();

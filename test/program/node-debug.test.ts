@@ -1,0 +1,73 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makePlace, type Place } from './place.ts';
+import { errand } from './run.ts';
+
+const { beginWithoutTraces, tracesSecrets } = await import(
+  new URL('../../bin/node-debug.js', import.meta.url).href
+);
+const key = 'zz_live_Qm9vPZ3x7RfKc2T8wLdY';
+let asked = 0;
+const server = createServer((_, response) => {
+  asked += 1;
+  response.writeHead(500).end();
+});
+const canBecome = 'execve' in process;
+let place: Place;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  place = makePlace({
+    ERRAND_BASE_URL: `http://127.0.0.1:${port}`,
+    ERRAND_API_KEY: key,
+    ERRAND_RETRIES: '0',
+  });
+});
+afterAll(() => {
+  server.close();
+  place.remove();
+});
+
+describe("Node's own traces", () => {
+  test.each(['http', 'HTTP', 'undici', 'fetch', 'net,tls', 'stream', 'worker', 'child_process', 'ht*', '*'])(
+    'NODE_DEBUG=%s prints no key: it is left out, or nothing is sent',
+    async (names) => {
+      place.environment.NODE_DEBUG = names;
+      asked = 0;
+      const { code, stdout, stderr } = await errand(place, ['order', 'list']);
+      expect(stdout + stderr).not.toContain(key);
+      expect(stderr).toContain(`NODE_DEBUG=${names} makes Node print keys and passwords`);
+      expect(stderr).not.toMatch(/^(?:HTTP|UNDICI|FETCH|NET|TLS|STREAM|WORKER|CHILD_PROCESS) \d+:/m);
+      expect([code, asked]).toEqual(canBecome ? [9, 1] : [2, 0]);
+    },
+  );
+
+  test('a trace that holds no secret stays', async () => {
+    place.environment.NODE_DEBUG = 'module';
+    expect((await errand(place, ['--version'])).stderr).toMatch(/^MODULE \d+:/m);
+  });
+
+  test.each(['', 'module', 'timer,esm'])('%j holds none', (names) => {
+    expect(tracesSecrets({ NODE_DEBUG: names })).toBe(false);
+  });
+
+  test('where a process can become another one, it begins again with what it was given', () => {
+    const became: unknown[] = [];
+    let told = '';
+    beginWithoutTraces({
+      env: { NODE_DEBUG: 'http', KEPT: '1' },
+      execPath: '/node',
+      execArgv: ['--flag'],
+      argv: ['/node', '/errand.js', 'order', 'list'],
+      platform: 'linux',
+      stderr: { write: (text: string) => (told += text) },
+      execve: (...given: unknown[]) => became.push(...given),
+    });
+    expect(became).toEqual(['/node', ['/node', '--flag', '/errand.js', 'order', 'list'], { KEPT: '1' }]);
+    expect(told).toBe(
+      'warning: NODE_DEBUG=http makes Node print keys and passwords, so it is left out; --debug traces requests without secrets\n',
+    );
+  });
+});
