@@ -9,7 +9,8 @@ export const set = defineCommand({
   name: 'set',
   aliases: ['add', 'create'],
   summary: 'Make a profile, or change one',
-  description: 'Where the base URL changes, the stored key is dropped: it was for the other service.',
+  description:
+    'Where an address changes, what was stored for the other service (key, client token) is dropped.',
   arguments: [{ name: 'name', description: 'name of the profile', required: true }],
   options: {
     baseUrl: {
@@ -32,6 +33,7 @@ export const set = defineCommand({
   mendsConfig: true,
   async run(context, { name, baseUrl, legacyBaseUrl, allowPlainHttp, use = false }) {
     const store = await context.store();
+    let dropped: string[] = [];
     await store.setProfile(name, (before) => {
       const base = baseUrl ?? before?.base_url;
       if (base === undefined)
@@ -39,15 +41,28 @@ export const set = defineCommand({
       const plain = allowPlainHttp ?? before?.allow_plain_http ?? false;
       const checked = checkBaseUrl(base, '--base-url', plain);
       const kept: Partial<Profile> = checked === before?.base_url ? before : {};
+      const legacy =
+        legacyBaseUrl === undefined
+          ? kept.legacy_base_url
+          : checkBaseUrl(legacyBaseUrl, '--legacy-base-url', plain);
+      const { legacy_token: token, ...rest } = kept;
+      const keepsToken = legacyAddress(before) === (legacy ?? checked);
+      dropped = [
+        ...(before?.api_key !== undefined && rest.api_key === undefined ? ['key'] : []),
+        ...(before?.legacy_token !== undefined && !(token !== undefined && keepsToken)
+          ? ['client token']
+          : []),
+      ];
       return {
-        ...kept,
+        ...rest,
         base_url: checked,
-        ...(legacyBaseUrl !== undefined && {
-          legacy_base_url: checkBaseUrl(legacyBaseUrl, '--legacy-base-url', plain),
-        }),
+        ...(legacy !== undefined && { legacy_base_url: legacy }),
+        ...(token !== undefined && keepsToken && { legacy_token: token }),
         ...(plain && { allow_plain_http: true }),
       };
     });
+    if (dropped.length > 0)
+      context.note(`dropped the ${dropped.join(' and the ')} of ${name}: stored for another service`);
     if (use) await store.useProfile(name);
     const profile = store.profile(name);
     if (!profile) throw new UsageError(`the profile ${name} was deleted meanwhile`);
@@ -59,3 +74,7 @@ export const set = defineCommand({
     };
   },
 });
+
+/** Where a profile's client token goes. */
+const legacyAddress = (profile: Profile | undefined): string | undefined =>
+  profile?.legacy_base_url ?? profile?.base_url;

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { makePlace, type Place } from './place.ts';
+import { errand } from './run.ts';
+
+const [key, token] = ['zz_test_0123456789abcdef', 'clientTokenOfTheOldService42'];
+const [here, there] = ['http://127.0.0.1:9', 'http://localhost:9'];
+let place: Place;
+
+beforeEach(async () => {
+  place = makePlace();
+  await errand(place, ['profile', 'set', 'work', '--base-url', here, '--use']);
+  await errand(place, ['auth', 'token'], { stdin: key });
+  await errand(place, ['auth', 'token', '--legacy'], { stdin: token });
+});
+afterEach(() => place.remove());
+
+const set = (...flags: string[]) => errand(place, ['profile', 'set', 'work', ...flags]);
+const kept = async () => {
+  const { stdout } = await errand(place, ['profile', 'list', '-o', 'json']);
+  const work = JSON.parse(stdout).find(({ name }: { name: string }) => name === 'work');
+  return [work.api_key && 'key', work.legacy_token && 'token'];
+};
+
+describe('what is stored for one service goes to no other', () => {
+  test('another base URL forgets both, and says so', async () => {
+    expect(await kept()).toEqual(['key', 'token']);
+    const { stderr } = await set('--base-url', there);
+    expect(stderr).toContain('dropped the key and the client token of work: stored for another service');
+    expect(await kept()).toEqual([null, null]);
+  });
+
+  test('another legacy address forgets the client token, not the key', async () => {
+    const { stderr } = await set('--legacy-base-url', there);
+    expect(stderr).toContain('dropped the client token of work: stored for another service');
+    expect(await kept()).toEqual(['key', null]);
+  });
+
+  test('another base URL forgets the key though the legacy address stays', async () => {
+    await set('--legacy-base-url', there);
+    await errand(place, ['auth', 'token', '--legacy'], { stdin: token });
+    expect(await kept()).toEqual(['key', 'token']);
+    await set('--base-url', there, '--legacy-base-url', there);
+    expect((await kept())[0]).toBeNull();
+  });
+
+  test('the same addresses keep both, in silence', async () => {
+    const { stderr } = await set('--base-url', here, '--legacy-base-url', here);
+    expect(stderr).not.toContain('dropped');
+    expect(await kept()).toEqual(['key', 'token']);
+  });
+
+  test('a token that is stored does not reach the address of a flag or a variable', async () => {
+    const heard: (string | undefined)[] = [];
+    const server = createServer(({ headers }, response) => {
+      heard.push(`${headers.authorization} ${headers['x-api-key']}`);
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const other = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await errand(place, ['legacy', 'product', 'https://shop.example/a', '--base-url', other]);
+    await errand(place, ['order', 'list', '--base-url', other]);
+    place.environment.ERRAND_LEGACY_BASE_URL = other;
+    await errand(place, ['legacy', 'product', 'https://shop.example/a']);
+    expect(heard.join()).not.toMatch(new RegExp(`${key}|${token}|${btoa(`${token}:`)}`));
+  });
+});
