@@ -96,12 +96,23 @@ function parse(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    const position = / at position (\d+)/.exec(words)?.[1];
-    const before = position === undefined ? undefined : text.slice(0, Number(position)).split('\n');
-    const where = before ? ` (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})` : '';
-    throw new BrokenConfigError(file, `is not JSON${where}: ${words}`);
+    const at = error instanceof Error ? brokenAt(text, error.message) : undefined;
+    const where = at === undefined ? '' : ` (line ${text.slice(0, at).split('\n').length})`;
+    throw new BrokenConfigError(file, `is not JSON${where}`);
   }
+}
+
+const quotedEnd = ' is not valid JSON';
+
+/** Where the parser stopped. Its own words quote what stands there, which may be the beginning of a key. */
+function brokenAt(text: string, words: string): number | undefined {
+  if (words.startsWith('Unexpected end')) return text.length;
+  const position = / at position (\d+)/.exec(words)?.[1];
+  if (position !== undefined) return Number(position);
+  const quoted = words.endsWith(quotedEnd) ? words.slice(words.indexOf('"') + 1, words.lastIndexOf('"')) : '';
+  const found = quoted === '' ? -1 : text.indexOf(quoted);
+  // What stands there twice could be either.
+  return found < 0 || text.indexOf(quoted, found + 1) >= 0 ? undefined : found + quoted.length / 2;
 }
 
 function checkStored(file: string, value: unknown): Stored {

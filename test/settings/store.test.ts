@@ -27,6 +27,14 @@ describe('the stored configuration', () => {
 
   const open = (): SettingsStore => new SettingsStore(folder, (line) => told.push(line));
   const file = (): string => join(folder, 'config.json');
+  const refusalOf = (use: () => unknown): string => {
+    try {
+      use();
+      return '';
+    } catch (error) {
+      return error instanceof UsageError ? `${error.message} ${error.facts.hint}` : String(error);
+    }
+  };
   const mode = (path: string): number => statSync(path).mode & 0o777;
 
   test('is kept with mode 0600 in a folder of 0700, whatever the umask', async () => {
@@ -59,7 +67,7 @@ describe('the stored configuration', () => {
 
   test.each([
     ['{"profiles": {', /line 1/],
-    ['{"preferences":\n  nonsense}', /nonsense/],
+    ['{"preferences":\n  nonsense}', /is not JSON \(line 2\)/],
     ['[]', /the file/],
     ['{"profiles": {"work": {"base_url": 5}}}', /profiles\.work\.base_url/],
     ['{"profiles": {"__proto__": {}}}', /__proto__/],
@@ -68,6 +76,22 @@ describe('the stored configuration', () => {
     expect(() => open().stored).toThrow(BrokenConfigError);
     expect(() => open().stored).toThrow(place);
     expect(readFileSync(file(), 'utf8')).toBe(text);
+  });
+
+  test('nothing that stands in a broken file is quoted: it may be a key', () => {
+    const key = 'zz_live_Qm9vPZ3x7RfKc2T8wLdY';
+    const whole = JSON.stringify({ profiles: { work: { base_url: 'https://a.example', api_key: key } } });
+    const pieces = Array.from(key.slice(0, -3), (_, at) => key.slice(at, at + 4));
+    for (let at = 0; at < whole.length; at += 1) {
+      for (const put of ['', '"', '\n', '\\', 'x', '}']) {
+        const text = whole.slice(0, at) + put + whole.slice(at + 1);
+        writeFileSync(file(), text);
+        const said = refusalOf(() => open().stored);
+        expect(pieces.filter((piece) => said.includes(piece))).toEqual([]);
+      }
+    }
+    writeFileSync(file(), `${whole.slice(0, -3)}\n${key}`);
+    expect(refusalOf(() => open().stored)).toContain('(line 2)');
   });
 
   test('a write keeps a broken file aside, says so, and begins anew', async () => {
