@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { fused } from '../spreadsheet-cell.ts';
 import { readBeginning } from './beginning.ts';
 import { asUtf8, type Encoding } from './decode.ts';
 
@@ -51,7 +52,7 @@ export async function* readTable(
 
   function taken(): TablePart | undefined {
     if (failure) throw refused(failure, name, begun.skipped);
-    const rows = arrived;
+    const rows = arrived.map((row) => row.map(fused));
     arrived = [];
     headings ??= rows.shift()?.map((heading) => heading.trim());
     if (!headings || rows.length === 0) return undefined;

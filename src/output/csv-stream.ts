@@ -1,10 +1,11 @@
-import { defuse } from './spreadsheet.ts';
+import { defuse, otherDelimiters } from '../spreadsheet-cell.ts';
 
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
- * The service's own CSV as it comes, with `'` before the cells that a spreadsheet would run. All else stays byte for
- * byte, and no more than the end of a chunk is held.
+ * The service's own CSV as it comes, with `'` before the cells that a spreadsheet would run, also one that splits cells
+ * at a semicolon or a tab where no quotes stand around them. All else stays byte for byte, and no more than the end of a
+ * chunk is held.
  */
 export async function* neutraliseCsv(chunks: Chunks): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -18,7 +19,7 @@ export async function* neutraliseCsv(chunks: Chunks): AsyncGenerator<string> {
 /** Reads CSV in pieces and knows where cells begin. */
 class CellScanner {
   #held = '';
-  #place: 'start' | 'plain' | 'quoted' = 'start';
+  #place: 'start' | 'plain' | 'split' | 'quoted' = 'start';
 
   /** @param last whether nothing follows, so that nothing need be held back. */
   scan(piece: string, last: boolean): string {
@@ -40,11 +41,13 @@ class CellScanner {
   #step(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
     if (this.#place === 'start') return this.#begin(text, at, last);
     if (this.#place === 'plain') return this.#plain(text, at);
+    if (this.#place === 'split') return this.#split(text, at);
     return this.#quoted(text, at, last);
   }
 
   #begin(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
     if (/[,\r\n\ufeff]/.test(text.charAt(at))) return { end: at + 1, prefixed: false };
+    if (otherDelimiters.test(text.charAt(at))) return this.#split(text, at);
     const quote = text.charAt(at) === '"' ? 1 : 0;
     beginning.lastIndex = at + quote;
     const found = beginning.exec(text)?.[0] ?? '';
@@ -60,8 +63,17 @@ class CellScanner {
   #plain(text: string, at: number): { end: number; prefixed: boolean } {
     ending.lastIndex = at;
     const found = ending.exec(text);
-    if (found) this.#place = 'start';
-    return { end: found ? found.index : text.length, prefixed: false };
+    if (!found) return { end: text.length, prefixed: false };
+    const isSplit = otherDelimiters.test(found[0]);
+    this.#place = isSplit ? 'split' : 'start';
+    return { end: found.index + (isSplit ? 1 : 0), prefixed: false };
+  }
+
+  /** A cell only for who splits at other delimiters, so that quotes mean nothing in it. */
+  #split(text: string, at: number): { end: number; prefixed: boolean } {
+    this.#place = 'plain';
+    const isSign = !cellEnd.test(text.charAt(at)) && defuse(text.charAt(at)) !== text.charAt(at);
+    return { end: at, prefixed: isSign };
   }
 
   #quoted(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
@@ -76,4 +88,5 @@ class CellScanner {
 
 /** The start of a cell as far as it decides: a number, else one character; a longer number is judged by its start. */
 const beginning = /-\d{0,40}(?:\.\d{0,40})?|[^"]/uy;
-const ending = /[,\r\n]/g;
+const ending = /[,\r\n;\t|]/g;
+const cellEnd = /[,\r\n]/;

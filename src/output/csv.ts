@@ -1,9 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
+import { defuse, otherDelimiters } from '../spreadsheet-cell.ts';
 import type { Format } from './format.ts';
 import { accessor, isRecord } from './path.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
-import { defuse } from './spreadsheet.ts';
 
 export interface CsvOptions {
   readonly delimiter: ',' | '\t';
@@ -16,12 +16,12 @@ export interface CsvOptions {
 /** Comma- or tab-separated: the columns' paths as header, values as they stand in the record (cents, ISO times). */
 export function csvFormat(columns: readonly Column[], options: CsvOptions): Format {
   const cells = columns.map(cellReader);
-  const header = line(
+  const header = csvRecord(
     columns.map(({ path }) => path),
     options,
   );
   const row = (value: unknown, index: number): string => {
-    const text = line(
+    const text = csvRecord(
       cells.map((read) => read(value)),
       options,
     );
@@ -32,10 +32,10 @@ export function csvFormat(columns: readonly Column[], options: CsvOptions): Form
 
 /** A line of cells for a spreadsheet. */
 export const csvRow = (cells: readonly string[]): string =>
-  line(cells, { delimiter: ',', raw: false, visible: false });
+  csvRecord(cells, { delimiter: ',', raw: false, visible: false });
 
 /** One value a line, without a header. */
-export const csvLine = (value: unknown, options: CsvOptions): string => line([spell(value)], options);
+export const csvLine = (value: unknown, options: CsvOptions): string => csvRecord([spell(value)], options);
 
 function cellReader({ path, value }: Column): (row: unknown) => string {
   if (!value) {
@@ -50,7 +50,11 @@ function spell(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-function line(cells: readonly string[], { delimiter, raw, visible }: CsvOptions): string {
+/** One record of a table. Cells that hold what another reader would take for its delimiter are quoted too. */
+export function csvRecord(cells: readonly string[], { delimiter, raw, visible }: CsvOptions): string {
   const shown = visible ? cells.map((cell) => safeText(cell, Number.POSITIVE_INFINITY)) : cells;
-  return stringify([raw ? shown : shown.map(defuse)], { delimiter });
+  return stringify([raw ? shown : shown.map(defuse)], {
+    delimiter,
+    ...(delimiter === ',' && { quoted_match: otherDelimiters }),
+  });
 }

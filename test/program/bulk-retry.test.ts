@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { TestService } from '../service/service.ts';
@@ -39,4 +39,40 @@ test('a row retried from the file, on a machine that did not upload it, has the 
     expect(JSON.parse(fromFile.stdout).body).toEqual(journaled.body);
     expect(journaled.body.rows[0].idempotency_key).toHaveLength(36);
   }
+});
+
+test('a file of failed rows runs nothing in a spreadsheet, and goes up again as it was', {
+  timeout: 60_000,
+}, async () => {
+  const place = makePlace();
+  onTestFinished(() => place.remove());
+  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
+  const product = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout
+    .split('\n')
+    .find((url) => url.endsWith('test-out-of-stock'));
+  const header =
+    'product_url,max_price_cents,name,address_line1,address_line2,city,state,postal_code,country,phone_number';
+  const formula = '=HYPERLINK(1)';
+  const row = `${product},5000,${formula} B,1 Main St,x;${formula};y,Austin,TX,78701,US,+15125550100`;
+  writeFileSync(join(place.folder, 'orders.csv'), `${header}\n${row}\n`);
+  const uploaded = await errand(place, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id'], {
+    timeoutMs: 40_000,
+  });
+  const id = /[0-9a-f-]{36}/.exec(uploaded.stdout)?.[0] ?? expect.fail(uploaded.stderr);
+  const dryRun = async (file: string) =>
+    JSON.parse((await errand(place, ['bulk', 'upload', file, '--run', 'again', '--dry-run'])).stdout).body
+      .rows;
+
+  expect((await errand(place, ['bulk', 'retry', id, '--to', 'failed.csv'])).stderr).toContain('wrote 1 row');
+  const text = readFileSync(join(place.folder, 'failed.csv'), 'utf8');
+  expect(text).toContain(`,'${formula} B,`);
+  expect(text).toContain(`,"x;${formula};y",`);
+  expect(text).toContain(`,'+15125550100`);
+  const printed = (await errand(place, ['bulk', 'retry', id, '--to', '-'])).stdout;
+  expect(printed).toBe(text);
+  const withoutKey = (rows: Record<string, unknown>[]) => rows.map(({ idempotency_key: _, ...rest }) => rest);
+  expect(withoutKey(await dryRun('failed.csv'))).toEqual(withoutKey(await dryRun('orders.csv')));
+
+  const raw = (await errand(place, ['bulk', 'retry', id, '--to', '-', '--raw-csv'])).stdout;
+  expect(raw).toContain(`,${formula} B,`);
 });

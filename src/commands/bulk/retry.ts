@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
 import { formatMoney } from '../../output/money.ts';
+import { shellLine } from '../../shell-word.ts';
 import { canonicalJson } from '../../state/canonical.ts';
 import type { TableLayout } from '../../state/uploads.ts';
 import { whereFlags } from '../../where-flags.ts';
@@ -79,9 +80,14 @@ export const retry = defineCommand({
         ? await journaledRows(context, batch)
         : await rowsOfFile(context, file, { ...given, run, batch });
     const rows = failed.map((row) => again(batch, row, uploaded[row.index]));
-    if (to === '-') return { kind: 'stream', chunks: [await csvOf(rows, layout?.headings)] };
+    const raw = context.output.rawCsv === true;
+    const headings = layout?.headings ?? [];
+    if (to === '-') {
+      const visible = context.io.stdout.isTerminal;
+      return { kind: 'stream', chunks: [await csvOf(rows, { headings, raw, visible })] };
+    }
     if (to !== undefined) {
-      await writeCsv(to, await csvOf(rows, layout?.headings), force);
+      await writeCsv(to, await csvOf(rows, { headings, raw, visible: false }), force);
       return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
     }
     await confirmSpending(context, {
@@ -100,7 +106,7 @@ export const retry = defineCommand({
       kind: 'list',
       rows: [{ ...placed, rows: rows.length }],
       columns: uploadedColumns,
-      hints: () => [`follow: errand bulk watch ${placed.id}${whereFlags(context)}`],
+      hints: () => [`follow: ${shellLine`errand bulk watch ${placed.id}`}${whereFlags(context)}`],
     };
   },
 });
