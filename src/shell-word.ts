@@ -1,3 +1,8 @@
 /** A word as a POSIX shell takes it: quoted only where it must be. */
 export const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  // zsh looks for a program where a word begins with `=`.
+  /^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** A command line to suggest: whatever stands in it that was not written here is quoted. */
+export const shellLine = (parts: TemplateStringsArray, ...words: readonly (string | number)[]): string =>
+  parts.reduce((line, part, index) => line + shellWord(String(words[index - 1] ?? '')) + part);

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type Until, untilValues } from '../ordering/watch-policy.ts';
 import type { Result, Row } from '../output/result.ts';
+import { shellLine } from '../shell-word.ts';
 import { whereFlags } from '../where-flags.ts';
 import { orderDetailColumns } from './order-columns.ts';
 import { watchResult } from './order-watch.ts';
@@ -45,6 +46,6 @@ export async function createdResult(
     kind: 'record',
     record: order,
     columns: orderDetailColumns,
-    hints: [`follow it: errand order watch ${id}${whereFlags(context)}`],
+    hints: [`follow it: ${shellLine`errand order watch ${id}`}${whereFlags(context)}`],
   };
 }

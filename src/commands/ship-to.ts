@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { shellLine } from '../shell-word.ts';
 import type { AddressFields } from './address-options.ts';
 import { readDocument } from './read-document.ts';
 
@@ -44,7 +45,7 @@ async function checkNoExample(context: Context, name: string): Promise<void> {
   if (context.isRehearsal() || !(await context.store()).isExample(name)) return;
   throw new UsageError(
     `the address ${name} is the sandbox's example, and this key spends real money; save your own first`,
-    { next: [{ command: `errand address add ${name}`, when: 'to save your address in its place' }] },
+    { next: [{ command: shellLine`errand address add ${name}`, when: 'to save your address in its place' }] },
   );
 }
 
@@ -53,6 +54,6 @@ const looksLikeFile = (text: string): boolean => /[/\\]|\.(json|ya?ml)$/i.test(t
 function unknownAddress(name: string, known: readonly string[]): UsageError {
   const saved = known.length > 0 ? `saved are ${known.join(', ')}` : 'none is saved yet';
   return new UsageError(`--ship-to: there is no address "${name}" (${saved})`, {
-    next: [{ command: `errand address add ${name}`, when: 'to save it' }],
+    next: [{ command: shellLine`errand address add ${name}`, when: 'to save it' }],
   });
 }

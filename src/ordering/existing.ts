@@ -1,5 +1,6 @@
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import type { Client } from '../http/client.ts';
+import { shellLine } from '../shell-word.ts';
 import { differences } from './compare.ts';
 import type { KeyedBody, Placed } from './placed.ts';
 
@@ -33,7 +34,7 @@ function otherOrder(
     idempotencyKey: key,
     outcome: 'rejected',
     hint: 'Use a key of its own for each intent; leave --idempotency-key out to get a fresh one.',
-    next: [{ command: `errand order get ${id}`, when: 'to see the order that has this key' }],
+    next: [{ command: shellLine`errand order get ${id}`, when: 'to see the order that has this key' }],
   });
 }
 

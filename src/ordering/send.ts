@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { ErrorCode } from '../contract/error-codes.ts';
+import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
@@ -57,7 +58,7 @@ async function adoptExisting(
 ): Promise<Placed> {
   const { idempotency_key: key } = body;
   const id = asObject(refusal.facts.details).identifier;
-  if (typeof id !== 'string') throw inDoubt(context, refusal, key, 'order');
+  if (typeof id !== 'string' || !uuidPattern.test(id)) throw inDoubt(context, refusal, key, 'order');
   try {
     await keepGrant(context, id, refusal);
     const placed = await readExisting(client, body, id, refusal.facts);

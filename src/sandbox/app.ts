@@ -114,6 +114,9 @@ async function call(
   if (issues.length > 0) throw new Invalid(issues);
   await placeRows(service, now, placingBudgetMs);
   await bringUpToDate(service, now);
+  const values = Object.fromEntries(
+    Object.entries(inPath.values).map(([key, value]) => [key, String(value)]),
+  );
   // The table pairs each name with its handler; what was read above is what that handler declares.
   const run = handler as (
     service: Service,
@@ -121,7 +124,7 @@ async function call(
   ) => HandlerAnswer<OperationName> | Promise<HandlerAnswer<OperationName>>;
   const answered = await run(service, {
     caller,
-    path: inPath.values,
+    path: values,
     query: inQuery.values,
     body: body.value,
     request,
@@ -129,7 +132,7 @@ async function call(
   } as Call<OperationName>);
   if (caller) {
     const count = 'count' in answered ? answered.count : undefined;
-    noteCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);
+    noteCall(service, caller.userId, now, name, { path: values, query: inQuery.values }, count);
   }
   return writeAnswer(operation.answer, answered);
 }

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { shellLine } from '../shell-word.ts';
 import type { Stored, StoredAddress } from './stored.ts';
 
 /** The configuration with an address in it; the first one, or with `asDefault`, is the default. Pure. */
@@ -35,5 +36,5 @@ export function withoutAddress(stored: Stored, name: string): Stored {
 /** A saved address is never replaced unasked. */
 export const addressTaken = (name: string): UsageError =>
   new UsageError(`there is an address ${name} already; nothing was changed`, {
-    hint: `\`errand address update ${name}\` changes fields of it; --replace saves another in its place.`,
+    hint: `\`${shellLine`errand address update ${name}`}\` changes fields of it; --replace saves another in its place.`,
   });

@@ -2,6 +2,7 @@ import { type AmountUnit, amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { type OutputFormat, outputFormats } from '../output/result.ts';
 import { parseDuration } from '../output/time.ts';
+import { shellLine } from '../shell-word.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { checkKey } from './keys.ts';
 import type { Environment, Folders } from './paths.ts';
@@ -156,7 +157,7 @@ function profileNamed(stored: Stored, { value, name }: Setting<string>): Profile
   throw new UsageError(
     `${name}: there is no profile "${value}"; known are ${Object.keys(stored.profiles).join(', ')}`,
     {
-      next: [{ command: `errand profile set ${value} --base-url URL`, when: 'to make it' }],
+      next: [{ command: shellLine`errand profile set ${value} --base-url URL`, when: 'to make it' }],
     },
   );
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellLine, shellWord } from '../../shell-word.ts';
 import { emailProblem } from '../address-rules.ts';
 import { defineCommand } from '../define.ts';
 import { accountDetailColumns } from './columns.ts';
@@ -43,11 +43,11 @@ export const add = defineCommand({
       columns: accountDetailColumns,
       id: 'short_id',
       hints: [
-        `order with it: errand order create --account ${account.short_id} …`,
+        `order with it: ${shellLine`errand order create --account ${account.short_id}`} …`,
         ...(account.has_totp
           ? []
           : [
-              `sends it codes by email or text? errand account forwarding ${account.short_id} tells how to pass them on`,
+              `sends it codes by email or text? ${shellLine`errand account forwarding ${account.short_id}`} tells how to pass them on`,
             ]),
       ],
     };

@@ -3,6 +3,7 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { embeddedUrl, type Profile } from '../../settings/stored.ts';
+import { shellLine } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
 import { untilApproved } from './until-approved.ts';
 
@@ -50,7 +51,10 @@ function refuseOtherService({ settings }: Context, kept: Profile | undefined): v
     `${baseUrl.name} names another service than profile ${profile.value}, where the key would be stored`,
     {
       next: [
-        { command: `errand profile set NAME --base-url ${baseUrl.value}`, when: 'to make a profile for it' },
+        {
+          command: shellLine`errand profile set NAME --base-url ${baseUrl.value}`,
+          when: 'to make a profile for it',
+        },
         { command: 'errand auth login --profile NAME', when: 'to sign in there' },
       ],
     },
@@ -71,7 +75,7 @@ async function tell(context: Context, device: Shape<'DeviceCode'>, browser: bool
   if (context.settings.baseUrl.value === embeddedUrl) {
     context.note(`code ${code}`);
     context.note(
-      `the embedded sandbox has no page; approve it with: errand sandbox trigger device-approve ${code}`,
+      `the embedded sandbox has no page; approve it with: ${shellLine`errand sandbox trigger device-approve ${code}`}`,
     );
     return;
   }

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 import type { FollowSummary } from './follow.ts';
 import { countedReasons, type Reasons, reasonOf } from './reasons.ts';
@@ -67,6 +68,6 @@ function commandsFor(
   const where = whereFlags(context);
   const commands = batches
     .filter((batch) => batch.rows.some((row) => has(row, batch)))
-    .map(({ id }) => `errand bulk ${verb} ${id}${where}`);
+    .map(({ id }) => `errand bulk ${verb} ${shellWord(id)}${where}`);
   return commands.length === 0 ? [] : [`${what}: ${commands.join('; ')}`];
 }

@@ -1,4 +1,5 @@
 import { ErrandError, UsageError } from '../../errors.ts';
+import { shellLine } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
 import { followBatches } from './follow.ts';
@@ -22,7 +23,7 @@ export const results = defineCommand({
     const { format, rawCsv, fields, query } = context.output;
     if (fields || query || (format !== 'csv' && format !== 'table'))
       throw new UsageError(
-        `the results are the service's own CSV; for ${format} and fields use \`errand bulk get ${id}\``,
+        `the results are the service's own CSV; for ${format} and fields use \`${shellLine`errand bulk get ${id}`}\``,
       );
     const batchId = checkUuid('bulk id', id);
     const client = await context.client();

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
+import { shellLine } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 
 /** What an upload may come to cost, against what there is; cents. */
@@ -28,7 +29,8 @@ export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>
 /** The wallet cannot cover it; that of the sandbox in this process can be filled. */
 export function shortOf(context: Context, spend: Spend): ErrandError {
   const missing = spend.estimate - (spend.wallet ?? 0);
-  const fund = `errand sandbox trigger wallet-funded --amount-cents ${missing}${whereFlags(context)}`;
+  const fund =
+    shellLine`errand sandbox trigger wallet-funded --amount-cents ${missing}` + whereFlags(context);
   return new ErrandError('payment', `${spendLine(spend)}; nothing was sent`, {
     code: 'insufficient_funds',
     outcome: 'not_sent',

@@ -100,7 +100,7 @@ export const upload = defineCommand({
 
 function followLine(context: Context, uploaded: readonly Uploaded[]): string {
   const ids = uploaded.map(({ id }) => id);
-  const shown = [...ids.slice(0, 3), ...(ids.length > 3 ? ['…'] : [])].join(' ');
+  const shown = [...ids.slice(0, 3).map(shellWord), ...(ids.length > 3 ? ['…'] : [])].join(' ');
   return `follow: errand bulk watch ${shown}${whereFlags(context)}`;
 }
 

@@ -5,7 +5,7 @@ import { watchOrders } from '../../ordering/watch.ts';
 import { defaultPace } from '../../ordering/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column, Row } from '../../output/result.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellLine, shellWord } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
 
 const words = 'coffee';
@@ -109,7 +109,7 @@ async function place(context: Context, listing: Row): Promise<Row> {
 
 async function follow(context: Context, order: Row): Promise<{ record: Row; exitCode: number }> {
   const id = String(order.id);
-  step(context, 'Watch', `errand order watch ${id}`, 'to the door');
+  step(context, 'Watch', shellLine`errand order watch ${id}`, 'to the door');
   let record = order;
   let exitCode = 0;
   const options = {

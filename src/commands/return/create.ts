@@ -3,6 +3,7 @@ import { returnReasons } from '../../contract/enums.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
+import { shellLine } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
 import { readDocument } from '../read-document.ts';
@@ -68,8 +69,8 @@ export const create = defineCommand({
       columns: returnDetailColumns,
       hints: [
         record.label_urls.length > 0
-          ? `its labels: errand return labels ${record.id}`
-          : `what comes of it: errand return get ${record.id}`,
+          ? `its labels: ${shellLine`errand return labels ${record.id}`}`
+          : `what comes of it: ${shellLine`errand return get ${record.id}`}`,
       ],
     };
   },

@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
 import { errorCodes } from '../../contract/error-codes.ts';
+import { uuidPattern } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellLine, shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 
 type Body = Shape<'ReturnRequestCreate'>;
@@ -34,14 +35,14 @@ export async function requestReturn(context: Context, body: Body): Promise<Reque
 
 async function readExisting(client: Client, body: Body, refusal: ErrandError): Promise<ReturnRecord> {
   const id: unknown = Object(refusal.facts.details).identifier;
-  if (typeof id !== 'string') throw refusal;
+  if (typeof id !== 'string' || !uuidPattern.test(id)) throw refusal;
   const { body: existing } = await client.call('return.get', { path: { return_request_id: id } });
   const differing = differences(body, existing);
   if (differing.length === 0) return existing;
   throw new ErrandError('conflict', `another return of these items is open, ${id}: ${differing.join('; ')}`, {
     ...refusal.facts,
     hint: 'Items can be in one open return at a time.',
-    next: [{ command: `errand return get ${id}`, when: 'to see the return that is open' }],
+    next: [{ command: shellLine`errand return get ${id}`, when: 'to see the return that is open' }],
   });
 }
 
@@ -75,7 +76,7 @@ function inDoubt(context: Context, { order_id }: Body, error: ErrandError): Erra
       hint: 'Asking again is safe: items can be in one open return at a time.',
       next: [
         {
-          command: `errand return list --search ${order_id}${whereFlags(context)}`,
+          command: shellLine`errand return list --search ${order_id}` + whereFlags(context),
           when: 'to see whether it was made',
         },
         { command: ['errand', ...context.argv.map(shellWord)].join(' '), when: 'to ask again' },

@@ -3,6 +3,7 @@ import { faultGrammar, sandboxFaults } from '../../contract/sandbox-faults.ts';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
 import type { Row } from '../../output/result.ts';
+import { shellLine } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
 import { reachOf, reachOptions } from './reach.ts';
 import { walletCents } from './wallet-cents.ts';
@@ -62,7 +63,12 @@ export const serve = defineCommand({
     if (memory && data !== undefined) throw new UsageError('--memory and --data exclude each other');
     if (!isLoopback(host) && !allowRemote) {
       throw new UsageError(`--host ${host} can be reached by other machines; the sandbox checks no caller`, {
-        next: [{ command: `errand sandbox serve --host ${host} --allow-remote`, when: 'if that is meant' }],
+        next: [
+          {
+            command: shellLine`errand sandbox serve --host ${host} --allow-remote`,
+            when: 'if that is meant',
+          },
+        ],
       });
     }
     const { serveSandbox } = await context.sandbox();

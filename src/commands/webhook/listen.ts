@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
+import { shellLine } from '../../shell-word.ts';
 import { type ListenOptions, listen } from '../../webhooks/listen.ts';
 import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
 import { makeSecret, secretOf } from '../../webhooks/secret.ts';
@@ -73,7 +74,12 @@ export const listenCommand = defineCommand({
   async run(context, { port = 0, host = '127.0.0.1', allowRemote = false, secretFile, register, ...more }) {
     if (!isLoopback(host) && !allowRemote) {
       throw new UsageError(`--host ${host} can be reached by other machines`, {
-        next: [{ command: `errand webhook listen --host ${host} --allow-remote`, when: 'if that is meant' }],
+        next: [
+          {
+            command: shellLine`errand webhook listen --host ${host} --allow-remote`,
+            when: 'if that is meant',
+          },
+        ],
       });
     }
     if (context.previewsRequests && !register)

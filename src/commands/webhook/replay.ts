@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import { shellLine } from '../../shell-word.ts';
 import type { ForwardOutcome } from '../../state/events.ts';
 import { type ForwardTarget, forward } from '../../webhooks/forward.ts';
 import { maskAddress } from '../../webhooks/secret.ts';
@@ -69,7 +70,9 @@ async function sendAgain(context: Context, id: number, target: ForwardTarget, un
 
 /** Whoever knows the listener's address can send it an event: it goes nowhere before its order is known to be one. */
 async function confirm(context: Context, id: number, orderId: string | null): Promise<void> {
-  const next = [{ command: `errand webhook replay ${id} --unverified`, when: 'to send it all the same' }];
+  const next = [
+    { command: shellLine`errand webhook replay ${id} --unverified`, when: 'to send it all the same' },
+  ];
   if (orderId === null)
     throw new ErrandError('ended_badly', `event ${id} names no order, so the service cannot confirm it`, {
       next,
@@ -92,7 +95,7 @@ function refusal(id: number, { url, status, attempts, message }: ForwardOutcome)
     {
       attempts,
       retryable: !isRefused,
-      next: [{ command: `errand webhook replay ${id}`, when: 'to send it again' }],
+      next: [{ command: shellLine`errand webhook replay ${id}`, when: 'to send it again' }],
     },
   );
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
 import { resumeIntent } from '../../../ordering/resume.ts';
+import { shellLine } from '../../../shell-word.ts';
 import type { JournalRecord } from '../../../state/journal-record.ts';
 import { wasSentWithAnother } from '../../../state/take-over.ts';
 import { defineCommand } from '../../define.ts';
@@ -17,7 +18,9 @@ function inDoubtHere(
   const { value: baseUrl } = context.settings.baseUrl;
   const elsewhere = records.filter((record) => record.base_url !== baseUrl).map(({ base_url: url }) => url);
   for (const url of new Set(elsewhere)) {
-    context.note(`more is in doubt at ${url}: errand order journal resume --all --base-url ${url}`);
+    context.note(
+      `more is in doubt at ${url}: ${shellLine`errand order journal resume --all --base-url ${url}`}`,
+    );
   }
   const here = records.filter((record) => record.base_url === baseUrl);
   const foreign = keyChanged ? [] : here.filter((it) => wasSentWithAnother(it, context.keyMasked()));
