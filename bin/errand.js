@@ -22,3 +22,5 @@ async function run() {
 }
 
 process.exitCode = await run();
+// An interrupted program waits for no reader.
+if (process.exitCode > 128 && process.stdout.writableLength > 0) process.exit();

@@ -6,6 +6,7 @@ import { type Io, piecesOf } from './io.ts';
 import { writeErr } from './output/notice.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
+import { writerOf } from './output/writer.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
 import { keyMode, maskKey, withoutKeys } from './settings/keys.ts';
@@ -100,6 +101,7 @@ interface Making {
 /** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
 export async function createContext(making: Making): Promise<Context> {
   const { argv, environment, io, signal, globals, version } = making;
+  writerOf(io.stdout.stream).endWith(signal);
   const folders = resolveFolders(environment, making.platform);
   const note = (line: string): void => writeErr(io, `${safeText(line)}\n`);
   const store = new SettingsStore(folders.config, making.diagnoses ? () => {} : note, signal);

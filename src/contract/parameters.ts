@@ -5,6 +5,25 @@ import type { ValidationIssue } from './validation.ts';
 export type ParameterValue = string | number | boolean | readonly string[] | null;
 export type ParameterValues = Readonly<Record<string, ParameterValue | undefined>>;
 type Specs = Readonly<Record<string, Parameter>>;
+
+type ValueOf<P> =
+  | (P extends { type: 'integer' | 'number' }
+      ? number
+      : P extends { type: 'boolean' }
+        ? boolean
+        : P extends { type: 'strings' }
+          ? readonly TextOf<P>[]
+          : TextOf<P>)
+  | (P extends { nullable: true } ? null : never);
+type TextOf<P> = P extends { values: readonly (infer V extends string)[] } ? V : string;
+type CertainName<S> = {
+  [N in keyof S]: S[N] extends { required: true } | { default: string | number | boolean } ? N : never;
+}[keyof S];
+
+/** The parameters of a row of the table once they have been read: what is required or has a default is there. */
+export type ValuesOf<S> = { readonly [N in CertainName<S>]: ValueOf<S[N]> } & {
+  readonly [N in Exclude<keyof S, CertainName<S>>]?: ValueOf<S[N]>;
+};
 type Place = 'path' | 'query';
 type Refusal = Pick<ValidationIssue, 'msg' | 'type'>;
 

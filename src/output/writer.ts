@@ -5,6 +5,8 @@ import { makeRoom } from './live-area.ts';
 
 const chunkSize = 64 * 1024;
 const del = 0x7f;
+/** For a reader to take what is written, once the user wants to stop, ms. */
+const graceMs = 200;
 const lineBreak = 0x0a;
 
 /** Nobody reads any more: `| head` has what it wants. */
@@ -32,10 +34,16 @@ export class Writer {
   #idle: NodeJS.Immediate | undefined;
   #failure: Error | undefined;
   #closed = false;
+  #signal: AbortSignal | undefined;
 
   constructor(stream: Writable) {
     this.#stream = stream;
     stream.on('error', (error) => this.#note(error));
+  }
+
+  /** Once the signal is aborted a reader that takes nothing for a moment is taken to have gone. */
+  endWith(signal: AbortSignal): void {
+    this.#signal = signal;
   }
 
   /** True once the reader has gone; what is written then is dropped. */
@@ -96,11 +104,26 @@ export class Writer {
 
   #send(chunk: Uint8Array): Promise<void> {
     if ('isTTY' in this.#stream && this.#stream.isTTY === true) makeRoom(chunk.at(-1) === lineBreak);
+    const signal = this.#signal;
     return new Promise((resolve) => {
+      let grace: NodeJS.Timeout | undefined;
+      const end = (): void => {
+        clearTimeout(grace);
+        signal?.removeEventListener('abort', hurry);
+        resolve();
+      };
+      const hurry = (): void => {
+        grace = setTimeout(() => {
+          this.#closed = true;
+          end();
+        }, graceMs);
+      };
       this.#stream.write(chunk, (error) => {
         if (error) this.#note(error);
-        resolve();
+        end();
       });
+      if (signal?.aborted) hurry();
+      else signal?.addEventListener('abort', hurry, { once: true });
     });
   }
 

@@ -114,9 +114,6 @@ async function call(
   if (issues.length > 0) throw new Invalid(issues);
   await placeRows(service, now, placingBudgetMs);
   await bringUpToDate(service, now);
-  const values = Object.fromEntries(
-    Object.entries(inPath.values).map(([key, value]) => [key, String(value)]),
-  );
   // The table pairs each name with its handler; what was read above is what that handler declares.
   const run = handler as (
     service: Service,
@@ -124,7 +121,7 @@ async function call(
   ) => HandlerAnswer<OperationName> | Promise<HandlerAnswer<OperationName>>;
   const answered = await run(service, {
     caller,
-    path: values,
+    path: inPath.values,
     query: inQuery.values,
     body: body.value,
     request,
@@ -132,7 +129,7 @@ async function call(
   } as Call<OperationName>);
   if (caller) {
     const count = 'count' in answered ? answered.count : undefined;
-    noteCall(service, caller.userId, now, name, { path: values, query: inQuery.values }, count);
+    noteCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);
   }
   return writeAnswer(operation.answer, answered);
 }

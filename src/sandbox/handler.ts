@@ -1,5 +1,5 @@
 import type { OperationName, operations } from '../contract/operations/index.ts';
-import type { ParameterValues } from '../contract/parameters.ts';
+import type { ValuesOf } from '../contract/parameters.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import type { Caller } from './caller.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
@@ -35,13 +35,18 @@ type BodyOf<N extends OperationName> = Table[N] extends { body: { schema: infer 
     ? Shape<S>
     : undefined
   : undefined;
+/** The query of an operation as its row of the table declares it. */
+export type QueryOf<N extends OperationName> = Table[N] extends { query: infer S } ? ValuesOf<S> : Nothing;
+type PathOf<N extends OperationName> = Table[N] extends { pathParameters: infer S } ? ValuesOf<S> : Nothing;
+/** No name can be read of it. */
+type Nothing = Readonly<Record<never, never>>;
 type CallerOf<N extends OperationName> = Table[N]['auth'] extends 'bearer' | 'basic' ? Caller : null;
 
 /** A request whose path, query and body have been read and checked by the contract. */
 export interface Call<N extends OperationName> {
   readonly caller: CallerOf<N>;
-  readonly path: Readonly<Record<string, string>>;
-  readonly query: ParameterValues;
+  readonly path: PathOf<N>;
+  readonly query: QueryOf<N>;
   readonly body: BodyOf<N>;
   readonly request: SandboxRequest;
   /** ms since the epoch; one time for the whole call. */

@@ -19,7 +19,7 @@ export function noteCall(
   userId: string,
   now: number,
   endpoint: OperationName,
-  { path, query }: { path: Readonly<Record<string, string>>; query: ParameterValues },
+  { path, query }: { path: ParameterValues; query: ParameterValues },
   count: number | undefined,
 ): void {
   if (!counted.has(endpoint)) return;
@@ -33,7 +33,7 @@ export function noteCall(
       text(query.q ?? query.query),
       count ?? null,
       text(query.retailer),
-      path.product_id ?? null,
+      text(path.product_id),
     ),
   );
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { makePlace, type Place } from './place.ts';
-import { errand } from './run.ts';
+import { begin, errand } from './run.ts';
 
 let place: Place;
 beforeEach(() => {
@@ -43,4 +43,20 @@ test('account forwarding gives up its search with --timeout', { timeout: 30_000 
   await endless('credentials');
   const { code, stderr } = await errand(place, ['account', 'forwarding', 'acct_1', '--timeout', '1s']);
   expect(code, stderr).toBe(8);
+});
+
+test('Ctrl-C is heard although nobody reads what is written', { timeout: 30_000 }, async () => {
+  await endless('orders');
+  const child = begin(place, 'errand', ['order', 'list', '--all', '-o', 'ndjson']);
+  let told = '';
+  child.stderr.on('data', (text) => {
+    told += text;
+  });
+  const ended = new Promise<unknown>((resolve) => child.on('exit', resolve));
+  const still = (ms: number) => new Promise((resolve) => setTimeout(() => resolve('still there'), ms));
+  expect(await Promise.race([ended, still(2_000)])).toBe('still there');
+  child.kill('SIGINT');
+  const code = await Promise.race([ended, still(6_000)]);
+  child.kill('SIGKILL');
+  expect(code, told).toBe(130);
 });

@@ -7,14 +7,14 @@ import { Refusal } from '../refusal.ts';
 
 export const accountHandlers = {
   'account.list': ({ store }, { caller, query, now }) => {
-    const search = String(query.search ?? '').toLowerCase();
+    const search = (query.search ?? '').toLowerCase();
     const wanted = `user_id = ? AND (? = '' OR instr(lower(email), ?) > 0 OR instr(coalesce(retailer, ''), ?) > 0 OR instr(lower(short_id), ?) > 0)`;
     const values = [caller.userId, search, search, search, search];
     const rows = store.all(
       `SELECT * FROM accounts WHERE ${wanted} ORDER BY seq DESC LIMIT ? OFFSET ?`,
       ...values,
-      Number(query.limit),
-      Number(query.offset),
+      query.limit,
+      query.offset,
     );
     const total = Number(
       store.get(`SELECT count(*) AS total FROM accounts WHERE ${wanted}`, ...values)?.total,
@@ -91,7 +91,7 @@ export const accountHandlers = {
 type AccountCall = Pick<Call<'account.delete'>, 'caller' | 'path' | 'now'>;
 
 function ownAccount({ store }: Service, { caller, path }: AccountCall) {
-  const shortId = path.short_id ?? '';
+  const shortId = path.short_id;
   const account = findAccount(store, caller.userId, shortId);
   if (account) return account;
   throw new Refusal('not_found', `There is no managed account ${shortId}.`, { resource: 'managed_account' });

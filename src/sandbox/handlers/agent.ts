@@ -23,14 +23,14 @@ export const agentHandlers = {
   },
 
   'agent.product.get': async (service, call) => {
-    const product = productTerms(String(call.query.product_id), call.query);
+    const product = productTerms(call.query.product_id, call.query);
     await refuseProduct(service, product, 'details');
     const take = await demandPayment(service, 'agent.product.get', call);
     return { value: await productDetails(service, product, call.now), headers: await take() };
   },
 
   'agent.product.offers': async (service, call) => {
-    const product = productTerms(String(call.query.product_id), call.query);
+    const product = productTerms(call.query.product_id, call.query);
     await refuseProduct(service, product, 'offers');
     const take = await demandPayment(service, 'agent.product.offers', call);
     return { value: await productOffers(service, product, call.now), headers: await take() };

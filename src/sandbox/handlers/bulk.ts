@@ -39,8 +39,7 @@ export const bulkHandlers = {
   },
 
   'bulk.list': ({ store }, { caller, query }) => {
-    const { limit, offset } = query;
-    const value = listBatches(store, caller.userId, { limit: Number(limit), offset: Number(offset) });
+    const value = listBatches(store, caller.userId, query);
     return { value, count: value.batches.length };
   },
 
@@ -56,7 +55,7 @@ export const bulkHandlers = {
 const estimateOf = (rows: readonly CheckedRow[]): number => rows.reduce((sum, { cents }) => sum + cents, 0);
 
 const ownBatch = (service: Service, { caller, path }: Pick<Call<'bulk.get'>, 'caller' | 'path'>) =>
-  batchOf(service, caller.userId, path.batch_id ?? '');
+  batchOf(service, caller.userId, path.batch_id);
 
 function batchOf({ store }: Service, userId: string, id: string) {
   const batch = findBatch(store, userId, id);

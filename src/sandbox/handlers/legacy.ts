@@ -19,13 +19,13 @@ const permanent: ReadonlySet<string> = new Set<ErrorType>([
 
 export const legacyHandlers = {
   'legacy.product': async (service, { path, query, now }) => {
-    const product = productTerms(path.product_id ?? '', query);
+    const product = productTerms(path.product_id, query);
     return { value: await legacyProduct(service, product, now) };
   },
 
   'legacy.retry': async (service, { caller, path, now }) => {
     const { store } = service;
-    const id = path.request_id ?? '';
+    const id = path.request_id;
     const failed = findOrder(store, id, caller.userId);
     if (!failed) throw new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' });
     const before = retriedAs(store, id);

@@ -25,7 +25,7 @@ export const moneyHandlers = {
   },
 
   'usage.get': ({ store }, { caller, query, now }) => {
-    const days = Number(query.window_days);
+    const days = query.window_days;
     const since = now - days * dayMs;
     const names = store.all(
       'SELECT DISTINCT endpoint FROM calls WHERE user_id = ? AND at > ?',
@@ -43,7 +43,7 @@ export const moneyHandlers = {
         window_days: days,
         since: iso(since),
         metrics,
-        recent: recent(store, caller.userId, Number(query.recent)),
+        recent: recent(store, caller.userId, query.recent),
       },
     };
   },

@@ -1,4 +1,4 @@
-import type { AllHandlers, Call } from '../handler.ts';
+import type { AllHandlers, Call, QueryOf } from '../handler.ts';
 import { milestones, type OrderRecord, publicTracking, testProductsResponse } from '../lifecycle/index.ts';
 import { cancelOrder } from '../orders/cancel.ts';
 import { acceptOrder } from '../orders/create.ts';
@@ -40,12 +40,12 @@ export const orderHandlers = {
   'order.timeline': ({ store }, call) => ({ value: milestones(ownOrder(store, call).record) }),
 
   'order.cancel': async (service, { path, caller, now }) => {
-    await cancelOrder(service, { id: path.order_id ?? '', userId: caller.userId }, now);
+    await cancelOrder(service, { id: path.order_id, userId: caller.userId }, now);
     return { empty: true };
   },
 
   'order.track': ({ store }, { path }) => {
-    const order = findOrder(store, path.order_id ?? '', null);
+    const order = findOrder(store, path.order_id, null);
     if (!order) throw notFound(path.order_id, { vary: 'Accept' });
     // A browser gets a page at this path.
     return { value: publicTracking(order.record), headers: { vary: 'Accept' } };
@@ -55,20 +55,18 @@ export const orderHandlers = {
 async function* records(
   store: Store,
   userId: string,
-  query: Call<'order.export'>['query'],
+  query: QueryOf<'order.export'>,
 ): AsyncGenerator<OrderRecord[]> {
   for await (const rows of eachOrder(store, userId, query))
     yield rows.map((row) => JSON.parse(String(row.listed)));
 }
 
-type OrderCall = Call<'order.get' | 'order.timeline'>;
-
-function ownOrder(store: Store, { path, caller }: Pick<OrderCall, 'path' | 'caller'>): StoredOrder {
-  const order = findOrder(store, path.order_id ?? '', caller.userId);
+function ownOrder(store: Store, { path, caller }: Pick<Call<'order.get'>, 'path' | 'caller'>): StoredOrder {
+  const order = findOrder(store, path.order_id, caller.userId);
   if (!order || (caller.orderId !== null && caller.orderId !== order.record.id))
     throw notFound(path.order_id);
   return order;
 }
 
-const notFound = (id: string | undefined, headers = {}): Refusal =>
+const notFound = (id: string, headers = {}): Refusal =>
   new Refusal('not_found', `There is no order ${id}.`, { resource: 'order' }, headers);

@@ -15,4 +15,4 @@ export const productHandlers = {
 } satisfies Partial<AllHandlers>;
 
 const named = ({ path, query }: Pick<Call<'product.get'>, 'path' | 'query'>) =>
-  productTerms(path.product_id ?? '', query);
+  productTerms(path.product_id, query);

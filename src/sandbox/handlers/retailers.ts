@@ -1,5 +1,4 @@
 import { countryProblem } from '../../contract/country.ts';
-import type { ParameterValue } from '../../contract/parameters.ts';
 import type { AllHandlers } from '../handler.ts';
 import { searchListings } from '../products/listings.ts';
 import { Invalid, Refusal } from '../refusal.ts';
@@ -7,18 +6,17 @@ import { Invalid, Refusal } from '../refusal.ts';
 export const retailerHandlers = {
   'retailer.list': async (service, { query }) => {
     const catalogue = await service.catalogue();
-    const name = typeof query.name === 'string' ? query.name : undefined;
     const found = catalogue.retailers({
-      ...(name !== undefined && { name }),
-      seen: Array.isArray(query.include) && query.include.includes('all'),
-      limit: Number(query.limit),
-      offset: Number(query.offset),
+      ...(query.name !== undefined && { name: query.name }),
+      seen: query.include?.includes('all') ?? false,
+      limit: query.limit,
+      offset: query.offset,
     });
     return { value: { ...found, coverage: catalogue.coverage() }, count: found.retailers.length };
   },
 
   'retailer.check': async (service, { query }) => {
-    const url = String(query.url);
+    const { url } = query;
     if (!isWebAddress(url))
       throw new Refusal('bad_request', `"${url}" is not an http or https URL.`, { url });
     const catalogue = await service.catalogue();
@@ -32,9 +30,9 @@ export const retailerHandlers = {
 } satisfies Partial<AllHandlers>;
 
 /** @throws Invalid for what is not a code, naming the one to use. */
-function countryIn(value: ParameterValue | undefined): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  const code = String(value).trim();
+function countryIn(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const code = value.trim();
   const msg = countryProblem(code);
   if (msg !== undefined) throw new Invalid([{ loc: ['query', 'country'], msg, type: 'value_error' }]);
   return code.toUpperCase();

@@ -16,7 +16,7 @@ export const returnHandlers = {
   },
 
   'return.get': async (service, { caller, path, now }) => {
-    const id = path.return_request_id ?? '';
+    const id = path.return_request_id;
     const found = findReturn(service.store, id, caller.userId);
     if (!found) throw new Refusal('not_found', `There is no return ${id}.`, { resource: 'return_request' });
     return { value: await withLabels(service, found, now) };

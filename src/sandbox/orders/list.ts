@@ -1,4 +1,4 @@
-import type { ParameterValues } from '../../contract/parameters.ts';
+import type { QueryOf } from '../handler.ts';
 import type { Store, StoredRow } from '../store.ts';
 import { withoutDashes } from './records.ts';
 
@@ -15,16 +15,20 @@ interface Conditions extends Condition {
 
 const tracked = 'EXISTS (SELECT 1 FROM trackings t WHERE t.order_seq = o.seq';
 
+type Query = QueryOf<'order.export'>;
+/** metadata_value stands with metadata_key. */
+type FilterName = Exclude<keyof Query, 'metadata_value'>;
+
 /** One condition for each filter of the specification. */
-const filters: Readonly<Record<string, (value: Value, query: ParameterValues) => Condition>> = {
-  order_id: (value) => ({ sql: 'instr(o.id, ?) > 0', values: [String(value).toLowerCase()] }),
+const filters: { readonly [N in FilterName]: (value: NonNullable<Query[N]>, query: Query) => Condition } = {
+  order_id: (value) => ({ sql: 'instr(o.id, ?) > 0', values: [value.toLowerCase()] }),
   search: (value) => ({
     sql: `(instr(o.id, ?) > 0 OR ${tracked} AND (instr(lower(t.number), ?) > 0 OR instr(lower(t.svc_number), ?) > 0)))`,
-    values: Array.from({ length: 3 }, () => String(value).toLowerCase()),
+    values: Array.from({ length: 3 }, () => value.toLowerCase()),
   }),
   merchant_order_id: (value) => ({
     sql: 'o.seq IN (SELECT order_seq FROM merchant_orders WHERE stripped = ?)',
-    values: [withoutDashes(String(value))],
+    values: [withoutDashes(value)],
   }),
   status_filter: (value) => ({ sql: 'o.status = ?', values: [value] }),
   tracking_status: (value) => ({ sql: `${tracked} AND t.status = ?)`, values: [value] }),
@@ -33,55 +37,58 @@ const filters: Readonly<Record<string, (value: Value, query: ParameterValues) =>
     sql: `EXISTS (SELECT 1 FROM returns r WHERE r.order_seq = o.seq AND r.status IN (${value === 'open' ? "'open'" : "'approved', 'denied'"}))`,
     values: [],
   }),
-  created_after: (value) => ({ sql: 'o.created_at >= ?', values: [Date.parse(String(value))] }),
-  created_before: (value) => ({ sql: 'o.created_at < ?', values: [Date.parse(String(value))] }),
+  created_after: (value) => ({ sql: 'o.created_at >= ?', values: [Date.parse(value)] }),
+  created_before: (value) => ({ sql: 'o.created_at < ?', values: [Date.parse(value)] }),
   metadata_key: (value, query) => ({
     sql: 'o.seq IN (SELECT order_seq FROM order_metadata WHERE key = ? AND value = ?)',
-    values: [value, String(query.metadata_value ?? '')],
+    values: [value, query.metadata_value ?? ''],
   }),
   user_email: (value) => ({
     sql: "instr(coalesce(o.created_by, ''), ?) > 0",
-    values: [String(value).toLowerCase()],
+    values: [value.toLowerCase()],
   }),
-  shipping_name: (value) => ({ sql: 'instr(o.recipient, ?) > 0', values: [String(value).toLowerCase()] }),
+  shipping_name: (value) => ({ sql: 'instr(o.recipient, ?) > 0', values: [value.toLowerCase()] }),
 };
 
+const filterNames = Object.keys(filters) as FilterName[];
+
 /** The conditions of a query, the caller's own orders first. */
-function conditionsOf(userId: string, query: ParameterValues): Conditions {
-  const asked = Object.entries(filters).flatMap(([name, condition]) => {
-    const value = query[name];
-    // An empty text narrows nothing: each of these filters is met by a part of what it looks at.
-    if (value === undefined || value === null || value === '' || typeof value === 'object') return [];
-    return [condition(typeof value === 'boolean' ? Number(value) : value, query)];
-  });
-  const all = [{ sql: 'o.user_id = ?', values: [userId] }, ...asked];
+function conditionsOf(userId: string, query: Query): Conditions {
+  const filtered = filterNames.flatMap((name) => conditionOf(name, query));
+  const all = [{ sql: 'o.user_id = ?', values: [userId] }, ...filtered];
   return {
     sql: all.map(({ sql }) => sql).join(' AND '),
     values: all.flatMap(({ values }) => values),
-    isFiltered: asked.length > 0,
+    isFiltered: filtered.length > 0,
   };
+}
+
+function conditionOf<N extends FilterName>(name: N, query: Query): Condition[] {
+  const value = query[name];
+  // An empty text narrows nothing: each of these filters is met by a part of what it looks at.
+  return value === undefined || value === '' ? [] : [filters[name](value, query)];
 }
 
 /** A page of orders as JSON texts, newest first, and how many there are in all. */
 export function listOrders(
   store: Store,
   userId: string,
-  query: ParameterValues,
+  query: QueryOf<'order.list'>,
 ): { texts: string[]; total: number } {
   const conditions = conditionsOf(userId, query);
-  const include = query.include;
-  const column = Array.isArray(include) && include.includes('tracking_events') ? 'record' : 'listed';
-  const asked = { column, limit: Number(query.limit), offset: Number(query.offset) } as const;
+  const { include, limit, offset } = query;
+  const column = include?.includes('tracking_events') ? 'record' : 'listed';
+  const page = { column, limit, offset } as const;
   const rows = conditions.isFiltered
-    ? filteredPage(store, conditions, asked)
-    : newestPage(store, userId, asked);
+    ? filteredPage(store, conditions, page)
+    : newestPage(store, userId, page);
   return {
     texts: rows.map((row) => String(row.text)),
     total: countOrders(store, userId, conditions),
   };
 }
 
-interface PageAsked {
+interface Page {
   readonly column: 'record' | 'listed';
   readonly limit: number;
   readonly offset: number;
@@ -91,7 +98,7 @@ interface PageAsked {
 const filteredPage = (
   store: Store,
   { sql, values }: Condition,
-  { column, limit, offset }: PageAsked,
+  { column, limit, offset }: Page,
 ): StoredRow[] =>
   store.all(
     `SELECT ${column} AS text FROM orders WHERE seq IN
@@ -106,7 +113,7 @@ const filteredPage = (
 const bookmark = (store: Store, userId: string, offset: number): { last?: readonly [number, number] } =>
   store.cached(`orders of ${userId} before ${offset}`, () => ({}));
 
-function newestPage(store: Store, userId: string, { column, limit, offset }: PageAsked): StoredRow[] {
+function newestPage(store: Store, userId: string, { column, limit, offset }: Page): StoredRow[] {
   const { last } = offset > 0 ? bookmark(store, userId, offset) : {};
   // Taken before anything is read: of what changes meanwhile the next turn knows, and forgets it.
   const following = bookmark(store, userId, offset + limit);
@@ -136,11 +143,7 @@ function countOrders(store: Store, userId: string, { sql, values, isFiltered }: 
 const exportPage = 500;
 
 /** Every order of a filtered set, newest first, page by page, so that memory stays flat and other requests get on. */
-export async function* eachOrder(
-  store: Store,
-  userId: string,
-  query: ParameterValues,
-): AsyncGenerator<StoredRow[]> {
+export async function* eachOrder(store: Store, userId: string, query: Query): AsyncGenerator<StoredRow[]> {
   const { sql, values } = conditionsOf(userId, query);
   let [createdAt, seq] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
   for (;;) {

@@ -1,23 +1,20 @@
-import type { ParameterValue, ParameterValues } from '../../contract/parameters.ts';
 import type { RetailerSearch } from '../catalogue/retailer-search.ts';
+import type { QueryOf } from '../handler.ts';
 import type { AskedProduct } from './answers.ts';
 
-const numberIn = (value: ParameterValue | undefined): number | null =>
-  typeof value === 'number' ? value : null;
-
 /** A retailer's own search, as a query asks for it. */
-export const retailerTerms = (query: ParameterValues): RetailerSearch => ({
-  query: String(query.query),
-  retailer: String(query.retailer),
-  page: numberIn(query.page),
-  freeShipping: query.free_shipping === true,
+export const retailerTerms = (query: QueryOf<'product.search'>): RetailerSearch => ({
+  query: query.query,
+  retailer: query.retailer,
+  page: query.page ?? null,
+  freeShipping: query.free_shipping,
 });
 
 /** One product, as a query asks for it. */
-export const productTerms = (productId: string, query: ParameterValues): AskedProduct => ({
-  retailer: String(query.retailer),
+export const productTerms = (productId: string, query: QueryOf<'product.get'>): AskedProduct => ({
+  retailer: query.retailer,
   productId,
-  maxAge: numberIn(query.max_age),
-  newerThan: numberIn(query.newer_than),
-  async: query.async === true,
+  maxAge: query.max_age ?? null,
+  newerThan: query.newer_than ?? null,
+  async: query.async ?? false,
 });

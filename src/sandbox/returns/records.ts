@@ -1,4 +1,4 @@
-import type { ParameterValues } from '../../contract/parameters.ts';
+import type { QueryOf } from '../handler.ts';
 import type { Store, StoredRow } from '../store.ts';
 import type { ReturnPlan, ReturnRecord, ReturnState } from './types.ts';
 
@@ -69,12 +69,12 @@ export function findLabel(store: Store, id: string, number: number): ReturnRecor
 export function listReturns(
   store: Store,
   userId: string,
-  { status, search, limit, offset }: ParameterValues,
+  { status, search, limit, offset }: QueryOf<'return.list'>,
 ): { returns: StoredReturn[]; total: number } {
-  const text = String(search ?? '').toLowerCase();
+  const text = (search ?? '').toLowerCase();
   const conditions = [
     { sql: 'r.user_id = ?', values: [userId] },
-    ...(status == null ? [] : [{ sql: 'r.status = ?', values: [String(status)] }]),
+    ...(status === undefined ? [] : [{ sql: 'r.status = ?', values: [status] }]),
     ...(text === ''
       ? []
       : [
@@ -92,8 +92,8 @@ export function listReturns(
        (SELECT seq FROM (SELECT r.seq ${wanted} ORDER BY r.created_at DESC, r.seq DESC LIMIT ? OFFSET ?))
      ORDER BY created_at DESC, seq DESC`,
     ...values,
-    Number(limit),
-    Number(offset),
+    limit,
+    offset,
   );
   const total = Number(store.get(`SELECT count(*) AS total ${wanted}`, ...values)?.total ?? 0);
   return { returns: rows.map(storedReturn), total };
