@@ -86,7 +86,7 @@ async function showFailure(
     signal.aborted && reason instanceof ErrandError && !(error instanceof ErrandError) ? reason : error;
   const { renderError } = await import('./output/error.ts');
   const debug = argv.includes('--debug') || Boolean(process.env.ERRAND_DEBUG);
-  renderError(failure, io, wantedFormat(argv, process.env.ERRAND_OUTPUT), { debug });
+  await renderError(failure, io, wantedFormat(argv, process.env.ERRAND_OUTPUT), { debug });
   return failure instanceof ErrandError ? failure.exitCode : exitCodes.unexpected;
 }
 

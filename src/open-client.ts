@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import { own } from './contract/json.ts';
 import type { Auth } from './contract/operation.ts';
 import { type OperationName, operations } from './contract/operations/index.ts';
 import { isSameOrigin } from './http/address.ts';
@@ -134,7 +135,7 @@ async function localKey(context: Context, client: Client): Promise<string> {
   }));
   const key = store.profile(localProfile)?.api_key ?? body.api_key;
   if (key === body.api_key) context.note(`minted a sandbox key ${maskKey(key)} for profile ${localProfile}`);
-  if (await store.saveExample('home', body.example_order.shipping_address))
+  if (await store.saveExample('home', own(body.example_order, 'shipping_address')))
     context.note("saved the sandbox's example address as home");
   return key;
 }

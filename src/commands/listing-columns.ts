@@ -13,7 +13,7 @@ export const listingColumns: readonly Column[] = [
 ];
 
 /** What a search adds to its results. */
-export function searchHints(excluded: number | null | undefined, hint: string | null | undefined): string[] {
+export function searchHints(excluded: number | undefined, hint: string | undefined): string[] {
   const dropped = excluded ? [`${excluded} more outside the price bounds`] : [];
   return hint ? [...dropped, hint] : dropped;
 }

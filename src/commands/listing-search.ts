@@ -1,5 +1,7 @@
+import { numberIn, objectsIn, textIn } from '../contract/json.ts';
 import { operations } from '../contract/operations/index.ts';
-import type { ListResult, Row } from '../output/result.ts';
+import type { Received } from '../http/client-types.ts';
+import type { ListResult } from '../output/result.ts';
 import { optionFor } from './from-contract.ts';
 import { listingColumns, searchHints } from './listing-columns.ts';
 
@@ -33,18 +35,12 @@ export const priceBounds = ({
   ...(maxPrice !== undefined && { max_price: maxPrice }),
 });
 
-interface Found {
-  readonly results: readonly Row[];
-  readonly excluded_by_price?: number | null | undefined;
-  readonly hint?: string | null | undefined;
-}
-
 /** The listings that a search for `words` has found. */
-export const listings = (words: string, { results, excluded_by_price, hint }: Found): ListResult => ({
+export const listings = (words: string, body: Received<'search'> | Received<'agent.search'>): ListResult => ({
   kind: 'list',
-  rows: results,
+  rows: objectsIn(body, 'results'),
   columns: listingColumns,
   id: 'url',
   empty: `nothing found for "${words}"`,
-  hints: () => searchHints(excluded_by_price, hint),
+  hints: () => searchHints(numberIn(body, 'excluded_by_price'), textIn(body, 'hint')),
 });

@@ -35,16 +35,17 @@ export type ParameterRule =
   | { readonly together: readonly [string, string] }
   | { readonly exclusive: readonly [string, string] };
 
+/** `newId` is that of what was just made: an answer without one proves nothing. */
+export type EssentialKind = 'id' | 'newId' | 'text' | 'number' | 'boolean' | 'object';
+
 /** The answer of an operation when it succeeds. */
 export type Answer =
   | {
       readonly status: 200 | 201;
       readonly type: 'json';
       readonly schema: SchemaName;
-      /** Fields without which the answer is none of the service's. */
-      readonly essential?: readonly string[];
-      /** The field with the id of what was made. An answer without an id there proves nothing. */
-      readonly made?: string;
+      /** Fields without which, in their type, the answer is none of the service's. */
+      readonly essential?: Readonly<Record<string, EssentialKind>>;
       /** Where the records of a list stand, for paging. */
       readonly rows?: string;
     }

@@ -1,5 +1,6 @@
+import { isObject, own } from '../contract/json.ts';
 import { idPattern, uuidPattern } from '../contract/limits.ts';
-import type { Operation, Surface } from '../contract/operation.ts';
+import type { EssentialKind, Operation, Surface } from '../contract/operation.ts';
 import { redactor } from '../redact/redactor.ts';
 import { parseJson } from './read-body.ts';
 import { isHtml } from './refusal.ts';
@@ -26,30 +27,40 @@ export function readGoodAnswer(
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { problem: "JSON that is not the service's: no object" };
   }
-  const missing = [...(answer.essential ?? []), ...(answer.rows === undefined ? [] : [answer.rows])].find(
-    (name) => !isThere(body, name, name === answer.rows),
+  if (answer.rows !== undefined && !Array.isArray(own(body, answer.rows)))
+    return { problem: `JSON that is not the service's: it has no ${answer.rows}` };
+  const wrong = Object.entries(answer.essential ?? {}).find(
+    ([name, kind]) => !isOfKind[kind](own(body, name), surface),
   );
-  if (missing !== undefined) return { problem: `JSON that is not the service's: it has no ${missing}` };
-  const wrong = (answer.essential ?? []).find(
-    (name) => idNames.includes(name) && !isId(surface, Reflect.get(body, name), name === answer.made),
-  );
-  return wrong === undefined
-    ? { body }
-    : { problem: `JSON that is not the service's: its ${wrong} is not an id` };
+  if (!wrong) return { body };
+  const [name, kind] = wrong;
+  const what = own(body, name) === undefined ? `it has no ${name}` : `its ${name} is not ${kindNames[kind]}`;
+  return { problem: `JSON that is not the service's: ${what}` };
 }
 
-const idNames: readonly string[] = ['id', 'short_id', 'order_id', 'request_id'];
+type IsOfKind = (value: unknown, surface: Surface) => boolean;
 
 /**
  * Paths, file names and commands are built from ids, and a secret that was repeated as one must not be kept as one. What
  * the current surface makes has a UUID; the form of the legacy ids is not known.
  */
-const isId = (surface: Surface, value: unknown, isMade: boolean): boolean =>
-  typeof value === 'string' &&
-  (isMade && surface === 'current' ? uuidPattern : idPattern).test(value) &&
-  redactor.known(value) === value;
+const isId = (value: unknown, pattern: RegExp): boolean =>
+  typeof value === 'string' && pattern.test(value) && redactor.known(value) === value;
 
-function isThere(body: object, name: string, isList: boolean): boolean {
-  const value: unknown = Object.hasOwn(body, name) ? Reflect.get(body, name) : undefined;
-  return isList ? Array.isArray(value) : value !== undefined;
-}
+const isOfKind: Readonly<Record<EssentialKind, IsOfKind>> = {
+  id: (value) => isId(value, idPattern),
+  newId: (value, surface) => isId(value, surface === 'current' ? uuidPattern : idPattern),
+  text: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  object: isObject,
+};
+
+const kindNames: Readonly<Record<EssentialKind, string>> = {
+  id: 'an id',
+  newId: 'an id',
+  text: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+};

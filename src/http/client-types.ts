@@ -1,4 +1,5 @@
-import type { Operation, Parameter } from '../contract/operation.ts';
+import type { JsonObject } from '../contract/json.ts';
+import type { EssentialKind, Operation, Parameter } from '../contract/operation.ts';
 import type { OperationName, operations } from '../contract/operations/index.ts';
 import type { SchemaName, Shape, ShapeInput } from '../contract/schemas/index.ts';
 
@@ -43,11 +44,34 @@ export type InputOf<N extends OperationName> = Part<'path', Field<Table[N], 'pat
   Part<'query', Field<Table[N], 'query'>> &
   BodyPart<Field<Table[N], 'body'>>;
 
-/** What it answers with when it succeeds. */
-export type BodyOf<N extends OperationName> = Table[N]['answer'] extends {
+interface ValueOfKind {
+  id: string;
+  newId: string;
+  text: string;
+  number: number;
+  boolean: boolean;
+  object: JsonObject;
+}
+
+type Essential<A> = A extends { readonly essential: infer E extends Readonly<Record<string, EssentialKind>> }
+  ? { readonly [K in keyof E]: ValueOfKind[E[K]] }
+  : unknown;
+type Rows<A> = A extends { readonly rows: infer R extends string }
+  ? { readonly [K in R]: readonly unknown[] }
+  : unknown;
+type CertainKeys<A> = keyof (Essential<A> & Rows<A>);
+
+/**
+ * A record as it was received: what the table calls essential is certain, and of the rest of its shape nobody knows
+ * whether it is there, and in which type.
+ */
+export type Received<N extends OperationName> = Table[N]['answer'] extends {
   readonly schema: infer S extends SchemaName;
 }
-  ? Shape<S>
+  ? Essential<Table[N]['answer']> &
+      Rows<Table[N]['answer']> & {
+        readonly [K in Exclude<keyof Shape<S>, CertainKeys<Table[N]['answer']>>]?: unknown;
+      }
   : undefined;
 
 type Answering<T extends Operation['answer']['type']> = {

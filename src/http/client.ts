@@ -4,7 +4,7 @@ import { type OperationName, operations } from '../contract/operations/index.ts'
 import { redactor } from '../redact/redactor.ts';
 import { checkedBase } from './address.ts';
 import { readGoodAnswer } from './answer.ts';
-import type { BodyOf, CallName, InputOf, StreamName } from './client-types.ts';
+import type { CallName, InputOf, Received, StreamName } from './client-types.ts';
 import { credentialFor } from './credential.ts';
 import { type Described, describeRequest } from './describe.ts';
 import { downloadRequest, isForeign } from './download.ts';
@@ -54,7 +54,7 @@ export type RawAnswer = Head & ({ readonly json: unknown } | { readonly chunks: 
 /** The service, typed by the table of operations. Every method throws ErrandError, UsageError before anything is sent. */
 export interface Client {
   /** The body is checked by the caller; parameters are checked here. */
-  call<N extends CallName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Called<BodyOf<N>>>;
+  call<N extends CallName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Called<Received<N>>>;
   /** An answer of any length, not kept in memory. */
   stream<N extends StreamName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Streamed>;
   /** Any request, with the same retries and errors. */
@@ -106,7 +106,7 @@ export function createClient(options: ClientOptions): Client {
       const performed = await send(request, () => false, more);
       const body = goodBody(operations[name], request, performed);
       // The table says which shape it is; of that only the essential is checked, so that the service may grow.
-      return { ...headOf(performed), body: body as BodyOf<N> };
+      return { ...headOf(performed), body: body as Received<N> };
     },
     async stream(name, input, more) {
       const request = prepared(name, input);

@@ -1,3 +1,4 @@
+import { numberIn, objectsIn } from '../contract/json.ts';
 import { limits } from '../contract/limits.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
@@ -11,6 +12,8 @@ interface CreatedWithin {
   readonly created_after?: string;
   readonly created_before?: string;
 }
+
+const hasId = (order: Row): order is Row & { readonly id: string } => typeof order.id === 'string';
 
 interface PageQuery extends CreatedWithin {
   readonly limit: number;
@@ -84,9 +87,15 @@ export class OrderPoll {
   /** One page of the list, and the wanted orders on it. */
   async #page(wanted: Set<string>, query: PageQuery) {
     this.requests += 1;
-    const { orders, total } = (await this.#client.call('order.list', { query })).body;
-    const found = orders.filter(({ id }) => wanted.delete(id)).map((order) => this.#remember(order));
-    return { found, read: orders.length, total };
+    const { body } = await this.#client.call('order.list', { query });
+    const found = objectsIn(body, 'orders')
+      .filter(hasId)
+      .filter(({ id }) => wanted.delete(id));
+    return {
+      found: found.map((order) => this.#remember(order)),
+      read: body.orders.length,
+      total: numberIn(body, 'total'),
+    };
   }
 
   async #parted(ids: readonly string[]): Promise<{ own: string[]; others: string[] }> {

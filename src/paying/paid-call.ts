@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { operations } from '../contract/operations/index.ts';
-import type { BodyOf, InputOf } from '../http/client-types.ts';
+import type { InputOf, Received } from '../http/client-types.ts';
 import { readGrant } from '../http/payment-credential.ts';
 import type { PayOptions } from './options.ts';
 import { agreeOnPayment, askPrice, notePaid, pay } from './pay.ts';
@@ -17,7 +17,7 @@ export async function paidCall<N extends DataCall>(
   name: N,
   input: InputOf<N>,
   options: PayOptions,
-): Promise<BodyOf<N>> {
+): Promise<Received<N>> {
   const client = await context.client();
   const asked = await askPrice(() => client.call(name, input));
   if ('answer' in asked) return asked.answer.body;

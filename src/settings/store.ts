@@ -148,13 +148,14 @@ export class SettingsStore {
   }
 
   /** Saves the sandbox's example, without its empty fields, where no address is saved. @returns whether it was. */
-  async saveExample(
-    name: string,
-    example: Readonly<Record<string, string | null | undefined>>,
-  ): Promise<boolean> {
+  async saveExample(name: string, example: unknown): Promise<boolean> {
     if (this.addressNames().length > 0) return false;
+    const { checkShape } = await import('../contract/schemas/check.ts');
+    const { value } = checkShape('Address', example, 'answer');
+    // A service whose example is no address has none.
+    if (!value) return false;
     const address = Object.fromEntries(
-      Object.entries(example).flatMap(([field, value]) => (value == null ? [] : [[field, value] as const])),
+      Object.entries(value).flatMap(([field, text]) => (text == null ? [] : [[field, text] as const])),
     );
     let isSaved = false;
     await this.#update((stored) => {

@@ -23,4 +23,13 @@ export class Random {
     if (value === undefined) throw new Error('nothing to pick from');
     return value;
   }
+
+  /** As many of the values as there are, at most, in an order that is drawn. */
+  some<T>(values: readonly T[], most: number): T[] {
+    const left = [...values];
+    const drawn: T[] = [];
+    while (drawn.length < most && left.length > 0)
+      drawn.push(...left.splice(this.integer(0, left.length - 1), 1));
+    return drawn;
+  }
 }

@@ -1,14 +1,15 @@
 import type { Context } from '../../context.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
+import { textIn } from '../../contract/json.ts';
 import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
+import type { Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { checkName, readIds } from '../ids.ts';
 import { accountDetailColumns } from './columns.ts';
 
-type Account = Shape<'ManagedAccount'>;
+type Account = Row;
 
 /** Between two looks for the first message, ms. */
 const pollMs = 3000;
@@ -33,15 +34,25 @@ export const forwarding = defineCommand({
     const client = await context.client();
     const deadline = new Deadline(context.clock, context.waitMs());
     let account = await find(client, id, deadline);
-    if (!account.has_forwarding) for (const line of instructions(account)) context.note(line);
-    if (wait && !account.has_forwarding) account = await untilForwarded(context, client, id, deadline);
-    const hints = account.has_forwarding ? ['a message has arrived: codes are passed on'] : [];
+    if (!isForwarded(account)) for (const line of instructions(account)) context.note(line);
+    if (wait && !isForwarded(account)) account = await untilForwarded(context, client, id, deadline);
+    const hints = isForwarded(account) ? ['a message has arrived: codes are passed on'] : [];
     return { kind: 'record', record: account, columns: accountDetailColumns, id: 'short_id', hints };
   },
 });
 
-const instructions = ({ email, forwarding_email: address }: Account): string[] => [
-  `Forward what the retailer sends to ${email}, by email or text message, to ${address}:`,
+const isForwarded = ({ has_forwarding: has }: Account): boolean => has === true;
+
+/** @throws ErrandError where the service does not name the address. */
+function instructions(account: Account): string[] {
+  const address = textIn(account, 'forwarding_email');
+  if (address === undefined)
+    throw new ErrandError('unavailable', 'the service does not name the address to forward to');
+  const login = textIn(account, 'email') ?? 'the account';
+  return [`Forward what the retailer sends to ${login}, by email or text message, to ${address}:`, ...steps];
+}
+
+const steps = [
   '  1. in the mailbox, forward messages of the retailer to this address; a text message can be forwarded the same way',
   '  2. give the forwarded message a fixed subject, such as "verification", with no digits in it: a number there is taken for the code',
   '  3. let the message itself come first in the body: six digits before the code may be taken for it',
@@ -52,8 +63,7 @@ const instructions = ({ email, forwarding_email: address }: Account): string[] =
 async function find(client: Client, id: string, deadline: Deadline): Promise<Account> {
   for await (const { rows } of pages(client, 'account.list', {}, { all: true, deadline })) {
     const found = rows.find(({ short_id, id: uuid }) => short_id === id || uuid === id);
-    // A row of the list is an account by the table.
-    if (found) return found as Account;
+    if (found) return found;
   }
   throw new ErrandError('not_found', `there is no account ${id}; \`errand account list\` shows them`);
 }
@@ -67,7 +77,7 @@ async function untilForwarded(
   for (;;) {
     // The last look begins when --timeout has passed.
     const account = await find(client, id, new Deadline(clock, Math.max(deadline.leftMs, pollMs)));
-    if (account.has_forwarding) return account;
+    if (isForwarded(account)) return account;
     if (!(await deadline.pause(pollMs, signal)))
       throw new ErrandError('deadline', `--timeout passed; no message has come for ${id}`);
   }

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
+import { textIn } from '../../contract/json.ts';
 import { UsageError } from '../../errors.ts';
+import type { Received } from '../../http/client-types.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { embeddedUrl, type Profile } from '../../settings/stored.ts';
 import { shellLine } from '../../shell-word.ts';
@@ -70,8 +71,10 @@ function warnings({ settings: { apiKey } }: Context, mode: 'test' | 'live' | und
   ];
 }
 
-async function tell(context: Context, device: Shape<'DeviceCode'>, browser: boolean): Promise<void> {
-  const { user_code: code, verification_uri: uri, verification_uri_complete: whole } = device;
+async function tell(context: Context, device: Received<'device.code'>, browser: boolean): Promise<void> {
+  const { user_code: code } = device;
+  const uri = textIn(device, 'verification_uri');
+  const whole = textIn(device, 'verification_uri_complete') ?? uri;
   if (context.settings.baseUrl.value === embeddedUrl) {
     context.note(`code ${code}`);
     context.note(
@@ -79,8 +82,9 @@ async function tell(context: Context, device: Shape<'DeviceCode'>, browser: bool
     );
     return;
   }
-  context.note(`enter the code ${code} at ${uri}`);
-  if (!browser || !context.interactive.yes) return;
+  const where = uri === undefined ? 'where you sign in to the service' : `at ${uri}`;
+  context.note(`enter the code ${code} ${where}`);
+  if (whole === undefined || !browser || !context.interactive.yes) return;
   const { openBrowser } = await import('./browser.ts');
   if (await openBrowser(whole, context.environment)) context.note('opened it in the browser');
 }

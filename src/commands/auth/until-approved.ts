@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
+import { numberIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
 import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import type { Received } from '../../http/client-types.ts';
 import { whereFlags } from '../../where-flags.ts';
 
 /** The codes that mean: keep waiting (specification, Device approval polling). */
@@ -11,6 +12,9 @@ const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending
 const usualIntervalSeconds = limits.deviceIntervalSeconds;
 /** What a service can ask for; anything longer is no interval. */
 const longestIntervalSeconds = 600;
+/** How long a code lives where the service does not say (RFC 8628 leaves it open), and at most. */
+const usualLifeSeconds = 900;
+const longestLifeSeconds = 24 * 3600;
 
 /**
  * Polls at the interval it is told, until the code's own end or --timeout.
@@ -19,12 +23,15 @@ const longestIntervalSeconds = 600;
 export async function untilApproved(
   context: Pick<Context, 'clock' | 'signal' | 'waitMs' | 'settings'>,
   client: Client,
-  device: Shape<'DeviceCode'>,
-): Promise<Shape<'DeviceToken'>> {
+  device: Received<'device.code'>,
+): Promise<Received<'device.token'>> {
   const { clock, signal } = context;
-  const life = new Deadline(clock, device.expires_in * 1000);
+  const life = new Deadline(
+    clock,
+    secondsIn(device, 'expires_in', longestLifeSeconds, usualLifeSeconds) * 1000,
+  );
   const deadline = new Deadline(clock, context.waitMs());
-  let seconds = device.interval || usualIntervalSeconds;
+  let seconds = secondsIn(device, 'interval', longestIntervalSeconds, usualIntervalSeconds);
   for (;;) {
     if (deadline.leftMs === 0) throw late();
     if (!(await life.pause(Math.min(seconds * 1000, deadline.leftMs), signal))) throw expired(context);
@@ -42,11 +49,16 @@ export async function untilApproved(
 const isBlip = ({ category, facts: { status } }: ErrandError): boolean =>
   (category === 'unavailable' || category === 'deadline') && (status === undefined || status >= 400);
 
+/** A span that the service names; the usual one where it names none that can be. */
+function secondsIn(from: unknown, name: string, longest: number, usual: number): number {
+  const seconds = numberIn(from, name);
+  return seconds !== undefined && seconds > 0 && seconds <= longest ? seconds : usual;
+}
+
 /** Seconds until the next poll: what the service tells, and more than before where that was too fast (RFC 8628, 3.5). */
 function nextInterval(seconds: number, { facts: { code, details, retryAfterMs = 0 } }: ErrandError): number {
-  const interval: unknown = Object(details).interval;
-  const isSane = typeof interval === 'number' && interval > 0 && interval <= longestIntervalSeconds;
-  const asked = isSane ? interval : Math.max(seconds, retryAfterMs / 1000);
+  const unnamed = Math.max(seconds, retryAfterMs / 1000);
+  const asked = secondsIn(details, 'interval', longestIntervalSeconds, unnamed);
   return code === 'slow_down' && asked <= seconds ? seconds + usualIntervalSeconds : asked;
 }
 

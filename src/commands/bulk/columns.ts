@@ -1,4 +1,5 @@
-import type { Column } from '../../output/result.ts';
+import { numberIn } from '../../contract/json.ts';
+import type { Column, Row } from '../../output/result.ts';
 import { type Reasons, reasonOf } from './reasons.ts';
 
 export const issueColumns: readonly Column[] = [
@@ -18,6 +19,11 @@ export const batchColumns: readonly Column[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
+const placeIn = (row: Row): number | undefined => {
+  const index = numberIn(row, 'index');
+  return index === undefined ? undefined : index + 1;
+};
+
 /** A batch with its rows. @param numberOf the row's number in its file, where that is known here. */
 export const batchDetailColumns = (
   numberOf: ((index: number) => number | undefined) | undefined,
@@ -30,8 +36,8 @@ export const batchDetailColumns = (
     path: 'rows',
     columns: [
       numberOf
-        ? { name: 'row', path: 'index', weight: 10, value: ({ index }) => numberOf(Number(index)) }
-        : { name: 'place', path: 'index', weight: 10, value: ({ index }) => Number(index) + 1 },
+        ? { name: 'row', path: 'index', weight: 10, value: (row) => numberOf(numberIn(row, 'index') ?? -1) }
+        : { name: 'place', path: 'index', weight: 10, value: placeIn },
       { name: 'status', path: 'status', kind: 'status', weight: 9 },
       { name: 'order', path: 'order_id', kind: 'id', weight: 8 },
       { name: 'order status', path: 'order_status', kind: 'status', weight: 7 },

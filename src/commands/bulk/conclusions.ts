@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
 import { shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
+import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { FollowSummary } from './follow.ts';
 import { countedReasons, type Reasons, reasonOf } from './reasons.ts';
-import { type Batch, isFailed, type RowState, stateOf } from './row-state.ts';
+import { isFailed, type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
 
 const grouped = (count: number): string => count.toLocaleString('en-US');
@@ -52,7 +53,9 @@ export function conclusions(
 /** `44 failed: 40 max_price_exceeded, 4 out_of_stock`. */
 function why(state: RowState, batches: readonly Batch[], reasons: Reasons): string[] {
   const found = batches.flatMap((batch) =>
-    batch.rows.filter((row) => stateOf(row, batch) === state).map((row) => reasonOf(row, reasons)),
+    rowsOf(batch)
+      .filter((row) => stateOf(row, batch) === state)
+      .map(({ record }) => reasonOf(record, reasons)),
   );
   return found.length === 0 ? [] : [`${grouped(found.length)} ${state}: ${countedReasons(found)}`];
 }
@@ -63,11 +66,11 @@ function commandsFor(
   what: string,
   verb: string,
   batches: readonly Batch[],
-  has: (row: Batch['rows'][number], batch: Batch) => boolean,
+  has: (row: BatchRow, batch: Batch) => boolean,
 ): string[] {
   const where = whereFlags(context);
   const commands = batches
-    .filter((batch) => batch.rows.some((row) => has(row, batch)))
+    .filter((batch) => rowsOf(batch).some((row) => has(row, batch)))
     .map(({ id }) => `errand bulk ${verb} ${shellWord(id)}${where}`);
   return commands.length === 0 ? [] : [`${what}: ${commands.join('; ')}`];
 }

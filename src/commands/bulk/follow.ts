@@ -1,16 +1,18 @@
 import type { Context } from '../../context.ts';
+import { type JsonObject, numberIn } from '../../contract/json.ts';
 import { Deadline, stopwatch } from '../../deadline.ts';
 import { exitCodes } from '../../errors.ts';
 import { isBlip } from '../../ordering/blip.ts';
 import type { Row } from '../../output/result.ts';
 import type { TableLayout } from '../../state/uploads.ts';
+import { type Batch, rowsOf } from './batch.ts';
 import { layoutOf } from './layout.ts';
-import { type Batch, type BatchRow, type RowState, type RowTally, stateOf, tallyOf } from './row-state.ts';
+import { type RowState, type RowTally, stateOf, tallyOf } from './row-state.ts';
 
 /** What following batches tells, as it happens. */
 export type FollowEvent =
   | { readonly type: 'ready'; readonly batches: number }
-  | ({ readonly type: 'row'; readonly batch_id: string; readonly row?: number } & BatchRow)
+  | ({ readonly type: 'row'; readonly batch_id: string; readonly row?: number } & JsonObject)
   | { readonly type: 'gap'; readonly message: string }
   | { readonly type: 'reconnected'; readonly gap_ms: number }
   | ({ readonly type: 'summary' } & FollowSummary);
@@ -27,9 +29,12 @@ const pace = { shortestMs: 500, longestMs: 5000 };
 const goesOn: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
 
 /** Rows that the service has not written down yet are awaited like the others. */
-const isDone = (batch: Batch): boolean =>
-  batch.rows.every((row) => !goesOn.has(stateOf(row, batch))) &&
-  (batch.rows.length >= batch.row_count || batch.status === 'completed' || batch.status === 'failed');
+function isDone(batch: Batch): boolean {
+  const rows = rowsOf(batch);
+  const count = numberIn(batch, 'row_count') ?? Number.POSITIVE_INFINITY;
+  const isWhole = rows.length >= count || batch.status === 'completed' || batch.status === 'failed';
+  return isWhole && rows.every((row) => !goesOn.has(stateOf(row, batch)));
+}
 
 /**
  * Follows batches until every row has become an order that was placed, or has failed; a row for each change. An interruption is
@@ -71,14 +76,15 @@ export async function* followBatches(
       for (const id of open) {
         const { body } = await client.call('bulk.get', { path: { batch_id: id } });
         latest.set(id, body);
-        for (const row of body.rows) {
-          const state = `${row.status} ${row.order_status}`;
+        const head = { type: 'row', batch_id: id } as const;
+        for (const row of rowsOf(body)) {
+          const state = `${row.status} ${row.orderStatus}`;
           const name = `${id} ${row.index}`;
           if (states.get(name) === state) continue;
           states.set(name, state);
           changes += 1;
           const number = (await layout(id))?.numbers[row.index];
-          yield { type: 'row', batch_id: id, ...(number !== undefined && { row: number }), ...row };
+          yield { ...head, ...(number !== undefined && { row: number }), ...row.record, ...head };
         }
         if (isDone(body)) open.delete(id);
       }

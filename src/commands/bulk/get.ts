@@ -2,10 +2,10 @@ import type { Context } from '../../context.ts';
 import type { Result } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { eachId, readIds } from '../ids.ts';
+import type { Batch } from './batch.ts';
 import { batchColumns, batchDetailColumns } from './columns.ts';
 import { layoutOf } from './layout.ts';
 import { readReasons } from './reasons.ts';
-import type { Batch } from './row-state.ts';
 
 export const get = defineCommand({
   name: 'get',

@@ -1,8 +1,10 @@
 import type { Context } from '../../context.ts';
+import { textIn } from '../../contract/json.ts';
 import { ErrandError } from '../../errors.ts';
 import { pages } from '../../http/paging.ts';
 import { accessor, plainText } from '../../output/path.ts';
-import { type Batch, stateOf } from './row-state.ts';
+import { type Batch, rowsOf } from './batch.ts';
+import { stateOf } from './row-state.ts';
 
 /** Why an order failed. */
 interface Reason {
@@ -23,11 +25,13 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
   const wanted = new Set<string>();
   let since = '';
   for (const batch of batches) {
-    const failed = batch.rows.filter(
-      (row) => row.order_id !== null && plainText(row.error) === '' && stateOf(row, batch) === 'failed',
+    const unsaid = rowsOf(batch).filter(
+      (row) => (row.error ?? '') === '' && stateOf(row, batch) === 'failed',
     );
-    for (const { order_id: id } of failed) if (id !== null) wanted.add(id);
-    if (failed.length > 0 && (since === '' || batch.created_at < since)) since = plainText(batch.created_at);
+    const failed = unsaid.flatMap(({ orderId: id }) => (id === undefined ? [] : [id]));
+    for (const id of failed) wanted.add(id);
+    const made = textIn(batch, 'created_at') ?? '';
+    if (failed.length > 0 && (since === '' || made < since)) since = made;
   }
   const reasons = new Map<string, Reason>();
   if (wanted.size === 0) return reasons;

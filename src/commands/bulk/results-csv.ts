@@ -1,9 +1,9 @@
 import { readTable } from '../../bulk/read.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import type { Batch } from './batch.ts';
 import { layoutOf } from './layout.ts';
 import { type Reasons, readReasons, reasonOf } from './reasons.ts';
-import type { Batch } from './row-state.ts';
 
 type Chunks = AsyncIterable<Uint8Array>;
 

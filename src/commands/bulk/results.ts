@@ -2,8 +2,8 @@ import { ErrandError, UsageError } from '../../errors.ts';
 import { shellLine } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
+import type { Batch } from './batch.ts';
 import { followBatches } from './follow.ts';
-import type { Batch } from './row-state.ts';
 
 export const results = defineCommand({
   name: 'results',

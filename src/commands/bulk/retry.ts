@@ -10,8 +10,9 @@ import { whereFlags } from '../../where-flags.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
+import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import { uploadedColumns } from './columns.ts';
-import { type Batch, isFailed } from './row-state.ts';
+import { isFailed } from './row-state.ts';
 import { csvOf, writeCsv } from './rows-file.ts';
 import { rowsText } from './spend.ts';
 import { notifyOnComplete, tableOptions } from './table-options.ts';
@@ -73,7 +74,7 @@ export const retry = defineCommand({
       );
     const client = await context.client();
     const { body: batch } = await client.call('bulk.get', { path: { batch_id: batchId } });
-    const failed = batch.rows.filter((row) => isFailed(row, batch));
+    const failed = rowsOf(batch).filter((row) => isFailed(row, batch));
     if (failed.length === 0) return { kind: 'none', hints: ['no row of this batch has failed'] };
     const { rows: uploaded, layout } =
       file === undefined
@@ -116,7 +117,7 @@ async function keepLayout(
   context: Context,
   key: string,
   { headings, numbers }: TableLayout,
-  failed: readonly Batch['rows'][number][],
+  failed: readonly BatchRow[],
 ): Promise<void> {
   const kept = failed.map(({ index }) => numbers[index] ?? index + 1);
   await (await context.uploads()).keep(key, { headings, numbers: kept });
@@ -126,11 +127,14 @@ async function keepLayout(
  * The row to send again. Where no order came of it its key is still good, and keeps a later upload of the whole file
  * from placing it twice; where an order failed, a key that follows from batch and row makes a new one, once.
  */
-function again(
-  { id }: Batch,
-  { index, order_id: order }: Batch['rows'][number],
-  row: UploadRow | undefined,
-): UploadRow {
-  if (!row) throw new ErrandError('unexpected', `row ${index} of batch ${id} is not among the rows uploaded`);
-  return order === null ? row : { ...row, idempotency_key: stableKey(['retry', id, index]) };
+function again({ id }: Batch, { index, orderId }: BatchRow, row: UploadRow | undefined): UploadRow {
+  if (!row)
+    throw new ErrandError(
+      'unavailable',
+      `row ${index} of batch ${id} is not among the rows that were uploaded`,
+      {
+        outcome: 'not_sent',
+      },
+    );
+  return orderId === undefined ? row : { ...row, idempotency_key: stableKey(['retry', id, index]) };
 }

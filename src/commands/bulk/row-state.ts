@@ -1,8 +1,5 @@
-import type { Shape } from '../../contract/schemas/index.ts';
-import { plainText } from '../../output/path.ts';
-
-export type Batch = Shape<'BulkBatchResponse'>;
-export type BatchRow = Batch['rows'][number];
+import { failedOrderStatuses } from '../../contract/enums.ts';
+import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 
 /**
  * How a row stands: `waiting` to become an order, `refused` as one, ordered `before` (its key has an order already), or
@@ -10,17 +7,18 @@ export type BatchRow = Batch['rows'][number];
  */
 export type RowState = 'waiting' | 'refused' | 'before' | 'under_way' | 'placed' | 'failed';
 
-const openOrder: ReadonlySet<string | null> = new Set(['pending', 'in_progress']);
-const goodOrder = 'order_placed';
+const openOrder: ReadonlySet<string | undefined> = new Set(['pending', 'in_progress']);
+const badOrder: ReadonlySet<string | undefined> = new Set(failedOrderStatuses);
 
 export function stateOf(row: BatchRow, batch: Pick<Batch, 'status'>): RowState {
-  const { status, order_status: order, error } = row;
+  const { status, orderStatus: order, error } = row;
   // A batch that failed as a whole places no more rows.
   if (status === 'failed' || (status === 'pending' && batch.status === 'failed'))
-    return plainText(error).startsWith('already_exists') ? 'before' : 'refused';
-  if (status === 'pending') return 'waiting';
+    return error?.startsWith('already_exists') ? 'before' : 'refused';
+  if (status === undefined || status === 'pending') return 'waiting';
   if (openOrder.has(order)) return 'under_way';
-  return order === goodOrder ? 'placed' : 'failed';
+  // A row that is placed has an order: where nothing known says that it failed, it is not to be placed again.
+  return badOrder.has(order) ? 'failed' : 'placed';
 }
 
 /** Whether a row is to be tried again: it became no order and no order of its key exists, or its order failed. */
@@ -45,8 +43,9 @@ export function tallyOf(batches: Iterable<Batch>): RowTally {
   const count = { refused: 0, waiting: 0, placed: 0, failed: 0, under_way: 0, before: 0 };
   let rows = 0;
   for (const batch of batches) {
-    rows += batch.rows.length;
-    for (const row of batch.rows) count[stateOf(row, batch)] += 1;
+    const read = rowsOf(batch);
+    rows += read.length;
+    for (const row of read) count[stateOf(row, batch)] += 1;
   }
   const { refused, waiting, ...orders } = count;
   return { rows, ordered: rows - refused - waiting, refused, waiting, ...orders };

@@ -2,6 +2,7 @@ import type { Batch } from '../../bulk/batches.ts';
 import type { ShownIssue } from '../../bulk/check.ts';
 import { inFlight } from '../../bulk/flow.ts';
 import type { Context } from '../../context.ts';
+import { listIn, numberIn, objectsIn } from '../../contract/json.ts';
 import { ErrandError } from '../../errors.ts';
 import { plainText } from '../../output/path.ts';
 import type { Row } from '../../output/result.ts';
@@ -34,21 +35,19 @@ export async function* checkAtService(
     async ({ rows, numbers }) => {
       const body = { filename: name, rows: rows.map((row) => ({ ...row })) };
       const { body: answer } = await client.call('bulk.validate', { body });
-      const issues = answer.rows.flatMap(({ index, errors }) =>
-        list(errors).map((error) => ({
-          row: numbers[index] ?? index,
-          column: '',
-          value: '',
-          message: plainText(error),
-        })),
+      const checked = objectsIn(answer, 'rows').map((row, place) => ({
+        number: numbers[numberIn(row, 'index') ?? place] ?? place,
+        errors: listIn(row, 'errors').map(plainText),
+        isValid: row.ok === true && listIn(row, 'errors').length === 0,
+      }));
+      const issues = checked.flatMap(({ number, errors }) =>
+        errors.map((message) => ({ row: number, column: '', value: '', message })),
       );
-      const refused = answer.rows
-        .filter(({ ok, errors }) => !ok || list(errors).length > 0)
-        .map(({ index }) => numbers[index] ?? index);
+      const refused = checked.filter(({ isValid }) => !isValid).map(({ number }) => number);
       if (amount(answer, 'invalid_rows') > refused.length)
         throw new ErrandError(
           'unavailable',
-          `the service counts ${answer.invalid_rows} invalid rows and names ${refused.length}`,
+          `the service counts ${amount(answer, 'invalid_rows')} invalid rows and names ${refused.length}`,
           { outcome: 'not_sent' },
         );
       return {
@@ -63,8 +62,6 @@ export async function* checkAtService(
     { most: mostInFlight, now: context.clock.monotonic },
   );
 }
-
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** A sum is spent by: one that is no number is not taken for nothing. */
 function amount(answer: Row, name: string): number {

@@ -3,10 +3,11 @@ import { RowKeys, readRows, type UploadRow } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import { rowReader } from '../../contract/bulk-row.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import { plainText } from '../../output/path.ts';
 import type { TableLayout } from '../../state/uploads.ts';
+import type { Batch } from './batch.ts';
 import { layoutOf } from './layout.ts';
 import { checkOneReading } from './one-reading.ts';
-import type { Batch } from './row-state.ts';
 import { openSource } from './source.ts';
 import { rowsText } from './spend.ts';
 import { readTableOptions, type TableFlags } from './table-options.ts';
@@ -56,7 +57,7 @@ export async function rowsOfFile(
   checkOneReading(context, source.name, prices);
   if (rows.length === batch.row_count) return { rows, layout: { headings, numbers } };
   throw new UsageError(
-    `${path} has ${rowsText(rows.length)} and the batch ${batch.row_count}: it is not the file that was uploaded as this batch`,
+    `${path} has ${rowsText(rows.length)} and the batch ${plainText(batch.row_count)}: it is not the file that was uploaded as this batch`,
   );
 }
 

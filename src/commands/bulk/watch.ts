@@ -3,11 +3,12 @@ import { createProgress, type Progress } from '../../output/progress.ts';
 import type { Column, ListResult, Result, Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { readIds } from '../ids.ts';
+import type { Batch } from './batch.ts';
 import { batchColumns } from './columns.ts';
 import { conclusions } from './conclusions.ts';
 import { exitCodeOf, type FollowSummary, followBatches, withoutRows } from './follow.ts';
 import { readReasons } from './reasons.ts';
-import { type Batch, tallyOf } from './row-state.ts';
+import { tallyOf } from './row-state.ts';
 
 export const watch = defineCommand({
   name: 'watch',

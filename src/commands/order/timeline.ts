@@ -1,3 +1,4 @@
+import { objectsIn } from '../../contract/json.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
 import { milestoneColumns } from '../order-columns.ts';
@@ -17,7 +18,7 @@ export const timeline = defineCommand({
     const { body } = await client.call('order.timeline', { path: { order_id: checkUuid('order id', id) } });
     return {
       kind: 'list',
-      rows: body.milestones,
+      rows: objectsIn(body, 'milestones'),
       columns: milestoneColumns,
       id: 'type',
       empty: 'no milestone yet',

@@ -1,9 +1,11 @@
 import type { Context } from '../../context.ts';
+import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { placeOrder } from '../../ordering/place.ts';
 import { watchOrders } from '../../ordering/watch.ts';
 import { defaultPace } from '../../ordering/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
+import { plainText } from '../../output/path.ts';
 import type { Column, Row } from '../../output/result.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
@@ -11,7 +13,7 @@ import { defineCommand } from '../define.ts';
 const words = 'coffee';
 const searchCeilingCents = 3_000;
 const orderCeilingCents = 5_000;
-const waitMs = 60_000;
+const usualWaitMs = 60_000;
 
 const columns: readonly Column[] = [
   { name: 'id', path: 'id', kind: 'id' },
@@ -54,7 +56,12 @@ async function mint(context: Context): Promise<void> {
   }
   await context.ready();
   const { body: wallet } = await (await context.client()).call('wallet.get', {});
-  step(context, 'A sandbox key and a wallet', 'errand wallet', formatMoney(wallet.spendable_balance));
+  step(
+    context,
+    'A sandbox key and a wallet',
+    'errand wallet',
+    formatMoney(numberIn(wallet, 'spendable_balance') ?? wallet.balance),
+  );
 }
 
 async function find(context: Context): Promise<Row> {
@@ -62,9 +69,13 @@ async function find(context: Context): Promise<Row> {
   const { body } = await client.call('search', {
     query: { q: words, max_price: searchCeilingCents, sort: 'rating' },
   });
-  const listing = body.results.find(({ available }) => available);
+  const listing = objectsIn(body, 'results').find(({ available }) => available === true);
   if (!listing) throw new ErrandError('not_found', `nothing to order was found for "${words}"`);
-  const shown = `${listing.title}, ${formatMoney(listing.price, listing.currency_code)}`;
+  const price = numberIn(listing, 'price');
+  const shown = [
+    plainText(listing.title),
+    ...(price === undefined ? [] : [formatMoney(price, textIn(listing, 'currency_code'))]),
+  ].join(', ');
   step(context, 'Search', `errand search ${words} --max-price '$30' --sort rating`, shown);
   return listing;
 }
@@ -74,12 +85,12 @@ async function check(context: Context, listing: Row): Promise<void> {
   const url = String(listing.url);
   const { body } = await client.call('retailer.check', { query: { url, country: 'US' } });
   if (!body.orderable)
-    throw new ErrandError('ended_badly', `${url} cannot be ordered: ${body.unsupported_reason}`);
+    throw new ErrandError('ended_badly', `${url} cannot be ordered: ${plainText(body.unsupported_reason)}`);
   step(
     context,
     'Check the retailer',
     `errand retailer check ${shellWord(url)}`,
-    `${body.retailer?.display_name ?? body.domain}: orderable`,
+    `${textIn(body.retailer, 'display_name') ?? plainText(body.domain)}: orderable`,
   );
 }
 
@@ -114,7 +125,7 @@ async function follow(context: Context, order: Row): Promise<{ record: Row; exit
   let exitCode = 0;
   const options = {
     until: 'delivered',
-    timeoutMs: waitMs,
+    timeoutMs: context.waitMs() ?? usualWaitMs,
     pace: defaultPace,
     allowMissing: false,
   } as const;

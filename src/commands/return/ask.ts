@@ -1,6 +1,8 @@
 import type { Context } from '../../context.ts';
 import { returnReasons } from '../../contract/enums.ts';
+import { objectsIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import { plainText } from '../../output/path.ts';
 import { RequestPreview } from '../../request-preview.ts';
 import { shellWord } from '../../shell-word.ts';
 import { boughtItems, type ReturnItem } from './items.ts';
@@ -49,9 +51,11 @@ async function askOrder(context: Context): Promise<string> {
     query: { status_filter: 'order_placed', limit: offered },
   });
   const labels = new Map(
-    body.orders.map(({ id, created_at, items }) => {
+    objectsIn(body, 'orders').map((order): [string, string] => {
+      const items = objectsIn(order, 'items');
       const more = items.length > 1 ? ` and ${items.length - 1} more` : '';
-      return [`${created_at.slice(0, 10)}  ${id}  ${items[0]?.url ?? ''}${more}`, id];
+      const id = plainText(order.id);
+      return [`${plainText(order.created_at).slice(0, 10)}  ${id}  ${plainText(items[0]?.url)}${more}`, id];
     }),
   );
   if (labels.size === 0)

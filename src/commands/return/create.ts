@@ -10,6 +10,7 @@ import { readDocument } from '../read-document.ts';
 import { completeReturn } from './ask.ts';
 import { returnDetailColumns } from './columns.ts';
 import { parseItems } from './items.ts';
+import { labelUrls } from './label-files.ts';
 import { requestReturn } from './request.ts';
 
 type Body = Shape<'ReturnRequestCreate'>;
@@ -68,7 +69,7 @@ export const create = defineCommand({
       record,
       columns: returnDetailColumns,
       hints: [
-        record.label_urls.length > 0
+        labelUrls(record).length > 0
           ? `its labels: ${shellLine`errand return labels ${record.id}`}`
           : `what comes of it: ${shellLine`errand return get ${record.id}`}`,
       ],

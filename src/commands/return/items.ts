@@ -1,12 +1,14 @@
 import type { ItemStatus } from '../../contract/enums.ts';
-import { limits } from '../../contract/limits.ts';
+import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
+import { limits, uuidPattern } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import { UsageError } from '../../errors.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import type { Received } from '../../http/client-types.ts';
+import { plainText } from '../../output/path.ts';
 import { checkUuid } from '../ids.ts';
 import { parseInteger } from '../parse-option.ts';
 
 export type ReturnItem = Shape<'ReturnRequestCreate'>['items'][number];
-type Order = Shape<'OrderResponse'>;
 
 const neverBought: readonly ItemStatus[] = ['skipped', 'failed', 'cancelled'];
 
@@ -26,14 +28,28 @@ function parseItem(text: string): ReturnItem {
   return { order_item_id, quantity: parseInteger('--item: the quantity', rest.join('='), limits.quantity) };
 }
 
-/** Everything of an order that was bought, as many of each as were. */
-export function boughtItems(order: Order): (ReturnItem & { readonly url: string })[] {
-  return order.items
-    .filter(({ status }) => !neverBought.includes(status))
-    .map(({ id, url, quantity }) => {
-      const conceded = order.fulfillment?.concessions.find(
-        ({ concern, item_id }) => concern === 'quantity' && item_id === id,
-      );
-      return { order_item_id: id, quantity: conceded?.fulfilled_quantity ?? quantity, url };
+type BoughtItem = ReturnItem & { readonly url: string };
+
+/** Everything of an order that was bought, as many of each as were. @throws ErrandError where the service does not say. */
+export function boughtItems(order: Received<'order.get'>): BoughtItem[] {
+  const conceded = objectsIn(order.fulfillment, 'concessions').filter(
+    ({ concern }) => concern === 'quantity',
+  );
+  return objectsIn(order, 'items')
+    .filter((item) => !neverBought.some((status) => status === item.status))
+    .map((item) => {
+      const id = textIn(item, 'id') ?? '';
+      const fulfilled = conceded.find(({ item_id }) => item_id === id);
+      const quantity = numberIn(fulfilled, 'fulfilled_quantity') ?? numberIn(item, 'quantity') ?? 0;
+      if (!uuidPattern.test(id) || !Number.isSafeInteger(quantity) || quantity < limits.quantity.min)
+        throw new ErrandError(
+          'unavailable',
+          `the service does not say what was bought with order ${order.id}`,
+          {
+            outcome: 'not_sent',
+            hint: 'Name the items with --item.',
+          },
+        );
+      return { order_item_id: id, quantity, url: plainText(item.url) };
     });
 }

@@ -1,7 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Shape } from '../../contract/schemas/index.ts';
+import { listIn } from '../../contract/json.ts';
 import { UsageError } from '../../errors.ts';
+import type { Received } from '../../http/client-types.ts';
 import { pathInside, safeFileName } from './file-name.ts';
 
 export interface LabelFile {
@@ -14,11 +15,16 @@ export interface LabelFile {
   readonly path: string;
 }
 
+/** The links of a return's labels; what is no text leads nowhere. */
+export const labelUrls = (record: Received<'return.get'> | Received<'return.create'>): string[] =>
+  listIn(record, 'label_urls').filter((url) => typeof url === 'string');
+
 /** Where each label goes: names hold the return, so that labels of several returns share a folder. No two are the same. */
-export function labelFiles(dir: string, returns: readonly Shape<'ReturnRequest'>[]): LabelFile[] {
+export function labelFiles(dir: string, returns: readonly Received<'return.get'>[]): LabelFile[] {
   const taken = new Map<string, number>();
-  return returns.flatMap(({ id, label_urls }) =>
-    label_urls.map((url, index) => {
+  return returns.flatMap((record) =>
+    labelUrls(record).map((url, index) => {
+      const { id } = record;
       const name = freeName(`return-${safeFileName(id, 'x').slice(0, 8)}-${nameIn(url)}`, taken);
       // As short as the caller wrote the folder.
       return { returnId: id, index, url, path: join(dir, basename(pathInside(dir, name))) };

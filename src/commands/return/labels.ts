@@ -1,15 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { errorCodes } from '../../contract/error-codes.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
+import { textIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import type { Received } from '../../http/client-types.ts';
 import type { Row } from '../../output/result.ts';
 import { defineCommand } from '../define.ts';
 import { eachId, readIds } from '../ids.ts';
-import { type LabelFile, labelFiles, refuseOverwriting } from './label-files.ts';
+import { type LabelFile, labelFiles, labelUrls, refuseOverwriting } from './label-files.ts';
 import { saveFile } from './save.ts';
 
-type Return = Shape<'ReturnRequest'>;
+type Return = Received<'return.get'>;
 
 export const labels = defineCommand({
   name: 'labels',
@@ -65,10 +66,10 @@ export const labels = defineCommand({
 /** @throws ErrandError conflict for a return without labels. */
 async function readLabelled(client: Client, id: string): Promise<Return> {
   const { body } = await client.call('return.get', { path: { return_request_id: id } });
-  if (body.label_urls.length > 0) return body;
+  if (labelUrls(body).length > 0) return body;
   throw new ErrandError('conflict', `return ${id} is ${body.status} and has no labels`, {
     outcome: 'not_sent',
-    hint: body.resolution_notes ?? 'Labels come once it is approved.',
+    hint: textIn(body, 'resolution_notes') ?? 'Labels come once it is approved.',
   });
 }
 
@@ -76,8 +77,8 @@ async function readLabelled(client: Client, id: string): Promise<Return> {
 async function download(client: Client, file: LabelFile, force: boolean): Promise<number> {
   const chunks = await open(client, file.url).catch(async (error: unknown) => {
     if (!isRefused(error)) throw error;
-    const { label_urls } = await readLabelled(client, file.returnId);
-    return open(client, label_urls[file.index] ?? file.url).catch(refusedAgain);
+    const urls = labelUrls(await readLabelled(client, file.returnId));
+    return open(client, urls[file.index] ?? file.url).catch(refusedAgain);
   });
   return saveFile(file.path, chunks, force);
 }

@@ -1,14 +1,17 @@
 import type { Context } from '../../context.ts';
 import { errorCodes } from '../../contract/error-codes.ts';
+import { objectsIn } from '../../contract/json.ts';
 import { uuidPattern } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import type { Received } from '../../http/client-types.ts';
+import { plainText } from '../../output/path.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 
 type Body = Shape<'ReturnRequestCreate'>;
-type ReturnRecord = Shape<'ReturnRequest'>;
+type ReturnRecord = Received<'return.get'> | Received<'return.create'>;
 
 interface Requested {
   readonly record: ReturnRecord;
@@ -48,19 +51,23 @@ async function readExisting(client: Client, body: Body, refusal: ErrandError): P
 
 /** What was asked for and is otherwise in the return that exists. */
 function differences(asked: Body, existing: ReturnRecord): string[] {
-  const facts = ({ order_id, reason, items }: Body | ReturnRecord): { [fact: string]: string } => ({
-    order: order_id.toLowerCase(),
-    reason,
-    items: items
-      .map(({ order_item_id, quantity }) => `${order_item_id.toLowerCase()}=${quantity}`)
-      .toSorted()
-      .join(', '),
-  });
-  const there = facts(existing);
-  return Object.entries(facts(asked))
-    .filter(([fact, value]) => value !== there[fact])
-    .map(([fact, value]) => `${fact} asked ${value}, is ${there[fact]}`);
+  const wanted = factsOf(asked);
+  const there = factsOf(existing);
+  return facts
+    .filter((fact) => wanted[fact] !== there[fact])
+    .map((fact) => `${fact} asked ${wanted[fact]}, is ${there[fact]}`);
 }
+
+const facts = ['order', 'reason', 'items'] as const;
+
+const factsOf = (record: Body | ReturnRecord): Readonly<Record<(typeof facts)[number], string>> => ({
+  order: plainText(record.order_id).toLowerCase(),
+  reason: plainText(record.reason),
+  items: objectsIn(record, 'items')
+    .map(({ order_item_id: id, quantity }) => `${plainText(id).toLowerCase()}=${plainText(quantity)}`)
+    .toSorted()
+    .join(', '),
+});
 
 /** The return may exist. Interruption keeps its own exit code; everything else is exit 10. */
 function inDoubt(context: Context, { order_id }: Body, error: ErrandError): ErrandError {

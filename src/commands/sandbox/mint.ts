@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { own } from '../../contract/json.ts';
 import { UsageError } from '../../errors.ts';
 import { checkKey, maskKey } from '../../settings/keys.ts';
 import { shellWord } from '../../shell-word.ts';
@@ -31,7 +32,7 @@ export const mint = defineCommand({
       profile === undefined
         ? { isStored: false, hints: store === false ? [] : [notStored(context)] }
         : await keep(context, profile, body.api_key, replaces);
-    const { shipping_address: example } = body.example_order;
+    const example = own(body.example_order, 'shipping_address');
     if (isStored && (await (await context.store()).saveExample('home', example)))
       hints.push("saved the sandbox's example address as home");
     const shownKey = isStored && context.output.format === 'table' ? maskKey(body.api_key) : body.api_key;

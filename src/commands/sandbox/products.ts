@@ -1,3 +1,4 @@
+import { objectsIn } from '../../contract/json.ts';
 import { defineCommand } from '../define.ts';
 
 export const products = defineCommand({
@@ -13,7 +14,7 @@ export const products = defineCommand({
     const { body } = await (await context.client()).call('order.testProducts', {});
     return {
       kind: 'list',
-      rows: body.products,
+      rows: objectsIn(body, 'products'),
       id: 'url',
       columns: [
         { name: 'scenario', path: 'scenario', weight: 10 },

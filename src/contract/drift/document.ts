@@ -2,11 +2,6 @@
 
 import { type JsonObject, own } from '../json.ts';
 
-export const listIn = (value: unknown, key: string): readonly unknown[] => {
-  const found = own(value, key);
-  return Array.isArray(found) ? found : [];
-};
-
 export const entriesIn = (value: unknown, key: string): [string, unknown][] =>
   Object.entries(own(value, key) ?? {});
 

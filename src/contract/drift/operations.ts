@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, own } from '../json.ts';
+import { isObject, type JsonObject, listIn, own } from '../json.ts';
 import type { Budget } from './budget.ts';
-import { entriesIn, followed, listIn } from './document.ts';
+import { entriesIn, followed } from './document.ts';
 import { type Facts, fieldsOf } from './fields.ts';
 
 /** One operation as a document describes it. */

@@ -33,7 +33,7 @@ export const agentOperations = {
       method: { type: 'string', minLength: 1, description: 'advertise only this payment method' },
     },
     body: { schema: 'OrderCreate' },
-    answer: { status: 201, type: 'json', schema: 'OrderResponse', essential: ['id', 'status'], made: 'id' },
+    answer: { status: 201, type: 'json', schema: 'OrderResponse', essential: { id: 'newId' } },
     errors: [...challenge, ...orderCreationErrors.filter((code) => !challenge.some((paid) => paid === code))],
     retry: 'idempotency_key',
     challengeCents: limits.agentOrderFeeCents,
@@ -63,7 +63,7 @@ export const agentOperations = {
     query: productQuery,
     rules: freshnessRules,
     body: { schema: 'AgentProductRequest', ...terms },
-    answer: { status: 200, type: 'json', schema: 'ProductOffersPayload', essential: ['status'] },
+    answer: { status: 200, type: 'json', schema: 'ProductOffersPayload', essential: { status: 'text' } },
     errors: [...challenge, 'not_found', 'bad_request', 'unsupported_retailer'],
   },
   'agent.product.get': {
@@ -73,7 +73,7 @@ export const agentOperations = {
     query: productQuery,
     rules: freshnessRules,
     body: { schema: 'AgentProductRequest', ...terms },
-    answer: { status: 200, type: 'json', schema: 'ProductDetailsPayload', essential: ['status'] },
+    answer: { status: 200, type: 'json', schema: 'ProductDetailsPayload', essential: { status: 'text' } },
     errors: [...challenge, 'not_found', 'bad_request', 'unsupported_retailer'],
   },
 } as const satisfies Record<string, Operation>;

@@ -36,7 +36,12 @@ export const retailerOperations = {
         description: 'destination country, two letters; without it shipping is not checked',
       },
     },
-    answer: { status: 200, type: 'json', schema: 'RetailerCheckResponse', essential: ['orderable'] },
+    answer: {
+      status: 200,
+      type: 'json',
+      schema: 'RetailerCheckResponse',
+      essential: { orderable: 'boolean' },
+    },
     errors: ['bad_request'],
     retry: 'safe',
   },

@@ -11,7 +11,7 @@ export const returnOperations = {
     summary: 'Ask to return items of a placed order',
     auth: 'bearer',
     body: { schema: 'ReturnRequestCreate', observed: true },
-    answer: { status: 201, type: 'json', schema: 'ReturnRequest', essential: ['id', 'status'], made: 'id' },
+    answer: { status: 201, type: 'json', schema: 'ReturnRequest', essential: { id: 'newId' } },
     errors: ['not_found', 'forbidden', 'already_exists', 'return_not_allowed', 'bad_request'],
     retry: 'never',
     movesMoney: true,
@@ -41,7 +41,7 @@ export const returnOperations = {
     pathParameters: {
       return_request_id: { type: 'uuid', required: true, description: 'id of the return request' },
     },
-    answer: { status: 200, type: 'json', schema: 'ReturnRequest', essential: ['id', 'status'] },
+    answer: { status: 200, type: 'json', schema: 'ReturnRequest', essential: { id: 'id', status: 'text' } },
     errors: ['not_found', 'forbidden'],
     retry: 'safe',
   },

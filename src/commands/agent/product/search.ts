@@ -1,3 +1,4 @@
+import { numberIn, objectsIn } from '../../../contract/json.ts';
 import { operations } from '../../../contract/operations/index.ts';
 import { UsageError } from '../../../errors.ts';
 import { paidCall } from '../../../paying/paid-call.ts';
@@ -34,7 +35,7 @@ export const search = defineCommand({
   async run(context, { words, retailer, page, freeShipping, ...pay }) {
     if (retailer === undefined)
       throw new UsageError('--retailer is missing; `errand retailer list -o id` prints them');
-    const { results, next_page: next } = await paidCall(
+    const body = await paidCall(
       context,
       'agent.product.search',
       {
@@ -47,13 +48,14 @@ export const search = defineCommand({
       },
       paymentFrom(pay),
     );
+    const next = numberIn(body, 'next_page');
     return {
       kind: 'list',
-      rows: results,
+      rows: objectsIn(body, 'results'),
       columns: resultColumns,
       id: 'product_id',
       empty: `nothing on this page of ${retailer} for "${words.join(' ')}"`,
-      hints: () => (next == null ? [] : [`more products: --page ${next}`]),
+      hints: () => (next === undefined ? [] : [`more products: --page ${next}`]),
     };
   },
 });

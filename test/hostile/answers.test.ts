@@ -1,0 +1,233 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Operation } from '../../src/contract/operation.ts';
+import { type OperationName, operations } from '../../src/contract/operations/index.ts';
+import { Random } from '../faults/random.ts';
+import { knownCommands } from '../program/known-commands.ts';
+import { address, TestService } from '../service/service.ts';
+import { ask, ordered, placedBatch, read, second } from '../service/specification/scenes.ts';
+import { DistortingService, type Sample } from './distorting-service.ts';
+import { type CommandLine, commandLines, orderFile, row, type Scene } from './lines.ts';
+import {
+  allMutations,
+  type Mutation,
+  mutatedThroughout,
+  type Path,
+  pathsOf,
+  pathsOfShape,
+  someMutations,
+} from './mutations.ts';
+import { type Ended, Runner } from './runner.ts';
+
+/**
+ * How much is tried of each answer: every mutation of every place (`HOSTILE=all`, hours), or as many as are given
+ * (`HOSTILE=60`, some minutes), drawn by a seed.
+ */
+const { HOSTILE = '10', HOSTILE_SEED = '1' } = process.env;
+const isWhole = HOSTILE === 'all';
+const most = Number(HOSTILE);
+const seed = Number(HOSTILE_SEED);
+
+let scene: Scene;
+let distorting: DistortingService;
+const runner = new Runner();
+
+beforeAll(async () => {
+  const service = await TestService.start({
+    now: Date.now(),
+    config: { startBalanceCents: 1e12, mintLimitPerDay: 1e6 },
+  });
+  distorting = await DistortingService.start(service);
+  const folder = mkdtempSync(join(tmpdir(), 'errand-hostile-'));
+  writeFileSync(join(folder, 'order.json'), orderFile(service));
+  writeFileSync(join(folder, 'home.json'), JSON.stringify(address));
+  writeFileSync(join(folder, 'password.txt'), 'hunter2-hunter2');
+  const cells = row(service.product('test-success'));
+  const { max_price: _, ...others } = cells;
+  const header = [...Object.keys(others), 'max_price_cents'].join(',');
+  const fileOf = (product_url: string): string =>
+    `${header}\n${[...Object.values({ ...others, product_url }), '4000'].join(',')}\n`;
+  writeFileSync(join(folder, 'orders.csv'), fileOf(service.product('test-success')));
+  writeFileSync(join(folder, 'failing.csv'), fileOf(service.product('test-insufficient-funds')));
+  const metadata = { team: 'office' };
+  const order = await ordered(service, 'test-two-packages', 14 * second, { metadata });
+  const returned = (await ask(service, order)).body.id;
+  service.pass(3.5 * second);
+  const failed = (
+    await ordered(service, 'test-quantity-limit', 5 * second, {
+      products: [{ url: service.product('test-quantity-limit'), quantity: 5 }],
+    })
+  ).id;
+  const batch = (await service.send('POST', '/orders/bulk', { rows: [cells] })).body.id;
+  await placedBatch(service, batch);
+  service.pass(12 * second);
+  const account = (await service.send('POST', '/managed-accounts', { email: 'ada@example.com' })).body
+    .short_id;
+  const [product] = (await read(service, '/products/search?query=coffee&retailer=harborgoods')).results;
+  scene = {
+    service,
+    url: distorting.url,
+    key: service.key,
+    folder,
+    delivered: order.id,
+    failed,
+    returned,
+    batch,
+    account,
+    product: product.product_id,
+  };
+});
+
+afterAll(async () => {
+  runner.stop();
+  await distorting.stop();
+  await scene.service.stop();
+  rmSync(scene.folder, { recursive: true, force: true });
+});
+
+let places = 0;
+
+async function run(line: CommandLine, format = 'table'): Promise<Ended> {
+  if (line.writes) places += 1;
+  const place = join(scene.folder, `place-${line.writes ? places : 0}`);
+  const { target } = distorting;
+  const key = line.writes ? await scene.service.mint() : scene.key;
+  const here = { ...scene, key };
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: place,
+    ERRAND_CONFIG_DIR: join(place, 'config'),
+    ERRAND_STATE_DIR: join(place, 'state'),
+    ERRAND_BASE_URL: scene.url,
+    ERRAND_API_KEY: key,
+    ERRAND_LEGACY_BASE_URL: scene.url,
+    ERRAND_LEGACY_TOKEN: key,
+    ERRAND_RETRIES: '0',
+  };
+  distorting.target = undefined;
+  if (line.first) await runner.run({ argv: line.first(here), env });
+  const given = (await line.args?.(here)) ?? [];
+  distorting.target = target;
+  distorting.samples.length = 0;
+  const argv = [
+    ...line.command.split(' '),
+    ...given,
+    ...(line.oneFormat ? [] : ['-o', format]),
+    ...(line.waits && target ? ['--timeout', '1s'] : []),
+  ];
+  const ended = await runner.run({ argv, env, ...(line.stdin && { stdin: line.stdin(here) }) });
+  if (line.writes) rmSync(place, { recursive: true, force: true });
+  return ended;
+}
+
+/** What no text of the service may bring to a terminal; line breaks are ours. */
+const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]|\u{E0041}/u;
+const garbled = /\[object |\bNaN\b|\bundefined\b|Invalid Date|failed unexpectedly/;
+const slowestMs = 6_000;
+
+/** What is wrong with how a command took an answer; undefined where nothing is. */
+function problemOf(
+  operation: OperationName,
+  { code, crash, ms, stdout, stderr }: Ended,
+  format: string,
+): string | undefined {
+  const shown = format === 'table' ? stdout + stderr : stderr;
+  if (crash !== undefined) return crash.slice(0, 600);
+  if (code === 1 || code === null) return `exit ${code}: ${stderr.slice(0, 600)}`;
+  if (ms > slowestMs) return `took ${Math.round(ms)} ms`;
+  if (garbled.test(shown)) return `garbled: ${garbled.exec(shown)?.[0]} in ${near(shown, garbled)}`;
+  if (format === 'table' && unsafe.test(shown)) return `unsafe: ${near(shown, unsafe)}`;
+  const { movesMoney }: Operation = operations[operation];
+  const isDenied = movesMoney && code !== 0 && /"outcome":"(?:not_sent|rejected)"/.test(stderr);
+  return isDenied
+    ? `a request that was answered 2xx is said not to have been sent: ${stderr.slice(0, 400)}`
+    : undefined;
+}
+
+const near = (text: string, pattern: RegExp): string => {
+  const at = pattern.exec(text)?.index ?? 0;
+  return JSON.stringify(text.slice(Math.max(0, at - 100), at + 100));
+};
+
+const formats = ['table', 'table', 'json', 'ndjson', 'csv', 'yaml', 'id'] as const;
+const everywhere = [
+  'null',
+  'hostile text',
+  'object',
+  'empty object',
+  'list',
+  'empty list',
+  'number',
+  'huge number',
+  'deep value',
+];
+
+interface Attempt {
+  readonly operation: OperationName;
+  readonly mutation: Mutation;
+}
+
+/** What to try of the answers that a command got, all that change one place and all that change every one. */
+function possibleAttempts(samples: readonly Sample[], random: Random): [Attempt[], Attempt[]] {
+  const tried = [...new Set(samples.map(({ operation }) => operation))].map((operation) => {
+    const good = samples.filter((sample) => sample.operation === operation);
+    const { answer }: Operation = operations[operation];
+    const shape = answer.type === 'json' ? pathsOfShape(answer.schema) : [];
+    const found = [...good.flatMap(({ body }) => pathsOf(body)), ...shape];
+    const paths: Path[] = [[], ...new Map(found.map((path) => [path.join('\n'), path])).values()];
+    const single = isWhole ? allMutations(paths) : someMutations(paths, random);
+    const of = (mutations: readonly Mutation[]) => mutations.map((mutation) => ({ operation, mutation }));
+    return [of(single), of(everywhere.map(mutatedThroughout))] as const;
+  });
+  return [tried.flatMap(([single]) => single), tried.flatMap(([, throughout]) => throughout)];
+}
+
+/** Those that are tried: of each sort some, unless it is to be all. @param count how many. */
+function attemptsOf(samples: readonly Sample[], count: number, random: Random): Attempt[] {
+  const [single, throughout] = possibleAttempts(samples, random);
+  if (isWhole) return [...single, ...throughout];
+  const share = Math.ceil(count * 0.8);
+  return [...random.some(single, share), ...random.some(throughout, count - share)];
+}
+
+test.each(commandLines)(
+  '$command bears whatever the service answers',
+  { timeout: isWhole ? 7_200_000 : 120_000 },
+  async (line) => {
+    distorting.target = undefined;
+    const good = await run(line);
+    expect([good.code, good.crash], good.stdout + good.stderr).toEqual([line.code ?? 0, undefined]);
+    const random = new Random(seed + commandLines.indexOf(line));
+    const problems: string[] = [];
+    const count = Math.ceil(line.waits ? most / 4 : most);
+    const attempts = attemptsOf(distorting.samples.splice(0), count, random);
+    for (const { operation, mutation } of attempts) {
+      distorting.target = { operation, mutation };
+      const format = line.oneFormat ?? random.pick(formats);
+      const problem = problemOf(operation, await run(line, format), format);
+      if (problem !== undefined)
+        problems.push(`${operation}: ${mutation.path.join('.')} ${mutation.kind} (${format}): ${problem}`);
+    }
+    distorting.samples.length = 0;
+    expect(problems.slice(0, 40), `${problems.length} of ${attempts.length}`).toEqual([]);
+  },
+);
+
+/** Commands whose operations answer without a record, or that are tried in another way. */
+const elsewhere: readonly string[] = [
+  'order export',
+  'order journal resume',
+  'account remove',
+  'webhook listen',
+  'webhook replay',
+];
+
+test('every command that calls the service is among them', async () => {
+  const calling = (await knownCommands()).filter(({ command }) => command.operations || command.anyOperation);
+  const tried = commandLines.map(({ command }) => command);
+  expect(
+    calling.map(({ path }) => path).filter((path) => !tried.includes(path) && !elsewhere.includes(path)),
+  ).toEqual([]);
+});

@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { OperationName } from '../../src/contract/operations/index.ts';
+import { route } from '../../src/sandbox/router.ts';
+import type { TestService } from '../service/service.ts';
+import type { Mutation } from './mutations.ts';
+
+/** A good answer of an operation, as the sandbox gave it. */
+export interface Sample {
+  readonly operation: OperationName;
+  readonly body: unknown;
+}
+
+/**
+ * A service that is the sandbox, but for the answers of one operation, which come with one value changed. Time passes
+ * with each request, so that whoever waits for an order sees it end.
+ */
+export class DistortingService {
+  readonly #service: TestService;
+  readonly #server: Server;
+  /** The good answers since they were last taken. */
+  readonly samples: Sample[] = [];
+  target: { readonly operation: OperationName; readonly mutation: Mutation } | undefined;
+
+  private constructor(service: TestService) {
+    this.#service = service;
+    this.#server = createServer((request, response) => {
+      this.#answer(request).then(
+        ({ status, headers, text }) => response.writeHead(status, headers).end(text),
+        () => response.destroy(),
+      );
+    });
+  }
+
+  static async start(service: TestService): Promise<DistortingService> {
+    const distorting = new DistortingService(service);
+    await new Promise<void>((resolve) => distorting.#server.listen(0, '127.0.0.1', resolve));
+    return distorting;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage) {
+    const { method = '', url = '', headers } = request;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const answer = await fetch(`${this.#service.baseUrl}${url}`, {
+      method,
+      headers: passedOn(headers),
+      redirect: 'manual',
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    });
+    this.#service.pass(3000);
+    const text = await answer.text();
+    const passed = { status: answer.status, headers: givenBack(answer), text };
+    const found = route(method, new URL(url, 'http://x').pathname);
+    if (!answer.ok || !('name' in found) || !answer.headers.get('content-type')?.includes('json'))
+      return passed;
+    const body: unknown = withHaste(JSON.parse(text));
+    this.samples.push({ operation: found.name, body });
+    if (found.name === 'device.code') await this.#approve(Object(body).user_code);
+    if (this.target?.operation !== found.name) return { ...passed, text: JSON.stringify(body) };
+    return { ...passed, text: JSON.stringify(this.target.mutation.apply(body)) ?? '' };
+  }
+
+  /** A person is quick. */
+  async #approve(code: string): Promise<void> {
+    await this.#service.send('POST', '/sandbox/trigger', { event: 'device-approve', id: code });
+  }
+}
+
+/** A device polls as often as it may. */
+const withHaste = (body: object): object => ('interval' in body ? { ...body, interval: 1 } : body);
+
+function passedOn({
+  host: _,
+  connection: __,
+  'content-length': ___,
+  ...headers
+}: IncomingMessage['headers']) {
+  const given = Object.entries(headers).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(given);
+}
+
+function givenBack(answer: Response): Record<string, string | string[]> {
+  const names = ['content-type', 'payment-receipt', 'x-api-key', 'retry-after', 'x-request-id'];
+  const plain = names.flatMap((name) => {
+    const value = answer.headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  // `fetch` joins the challenges, one for each method.
+  const challenges = (answer.headers.get('www-authenticate') ?? '').split(/, (?=Payment )/).filter(Boolean);
+  return { ...Object.fromEntries(plain), ...(challenges.length > 0 && { 'www-authenticate': challenges }) };
+}

@@ -1,0 +1,196 @@
+import { join } from 'node:path';
+import type { TestService } from '../service/service.ts';
+import { orderBody } from '../service/service.ts';
+import { second } from '../service/specification/scenes.ts';
+
+/** What the lines are about, made once in the sandbox. */
+export interface Scene {
+  readonly service: TestService;
+  readonly url: string;
+  /** Whose the orders are; what writes has a user of its own. */
+  readonly key: string;
+  /** Where files lie: `order.json`, `orders.csv`, `password.txt`. */
+  readonly folder: string;
+  readonly delivered: string;
+  readonly failed: string;
+  readonly returned: string;
+  readonly batch: string;
+  readonly account: string;
+  readonly product: string;
+}
+
+export interface CommandLine {
+  /** The command, as it is typed; what it is given follows from the scene. */
+  readonly command: string;
+  readonly args?: (scene: Scene) => readonly string[] | Promise<readonly string[]>;
+  readonly stdin?: (scene: Scene) => string;
+  /** Exit code on good answers; 0 where none is given. */
+  readonly code?: number;
+  /** It writes to the state or the configuration, so each run has a place of its own. */
+  readonly writes?: true;
+  /** What is run before it in the same place. */
+  readonly first?: (scene: Scene) => readonly string[];
+  /** It waits for what does not come, so fewer answers are tried. */
+  readonly waits?: true;
+  /** What it answers in, where it cannot be told to answer in another. */
+  readonly oneFormat?: 'csv';
+}
+
+const retailer = ['--retailer', 'harborgoods'];
+const order = ({ folder }: Scene): string[] => ['--file', join(folder, 'order.json')];
+
+const get = async ({ service, key }: Scene, path: string) =>
+  (await service.send('GET', path, undefined, key)).body;
+
+/** A fresh order that is still pending. */
+async function pending({ service, key }: Scene): Promise<string> {
+  return (await service.order('test-slow', {}, key)).body.id;
+}
+
+async function failed(scene: Scene): Promise<string> {
+  const { id } = (await scene.service.order('test-out-of-stock', {}, scene.key)).body;
+  scene.service.pass(5 * second);
+  return (await get(scene, `/orders/${id}`)).id;
+}
+
+/** A fresh order that has come, with what of it can be returned. */
+async function come(scene: Scene): Promise<{ id: string; item: string }> {
+  const { id } = (await scene.service.order('test-success', {}, scene.key)).body;
+  scene.service.pass(12 * second);
+  const { items } = await get(scene, `/orders/${id}`);
+  return { id, item: items[0].id };
+}
+
+/** The batch that was made last, every row of it tried. */
+async function newestBatch(scene: Scene): Promise<string> {
+  scene.service.pass(5 * second);
+  const [{ id }] = (await get(scene, '/orders/bulk?limit=1')).batches;
+  return (await get(scene, `/orders/bulk/${id}`)).id;
+}
+
+export const row = (product_url: string) => ({
+  product_url,
+  max_price: '4000',
+  name: 'Ada Byron',
+  address_line1: '1 Main St',
+  city: 'Austin',
+  state: 'TX',
+  postal_code: '78701',
+  phone_number: '5125550100',
+});
+
+/** Every command that reads an answer of the service, and how it does. */
+export const commandLines: readonly CommandLine[] = [
+  { command: 'search', args: () => ['coffee', '--limit', '2'] },
+  { command: 'product search', args: () => ['coffee', ...retailer] },
+  { command: 'product get', args: ({ product }) => [product, ...retailer] },
+  { command: 'product offers', args: ({ product }) => [product, ...retailer] },
+  { command: 'retailer list', args: () => ['--include', 'all'] },
+  {
+    command: 'retailer check',
+    args: () => ['https://www.trailmarket.example/1', '--country', 'DE'],
+    code: 7,
+  },
+  { command: 'order create', args: order, writes: true },
+  {
+    command: 'order create',
+    args: (scene) => [...order(scene), '--watch', '--until', 'delivered'],
+    writes: true,
+    waits: true,
+  },
+  { command: 'order get', args: ({ delivered, failed: other }) => [delivered, other] },
+  { command: 'order list', args: () => ['--all'] },
+  { command: 'order watch', args: ({ delivered }) => [delivered, '--interval', '1s'], waits: true },
+  { command: 'order timeline', args: ({ delivered }) => [delivered] },
+  { command: 'order cancel', args: async (scene) => [await pending(scene)] },
+  {
+    command: 'return create',
+    args: async (scene) => {
+      const { id, item } = await come(scene);
+      return ['--order', id, '--item', item, '--reason', 'damaged'];
+    },
+    writes: true,
+  },
+  { command: 'return get', args: ({ returned }) => [returned] },
+  { command: 'return list', args: () => ['--all'] },
+  {
+    command: 'return labels',
+    args: ({ returned, folder }) => [returned, '--dir', join(folder, 'labels'), '--force'],
+  },
+  { command: 'bulk validate', args: ({ folder }) => [join(folder, 'orders.csv')] },
+  { command: 'bulk upload', args: ({ folder }) => [join(folder, 'orders.csv'), '--yes'], writes: true },
+  {
+    command: 'bulk upload',
+    args: ({ folder }) => [join(folder, 'orders.csv'), '--yes', '--watch'],
+    writes: true,
+    waits: true,
+  },
+  { command: 'bulk list' },
+  { command: 'bulk get', args: ({ batch }) => [batch] },
+  { command: 'bulk watch', args: ({ batch }) => [batch], waits: true },
+  { command: 'bulk results', args: ({ batch }) => [batch], oneFormat: 'csv' },
+  {
+    command: 'bulk retry',
+    first: ({ folder }) => ['bulk', 'upload', join(folder, 'failing.csv'), '--yes'],
+    args: async (scene) => [await newestBatch(scene), '--yes'],
+    writes: true,
+  },
+  { command: 'account list' },
+  {
+    command: 'account add',
+    args: ({ folder }) => [
+      '--email',
+      `${Math.random()}@example.com`,
+      '--password-file',
+      join(folder, 'password.txt'),
+    ],
+  },
+  { command: 'account update', args: ({ account }) => [account, '--email', 'new@example.com'] },
+  { command: 'account forwarding', args: ({ account }) => [account] },
+  { command: 'agent search', args: () => ['coffee', '--limit', '2'] },
+  { command: 'agent product search', args: () => ['coffee', ...retailer] },
+  { command: 'agent product get', args: ({ product }) => [product, ...retailer] },
+  { command: 'agent product offers', args: ({ product }) => [product, ...retailer] },
+  { command: 'agent order create', args: order, writes: true },
+  { command: 'track', args: ({ delivered }) => [delivered] },
+  { command: 'wallet' },
+  { command: 'usage' },
+  { command: 'sandbox mint', args: () => ['--no-store'] },
+  { command: 'sandbox status' },
+  { command: 'sandbox products' },
+  { command: 'sandbox trigger', args: async (scene) => ['placed', await pending(scene)] },
+  { command: 'webhook register', args: () => ['http://127.0.0.1:9/hook'], writes: true },
+  {
+    command: 'auth login',
+    first: ({ url }) => ['profile', 'set', 'there', '--base-url', url],
+    args: () => ['--profile', 'there', '--no-browser'],
+    writes: true,
+    waits: true,
+  },
+  { command: 'auth status' },
+  { command: 'auth token', stdin: ({ service }) => service.key, writes: true },
+  { command: 'legacy product', args: ({ product }) => [product, ...retailer] },
+  { command: 'legacy retry', args: async (scene) => [await failed(scene), '--yes'], writes: true },
+  { command: 'api', args: () => ['GET', '/orders', '--paginate'] },
+  {
+    command: 'api',
+    args: () => ['POST', '/orders', '--input', '-'],
+    stdin: ({ service }) =>
+      JSON.stringify({
+        ...orderBody(service.product('test-success')),
+        idempotency_key: String(Math.random()),
+      }),
+    writes: true,
+  },
+  { command: 'schema diff' },
+  { command: 'doctor', writes: true },
+  {
+    command: 'quickstart',
+    first: ({ folder }) => ['address', 'add', 'home', '--file', join(folder, 'home.json'), '--default'],
+    writes: true,
+    waits: true,
+  },
+];
+
+export const orderFile = (service: TestService): string =>
+  JSON.stringify(orderBody(service.product('test-success')));

@@ -1,0 +1,64 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const script = fileURLToPath(new URL('./runner.mjs', import.meta.url));
+
+export interface Line {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  /** What nobody caught, or that it did not end. */
+  readonly crash?: string;
+  readonly ms: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Longer than this no answer may keep a command busy, ms. */
+const limitMs = 10_000;
+
+/** What a process keeps until it ends (secrets to redact, patterns) is not meant for thousands of commands. */
+const mostRuns = 40;
+
+/** The built program in a process that runs one command line after another. */
+export class Runner {
+  #child: ChildProcess | undefined;
+  #runs = 0;
+
+  async run({ argv, env, stdin = '' }: Line): Promise<Ended> {
+    this.#runs += 1;
+    if (this.#runs % mostRuns === 0) this.stop();
+    this.#child ??= await started();
+    const child = this.#child;
+    const ended = await new Promise<Ended>((resolve) => {
+      const gone = (code: number | null) =>
+        resolve({ code: null, crash: `the process ended with ${code}`, ms: 0, stdout: '', stderr: '' });
+      child.once('exit', gone);
+      child.once('message', (message) => {
+        child.off('exit', gone);
+        resolve(message as Ended);
+      });
+      child.send({ argv, env, stdin, limitMs });
+    });
+    // What is left of one that crashed must not disturb the next.
+    if (ended.crash !== undefined) this.stop();
+    return ended;
+  }
+
+  stop(): void {
+    this.#child?.kill();
+    this.#child = undefined;
+  }
+}
+
+function started(): Promise<ChildProcess> {
+  const child = fork(script, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  return new Promise((resolve, reject) => {
+    child.once('message', () => resolve(child));
+    child.once('error', reject);
+  });
+}
