@@ -12,7 +12,7 @@ import {
   listSnapshots,
   restoreSnapshot,
   takeSnapshot,
-} from './sandbox/snapshots.ts';
+} from './sandbox/store/snapshots.ts';
 import { tick } from './sandbox/tick.ts';
 import { makePrivateFolder } from './settings/paths.ts';
 import { DatabaseError } from './sqlite/database-error.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { glanceRetailers, glanceSandbox, type Kind } from '../sandbox/glance.ts';
+import { type Kind, peekRetailers, peekSandbox } from '../sandbox/store/peek.ts';
 import { type Glance, glanceSettings } from '../settings/glance.ts';
 import { type Environment, resolveFolders } from '../settings/paths.ts';
 import { embeddedUrl } from '../settings/stored.ts';
@@ -26,7 +26,7 @@ const sandboxed =
   (kind: Kind): Source =>
   async ({ glance: { service }, stateDir }) => {
     if (service?.baseUrl !== embeddedUrl || service.apiKey === undefined) return [];
-    const found = await glanceSandbox(openReader, stateDir, service.apiKey, kind, limit);
+    const found = await peekSandbox(openReader, stateDir, service.apiKey, kind, limit);
     return found.map(({ id, text }) => ({ value: id, text }));
   };
 
@@ -57,7 +57,7 @@ const sources: Readonly<Record<SourceName, Source>> = {
   events: async ({ stateDir }) => glanceEvents(stateDir, limit).map(({ id, text }) => ({ value: id, text })),
   retailers: async ({ glance }) => {
     if (glance.service?.baseUrl !== embeddedUrl) return [];
-    return glanceRetailers().map(({ id, text }) => ({ value: id, text }));
+    return peekRetailers().map(({ id, text }) => ({ value: id, text }));
   },
   intents: async (known) =>
     (await intents(known))

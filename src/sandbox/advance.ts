@@ -6,7 +6,7 @@ import { loadSettle } from './orders/settle.ts';
 import { advanceReturn } from './returns/lifecycle.ts';
 import { storedReturn } from './returns/records.ts';
 import { loadSettleReturn } from './returns/settle.ts';
-import type { Store, StoredRow } from './store.ts';
+import type { Store, StoredRow } from './store/store.ts';
 
 /** How many records one transaction brings up to date; others wait for the disk no longer than that takes. */
 const batch = 200;

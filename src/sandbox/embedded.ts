@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Waiting } from '../retry-while.ts';
 import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
-import { emptyStore } from './tables.ts';
+import { emptyStore } from './store/tables.ts';
 
 /** Where a served sandbox would be; links and shop URLs of the embedded one show it, so that both are the same. */
 export const usualBaseUrl = 'http://127.0.0.1:4848';

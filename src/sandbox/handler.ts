@@ -3,12 +3,12 @@ import type { ValuesOf } from '../contract/parameters.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import type { Caller } from './caller.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
-import type { SandboxClock } from './clock.ts';
 import type { SandboxConfig } from './config.ts';
-import type { Identity } from './identity.ts';
 import type { RequestLog } from './request-log.ts';
-import type { Sealer } from './secrets.ts';
-import type { Store } from './store.ts';
+import type { SandboxClock } from './store/clock.ts';
+import type { Identity } from './store/identity.ts';
+import type { Sealer } from './store/secrets.ts';
+import type { Store } from './store/store.ts';
 import type { SandboxBody, SandboxRequest } from './wire.ts';
 
 /** What every handler may touch. */

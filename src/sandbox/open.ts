@@ -4,14 +4,14 @@ import type { Waiting } from '../retry-while.ts';
 import { databaseError } from '../sqlite/database-error.ts';
 import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
-import { SandboxClock } from './clock.ts';
 import { type SandboxConfig, sandboxConfig } from './config.ts';
 import { Outbox } from './deliveries/outbox.ts';
 import type { Service } from './handler.ts';
-import { Identity } from './identity.ts';
 import type { RequestLog } from './request-log.ts';
-import type { Sealer } from './secrets.ts';
-import { Store } from './store.ts';
+import { SandboxClock } from './store/clock.ts';
+import { Identity } from './store/identity.ts';
+import type { Sealer } from './store/secrets.ts';
+import { Store } from './store/store.ts';
 import { untilDone } from './until-done.ts';
 import type { Handle } from './wire.ts';
 
@@ -80,7 +80,7 @@ export async function openSandbox({
       return opening;
     },
     sealer: async () => {
-      const { sealerOf } = await import('./secrets.ts');
+      const { sealerOf } = await import('./store/secrets.ts');
       sealer ??= sealerOf(file, tell);
       return sealer;
     },

@@ -1,5 +1,5 @@
 import { Refusal } from './refusal.ts';
-import type { Store } from './store.ts';
+import type { Store } from './store/store.ts';
 
 /** Why the wallet's balance changed; `payment` and `payout` are those of an order that is paid by challenge. */
 export type LedgerKind =

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import type { Store } from '../../src/sandbox/store.ts';
+import type { Store } from '../../src/sandbox/store/store.ts';
 import { challengeFor, credentialOf } from '../service/payer.ts';
 import { address } from '../service/service.ts';
 import { expectBalancedBooks } from './books.ts';

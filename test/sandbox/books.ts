@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Store } from '../../src/sandbox/store.ts';
+import type { Store } from '../../src/sandbox/store/store.ts';
 
 /** Holds every sum that the store keeps against the rows that it is the sum of. */
 export function expectBalancedBooks(store: Store): void {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { listOrders } from '../../src/sandbox/orders/list.ts';
-import { Store } from '../../src/sandbox/store.ts';
+import { Store } from '../../src/sandbox/store/store.ts';
 import { copyOrders } from '../service/copy-orders.ts';
 import { TestService } from '../service/service.ts';
 import { makeFolder } from './folder.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listOrders } from '../../src/sandbox/orders/list.ts';
 import { listReturns } from '../../src/sandbox/returns/records.ts';
-import { Store } from '../../src/sandbox/store.ts';
+import { Store } from '../../src/sandbox/store/store.ts';
 
 /** The statements that a list takes, and how SQLite goes about each. */
 async function plansOf(

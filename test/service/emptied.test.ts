@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { deleteEmbedded, openEmbedded, sandboxFile } from '../../src/sandbox/embedded.ts';
-import { restoreSnapshot, takeSnapshot } from '../../src/sandbox/snapshots.ts';
-import { Store } from '../../src/sandbox/store.ts';
+import { restoreSnapshot, takeSnapshot } from '../../src/sandbox/store/snapshots.ts';
+import { Store } from '../../src/sandbox/store/store.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { Receiver } from './receiver.ts';
 import { TestService } from './service.ts';

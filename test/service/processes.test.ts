@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import { Store } from '../../src/sandbox/store.ts';
+import { Store } from '../../src/sandbox/store/store.ts';
 import { expectBalancedBooks } from '../sandbox/books.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { TestService } from './service.ts';

@@ -1,5 +1,5 @@
 import { moved, nextDue, type OrderPlan, type OrderRecord } from '../lifecycle/index.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 const open = `account_id = ? AND status IN ('pending', 'in_progress')`;
 

@@ -1,6 +1,6 @@
 import type { Shape } from '../../contract/schemas/index.ts';
 import { retailerNamed } from '../catalogue/retailers.ts';
-import type { Store, StoredRow } from '../store.ts';
+import type { Store, StoredRow } from '../store/store.ts';
 
 /** A managed account as the store keeps it; secrets are sealed. */
 export interface Account {

@@ -1,5 +1,5 @@
 import type { ErrorType } from '../../contract/error-codes.ts';
-import type { Sealer } from '../secrets.ts';
+import type { Sealer } from '../store/secrets.ts';
 import type { Account } from './records.ts';
 
 /** Entry of `retailer_config` by which a script rehearses an account that cannot be used. */

@@ -3,7 +3,7 @@ import type { Service } from '../handler.ts';
 import type { OrderBody } from '../lifecycle/index.ts';
 import { prepareOrder } from '../orders/create.ts';
 import { Refusal } from '../refusal.ts';
-import type { Store, StoredRow } from '../store.ts';
+import type { Store, StoredRow } from '../store/store.ts';
 import { untilDone } from '../until-done.ts';
 
 const isAnyDue = (store: Store, now: number): boolean =>

@@ -1,6 +1,6 @@
 import type { Shape } from '../../contract/schemas/index.ts';
-import type { Identity } from '../identity.ts';
-import type { Store, StoredRow } from '../store.ts';
+import type { Identity } from '../store/identity.ts';
+import type { Store, StoredRow } from '../store/store.ts';
 import type { CheckedRow } from './check-rows.ts';
 
 type Batch = Shape<'BulkBatchResponse'>;

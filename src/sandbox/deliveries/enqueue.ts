@@ -1,7 +1,7 @@
 import { type WebhookEvent, webhookEventSynonyms } from '../../contract/events.ts';
-import type { Identity } from '../identity.ts';
 import type { OrderBody, OrderRecord, Step } from '../lifecycle/index.ts';
-import type { Store } from '../store.ts';
+import type { Identity } from '../store/identity.ts';
+import type { Store } from '../store/store.ts';
 
 /** Whose order it is, and the addresses that the order itself names for each event. */
 interface Concerned {

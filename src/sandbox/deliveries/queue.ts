@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { retryDelay } from './backoff.ts';
 import type { Posted } from './post.ts';
 

@@ -1,5 +1,5 @@
-import type { Identity } from '../identity.ts';
-import type { Store } from '../store.ts';
+import type { Identity } from '../store/identity.ts';
+import type { Store } from '../store/store.ts';
 import { insertDelivery } from './enqueue.ts';
 
 /**

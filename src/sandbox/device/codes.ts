@@ -2,11 +2,11 @@ import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { hashKey } from '../caller.ts';
 import type { Service } from '../handler.ts';
-import { secretToken } from '../identity.ts';
 import { mintKey } from '../keys/mint.ts';
 import { devicePath } from '../pages/paths.ts';
 import { Refusal } from '../refusal.ts';
-import type { Store } from '../store.ts';
+import { secretToken } from '../store/identity.ts';
+import type { Store } from '../store/store.ts';
 
 /** How long a person has to approve, seconds. */
 const lifeSeconds = 900;

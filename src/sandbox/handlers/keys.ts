@@ -6,7 +6,7 @@ import { claimOf } from '../keys/claims.ts';
 import { mintKey } from '../keys/mint.ts';
 import { claimPath } from '../pages/paths.ts';
 import { Refusal } from '../refusal.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 const dayMs = 24 * 3600 * 1000;
 

@@ -1,5 +1,5 @@
 import type { AllHandlers } from '../handler.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { userNumber } from '../users.ts';
 import { walletOf } from '../wallet.ts';
 

@@ -7,7 +7,7 @@ import { eachOrder, listOrders } from '../orders/list.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { withRefunds } from '../payments/refunds.ts';
 import { Refusal } from '../refusal.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 export const orderHandlers = {
   'order.create': async (service, { caller, body, now }) => ({

@@ -1,4 +1,4 @@
-import type { Store, StoredRow } from '../store.ts';
+import type { Store, StoredRow } from '../store/store.ts';
 
 /** What becomes of a claim: the sandbox is claimed now, was claimed before, or there is none. */
 export type Claiming = 'claimed' | 'claimed_before' | 'unknown';

@@ -1,6 +1,6 @@
 import { hashKey } from '../caller.ts';
 import type { Service } from '../handler.ts';
-import { secretToken } from '../identity.ts';
+import { secretToken } from '../store/identity.ts';
 import { insertUser } from '../users.ts';
 import { openWallet } from '../wallet.ts';
 

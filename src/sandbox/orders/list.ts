@@ -1,5 +1,5 @@
 import type { QueryOf } from '../handler.ts';
-import type { Store, StoredRow } from '../store.ts';
+import type { Store, StoredRow } from '../store/store.ts';
 import { withoutDashes } from './records.ts';
 
 type Value = string | number;

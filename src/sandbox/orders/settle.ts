@@ -4,7 +4,7 @@ import type { Service } from '../handler.ts';
 import type { Advanced, Step } from '../lifecycle/index.ts';
 import { returnChange } from '../payments/change.ts';
 import { closeReturns } from '../returns/close.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { enter, reserve } from '../wallet.ts';
 import { loadRecordText } from './record-text.ts';
 import { type StoredOrder, updateOrder } from './records.ts';

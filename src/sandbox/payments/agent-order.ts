@@ -3,7 +3,7 @@ import { creationRefusal } from '../lifecycle/index.ts';
 import { prepareOrder } from '../orders/create.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { Invalid, Refusal } from '../refusal.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { insertUser } from '../users.ts';
 import { enter, insufficientFunds, openWallet } from '../wallet.ts';
 import { insertPayment, type Payment, paymentBy, paymentUnderKey } from './payments.ts';

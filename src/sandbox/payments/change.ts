@@ -1,6 +1,6 @@
 import type { Step } from '../lifecycle/index.ts';
 import type { StoredOrder } from '../orders/records.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { enter, walletOf } from '../wallet.ts';
 import { paymentOfOrder } from './payments.ts';
 

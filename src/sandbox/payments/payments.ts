@@ -1,5 +1,5 @@
 import type { OperationName } from '../../contract/operations/index.ts';
-import type { Store, StoredRow } from '../store.ts';
+import type { Store, StoredRow } from '../store/store.ts';
 
 /** A payment that was taken; its challenge pays nothing else. */
 export interface Payment {

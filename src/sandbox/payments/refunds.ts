@@ -1,5 +1,5 @@
 import type { OrderRecord } from '../lifecycle/index.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { billCurrency } from './challenge.ts';
 import { paymentOfOrder } from './payments.ts';
 import { receiptHeaders } from './receipt.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { hashKey } from '../caller.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /** The key that reads one order alone. It follows from the order, so that a lost answer can be given again. */
 export function temporaryKey(secret: Buffer, prefix: string, orderId: string): string {

@@ -1,5 +1,5 @@
 import { limits } from '../../contract/limits.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 
 /** How fresh an answer is asked for; ages in seconds, `newer_than` in unix seconds. */
 export interface Wanted {

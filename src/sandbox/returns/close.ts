@@ -1,5 +1,5 @@
 import type { OrderRecord } from '../lifecycle/index.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { closeReturn } from './lifecycle.ts';
 import { settleMoney } from './money.ts';
 import { summaryOf } from './on-order.ts';

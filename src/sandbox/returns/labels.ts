@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../contract/limits.ts';
 import type { Service } from '../handler.ts';
-import { secretToken } from '../identity.ts';
 import { readQuery } from '../read-request.ts';
 import { Refusal } from '../refusal.ts';
+import { secretToken } from '../store/identity.ts';
 import type { SandboxResponse } from '../wire.ts';
 import { labelPdf } from './label-pdf.ts';
 import { findLabel } from './records.ts';

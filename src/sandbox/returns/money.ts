@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { enter } from '../wallet.ts';
 import type { StoredReturn } from './records.ts';
 import type { ReturnStep } from './types.ts';

@@ -1,5 +1,5 @@
 import type { QueryOf } from '../handler.ts';
-import type { Store, StoredRow } from '../store.ts';
+import type { Store, StoredRow } from '../store/store.ts';
 import type { ReturnPlan, ReturnRecord, ReturnState } from './types.ts';
 
 /** A return as the store keeps it. */

@@ -3,7 +3,7 @@ import { enqueueEvents } from '../deliveries/enqueue.ts';
 import type { Service } from '../handler.ts';
 import { loadRecordText } from '../orders/record-text.ts';
 import { findOrder, updateOrder } from '../orders/records.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { settleMoney } from './money.ts';
 import { withReturn } from './on-order.ts';
 import { type StoredReturn, updateReturn } from './records.ts';

@@ -1,5 +1,5 @@
 import type { Service } from '../../handler.ts';
-import type { StoredRow } from '../../store.ts';
+import type { StoredRow } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
 import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';

@@ -1,5 +1,5 @@
 import type { OrderRecord } from '../../lifecycle/index.ts';
-import type { Store } from '../../store.ts';
+import type { Store } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
 import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';

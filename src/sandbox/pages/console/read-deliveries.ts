@@ -1,4 +1,4 @@
-import type { Store, StoredRow } from '../../store.ts';
+import type { Store, StoredRow } from '../../store/store.ts';
 import type { Part } from './paging.ts';
 
 /** A webhook delivery and what came of its last attempt. Times in ms since the epoch. */

@@ -1,4 +1,4 @@
-import type { Store } from '../../store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** How users are called on the pages: by their email, or the beginning of their id. */
 export function userNames(store: Store, ids: readonly (string | null)[]): (id: string | null) => string {

@@ -1,11 +1,11 @@
-import { checkPrivateFile, type Tell } from '../private-files.ts';
-import type { Waiting } from '../retry-while.ts';
-import type { Database, SqlValue, StoredRow, Synchronous } from '../sqlite/database.ts';
-import { DatabaseError, databaseError } from '../sqlite/database-error.ts';
-import { openDatabase } from '../sqlite/open.ts';
+import { checkPrivateFile, type Tell } from '../../private-files.ts';
+import type { Waiting } from '../../retry-while.ts';
+import type { Database, SqlValue, StoredRow, Synchronous } from '../../sqlite/database.ts';
+import { DatabaseError, databaseError } from '../../sqlite/database-error.ts';
+import { openDatabase } from '../../sqlite/open.ts';
 import { migrations } from './migrations.ts';
 
-export type { StoredRow } from '../sqlite/database.ts';
+export type { StoredRow } from '../../sqlite/database.ts';
 
 /** Beside a store stands the key that its secrets are sealed with. */
 export const keyFileOf = (file: string): string => `${file}.key`;

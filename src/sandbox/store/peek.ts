@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Sqlite } from '../sqlite/load.ts';
-import { retailers } from './catalogue/retailers.ts';
+import type { Sqlite } from '../../sqlite/load.ts';
+import { retailers } from '../catalogue/retailers.ts';
 
 export type Kind = 'orders' | 'accounts' | 'batches' | 'returns';
 
-interface Glanced {
+interface Choice {
   readonly id: string;
   readonly text: string;
 }
@@ -23,13 +23,13 @@ const queries: Readonly<Record<Kind, string>> = {
  * What a key has in the embedded sandbox, newest first, read in passing: the file is opened read-only, and nothing
  * that is due is brought up to date. @param open opens a file read-only. @throws where there is none, or an older one.
  */
-export async function glanceSandbox(
+export async function peekSandbox(
   open: (file: string) => Sqlite,
   stateDir: string,
   apiKey: string,
   kind: Kind,
   limit: number,
-): Promise<readonly Glanced[]> {
+): Promise<readonly Choice[]> {
   const database = open(join(stateDir, 'sandbox.db'));
   try {
     return database
@@ -57,5 +57,5 @@ async function ownerOf(database: Sqlite, apiKey: string): Promise<string> {
 const idOf = (row: object): string => String(Object.assign(Object.create(null), row).id);
 
 /** The sandbox's retailers. */
-export const glanceRetailers = (): readonly Glanced[] =>
+export const peekRetailers = (): readonly Choice[] =>
   retailers.map(({ retailer, name }) => ({ id: retailer, text: name }));

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { checkShape } from '../../src/contract/schemas/check.ts';
-import { migrations } from '../../src/sandbox/migrations.ts';
-import { openSandbox } from '../../src/sandbox/open.ts';
-import { loadSqlite } from '../../src/sqlite/load.ts';
-import { makeFolder } from './folder.ts';
+import { checkShape } from '../../../src/contract/schemas/check.ts';
+import { openSandbox } from '../../../src/sandbox/open.ts';
+import { migrations } from '../../../src/sandbox/store/migrations.ts';
+import { loadSqlite } from '../../../src/sqlite/load.ts';
+import { makeFolder } from '../folder.ts';
 
 const key = 'sbx_test_before';
 const now = Date.parse('2026-03-01T12:00:00Z');
