@@ -4,7 +4,7 @@ import { sandboxFaults } from './contract/sandbox-faults.ts';
 import { ErrandError, StorageError, UsageError } from './errors.ts';
 import type { Tell } from './private-files.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
-import { type Fault, readFault } from './sandbox/faults/spec.ts';
+import { type Fault, readFault } from './sandbox/http/faults/spec.ts';
 import { type Served, serveSandbox as serve } from './sandbox/serve.ts';
 import {
   hasSnapshot,

@@ -1,11 +1,11 @@
 import { DatabaseError } from '../sqlite/database-error.ts';
-import type { Service } from './handler.ts';
 import { advance } from './lifecycle/index.ts';
 import { storedOrder } from './orders/records.ts';
 import { loadSettle } from './orders/settle.ts';
 import { advanceReturn } from './returns/lifecycle.ts';
 import { storedReturn } from './returns/records.ts';
 import { loadSettleReturn } from './returns/settle.ts';
+import type { Service } from './service.ts';
 import type { Store, StoredRow } from './store/store.ts';
 
 /** How many records one transaction brings up to date; others wait for the disk no longer than that takes. */

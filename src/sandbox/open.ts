@@ -2,18 +2,18 @@ import { dirname, join } from 'node:path';
 import { makePrivateDatabase, type Tell } from '../private-files.ts';
 import type { Waiting } from '../retry-while.ts';
 import { databaseError } from '../sqlite/database-error.ts';
-import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { type SandboxConfig, sandboxConfig } from './config.ts';
 import { Outbox } from './deliveries/outbox.ts';
-import type { Service } from './handler.ts';
-import type { RequestLog } from './request-log.ts';
+import { createApp } from './http/app.ts';
+import type { RequestLog } from './http/request-log.ts';
+import type { Handle } from './http/wire.ts';
+import type { Service } from './service.ts';
 import { SandboxClock } from './store/clock.ts';
 import { Identity } from './store/identity.ts';
 import type { Sealer } from './store/secrets.ts';
 import { Store } from './store/store.ts';
 import { untilDone } from './until-done.ts';
-import type { Handle } from './wire.ts';
 
 export interface OpenOptions {
   /** File of the store, or `:memory:`. */

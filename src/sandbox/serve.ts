@@ -2,11 +2,11 @@ import type { Server } from 'node:http';
 import type { Tell } from '../private-files.ts';
 import type { Waiting } from '../retry-while.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
-import { drawFaults, refuseConnections } from './faults/inject.ts';
-import type { Fault } from './faults/spec.ts';
-import { answerWith, createHttpServer, listen, stop } from './http-server.ts';
+import { drawFaults, refuseConnections } from './http/faults/inject.ts';
+import type { Fault } from './http/faults/spec.ts';
+import { RequestLog } from './http/request-log.ts';
+import { answerWith, createHttpServer, listen, stop } from './http/server.ts';
 import { openSandbox } from './open.ts';
-import { RequestLog } from './request-log.ts';
 import { tick } from './tick.ts';
 
 export interface ServeOptions {

@@ -1,7 +1,7 @@
 import { DatabaseError } from '../sqlite/database-error.ts';
 import { bringUpToDate } from './advance.ts';
 import { placeRows } from './bulk/place-rows.ts';
-import type { Service } from './handler.ts';
+import type { Service } from './service.ts';
 
 /** How often due work is brought about while nobody asks, ms. */
 const tickMs = 500;

@@ -1,7 +1,7 @@
 import type { OperationName } from '../contract/operations/index.ts';
 import type { ParameterValues } from '../contract/parameters.ts';
 import { DatabaseError } from '../sqlite/database-error.ts';
-import type { Service } from './handler.ts';
+import type { Service } from './service.ts';
 
 /** What writing something down by the way needs. */
 export type Noting = Pick<Service, 'store' | 'report'>;

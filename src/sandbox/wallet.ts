@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.ts';
+import { Refusal } from './http/refusal.ts';
 import type { Store } from './store/store.ts';
 
 /** Why the wallet's balance changed; `payment` and `payout` are those of an order that is paid by challenge. */

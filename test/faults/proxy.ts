@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { reset } from '../../src/sandbox/faults/reset.ts';
+import { reset } from '../../src/sandbox/http/faults/reset.ts';
 
 /** What happens to one request on its way. `before`: the service never sees it. `after`: the service has done the work. */
 export const networkFaults = [

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readFault } from '../../src/sandbox/faults/spec.ts';
+import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { orderBody, TestService } from '../service/service.ts';
 import { makePlace } from './place.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readFault } from '../../src/sandbox/faults/spec.ts';
+import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { TestService } from '../service/service.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { SandboxResponse } from '../../src/sandbox/http/wire.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import type { SandboxResponse } from '../../src/sandbox/wire.ts';
 import { address } from '../service/service.ts';
 
 /** A sandbox whose clock stands where the test sets it. */

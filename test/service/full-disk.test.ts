@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { drawFaults } from '../../src/sandbox/faults/inject.ts';
-import { answerWith, createHttpServer, listen, stop } from '../../src/sandbox/http-server.ts';
+import { drawFaults } from '../../src/sandbox/http/faults/inject.ts';
+import { RequestLog } from '../../src/sandbox/http/request-log.ts';
+import { answerWith, createHttpServer, listen, stop } from '../../src/sandbox/http/server.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
-import { RequestLog } from '../../src/sandbox/request-log.ts';
 import { DatabaseError } from '../../src/sqlite/database-error.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { orderBody } from './service.ts';

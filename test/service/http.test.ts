@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { errorCodes } from '../../src/contract/error-codes.ts';
-import { usualLimits } from '../../src/sandbox/body-limits.ts';
+import { usualLimits } from '../../src/sandbox/http/body-limits.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { orderBody, TestService } from './service.ts';
 import { exchange } from './socket.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { readFault } from '../../src/sandbox/faults/spec.ts';
+import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { type Answer, address, orderBody, TestService } from './service.ts';
 
 let service: TestService | undefined;

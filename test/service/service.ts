@@ -1,5 +1,5 @@
 import type { SandboxConfig } from '../../src/sandbox/config.ts';
-import type { Fault } from '../../src/sandbox/faults/spec.ts';
+import type { Fault } from '../../src/sandbox/http/faults/spec.ts';
 import { type Served, serveSandbox } from '../../src/sandbox/serve.ts';
 
 export interface Answer {

@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { drawFaults } from '../../src/sandbox/faults/inject.ts';
+import { drawFaults } from '../../src/sandbox/http/faults/inject.ts';
+import { RequestLog } from '../../src/sandbox/http/request-log.ts';
 import {
   answerWith,
   type ConnectionLimits,
   createHttpServer,
   listen,
-} from '../../src/sandbox/http-server.ts';
+} from '../../src/sandbox/http/server.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
-import { RequestLog } from '../../src/sandbox/request-log.ts';
 import { makePlace } from '../program/place.ts';
 import { serveAt } from '../program/served.ts';
 import { orderBody } from './service.ts';

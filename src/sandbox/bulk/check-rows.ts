@@ -1,10 +1,10 @@
 import { destinationOf, orderOfRow, passthroughOf, recipientOf, rowReader } from '../../contract/bulk-row.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import type { Service } from '../handler.ts';
+import { Invalid, Refusal } from '../http/refusal.ts';
 import type { OrderBody } from '../lifecycle/index.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { walletTerms } from '../orders/terms.ts';
-import { Invalid, Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 
 export interface CheckedRow {
   readonly shown: Shape<'BulkRowValidation'>;

@@ -1,8 +1,8 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
-import type { Service } from '../handler.ts';
+import { Refusal } from '../http/refusal.ts';
 import type { OrderBody } from '../lifecycle/index.ts';
 import { prepareOrder } from '../orders/create.ts';
-import { Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { untilDone } from '../until-done.ts';
 

@@ -1,6 +1,6 @@
 import { bulkListSeparator } from '../../contract/bulk-columns.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import { csvLine } from '../csv.ts';
+import { csvLine } from '../http/csv.ts';
 
 const columns = ['index', 'status', 'order_id', 'order_status', 'error', 'recipient'] as const;
 

@@ -1,5 +1,5 @@
 import type { Shape } from '../../contract/schemas/index.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../http/refusal.ts';
 import { imagesOf } from './images.ts';
 import { type Traits, traits } from './kinds.ts';
 import type { Listing } from './listing.ts';

@@ -2,18 +2,18 @@ import { type ErrorType, errorTypes } from '../../contract/error-codes.ts';
 import { fullestSandboxWalletCents } from '../../contract/limits.ts';
 import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
 import { findAccount } from '../accounts/records.ts';
-import { usualLimits } from '../body-limits.ts';
-import { type Caller, identify } from '../caller.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';
-import type { Service } from '../handler.ts';
+import { usualLimits } from '../http/body-limits.ts';
+import { type Caller, identify } from '../http/caller.ts';
+import { readJson } from '../http/read-json.ts';
+import { Invalid, json, Refusal } from '../http/refusal.ts';
+import type { SandboxRequest, SandboxResponse } from '../http/wire.ts';
 import { claim, claimOf } from '../keys/claims.ts';
 import { forceOrder, type OrderTrigger } from '../orders/force.ts';
-import { readJson } from '../read-json.ts';
-import { Invalid, json, Refusal } from '../refusal.ts';
 import { forceReturn } from '../returns/force.ts';
 import type { ForcedReturn } from '../returns/lifecycle.ts';
+import type { Service } from '../service.ts';
 import { enter, walletOf } from '../wallet.ts';
-import type { SandboxRequest, SandboxResponse } from '../wire.ts';
 
 interface Trigger {
   readonly event: SandboxTrigger;

@@ -1,5 +1,5 @@
 import type { SandboxConfig } from '../config.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../http/refusal.ts';
 import { refusedAddress } from './address.ts';
 
 /** Refuses an address that is never going to be called, and says no more of it than the field. @throws Refusal. */

@@ -1,10 +1,10 @@
 import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import { hashKey } from '../caller.ts';
-import type { Service } from '../handler.ts';
+import { hashKey } from '../http/caller.ts';
+import { Refusal } from '../http/refusal.ts';
 import { mintKey } from '../keys/mint.ts';
 import { devicePath } from '../pages/paths.ts';
-import { Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 import { secretToken } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
 

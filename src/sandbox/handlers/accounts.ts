@@ -1,9 +1,10 @@
 import type { Shape } from '../../contract/schemas/index.ts';
 import { accountOf, findAccount, shownAccount } from '../accounts/records.ts';
 import { retailerNamed } from '../catalogue/retailers.ts';
-import type { AllHandlers, Call, Service } from '../handler.ts';
+import type { AllHandlers, Call } from '../http/handler.ts';
+import { Refusal } from '../http/refusal.ts';
 import { failWaitingFor } from '../orders/without-account.ts';
-import { Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 
 export const accountHandlers = {
   'account.list': ({ store }, { caller, query, now }) => {

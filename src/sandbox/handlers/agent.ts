@@ -1,4 +1,4 @@
-import type { AllHandlers } from '../handler.ts';
+import type { AllHandlers } from '../http/handler.ts';
 import { acceptAgentOrder } from '../payments/agent-order.ts';
 import { demandPayment } from '../payments/data-call.ts';
 import { productDetails, productOffers, refuseProduct } from '../products/answers.ts';

@@ -1,8 +1,9 @@
 import { type CheckedRow, checkRows } from '../bulk/check-rows.ts';
 import { findBatch, insertBatch, listBatches } from '../bulk/records.ts';
 import { resultsOf } from '../bulk/results.ts';
-import type { AllHandlers, Call, Service } from '../handler.ts';
-import { Refusal } from '../refusal.ts';
+import type { AllHandlers, Call } from '../http/handler.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { Service } from '../service.ts';
 import { requireFunds, walletOf } from '../wallet.ts';
 
 export const bulkHandlers = {

@@ -1,5 +1,5 @@
 import { pollDevice, startDevice } from '../device/codes.ts';
-import type { AllHandlers } from '../handler.ts';
+import type { AllHandlers } from '../http/handler.ts';
 
 export const deviceHandlers = {
   'device.code': async (service, { body, request, now }) => ({

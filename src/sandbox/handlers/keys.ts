@@ -1,11 +1,11 @@
 import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import type { SandboxConfig } from '../config.ts';
-import type { AllHandlers } from '../handler.ts';
+import type { AllHandlers } from '../http/handler.ts';
+import { Refusal } from '../http/refusal.ts';
 import { claimOf } from '../keys/claims.ts';
 import { mintKey } from '../keys/mint.ts';
 import { claimPath } from '../pages/paths.ts';
-import { Refusal } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 
 const dayMs = 24 * 3600 * 1000;

@@ -1,10 +1,10 @@
 import type { ErrorType } from '../../contract/error-codes.ts';
-import type { AllHandlers } from '../handler.ts';
+import type { AllHandlers } from '../http/handler.ts';
+import { Refusal } from '../http/refusal.ts';
 import { prepareOrder } from '../orders/create.ts';
 import { findOrder, retriedAs } from '../orders/records.ts';
 import { legacyProduct } from '../products/answers.ts';
 import { productTerms } from '../products/terms.ts';
-import { Refusal } from '../refusal.ts';
 
 /** Failures that lie in the order itself: no later try of the same order can go better. */
 const permanent: ReadonlySet<string> = new Set<ErrorType>([

@@ -1,4 +1,4 @@
-import type { AllHandlers } from '../handler.ts';
+import type { AllHandlers } from '../http/handler.ts';
 import type { Store } from '../store/store.ts';
 import { userNumber } from '../users.ts';
 import { walletOf } from '../wallet.ts';

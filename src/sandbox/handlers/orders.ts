@@ -1,4 +1,5 @@
-import type { AllHandlers, Call, QueryOf } from '../handler.ts';
+import type { AllHandlers, Call, QueryOf } from '../http/handler.ts';
+import { Refusal } from '../http/refusal.ts';
 import { milestones, type OrderRecord, publicTracking, testProductsResponse } from '../lifecycle/index.ts';
 import { cancelOrder } from '../orders/cancel.ts';
 import { acceptOrder } from '../orders/create.ts';
@@ -6,7 +7,6 @@ import { csvOf } from '../orders/export.ts';
 import { eachOrder, listOrders } from '../orders/list.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { withRefunds } from '../payments/refunds.ts';
-import { Refusal } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 
 export const orderHandlers = {

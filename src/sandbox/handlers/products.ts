@@ -1,4 +1,4 @@
-import type { AllHandlers, Call } from '../handler.ts';
+import type { AllHandlers, Call } from '../http/handler.ts';
 import { productDetails, productOffers } from '../products/answers.ts';
 import { productTerms, retailerTerms } from '../products/terms.ts';
 

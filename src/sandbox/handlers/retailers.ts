@@ -1,7 +1,7 @@
 import { countryProblem } from '../../contract/country.ts';
-import type { AllHandlers } from '../handler.ts';
+import type { AllHandlers } from '../http/handler.ts';
+import { Invalid, Refusal } from '../http/refusal.ts';
 import { searchListings } from '../products/listings.ts';
-import { Invalid, Refusal } from '../refusal.ts';
 
 export const retailerHandlers = {
   'retailer.list': async (service, { query }) => {

@@ -1,5 +1,5 @@
-import type { AllHandlers } from '../handler.ts';
-import { Refusal } from '../refusal.ts';
+import type { AllHandlers } from '../http/handler.ts';
+import { Refusal } from '../http/refusal.ts';
 import { acceptReturn } from '../returns/create.ts';
 import { withLabels } from '../returns/labels.ts';
 import { findReturn, listReturns } from '../returns/records.ts';

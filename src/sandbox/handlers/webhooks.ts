@@ -1,4 +1,4 @@
-import type { AllHandlers } from '../handler.ts';
+import type { AllHandlers } from '../http/handler.ts';
 
 export const webhookHandlers = {
   'webhook.register': async ({ store, config }, { caller, body, now }) => {

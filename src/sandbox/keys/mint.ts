@@ -1,5 +1,5 @@
-import { hashKey } from '../caller.ts';
-import type { Service } from '../handler.ts';
+import { hashKey } from '../http/caller.ts';
+import type { Service } from '../service.ts';
 import { secretToken } from '../store/identity.ts';
 import { insertUser } from '../users.ts';
 import { openWallet } from '../wallet.ts';

@@ -1,6 +1,6 @@
-import type { Service } from '../handler.ts';
+import { Refusal } from '../http/refusal.ts';
 import { cancelPending } from '../lifecycle/index.ts';
-import { Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 import { findOrder } from './records.ts';
 import { loadSettle } from './settle.ts';
 

@@ -1,7 +1,7 @@
-import type { Caller } from '../caller.ts';
-import type { Service } from '../handler.ts';
+import type { Caller } from '../http/caller.ts';
+import { Refusal } from '../http/refusal.ts';
 import { createOrder, creationRefusal, type OrderBody } from '../lifecycle/index.ts';
-import { Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 import { userNumber } from '../users.ts';
 import { insufficientFunds, requireFunds, reserve, walletOf } from '../wallet.ts';
 import { accountRails, orderAccount, turnOnAccount } from './on-account.ts';

@@ -1,4 +1,4 @@
-import { csvLine } from '../csv.ts';
+import { csvLine } from '../http/csv.ts';
 import type { OrderRecord } from '../lifecycle/index.ts';
 
 type Cell = (order: OrderRecord) => string | number | null | undefined;

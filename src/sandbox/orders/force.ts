@@ -1,9 +1,9 @@
 import type { OrderStatus } from '../../contract/enums.ts';
 import type { ErrorType } from '../../contract/error-codes.ts';
 import type { SandboxTrigger } from '../../contract/sandbox-triggers.ts';
-import type { Service } from '../handler.ts';
+import { Refusal } from '../http/refusal.ts';
 import { type ForcedKind, forceTransition } from '../lifecycle/index.ts';
-import { Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 import { findOrder, type StoredOrder } from './records.ts';
 import { loadSettle } from './settle.ts';
 import { surroundingsOf } from './surroundings.ts';

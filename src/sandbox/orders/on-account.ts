@@ -1,9 +1,9 @@
 import { freeAt, placingEnds } from '../accounts/queue.ts';
 import { type Account, accountFor, findAccount } from '../accounts/records.ts';
 import { accountTrouble } from '../accounts/trouble.ts';
-import type { Service } from '../handler.ts';
+import { Refusal } from '../http/refusal.ts';
 import type { LineFacts, OrderBody, OrderPlan, Surroundings } from '../lifecycle/index.ts';
-import { Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 
 /** The managed account that an order names. @throws Refusal where there is none of that name. */
 export function orderAccount({ store }: Service, userId: string, body: OrderBody): Account | undefined {

@@ -1,9 +1,9 @@
 import { closeUp } from '../accounts/queue.ts';
 import { enqueueEvents } from '../deliveries/enqueue.ts';
-import type { Service } from '../handler.ts';
 import type { Advanced, Step } from '../lifecycle/index.ts';
 import { returnChange } from '../payments/change.ts';
 import { closeReturns } from '../returns/close.ts';
+import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { enter, reserve } from '../wallet.ts';
 import { loadRecordText } from './record-text.ts';

@@ -1,5 +1,5 @@
+import type { SandboxResponse } from '../http/wire.ts';
 import { claim, claimable } from '../keys/claims.ts';
-import type { SandboxResponse } from '../wire.ts';
 import { emailIn, readForm } from './forms.ts';
 import { htmlPage } from './html.ts';
 import { html } from './markup.ts';

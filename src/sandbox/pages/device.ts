@@ -1,6 +1,6 @@
 import { type Decision, decideDevice } from '../device/codes.ts';
-import { readQuery } from '../read-request.ts';
-import type { SandboxResponse } from '../wire.ts';
+import { readQuery } from '../http/request.ts';
+import type { SandboxResponse } from '../http/wire.ts';
 import { emailIn, readForm } from './forms.ts';
 import { htmlPage } from './html.ts';
 import { html } from './markup.ts';

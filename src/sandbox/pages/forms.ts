@@ -1,5 +1,5 @@
 import { characterCount, limits } from '../../contract/limits.ts';
-import { headerOf, type SandboxRequest, type SandboxResponse } from '../wire.ts';
+import { headerOf, type SandboxRequest, type SandboxResponse } from '../http/wire.ts';
 import { htmlPage } from './html.ts';
 import { html } from './markup.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SandboxResponse } from '../wire.ts';
+import type { SandboxResponse } from '../http/wire.ts';
 import { script } from './live.ts';
 import { type Content, Html, html } from './markup.ts';
 import { style } from './style.ts';

@@ -1,7 +1,7 @@
 import { operations } from '../../contract/operations/index.ts';
 import { shopPath } from '../config.ts';
-import type { Service } from '../handler.ts';
-import { headerOf, type SandboxRequest, type SandboxResponse } from '../wire.ts';
+import { headerOf, type SandboxRequest, type SandboxResponse } from '../http/wire.ts';
+import type { Service } from '../service.ts';
 import { claimPath, consolePath, devicePath } from './paths.ts';
 import { prefersHtml } from './prefers-html.ts';
 import type { PageName } from './table.ts';

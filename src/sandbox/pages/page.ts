@@ -1,5 +1,5 @@
-import type { Service } from '../handler.ts';
-import type { SandboxRequest, SandboxResponse } from '../wire.ts';
+import type { SandboxRequest, SandboxResponse } from '../http/wire.ts';
+import type { Service } from '../service.ts';
 
 /** A request for a page, as the page sees it. */
 export interface Asked {

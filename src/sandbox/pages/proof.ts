@@ -1,8 +1,8 @@
 import { uuidPattern } from '../../contract/limits.ts';
 import { bringUpToDate } from '../advance.ts';
+import { json } from '../http/refusal.ts';
+import type { SandboxResponse } from '../http/wire.ts';
 import { findOrder } from '../orders/records.ts';
-import { json } from '../refusal.ts';
-import type { SandboxResponse } from '../wire.ts';
 import { dateTime } from './figures.ts';
 import { html } from './markup.ts';
 import type { Page } from './page.ts';

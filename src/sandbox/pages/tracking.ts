@@ -1,9 +1,9 @@
 import { uuidPattern } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { bringUpToDate } from '../advance.ts';
+import type { SandboxResponse } from '../http/wire.ts';
 import { publicTracking } from '../lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';
-import type { SandboxResponse } from '../wire.ts';
 import { htmlPage } from './html.ts';
 import { html } from './markup.ts';
 import type { Page } from './page.ts';

@@ -1,8 +1,9 @@
-import type { Call, Service } from '../handler.ts';
+import type { Call } from '../http/handler.ts';
+import { Invalid, Refusal } from '../http/refusal.ts';
 import { creationRefusal } from '../lifecycle/index.ts';
 import { prepareOrder } from '../orders/create.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
-import { Invalid, Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { insertUser } from '../users.ts';
 import { enter, insufficientFunds, openWallet } from '../wallet.ts';

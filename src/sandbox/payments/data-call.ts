@@ -1,4 +1,5 @@
-import type { Call, Service } from '../handler.ts';
+import type { Call } from '../http/handler.ts';
+import type { Service } from '../service.ts';
 import { insertPayment, paymentBy } from './payments.ts';
 import { receiptHeaders } from './receipt.ts';
 import { openTill, type PaidOperation, verified } from './till.ts';

@@ -1,9 +1,9 @@
 import type { Operation } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
 import { readParameters } from '../../contract/parameters.ts';
-import type { Service } from '../handler.ts';
-import { Invalid, type Refusal } from '../refusal.ts';
-import type { SandboxRequest } from '../wire.ts';
+import { Invalid, type Refusal } from '../http/refusal.ts';
+import type { SandboxRequest } from '../http/wire.ts';
+import type { Service } from '../service.ts';
 import { readCredential } from './credential.ts';
 import { openTill, type PaidOperation } from './till.ts';
 

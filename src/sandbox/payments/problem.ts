@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../contract/error-codes.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../http/refusal.ts';
 import { type Bill, billCurrency, challengeOf, headerOfChallenge } from './challenge.ts';
 
 interface ProblemRow {

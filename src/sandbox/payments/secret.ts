@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Service } from '../handler.ts';
+import type { Service } from '../service.ts';
 
 const name = 'payment_secret';
 

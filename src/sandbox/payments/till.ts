@@ -1,8 +1,8 @@
 import { type OperationName, operations } from '../../contract/operations/index.ts';
 import type { ParameterValues } from '../../contract/parameters.ts';
-import type { Service } from '../handler.ts';
-import { Refusal } from '../refusal.ts';
-import type { SandboxRequest } from '../wire.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { SandboxRequest } from '../http/wire.ts';
+import type { Service } from '../service.ts';
 import { type Bill, digestOf, isIssued, termsOf } from './challenge.ts';
 import { type Credential, readCredential } from './credential.ts';
 import type { PaymentMethod } from './methods.ts';

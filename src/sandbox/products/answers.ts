@@ -1,7 +1,7 @@
 import type { Shape } from '../../contract/schemas/index.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { Service } from '../handler.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { Service } from '../service.ts';
 import { readingOf, type Wanted } from './freshness.ts';
 
 export interface AskedProduct extends Wanted {

@@ -1,6 +1,7 @@
 import type { Shape } from '../../contract/schemas/index.ts';
-import type { QueryOf, Service } from '../handler.ts';
-import { Invalid } from '../refusal.ts';
+import type { QueryOf } from '../http/handler.ts';
+import { Invalid } from '../http/refusal.ts';
+import type { Service } from '../service.ts';
 
 /** Searches across retailers, as a query asks for it. @throws Invalid for a retailer there is none of. */
 export async function searchListings(

@@ -1,5 +1,5 @@
 import type { RetailerSearch } from '../catalogue/retailer-search.ts';
-import type { QueryOf } from '../handler.ts';
+import type { QueryOf } from '../http/handler.ts';
 import type { AskedProduct } from './answers.ts';
 
 /** A retailer's own search, as a query asks for it. */

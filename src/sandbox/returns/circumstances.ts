@@ -1,7 +1,7 @@
 import type { ItemStatus } from '../../contract/enums.ts';
-import type { Service } from '../handler.ts';
 import { drawFor } from '../lifecycle/draw.ts';
 import type { OrderRecord } from '../lifecycle/index.ts';
+import type { Service } from '../service.ts';
 import { creditFor } from './credit.ts';
 import type { Circumstances } from './lifecycle.ts';
 import type { ReturnRecord } from './types.ts';

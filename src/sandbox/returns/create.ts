@@ -1,8 +1,8 @@
-import type { Caller } from '../caller.ts';
-import type { Service } from '../handler.ts';
+import type { Caller } from '../http/caller.ts';
+import { Refusal } from '../http/refusal.ts';
 import { loadRecordText } from '../orders/record-text.ts';
 import { findOrder, type StoredOrder, updateOrder } from '../orders/records.ts';
-import { Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 import { refuseReturn } from './check.ts';
 import { circumstancesOf } from './circumstances.ts';
 import { planReturn } from './lifecycle.ts';

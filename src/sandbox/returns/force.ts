@@ -1,7 +1,7 @@
 import { bringUpToDate } from '../advance.ts';
-import type { Service } from '../handler.ts';
+import { Refusal } from '../http/refusal.ts';
 import { findOrder } from '../orders/records.ts';
-import { Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
 import { circumstancesOf } from './circumstances.ts';
 import { type ForcedReturn, forceReturnState } from './lifecycle.ts';
 import { findReturn, returnsOf } from './records.ts';

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../contract/limits.ts';
-import type { Service } from '../handler.ts';
-import { readQuery } from '../read-request.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../http/refusal.ts';
+import { readQuery } from '../http/request.ts';
+import type { SandboxResponse } from '../http/wire.ts';
+import type { Service } from '../service.ts';
 import { secretToken } from '../store/identity.ts';
-import type { SandboxResponse } from '../wire.ts';
 import { labelPdf } from './label-pdf.ts';
 import { findLabel } from './records.ts';
 import type { ReturnRecord, ReturnState } from './types.ts';

@@ -1,8 +1,8 @@
 import type { WebhookEvent } from '../../contract/events.ts';
 import { enqueueEvents } from '../deliveries/enqueue.ts';
-import type { Service } from '../handler.ts';
 import { loadRecordText } from '../orders/record-text.ts';
 import { findOrder, updateOrder } from '../orders/records.ts';
+import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
 import { settleMoney } from './money.ts';
 import { withReturn } from './on-order.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { login } from '../../../src/commands/auth/login.ts';
 import { createContext } from '../../../src/context.ts';
 import { ErrandError } from '../../../src/errors.ts';
-import { readFault } from '../../../src/sandbox/faults/spec.ts';
+import { readFault } from '../../../src/sandbox/http/faults/spec.ts';
 import { SettingsStore } from '../../../src/settings/store.ts';
 import { TestService } from '../../service/service.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SandboxRequest } from '../../../src/sandbox/http/wire.ts';
 import { type OpenSandbox, openSandbox } from '../../../src/sandbox/open.ts';
-import type { SandboxRequest } from '../../../src/sandbox/wire.ts';
 import { TestService } from '../service.ts';
 import { submit } from './read-page.ts';
 

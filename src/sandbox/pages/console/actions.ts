@@ -1,8 +1,8 @@
 import { replay } from '../../deliveries/replay.ts';
+import { Refusal } from '../../http/refusal.ts';
+import type { SandboxResponse } from '../../http/wire.ts';
 import { cancelOrder } from '../../orders/cancel.ts';
 import { forceOrder, isOrderTrigger } from '../../orders/force.ts';
-import { Refusal } from '../../refusal.ts';
-import type { SandboxResponse } from '../../wire.ts';
 import { readForm } from '../forms.ts';
 import { htmlPage } from '../html.ts';
 import { siteLinks } from '../links.ts';

@@ -1,6 +1,6 @@
 import { operations } from '../../../contract/operations/index.ts';
 import { type SandboxConfig, shopPath } from '../../config.ts';
-import type { Service } from '../../handler.ts';
+import type { Service } from '../../service.ts';
 import { dateTime, duration } from '../figures.ts';
 import { htmlPage } from '../html.ts';
 import { siteLinks } from '../links.ts';

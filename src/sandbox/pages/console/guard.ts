@@ -1,8 +1,8 @@
 import { addressKind } from '../../../network/addresses.ts';
 import { bringUpToDate } from '../../advance.ts';
 import { shopPath } from '../../config.ts';
-import { isOwnHost } from '../../hosts.ts';
-import { headerOf, type SandboxRequest } from '../../wire.ts';
+import { isOwnHost } from '../../http/hosts.ts';
+import { headerOf, type SandboxRequest } from '../../http/wire.ts';
 import { htmlPage } from '../html.ts';
 import { html } from '../markup.ts';
 import type { Page } from '../page.ts';

@@ -1,4 +1,4 @@
-import type { Service } from '../../handler.ts';
+import type { Service } from '../../service.ts';
 import type { StoredRow } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
 import { type Content, html } from '../markup.ts';

@@ -2,9 +2,9 @@ import { cancellableOrderStatuses, type OrderStatus } from '../../../contract/en
 import { uuidPattern } from '../../../contract/limits.ts';
 import { operations } from '../../../contract/operations/index.ts';
 import { sandboxTriggers } from '../../../contract/sandbox-triggers.ts';
-import type { Service } from '../../handler.ts';
 import { possibleTriggers } from '../../orders/force.ts';
 import { findOrder, type StoredOrder } from '../../orders/records.ts';
+import type { Service } from '../../service.ts';
 import { age } from '../figures.ts';
 import { htmlPage } from '../html.ts';
 import { siteLinks } from '../links.ts';

@@ -1,5 +1,5 @@
-import { readQuery } from '../../read-request.ts';
-import type { SandboxResponse } from '../../wire.ts';
+import { readQuery } from '../../http/request.ts';
+import type { SandboxResponse } from '../../http/wire.ts';
 import { htmlPage } from '../html.ts';
 import { siteLinks } from '../links.ts';
 import { type Content, html } from '../markup.ts';

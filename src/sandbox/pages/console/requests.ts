@@ -1,5 +1,5 @@
-import type { Service } from '../../handler.ts';
-import { mostKept } from '../../request-log.ts';
+import { mostKept } from '../../http/request-log.ts';
+import type { Service } from '../../service.ts';
 import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';

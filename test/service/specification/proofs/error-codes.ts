@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type ErrorCode, errorCodes } from '../../../../src/contract/error-codes.ts';
-import { readFault } from '../../../../src/sandbox/faults/spec.ts';
+import { readFault } from '../../../../src/sandbox/http/faults/spec.ts';
 import { approval, pay, sendPaid } from '../../payer.ts';
 import { type Answer, address, orderBody, type TestService } from '../../service.ts';
 import { type Proof, type ProofsOf, proof } from '../proof.ts';

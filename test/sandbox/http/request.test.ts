@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Operation } from '../../src/contract/operation.ts';
-import { operations } from '../../src/contract/operations/index.ts';
-import { readQuery, readTarget } from '../../src/sandbox/read-request.ts';
-import { route } from '../../src/sandbox/router.ts';
+import type { Operation } from '../../../src/contract/operation.ts';
+import { operations } from '../../../src/contract/operations/index.ts';
+import { readQuery, readTarget } from '../../../src/sandbox/http/request.ts';
+import { route } from '../../../src/sandbox/http/routes.ts';
 
 describe('the target of a request', () => {
   test.each([

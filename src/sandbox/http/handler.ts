@@ -1,37 +1,13 @@
-import type { OperationName, operations } from '../contract/operations/index.ts';
-import type { ValuesOf } from '../contract/parameters.ts';
-import type { Shape } from '../contract/schemas/index.ts';
+import type { OperationName, operations } from '../../contract/operations/index.ts';
+import type { ValuesOf } from '../../contract/parameters.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import type { Service } from '../service.ts';
 import type { Caller } from './caller.ts';
-import type { Catalogue } from './catalogue/catalogue.ts';
-import type { SandboxConfig } from './config.ts';
-import type { RequestLog } from './request-log.ts';
-import type { SandboxClock } from './store/clock.ts';
-import type { Identity } from './store/identity.ts';
-import type { Sealer } from './store/secrets.ts';
-import type { Store } from './store/store.ts';
 import type { SandboxBody, SandboxRequest } from './wire.ts';
-
-/** What every handler may touch. */
-export interface Service {
-  readonly store: Store;
-  readonly clock: SandboxClock;
-  readonly config: SandboxConfig;
-  readonly identity: Identity;
-  /** Opened when it is first needed. */
-  catalogue(): Promise<Catalogue>;
-  /** Seals secrets at rest; its key is read or made when it is first needed. */
-  sealer(): Promise<Sealer>;
-  /** Sends the webhooks that are due, without waiting for them. */
-  deliver(): void;
-  /** What was asked of a sandbox that is being served. */
-  readonly requests?: RequestLog;
-  /** Is told of a bug. */
-  report(error: unknown): void;
-}
 
 type Table = typeof operations;
 type BodyOf<N extends OperationName> = Table[N] extends { body: { schema: infer S } }
-  ? S extends keyof typeof import('../contract/schemas/index.ts').schemas
+  ? S extends keyof typeof import('../../contract/schemas/index.ts').schemas
     ? Shape<S>
     : undefined
   : undefined;
@@ -54,7 +30,7 @@ export interface Call<N extends OperationName> {
 }
 
 type AnswerShape<N extends OperationName> = Table[N]['answer'] extends { schema: infer S }
-  ? S extends keyof typeof import('../contract/schemas/index.ts').schemas
+  ? S extends keyof typeof import('../../contract/schemas/index.ts').schemas
     ? Shape<S>
     : never
   : never;

@@ -1,7 +1,7 @@
-import { type OperationName, operations } from '../contract/operations/index.ts';
+import { type OperationName, operations } from '../../contract/operations/index.ts';
 import type { JsonLimits } from './read-json.ts';
-import { readTarget } from './read-request.ts';
-import { route } from './router.ts';
+import { readTarget } from './request.ts';
+import { route } from './routes.ts';
 
 /** How much a request may bring, so that it keeps nobody waiting for long. The specification names no bound. */
 export interface BodyLimits extends JsonLimits {

@@ -1,5 +1,5 @@
-import type { Operation } from '../contract/operation.ts';
-import type { ValidationIssue } from '../contract/validation.ts';
+import type { Operation } from '../../contract/operation.ts';
+import type { ValidationIssue } from '../../contract/validation.ts';
 import { type JsonLimits, readJson } from './read-json.ts';
 import { Invalid, json } from './refusal.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
@@ -63,7 +63,7 @@ export async function readBody(
   const value = readValue(wanted, request, limits);
   if (value === null && wanted.optional) return { value: {}, issues: [] };
   // The shapes are the largest part of the program: whoever only reads orders never loads them.
-  const { checkShape } = await import('../contract/schemas/check.ts');
+  const { checkShape } = await import('../../contract/schemas/check.ts');
   const checked = checkShape(wanted.schema, value, 'body');
   return checked.issues ? { value: undefined, issues: checked.issues } : { value: checked.value, issues: [] };
 }

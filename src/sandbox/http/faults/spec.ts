@@ -1,4 +1,4 @@
-import { normaliseSpellings, oddIds } from '../../contract/sandbox-faults.ts';
+import { normaliseSpellings, oddIds } from '../../../contract/sandbox-faults.ts';
 
 /** What stands in for an answer or breaks it off. */
 type BreakingKind = 'refuse' | 'reset' | 'delay' | 'truncate' | 'status' | 'html' | 'bare' | 'redirect';

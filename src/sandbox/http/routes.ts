@@ -1,5 +1,5 @@
-import type { Operation } from '../contract/operation.ts';
-import { type OperationName, operations } from '../contract/operations/index.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations/index.ts';
 
 interface Route {
   readonly name: OperationName;

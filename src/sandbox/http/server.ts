@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { listeningAddress } from '../network/loopback.ts';
-import { DatabaseError } from '../sqlite/database-error.ts';
+import { listeningAddress } from '../../network/loopback.ts';
+import { DatabaseError } from '../../sqlite/database-error.ts';
 import { limitsFor } from './body-limits.ts';
 import { type Draw, sendHalf, standIn } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';

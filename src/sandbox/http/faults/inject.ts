@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { prefersHtml } from '../pages/prefers-html.ts';
-import { Random } from '../random.ts';
-import { readTarget } from '../read-request.ts';
+import { prefersHtml } from '../../pages/prefers-html.ts';
+import { Random } from '../../random.ts';
 import { json } from '../refusal.ts';
+import { readTarget } from '../request.ts';
 import type { SandboxResponse } from '../wire.ts';
 import { alterations, isAltering } from './alter.ts';
 import { reset } from './reset.ts';

@@ -1,8 +1,8 @@
-import type { Operation } from '../contract/operation.ts';
-import { operations } from '../contract/operations/index.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations/index.ts';
+import { claimPath } from '../pages/paths.ts';
 import type { Fault } from './faults/spec.ts';
-import { claimPath } from './pages/paths.ts';
-import { readTarget } from './read-request.ts';
+import { readTarget } from './request.ts';
 import type { SandboxResponse } from './wire.ts';
 
 /** A request that was answered, as it may be shown: no key, no link that is a permission, no secret of a query. */

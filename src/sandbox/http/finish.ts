@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readTarget } from './read-request.ts';
+import { readTarget } from './request.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
 const given = /^[\w.:-]{1,100}$/;

@@ -1,5 +1,5 @@
-import type { Answer } from '../contract/operation.ts';
-import type { OperationName } from '../contract/operations/index.ts';
+import type { Answer } from '../../contract/operation.ts';
+import type { OperationName } from '../../contract/operations/index.ts';
 import type { HandlerAnswer } from './handler.ts';
 import { json } from './refusal.ts';
 import type { SandboxResponse } from './wire.ts';
@@ -25,7 +25,7 @@ export async function writeAnswer(
     return { status: wanted.status, headers, body: answered.text };
   }
   if (wanted.type === 'json') {
-    const { checkShape } = await import('../contract/schemas/check.ts');
+    const { checkShape } = await import('../../contract/schemas/check.ts');
     const { issues } = checkShape(wanted.schema, answered.value, 'answer');
     if (issues)
       throw new Error(

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { apiKeyPattern, limits } from '../contract/limits.ts';
-import type { Auth } from '../contract/operation.ts';
+import { apiKeyPattern, limits } from '../../contract/limits.ts';
+import type { Auth } from '../../contract/operation.ts';
+import { type Noting, noteLater } from '../usage.ts';
 import { Refusal } from './refusal.ts';
-import { type Noting, noteLater } from './usage.ts';
 import { headerOf, type SandboxRequest } from './wire.ts';
 
 /** Who sends a request: the user behind its key. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { bodyTooLarge } from './read-request.ts';
 import { json } from './refusal.ts';
+import { bodyTooLarge } from './request.ts';
 import type { SandboxResponse } from './wire.ts';
 
 /** What all bodies together may hold, from their first byte until they were worked on, bytes. */

@@ -1,4 +1,4 @@
-import type { AllHandlers } from '../handler.ts';
+import type { AllHandlers } from './handler.ts';
 
 export const descriptionHandlers = {
   'openapi.get': async ({ config, catalogue }) => {

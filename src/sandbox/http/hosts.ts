@@ -1,6 +1,6 @@
-import { isLoopback } from '../network/loopback.ts';
-import type { SandboxConfig } from './config.ts';
-import { prefersHtml } from './pages/prefers-html.ts';
+import { isLoopback } from '../../network/loopback.ts';
+import type { SandboxConfig } from '../config.ts';
+import { prefersHtml } from '../pages/prefers-html.ts';
 import { json } from './refusal.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
@@ -35,8 +35,8 @@ export async function refusedHost(
   if (!prefersHtml(headerOf(request, 'accept')))
     return json(421, { code: 'bad_request', message, details: {} });
   const [{ htmlPage }, { html }] = await Promise.all([
-    import('./pages/html.ts'),
-    import('./pages/markup.ts'),
+    import('../pages/html.ts'),
+    import('../pages/markup.ts'),
   ]);
   return htmlPage('Not its name', html`<p class="lead">${message}</p>`, { status: 421, narrow: true });
 }

@@ -1,5 +1,5 @@
-import { type ErrorCode, errorCodes } from '../contract/error-codes.ts';
-import type { ValidationIssue } from '../contract/validation.ts';
+import { type ErrorCode, errorCodes } from '../../contract/error-codes.ts';
+import type { ValidationIssue } from '../../contract/validation.ts';
 import type { SandboxResponse } from './wire.ts';
 
 type Headers = Readonly<Record<string, string | string[]>>;

@@ -1,0 +1,25 @@
+import type { Catalogue } from './catalogue/catalogue.ts';
+import type { SandboxConfig } from './config.ts';
+import type { RequestLog } from './http/request-log.ts';
+import type { SandboxClock } from './store/clock.ts';
+import type { Identity } from './store/identity.ts';
+import type { Sealer } from './store/secrets.ts';
+import type { Store } from './store/store.ts';
+
+/** What every handler may touch. */
+export interface Service {
+  readonly store: Store;
+  readonly clock: SandboxClock;
+  readonly config: SandboxConfig;
+  readonly identity: Identity;
+  /** Opened when it is first needed. */
+  catalogue(): Promise<Catalogue>;
+  /** Seals secrets at rest; its key is read or made when it is first needed. */
+  sealer(): Promise<Sealer>;
+  /** Sends the webhooks that are due, without waiting for them. */
+  deliver(): void;
+  /** What was asked of a sandbox that is being served. */
+  readonly requests?: RequestLog;
+  /** Is told of a bug. */
+  report(error: unknown): void;
+}
