@@ -3,6 +3,7 @@ import { steadyTime } from './clock.ts';
 import { sandboxFaults } from './contract/sandbox-faults.ts';
 import { ErrandError, StorageError, UsageError } from './errors.ts';
 import type { Tell } from './private-files.ts';
+import { tick } from './sandbox/control/tick.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
 import { type Fault, readFault } from './sandbox/http/faults/spec.ts';
 import { type Served, serveSandbox as serve } from './sandbox/serve.ts';
@@ -13,7 +14,6 @@ import {
   restoreSnapshot,
   takeSnapshot,
 } from './sandbox/store/snapshots.ts';
-import { tick } from './sandbox/tick.ts';
 import { makePrivateFolder } from './settings/paths.ts';
 import { DatabaseError } from './sqlite/database-error.ts';
 

@@ -4,6 +4,7 @@ import type { Waiting } from '../retry-while.ts';
 import { databaseError } from '../sqlite/database-error.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { type SandboxConfig, sandboxConfig } from './config.ts';
+import { untilDone } from './control/until-done.ts';
 import { Outbox } from './deliveries/outbox.ts';
 import { createApp } from './http/app.ts';
 import type { RequestLog } from './http/request-log.ts';
@@ -13,7 +14,6 @@ import { SandboxClock } from './store/clock.ts';
 import { Identity } from './store/identity.ts';
 import type { Sealer } from './store/secrets.ts';
 import { Store } from './store/store.ts';
-import { untilDone } from './until-done.ts';
 
 export interface OpenOptions {
   /** File of the store, or `:memory:`. */

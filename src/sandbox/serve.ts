@@ -2,12 +2,12 @@ import type { Server } from 'node:http';
 import type { Tell } from '../private-files.ts';
 import type { Waiting } from '../retry-while.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
+import { tick } from './control/tick.ts';
 import { drawFaults, refuseConnections } from './http/faults/inject.ts';
 import type { Fault } from './http/faults/spec.ts';
 import { RequestLog } from './http/request-log.ts';
 import { answerWith, createHttpServer, listen, stop } from './http/server.ts';
 import { openSandbox } from './open.ts';
-import { tick } from './tick.ts';
 
 export interface ServeOptions {
   readonly host: string;

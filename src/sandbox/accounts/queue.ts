@@ -1,4 +1,4 @@
-import { moved, nextDue, type OrderPlan, type OrderRecord } from '../lifecycle/index.ts';
+import { moved, nextDue, type OrderPlan, type OrderRecord } from '../orders/lifecycle/index.ts';
 import type { Store } from '../store/store.ts';
 
 const open = `account_id = ? AND status IN ('pending', 'in_progress')`;

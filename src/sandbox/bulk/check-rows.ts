@@ -1,7 +1,7 @@
 import { destinationOf, orderOfRow, passthroughOf, recipientOf, rowReader } from '../../contract/bulk-row.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { Invalid, Refusal } from '../http/refusal.ts';
-import type { OrderBody } from '../lifecycle/index.ts';
+import type { OrderBody } from '../orders/lifecycle/index.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import { walletTerms } from '../orders/terms.ts';
 import type { Service } from '../service.ts';

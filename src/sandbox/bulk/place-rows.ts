@@ -1,10 +1,10 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
+import { untilDone } from '../control/until-done.ts';
 import { Refusal } from '../http/refusal.ts';
-import type { OrderBody } from '../lifecycle/index.ts';
 import { prepareOrder } from '../orders/create.ts';
+import type { OrderBody } from '../orders/lifecycle/index.ts';
 import type { Service } from '../service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import { untilDone } from '../until-done.ts';
 
 const isAnyDue = (store: Store, now: number): boolean =>
   store.cached('next due row', () =>

@@ -1,5 +1,5 @@
 import type { Shape } from '../../contract/schemas/index.ts';
-import type { LineFacts } from '../lifecycle/index.ts';
+import type { LineFacts } from '../orders/lifecycle/index.ts';
 import type { Listing } from './listing.ts';
 import { offersOf } from './offers.ts';
 import { atVariant, variantsOf } from './variants.ts';

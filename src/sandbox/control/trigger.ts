@@ -13,7 +13,7 @@ import { forceOrder, type OrderTrigger } from '../orders/force.ts';
 import { forceReturn } from '../returns/force.ts';
 import type { ForcedReturn } from '../returns/lifecycle.ts';
 import type { Service } from '../service.ts';
-import { enter, walletOf } from '../wallet.ts';
+import { enter, walletOf } from '../wallet/wallet.ts';
 
 interface Trigger {
   readonly event: SandboxTrigger;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Synchronous } from '../../sqlite/database.ts';
 import { DatabaseError } from '../../sqlite/database-error.ts';
 import type { SandboxConfig } from '../config.ts';
+import { untilDone } from '../control/until-done.ts';
 import type { SandboxClock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
-import { untilDone } from '../until-done.ts';
 import { type Attempted, anythingDue, type Claimed, claim, note, release, type Times } from './queue.ts';
 
 interface OutboxOptions {

@@ -1,15 +1,15 @@
 import type { OperationName } from '../../contract/operations/index.ts';
 import { readParameters } from '../../contract/parameters.ts';
 import { DatabaseError } from '../../sqlite/database-error.ts';
-import { bringUpToDate } from '../advance.ts';
 import { placeRows } from '../bulk/place-rows.ts';
+import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { control } from '../control/trigger.ts';
 import { pageFor } from '../pages/index.ts';
 import { prefersHtml } from '../pages/prefers-html.ts';
 import { isProbe, probeRefusal } from '../payments/probe.ts';
 import { labelAnswer } from '../returns/labels.ts';
 import type { Service } from '../service.ts';
-import { noteCall } from '../usage.ts';
+import { noteCall } from '../wallet/usage.ts';
 import { limitsFor, limitsOf } from './body-limits.ts';
 import { identify } from './caller.ts';
 import { finisher } from './finish.ts';

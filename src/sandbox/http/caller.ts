@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { apiKeyPattern, limits } from '../../contract/limits.ts';
 import type { Auth } from '../../contract/operation.ts';
-import { type Noting, noteLater } from '../usage.ts';
+import { type Noting, noteLater } from '../wallet/usage.ts';
 import { Refusal } from './refusal.ts';
 import { headerOf, type SandboxRequest } from './wire.ts';
 

@@ -1,15 +1,15 @@
-import { accountHandlers } from '../handlers/accounts.ts';
-import { agentHandlers } from '../handlers/agent.ts';
-import { bulkHandlers } from '../handlers/bulk.ts';
-import { deviceHandlers } from '../handlers/device.ts';
-import { keyHandlers } from '../handlers/keys.ts';
-import { legacyHandlers } from '../handlers/legacy.ts';
-import { moneyHandlers } from '../handlers/money.ts';
-import { orderHandlers } from '../handlers/orders.ts';
-import { productHandlers } from '../handlers/products.ts';
-import { retailerHandlers } from '../handlers/retailers.ts';
-import { returnHandlers } from '../handlers/returns.ts';
-import { webhookHandlers } from '../handlers/webhooks.ts';
+import { accountHandlers } from '../accounts/handlers.ts';
+import { bulkHandlers } from '../bulk/handlers.ts';
+import { productHandlers } from '../catalogue/handlers.ts';
+import { retailerHandlers } from '../catalogue/retailer-handlers.ts';
+import { webhookHandlers } from '../deliveries/handlers.ts';
+import { deviceHandlers } from '../device/handlers.ts';
+import { keyHandlers } from '../keys/handlers.ts';
+import { orderHandlers } from '../orders/handlers.ts';
+import { retryHandlers } from '../orders/retry.ts';
+import { agentHandlers } from '../payments/handlers.ts';
+import { returnHandlers } from '../returns/handlers.ts';
+import { moneyHandlers } from '../wallet/handlers.ts';
 import { descriptionHandlers } from './description.ts';
 import type { AllHandlers } from './handler.ts';
 
@@ -21,7 +21,7 @@ export const handlers: AllHandlers = {
   ...descriptionHandlers,
   ...deviceHandlers,
   ...keyHandlers,
-  ...legacyHandlers,
+  ...retryHandlers,
   ...moneyHandlers,
   ...orderHandlers,
   ...productHandlers,

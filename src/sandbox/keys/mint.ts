@@ -1,8 +1,8 @@
 import { hashKey } from '../http/caller.ts';
 import type { Service } from '../service.ts';
 import { secretToken } from '../store/identity.ts';
-import { insertUser } from '../users.ts';
-import { openWallet } from '../wallet.ts';
+import { openWallet } from '../wallet/wallet.ts';
+import { insertUser } from './users.ts';
 
 interface Minting {
   readonly email?: string | null | undefined;

@@ -1,6 +1,6 @@
 import { Refusal } from '../http/refusal.ts';
-import { cancelPending } from '../lifecycle/index.ts';
 import type { Service } from '../service.ts';
+import { cancelPending } from './lifecycle/index.ts';
 import { findOrder } from './records.ts';
 import { loadSettle } from './settle.ts';
 

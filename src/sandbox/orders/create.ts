@@ -1,9 +1,9 @@
 import type { Caller } from '../http/caller.ts';
 import { Refusal } from '../http/refusal.ts';
-import { createOrder, creationRefusal, type OrderBody } from '../lifecycle/index.ts';
+import { userNumber } from '../keys/users.ts';
 import type { Service } from '../service.ts';
-import { userNumber } from '../users.ts';
-import { insufficientFunds, requireFunds, reserve, walletOf } from '../wallet.ts';
+import { insufficientFunds, requireFunds, reserve, walletOf } from '../wallet/wallet.ts';
+import { createOrder, creationRefusal, type OrderBody } from './lifecycle/index.ts';
 import { accountRails, orderAccount, turnOnAccount } from './on-account.ts';
 import { loadRecordText } from './record-text.ts';
 import { insertOrder } from './records.ts';

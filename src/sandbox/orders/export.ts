@@ -1,5 +1,5 @@
 import { csvLine } from '../http/csv.ts';
-import type { OrderRecord } from '../lifecycle/index.ts';
+import type { OrderRecord } from './lifecycle/index.ts';
 
 type Cell = (order: OrderRecord) => string | number | null | undefined;
 

@@ -2,8 +2,8 @@ import { freeAt, placingEnds } from '../accounts/queue.ts';
 import { type Account, accountFor, findAccount } from '../accounts/records.ts';
 import { accountTrouble } from '../accounts/trouble.ts';
 import { Refusal } from '../http/refusal.ts';
-import type { LineFacts, OrderBody, OrderPlan, Surroundings } from '../lifecycle/index.ts';
 import type { Service } from '../service.ts';
+import type { LineFacts, OrderBody, OrderPlan, Surroundings } from './lifecycle/index.ts';
 
 /** The managed account that an order names. @throws Refusal where there is none of that name. */
 export function orderAccount({ store }: Service, userId: string, body: OrderBody): Account | undefined {

@@ -1,4 +1,4 @@
-import type { OrderRecord } from '../lifecycle/index.ts';
+import type { OrderRecord } from './lifecycle/index.ts';
 
 /**
  * Loads the shapes. The function given back writes a record as it is kept and shown from then on, held against the

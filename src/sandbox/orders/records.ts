@@ -1,7 +1,7 @@
 import type { Shape } from '../../contract/schemas/index.ts';
-import type { OrderBody, OrderPlan, OrderRecord, OrderState } from '../lifecycle/index.ts';
-import { nextDue } from '../lifecycle/index.ts';
 import type { Store, StoredRow } from '../store/store.ts';
+import type { OrderBody, OrderPlan, OrderRecord, OrderState } from './lifecycle/index.ts';
+import { nextDue } from './lifecycle/index.ts';
 
 /** An order as the store keeps it. */
 export interface StoredOrder extends OrderState {

@@ -1,8 +1,8 @@
 import { destinationCountries } from '../../contract/enums.ts';
 import type { SandboxConfig } from '../config.ts';
 import { Invalid, Refusal } from '../http/refusal.ts';
-import { creationRefusal, type OrderBody, slugOf } from '../lifecycle/index.ts';
 import type { Service } from '../service.ts';
+import { creationRefusal, type OrderBody, slugOf } from './lifecycle/index.ts';
 import { orderAccount } from './on-account.ts';
 
 /** The service states no bound; each change of an order costs in proportion to its lines. */

@@ -1,6 +1,6 @@
 import { lineFacts } from '../catalogue/line-facts.ts';
-import { type LineFacts, type OrderBody, type Surroundings, slugOf } from '../lifecycle/index.ts';
 import type { Service } from '../service.ts';
+import { type LineFacts, type OrderBody, type Surroundings, slugOf } from './lifecycle/index.ts';
 
 /** What an order's future depends on besides the order itself. */
 export async function surroundingsOf(service: Service, body: OrderBody): Promise<Surroundings> {

@@ -1,4 +1,4 @@
-import type { OrderBody } from '../lifecycle/index.ts';
+import type { OrderBody } from './lifecycle/index.ts';
 
 /** What one order takes from the wallet, cents. */
 export interface WalletTerms {

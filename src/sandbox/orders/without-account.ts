@@ -1,5 +1,5 @@
-import { forceTransition } from '../lifecycle/index.ts';
 import type { Service } from '../service.ts';
+import { forceTransition } from './lifecycle/index.ts';
 import { storedOrder } from './records.ts';
 import { loadSettle } from './settle.ts';
 import { surroundingsOf } from './surroundings.ts';

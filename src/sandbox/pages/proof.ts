@@ -1,5 +1,5 @@
 import { uuidPattern } from '../../contract/limits.ts';
-import { bringUpToDate } from '../advance.ts';
+import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { json } from '../http/refusal.ts';
 import type { SandboxResponse } from '../http/wire.ts';
 import { findOrder } from '../orders/records.ts';

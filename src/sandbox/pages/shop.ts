@@ -1,7 +1,7 @@
 import { errorHint } from '../../contract/error-codes.ts';
 import { type SandboxConfig, shopPath } from '../config.ts';
-import { type TestSlug, testProducts, testSlugs } from '../lifecycle/index.ts';
-import { isTestSlug, type TestProduct, testFacts } from '../lifecycle/test-products.ts';
+import { type TestSlug, testProducts, testSlugs } from '../orders/lifecycle/index.ts';
+import { isTestSlug, type TestProduct, testFacts } from '../orders/lifecycle/test-products.ts';
 import { money } from './figures.ts';
 import { htmlPage } from './html.ts';
 import { siteLinks } from './links.ts';

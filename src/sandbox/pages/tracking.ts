@@ -1,8 +1,8 @@
 import { uuidPattern } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import { bringUpToDate } from '../advance.ts';
+import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import type { SandboxResponse } from '../http/wire.ts';
-import { publicTracking } from '../lifecycle/index.ts';
+import { publicTracking } from '../orders/lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';
 import { htmlPage } from './html.ts';
 import { html } from './markup.ts';

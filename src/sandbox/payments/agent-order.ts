@@ -1,12 +1,12 @@
 import type { Call } from '../http/handler.ts';
 import { Invalid, Refusal } from '../http/refusal.ts';
-import { creationRefusal } from '../lifecycle/index.ts';
+import { insertUser } from '../keys/users.ts';
 import { prepareOrder } from '../orders/create.ts';
+import { creationRefusal } from '../orders/lifecycle/index.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
-import { insertUser } from '../users.ts';
-import { enter, insufficientFunds, openWallet } from '../wallet.ts';
+import { enter, insufficientFunds, openWallet } from '../wallet/wallet.ts';
 import { insertPayment, type Payment, paymentBy, paymentUnderKey } from './payments.ts';
 import { receiptHeaders } from './receipt.ts';
 import { keepTemporaryKey, temporaryKey } from './temporary-key.ts';

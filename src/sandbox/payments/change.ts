@@ -1,7 +1,7 @@
-import type { Step } from '../lifecycle/index.ts';
+import type { Step } from '../orders/lifecycle/index.ts';
 import type { StoredOrder } from '../orders/records.ts';
 import type { Store } from '../store/store.ts';
-import { enter, walletOf } from '../wallet.ts';
+import { enter, walletOf } from '../wallet/wallet.ts';
 import { paymentOfOrder } from './payments.ts';
 
 /**

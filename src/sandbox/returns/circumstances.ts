@@ -1,6 +1,6 @@
 import type { ItemStatus } from '../../contract/enums.ts';
-import { drawFor } from '../lifecycle/draw.ts';
-import type { OrderRecord } from '../lifecycle/index.ts';
+import { drawFor } from '../orders/lifecycle/draw.ts';
+import type { OrderRecord } from '../orders/lifecycle/index.ts';
 import type { Service } from '../service.ts';
 import { creditFor } from './credit.ts';
 import type { Circumstances } from './lifecycle.ts';

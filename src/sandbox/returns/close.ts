@@ -1,4 +1,4 @@
-import type { OrderRecord } from '../lifecycle/index.ts';
+import type { OrderRecord } from '../orders/lifecycle/index.ts';
 import type { Store } from '../store/store.ts';
 import { closeReturn } from './lifecycle.ts';
 import { settleMoney } from './money.ts';

@@ -1,6 +1,6 @@
-import { payerOf } from '../lifecycle/consequences.ts';
-import type { OrderRecord } from '../lifecycle/index.ts';
-import { chargedCents } from '../lifecycle/price.ts';
+import { payerOf } from '../orders/lifecycle/consequences.ts';
+import type { OrderRecord } from '../orders/lifecycle/index.ts';
+import { chargedCents } from '../orders/lifecycle/price.ts';
 import type { ReturnRecord } from './types.ts';
 
 type Units = ReturnRecord['items'];

@@ -1,4 +1,4 @@
-import { bringUpToDate } from '../advance.ts';
+import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { Refusal } from '../http/refusal.ts';
 import { findOrder } from '../orders/records.ts';
 import type { Service } from '../service.ts';

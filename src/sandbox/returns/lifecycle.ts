@@ -1,5 +1,5 @@
 import type { ReturnReason, ReturnStatus } from '../../contract/enums.ts';
-import type { Refused } from '../lifecycle/index.ts';
+import type { Refused } from '../orders/lifecycle/index.ts';
 import type { AdvancedReturn, ReturnChange, ReturnPlan, ReturnState, ReturnStep } from './types.ts';
 
 /** The compressed clock: ms after its creation at which a return reaches each stage. */

@@ -1,5 +1,5 @@
 import type { Store } from '../store/store.ts';
-import { enter } from '../wallet.ts';
+import { enter } from '../wallet/wallet.ts';
 import type { StoredReturn } from './records.ts';
 import type { ReturnStep } from './types.ts';
 

@@ -1,6 +1,6 @@
 import { returnReasons } from '../../contract/enums.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import type { OrderPlan, OrderRecord, Transition } from '../lifecycle/index.ts';
+import type { OrderPlan, OrderRecord, Transition } from '../orders/lifecycle/index.ts';
 import { boughtQuantity } from './credit.ts';
 import type { ReturnBody, ReturnRecord } from './types.ts';
 

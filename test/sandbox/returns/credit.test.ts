@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { chargedCents } from '../../../src/sandbox/lifecycle/price.ts';
+import { chargedCents } from '../../../src/sandbox/orders/lifecycle/price.ts';
 import { creditFor } from '../../../src/sandbox/returns/credit.ts';
-import { listed, live, newOrder } from '../lifecycle/order.ts';
+import { listed, live, newOrder } from '../orders/lifecycle/order.ts';
 
 const line = fc.record({
   priceCents: fc.integer({ min: 1, max: 500 }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { testProducts, testSlugs } from '../../../src/sandbox/lifecycle/index.ts';
+import { testProducts, testSlugs } from '../../../src/sandbox/orders/lifecycle/index.ts';
 import type { TestService } from '../service.ts';
 import { startedForEach } from '../started-for-each.ts';
 import { page } from './read-page.ts';

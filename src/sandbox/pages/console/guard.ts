@@ -1,6 +1,6 @@
 import { addressKind } from '../../../network/addresses.ts';
-import { bringUpToDate } from '../../advance.ts';
 import { shopPath } from '../../config.ts';
+import { bringUpToDate } from '../../control/bring-up-to-date.ts';
 import { isOwnHost } from '../../http/hosts.ts';
 import { headerOf, type SandboxRequest } from '../../http/wire.ts';
 import { htmlPage } from '../html.ts';

@@ -1,5 +1,5 @@
 import { errorTypeHint } from '../../../contract/error-codes.ts';
-import type { OrderRecord } from '../../lifecycle/index.ts';
+import type { OrderRecord } from '../../orders/lifecycle/index.ts';
 import { money } from '../figures.ts';
 import { type Content, html } from '../markup.ts';
 import { outsideLink, spoken } from '../words.ts';

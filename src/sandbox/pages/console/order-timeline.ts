@@ -1,5 +1,5 @@
 import type { MilestoneType } from '../../../contract/enums.ts';
-import { milestones, nextDue, type OrderState } from '../../lifecycle/index.ts';
+import { milestones, nextDue, type OrderState } from '../../orders/lifecycle/index.ts';
 import { age, dateTime } from '../figures.ts';
 import { type Content, html } from '../markup.ts';
 

@@ -1,0 +1,65 @@
+import type { AllHandlers, Call } from '../http/handler.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { Service } from '../service.ts';
+import { requireFunds, walletOf } from '../wallet/wallet.ts';
+import { type CheckedRow, checkRows } from './check-rows.ts';
+import { findBatch, insertBatch, listBatches } from './records.ts';
+import { resultsOf } from './results.ts';
+
+export const bulkHandlers = {
+  'bulk.validate': async (service, { caller, body }) => {
+    const rows = await checkRows(service, caller.userId, body.rows);
+    const { spendable } = walletOf(service.store, caller.userId);
+    const valid = rows.filter(({ shown }) => shown.ok).length;
+    const estimate = estimateOf(rows);
+    return {
+      value: {
+        filename: body.filename ?? null,
+        total_rows: rows.length,
+        valid_rows: valid,
+        invalid_rows: rows.length - valid,
+        estimated_total_cents: estimate,
+        wallet_balance_cents: spendable,
+        sufficient_funds: spendable >= estimate,
+        billed_by_invoice: false,
+        over_credit_limit: false,
+        rows: rows.map(({ shown }) => shown),
+      },
+    };
+  },
+
+  'bulk.create': async (service, { caller, body, now }) => {
+    const { store, identity, config } = service;
+    const { userId } = caller;
+    const rows = await checkRows(service, userId, body.rows);
+    return store.transaction(() => {
+      requireFunds(walletOf(store, userId).spendable, estimateOf(rows), []);
+      const id = insertBatch(store, identity, { userId, upload: body, rows, now, speed: config.speed });
+      return { value: batchOf(service, userId, id) };
+    });
+  },
+
+  'bulk.list': ({ store }, { caller, query }) => {
+    const value = listBatches(store, caller.userId, query);
+    return { value, count: value.batches.length };
+  },
+
+  'bulk.get': (service, call) => ({ value: ownBatch(service, call) }),
+
+  'bulk.results': (service, call) => ({
+    csv: resultsOf(ownBatch(service, call)),
+    filename: `batch-${call.path.batch_id}.csv`,
+  }),
+} satisfies Partial<AllHandlers>;
+
+/** What the orders of a table may come to cost the wallet, cents. */
+const estimateOf = (rows: readonly CheckedRow[]): number => rows.reduce((sum, { cents }) => sum + cents, 0);
+
+const ownBatch = (service: Service, { caller, path }: Pick<Call<'bulk.get'>, 'caller' | 'path'>) =>
+  batchOf(service, caller.userId, path.batch_id);
+
+function batchOf({ store }: Service, userId: string, id: string) {
+  const batch = findBatch(store, userId, id);
+  if (batch) return batch;
+  throw new Refusal('not_found', `There is no batch ${id}.`, { resource: 'batch' });
+}

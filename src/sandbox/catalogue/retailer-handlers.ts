@@ -1,0 +1,42 @@
+import { countryProblem } from '../../contract/country.ts';
+import type { AllHandlers } from '../http/handler.ts';
+import { Invalid, Refusal } from '../http/refusal.ts';
+import { searchListings } from './search-listings.ts';
+
+export const retailerHandlers = {
+  'retailer.list': async (service, { query }) => {
+    const catalogue = await service.catalogue();
+    const found = catalogue.retailers({
+      ...(query.name !== undefined && { name: query.name }),
+      seen: query.include?.includes('all') ?? false,
+      limit: query.limit,
+      offset: query.offset,
+    });
+    return { value: { ...found, coverage: catalogue.coverage() }, count: found.retailers.length };
+  },
+
+  'retailer.check': async (service, { query }) => {
+    const { url } = query;
+    if (!isWebAddress(url))
+      throw new Refusal('bad_request', `"${url}" is not an http or https URL.`, { url });
+    const catalogue = await service.catalogue();
+    return { value: catalogue.check(url, countryIn(query.country), service.config.shopUrl) };
+  },
+
+  search: async (service, { query }) => {
+    const value = await searchListings(service, query);
+    return { value, count: value.results.length };
+  },
+} satisfies Partial<AllHandlers>;
+
+/** @throws Invalid for what is not a code, naming the one to use. */
+function countryIn(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const code = value.trim();
+  const msg = countryProblem(code);
+  if (msg !== undefined) throw new Invalid([{ loc: ['query', 'country'], msg, type: 'value_error' }]);
+  return code.toUpperCase();
+}
+
+/** Whether an order would take it for a product's page at all. */
+const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

@@ -1,0 +1,81 @@
+import { limits } from '../../contract/limits.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import type { SandboxConfig } from '../config.ts';
+import type { AllHandlers } from '../http/handler.ts';
+import { Refusal } from '../http/refusal.ts';
+import { claimPath } from '../pages/paths.ts';
+import type { Store } from '../store/store.ts';
+import { claimOf } from './claims.ts';
+import { mintKey } from './mint.ts';
+
+const dayMs = 24 * 3600 * 1000;
+
+export const keyHandlers = {
+  'sandbox.mint': async (service, { body, request, now }) => {
+    const { store, config } = service;
+    const { key, claimToken } = await store.transaction(() => {
+      refuseTooMany(store, request.remoteAddress, config.mintLimitPerDay, now);
+      return mintKey(service, { email: body.email, name: body.name, from: request.remoteAddress, now });
+    });
+    return { value: mintedKey(config, key, claimToken) };
+  },
+
+  'sandbox.status': ({ store, config }, { caller }) => {
+    const { claimed, token } = claimOf(store, caller.keyHash);
+    const hint = claimed
+      ? `Claimed at ${new Date(claimed.at).toISOString()}; the key goes on working.`
+      : `Sign in at ${claimUrl(config, token)} to claim this sandbox.`;
+    return { value: { claimed: claimed !== null, claimed_by_email: claimed?.by ?? null, hint } };
+  },
+} satisfies Partial<AllHandlers>;
+
+function refuseTooMany(store: Store, address: string, perDay: number, now: number): void {
+  const row = store.get(
+    'SELECT count(*) AS minted, min(created_at) AS first FROM api_keys WHERE minted_from = ? AND created_at > ?',
+    address,
+    now - dayMs,
+  );
+  if (Number(row?.minted) < perDay) return;
+  const seconds = Math.max(1, Math.ceil((Number(row?.first) + dayMs - now) / 1000));
+  throw new Refusal(
+    'rate_limit_exceeded',
+    `${perDay} keys a day can be minted from one address; --mint-limit of a served sandbox changes that.`,
+    { limit: perDay },
+    {
+      'retry-after': String(seconds),
+    },
+  );
+}
+
+const claimUrl = ({ baseUrl }: SandboxConfig, token: string): string => `${baseUrl}${claimPath}/${token}`;
+
+function mintedKey(config: SandboxConfig, key: string, claimToken: string): Shape<'SandboxKey'> {
+  const { baseUrl, shopUrl } = config;
+  const days = limits.sandboxKeyIdleSeconds / 86_400;
+  return {
+    api_key: key,
+    key,
+    expires_policy: `expires after ${days} days without use`,
+    quickstart_url: `${baseUrl}/`,
+    example_order: {
+      products: [{ url: `${shopUrl}/test-success`, quantity: 1 }],
+      shipping_address: {
+        first_name: 'Ada',
+        last_name: 'Example',
+        address_line1: '100 Congress Avenue',
+        city: 'Austin',
+        state: 'TX',
+        postal_code: '78701',
+        country: 'US',
+        phone_number: '5125550100',
+      },
+      max_price: 5_000,
+    },
+    claim_url: claimUrl(config, claimToken),
+    next: [
+      'POST /orders with example_order places a first order.',
+      'GET /orders/{order_id} follows it: delivered in about ten seconds.',
+      'GET /orders/test-products lists the products that rehearse other outcomes.',
+    ],
+  };
+}

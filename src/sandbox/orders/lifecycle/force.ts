@@ -1,0 +1,96 @@
+import type { ErrorType } from '../../../contract/error-codes.ts';
+import { advance, resumed } from './advance.ts';
+import { broughtForward, endingIn, lastArrival, lastDeparture, pickups } from './bring-forward.ts';
+import { drawFor } from './draw.ts';
+import { overCeiling } from './judge.ts';
+import { linesOf } from './lines.ts';
+import type { Ending } from './parcels.ts';
+import { failure, purchase } from './plan.ts';
+import { priceOf } from './price.ts';
+import { scheduleFor } from './schedule.ts';
+import { blamesLine } from './troubles.ts';
+import type { Advanced, ForcedKind, OrderPlan, OrderState, Refused, Surroundings } from './types.ts';
+
+export interface Force {
+  readonly state: OrderState;
+  readonly kind: ForcedKind;
+  /** ms since the epoch. */
+  readonly now: number;
+  /** Why the order fails, for `failed`; `checkout_failed` when absent. */
+  readonly errorType?: ErrorType;
+  /** As they were when the order was created. */
+  readonly surroundings: Surroundings;
+}
+
+/** Makes something happen now, and lets the future go on from there; or says which state forbids it. */
+export function forceTransition(force: Force): Advanced | Refused {
+  const reached = advance(force.state, force.now);
+  const plan = forced[force.kind](reached, force);
+  return 'refused' in plan ? plan : resumed(reached, plan, force.now);
+}
+
+type Forced = (reached: OrderState, force: Force) => OrderPlan | Refused;
+
+const forced: Readonly<Record<ForcedKind, Forced>> = {
+  placed: (reached, force) => {
+    if (!isOpen(reached)) return notNow(reached, 'only an open order can be placed');
+    const plan = leadsToPlacing(reached.plan) ? reached.plan : boughtAnyway(reached, force);
+    if ('refused' in plan) return plan;
+    const index = plan.findIndex(({ kind }) => kind === 'placed');
+    return broughtForward({ ...reached, plan }, index, force.now);
+  },
+  failed: (reached, { now, surroundings, errorType = 'checkout_failed' }) => {
+    if (!isOpen(reached)) return notNow(reached, 'only an open order can fail');
+    const [first] = linesOf(reached.record, surroundings);
+    const rejections = first && blamesLine(errorType) ? [{ line: first, code: errorType }] : [];
+    return [...takenUp(reached, now), failure(reached.record, { code: errorType, rejections }, now)];
+  },
+  shipped: (reached, { now }) => {
+    const index = lastDeparture(reached.record, reached.plan);
+    if (index < 0) return notNow(reached, 'it has no parcel that is still to leave');
+    return broughtForward(reached, index, now);
+  },
+  delivered: ended('delivered'),
+  undeliverable: ended('undeliverable'),
+  available_for_pickup: ended('available_for_pickup'),
+  cancelled_by_retailer: (reached, { now }) => {
+    const moving = reached.record.tracking_numbers.some(({ status }) => status !== 'pending');
+    if (reached.record.status !== 'order_placed' || moving) {
+      return notNow(reached, 'only a placed order that has not left yet can be cancelled by the retailer');
+    }
+    return [{ at: now, kind: 'cancelled_by_retailer', reason: 'The retailer cancelled the order.' }];
+  },
+};
+
+function ended(ending: Ending): Forced {
+  return (reached, { now }) => {
+    const index = lastArrival(reached.plan);
+    if (index >= 0) return broughtForward({ ...reached, plan: endingIn(ending, reached.plan) }, index, now);
+    const fetched = ending === 'delivered' ? pickups(reached.record, now) : [];
+    return fetched.length > 0 ? fetched : notNow(reached, 'it has no parcel that is still under way');
+  };
+}
+
+const isOpen = ({ record }: OrderState): boolean =>
+  record.status === 'pending' || record.status === 'in_progress';
+
+const leadsToPlacing = (plan: OrderPlan): boolean => plan.some(({ kind }) => kind === 'placed');
+
+const notNow = ({ record }: OrderState, why: string): Refused => ({
+  refused: `The order is ${record.status}: ${why}.`,
+});
+
+const takenUp = ({ record }: OrderState, now: number): OrderPlan =>
+  record.status === 'pending' ? [{ at: now, kind: 'started' }] : [];
+
+/** A plan that buys every line as if nothing stood against it, but the ceiling: that is never relaxed. */
+function boughtAnyway(reached: OrderState, { now, surroundings }: Force): OrderPlan | Refused {
+  const { record } = reached;
+  const purchases = linesOf(record, surroundings).map((line) => ({ line, quantity: line.item.quantity }));
+  const price = priceOf(purchases);
+  if (overCeiling(record, purchases, price)) return notNow(reached, 'its price is over max_price');
+  const draw = drawFor(surroundings.seed, record.id);
+  const schedule = scheduleFor(draw, now, { speed: surroundings.speed ?? 1, slow: false });
+  const verdict = { purchases, price, concessions: [], skipped: [] };
+  return [...takenUp(reached, now), ...purchase(record, verdict, surroundings, { draw, schedule })];
+}

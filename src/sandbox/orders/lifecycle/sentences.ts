@@ -1,0 +1,33 @@
+import type { ErrorType } from '../../../contract/error-codes.ts';
+
+/** One sentence for each failure, for people. */
+export const sentences: Readonly<Record<ErrorType, string>> = {
+  max_price_exceeded: 'The price at checkout is over max_price.',
+  out_of_stock: 'The item is out of stock.',
+  invalid_variant: 'The retailer does not offer this variant.',
+  shipping_unavailable: 'The retailer does not ship this item to the address.',
+  gift_option_unavailable: 'The retailer offers no free gift option for this item.',
+  quantity_limit_exceeded: 'The retailer does not sell that many of this item.',
+  order_limit_exceeded: 'The account has reached its limit of orders.',
+  cart_empty: 'No item of the order could be bought.',
+  login_failed: 'The retailer refused the sign-in to the account.',
+  account_locked: 'The retailer has locked the account.',
+  product_not_found: 'The page sells no product.',
+  product_out_of_stock: 'The item is out of stock.',
+  product_unavailable: 'The item cannot be bought as asked for.',
+  invalid_product_url: 'The URL is not that of a product page.',
+  product_variant_required: 'The item comes in variants and the order names none.',
+  product_variant_unavailable: 'This variant of the item cannot be bought now.',
+  product_quantity_unavailable: 'The retailer has fewer of this item than asked for.',
+  add_to_cart_failed: 'The retailer did not take the item into the cart.',
+  checkout_blocked: 'The retailer blocked the checkout.',
+  checkout_failed: 'The checkout did not go through.',
+  shipping_address_invalid: 'The retailer refused the shipping address.',
+  shipping_method_unavailable: 'No delivery leaves within handling_days_max.',
+  payment_declined: 'The payment was declined.',
+  payment_method_invalid: 'The payment method was refused.',
+  payment_failed: 'The payment did not go through.',
+  session_expired: 'The retailer ended the session.',
+  account_verification_required: 'The retailer asks for a verification code.',
+  retailer_unavailable: 'The retailer does not answer.',
+};

@@ -1,0 +1,163 @@
+import type { ErrorCode, ErrorType } from '../../../contract/error-codes.ts';
+import type { Shape } from '../../../contract/schemas/index.ts';
+import type { LineFacts } from './types.ts';
+
+/** A product of the sandbox shop and the outcome it rehearses (specification, Errors, rule 8, and our own). */
+export interface TestProduct {
+  readonly scenario: string;
+  readonly name: string;
+  readonly description: string;
+  /** The order is refused at creation with this code. */
+  readonly refusesCreation?: ErrorCode;
+  /** The order, or its line, fails with this once processed. */
+  readonly fails?: ErrorType;
+  readonly facts?: Partial<LineFacts>;
+  readonly pace?: 'slow' | 'never';
+  readonly ending?: 'available_for_pickup' | 'undeliverable';
+  readonly parcels?: 2;
+  readonly cancelledByRetailer?: true;
+}
+
+const row = (
+  scenario: string,
+  name: string,
+  description: string,
+  rest: Partial<TestProduct> = {},
+): TestProduct => ({
+  scenario,
+  name,
+  description,
+  ...rest,
+});
+const fails = (code: ErrorType, name: string, description: string): TestProduct =>
+  row(code, name, description, { fails: code });
+const refuses = (code: ErrorCode, name: string, description: string): TestProduct =>
+  row(code, name, description, { refusesCreation: code });
+
+export const testProducts = {
+  'test-success': row(
+    'success',
+    'Successful order',
+    'Is placed within seconds and delivered within about ten.',
+  ),
+  'test-price-exceeded': fails(
+    'max_price_exceeded',
+    'Price over the ceiling',
+    'The price at checkout is always over max_price, so the order fails.',
+  ),
+  'test-out-of-stock': fails('out_of_stock', 'Out of stock', 'The item has sold out, so its line fails.'),
+  'test-invalid-variant': fails(
+    'invalid_variant',
+    'Invalid variant',
+    'The retailer does not know the variant, so the line fails.',
+  ),
+  'test-shipping-unavailable': fails(
+    'shipping_unavailable',
+    'Shipping unavailable',
+    'The retailer does not ship to the address, so the order fails.',
+  ),
+  'test-invalid-address': refuses(
+    'invalid_shipping_address',
+    'Invalid shipping address',
+    'The order is refused at creation: its address cannot be verified.',
+  ),
+  'test-url-unreachable': refuses(
+    'url_unreachable',
+    'Unreachable product page',
+    'The order is refused at creation: the page does not answer.',
+  ),
+  'test-insufficient-funds': refuses(
+    'insufficient_funds',
+    'Insufficient funds',
+    'The order is refused at creation, whatever the wallet holds.',
+  ),
+  'test-gift-unavailable': row(
+    'gift_option_unavailable',
+    'No gift option',
+    'Fails when ordered as a gift; with the gift concern relaxed it comes as a normal order.',
+    { facts: { giftOption: false } },
+  ),
+  'test-quantity-limit': row(
+    'quantity_limit_exceeded',
+    'Quantity limit',
+    'At most 2 can be bought; with the quantity concern relaxed those 2 are.',
+    { facts: { quantityCap: 2 } },
+  ),
+  'test-order-limit': fails(
+    'order_limit_exceeded',
+    'Order limit',
+    "The account's own limit of orders is reached.",
+  ),
+  'test-login-failed': fails('login_failed', 'Sign-in refused', 'The retailer refuses the sign-in.'),
+  'test-account-locked': fails('account_locked', 'Account locked', 'The retailer has locked the account.'),
+  'test-cancelled-by-retailer': row(
+    'cancelled_by_retailer',
+    'Cancelled by the retailer',
+    'Is placed, then the retailer cancels it and the charge comes back.',
+    { cancelledByRetailer: true },
+  ),
+  'test-pickup': row('available_for_pickup', 'Pickup', 'Ends ready for pickup instead of delivered.', {
+    ending: 'available_for_pickup',
+  }),
+  'test-undeliverable': row(
+    'undeliverable',
+    'Undeliverable',
+    'The carrier cannot deliver it and sends it back.',
+    {
+      ending: 'undeliverable',
+    },
+  ),
+  'test-two-packages': row(
+    'two_packages',
+    'Two packages',
+    'Comes in two parcels, each with its own tracking number.',
+    {
+      parcels: 2,
+    },
+  ),
+  'test-slow': row('slow', 'Slow start', 'Stays pending for a minute, long enough to be cancelled by hand.', {
+    pace: 'slow',
+  }),
+  'test-never': row('never', 'Never settles', 'Stays in progress, so that a deadline can be rehearsed.', {
+    pace: 'never',
+  }),
+} as const satisfies Record<string, TestProduct>;
+
+export type TestSlug = keyof typeof testProducts;
+
+export const testSlugs = Object.keys(testProducts).filter(isTestSlug);
+
+export function isTestSlug(slug: string): slug is TestSlug {
+  return Object.hasOwn(testProducts, slug);
+}
+
+/** The answer of `GET /orders/test-products`. `shopUrl` has no trailing slash. */
+export function testProductsResponse(shopUrl: string): Shape<'TestProductsResponse'> {
+  const products = testSlugs.map((slug) => {
+    const { scenario, name, description, refusesCreation }: TestProduct = testProducts[slug];
+    return {
+      url: `${shopUrl}/${slug}`,
+      scenario,
+      name,
+      description,
+      is_synchronous_error: refusesCreation !== undefined,
+    };
+  });
+  return { products };
+}
+
+/** What the shop asks for and offers of a test product. USD cents. */
+export function testFacts(slug: TestSlug): LineFacts {
+  const { name, facts }: TestProduct = testProducts[slug];
+  return { ...shopFacts, productId: slug, title: name, ...facts };
+}
+
+const shopFacts = {
+  retailer: 'sandbox-shop',
+  priceCents: 1_999,
+  currency: 'USD',
+  available: true,
+  giftOption: true,
+  // So that line_rejections, which only one retailer reports, can be rehearsed too.
+  reportsRejections: true,
+} as const;

@@ -1,0 +1,107 @@
+import { Refusal } from '../http/refusal.ts';
+import type { Store } from '../store/store.ts';
+
+/** Why the wallet's balance changed; `payment` and `payout` are those of an order that is paid by challenge. */
+export type LedgerKind =
+  | 'opening'
+  | 'funding'
+  | 'purchase'
+  | 'fee'
+  | 'refund'
+  | 'credit'
+  | 'reversal'
+  | 'payment'
+  | 'payout';
+
+export interface Wallet {
+  readonly id: string;
+  readonly balance: number;
+  /** Balance less what pending orders may still cost. */
+  readonly spendable: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Opens a wallet with its first row in the ledger. Within a transaction. */
+export function openWallet(store: Store, userId: string, id: string, cents: number, now: number): void {
+  store.run(
+    'INSERT INTO wallets (user_id, id, balance, created_at, updated_at) VALUES (?, ?, 0, ?, ?)',
+    userId,
+    id,
+    now,
+    now,
+  );
+  enter(store, userId, 'opening', cents, now, null);
+}
+
+export function walletOf(store: Store, userId: string): Wallet {
+  const row = store.get('SELECT * FROM wallets WHERE user_id = ?', userId);
+  if (!row) throw new Error(`user ${userId} has no wallet`);
+  const balance = Number(row.balance);
+  return {
+    id: String(row.id),
+    balance,
+    spendable: balance - Number(row.reserved),
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+  };
+}
+
+/** A row in the ledger, and the balance that is their sum. Negative cents leave the wallet. Within a transaction. */
+export function enter(
+  store: Store,
+  userId: string,
+  kind: LedgerKind,
+  cents: number,
+  now: number,
+  orderId: string | null,
+): void {
+  if (cents === 0) return;
+  store.run(
+    'INSERT INTO ledger (user_id, at, kind, cents, order_id) VALUES (?, ?, ?, ?, ?)',
+    userId,
+    now,
+    kind,
+    cents,
+    orderId,
+  );
+  store.run('UPDATE wallets SET balance = balance + ?, updated_at = ? WHERE user_id = ?', cents, now, userId);
+}
+
+/** Sets `cents` aside for an order, so that orders placed at once cannot spend the same money. Within a transaction. */
+export function reserve(store: Store, userId: string, cents: number): void {
+  store.run('UPDATE wallets SET reserved = reserved + ? WHERE user_id = ?', cents, userId);
+}
+
+/** @throws Refusal insufficient_funds with `required`, `available` and every way forward in `fund_with`. */
+export function requireFunds(
+  available: number,
+  required: number,
+  rails: readonly Readonly<Record<string, unknown>>[],
+): void {
+  if (available >= required) return;
+  throw insufficientFunds(available, required, rails);
+}
+
+export function insufficientFunds(
+  available: number,
+  required: number,
+  rails: readonly Readonly<Record<string, unknown>>[],
+): Refusal {
+  return new Refusal('insufficient_funds', 'The wallet cannot cover max_price and the fee of this order.', {
+    required,
+    available,
+    fund_with: [
+      ...rails,
+      {
+        rail: 'lower_max_price',
+        message: 'Lower max_price to what the wallet can cover.',
+      },
+      {
+        rail: 'sandbox_funding',
+        message: `Fund this sandbox: errand sandbox trigger wallet-funded --amount-cents ${required - available}`,
+      },
+      { rail: 'sandbox_key', message: 'Mint another sandbox key: each begins with a full wallet.' },
+    ],
+  });
+}

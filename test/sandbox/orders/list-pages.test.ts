@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { listOrders } from '../../../src/sandbox/orders/list.ts';
+import { Store } from '../../../src/sandbox/store/store.ts';
+import { copyOrders } from '../../service/copy-orders.ts';
+import { TestService } from '../../service/service.ts';
+import { makeFolder } from '../folder.ts';
+
+test('a page begins where its offset says, though another process changed the store while the page before was read', async () => {
+  const folder = makeFolder();
+  const file = `${folder.path}/sandbox.db`;
+  const service = await TestService.start({ file });
+  await service.order('test-never');
+  await service.stop();
+  await copyOrders(file, 10);
+  const [store, other] = [await Store.open(file), await Store.open(file)];
+  const ids = store.all('SELECT id FROM orders ORDER BY created_at DESC').map(({ id }) => String(id));
+  const user = String(store.get('SELECT user_id FROM orders')?.user_id);
+  const page = (offset: number) =>
+    listOrders(store, user, { limit: 3, offset }).texts.map((text) => JSON.parse(text).id);
+  const all = store.all.bind(store);
+  store.all = (...read) => {
+    const rows = all(...read);
+    store.all = all;
+    void other.perform('DELETE FROM orders WHERE id = ?', ids[0] ?? '');
+    return rows;
+  };
+  expect(page(0)).toEqual(ids.slice(0, 3));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(page(3)).toEqual(ids.slice(4, 7));
+  await store.close();
+  await other.close();
+  folder.remove();
+});
