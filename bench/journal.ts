@@ -5,7 +5,7 @@ import { atMost, median, type Row } from './table.ts';
 const rounds = 500;
 const baseUrl = 'https://service.example';
 
-/** What the journal costs an order: record and settle, each synced to disk. */
+/** What the journal costs an order: intent and response, each synced to disk, and the report, which is not. */
 export async function measure(folder: string): Promise<Row[]> {
   const opening = performance.now();
   const journal = await Journal.open(folder, Date.now);
@@ -19,8 +19,21 @@ export async function measure(folder: string): Promise<Row[]> {
       idempotency_key: key,
     };
     const started = performance.now();
-    await journal.record({ key, operation: 'order.create', profile: 'local', baseUrl, keyMasked: '…', body });
-    await journal.settle(key, baseUrl, key);
+    await journal.record(
+      {
+        key,
+        keyOrigin: 'made',
+        operation: 'order.create',
+        profile: 'local',
+        baseUrl,
+        keyMasked: '…',
+        account: 'bench',
+        body,
+      },
+      { repeatedSince: Date.now() - 600_000 },
+    );
+    await journal.respond(key, baseUrl, key);
+    await journal.report(journal.run.all());
     times.push(performance.now() - started);
   }
   journal.close();

@@ -3,7 +3,7 @@ import type { Surface } from './contract/operation.ts';
 import { type ErrandError, UsageError } from './errors.ts';
 import type { Client } from './http/client.ts';
 import { type Io, piecesOf } from './io.ts';
-import { writeErr } from './output/notice.ts';
+import { deliverErr, writeErr } from './output/notice.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
 import { writerOf } from './output/writer.ts';
@@ -21,6 +21,8 @@ import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
 import type { Journal } from './state/journal.ts';
+import type { Sender } from './state/journal-record.ts';
+import type { RunIntent, RunIntents } from './state/run-intents.ts';
 import type { Uploads } from './state/uploads.ts';
 import type { WebhookStore } from './state/webhook-store.ts';
 
@@ -56,6 +58,10 @@ export interface Context {
   /** A client that an interruption does not end, for what must be put back. */
   lastingClient(): Promise<Client>;
   journal(): Promise<Journal>;
+  /** What this run has recorded in the journal and the user has not been told of. */
+  unreported(): readonly RunIntent[];
+  /** Whether the service has carried out a write of this run. */
+  hasWritten(): boolean;
   webhooks(): Promise<WebhookStore>;
   /** What is known here of the files that were uploaded. */
   uploads(): Promise<Uploads>;
@@ -64,14 +70,16 @@ export interface Context {
   sandbox(): Promise<typeof import('./sandbox-door.ts')>;
   /** Whether orders are rehearsed: the embedded sandbox, or a test key. The legacy surface has a token of its own. */
   isRehearsal(surface?: Surface): boolean;
-  /** The key in use as it may be shown. */
-  keyMasked(): string;
+  /** Who sends, by the key in use. */
+  sender(surface?: Surface): Promise<Sender>;
   /** How long to wait for what a command awaits, ms; undefined without `--timeout`. */
   waitMs(): number | undefined;
   /** Of this process without our keys, for a program that the user asked to run. */
   readonly environment: Environment;
   /** A line for people, on stderr. */
   note(line: string): void;
+  /** The same, of several. @returns whether stderr took them. */
+  tell(lines: readonly string[]): Promise<boolean>;
   /** Reports a failure on stderr and goes on. */
   report(error: ErrandError): Promise<void>;
   /** Lines of stdin that are not blank. */
@@ -117,9 +125,14 @@ export async function createContext(making: Making): Promise<Context> {
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
   const serviceClock = new ServiceClock(systemClock);
   const closers: (() => void | Promise<void>)[] = [];
+  let intents: RunIntents | undefined;
+  let hasWritten = false;
   const open = async (ended: AbortSignal) => {
     const { openClient } = await import('./open-client.ts');
-    const made = await openClient({ ...context, signal: ended }, preview);
+    const wrote = (): void => {
+      hasWritten = true;
+    };
+    const made = await openClient({ ...context, signal: ended }, preview, wrote);
     closers.push(() => made.close());
     return made;
   };
@@ -146,10 +159,20 @@ export async function createContext(making: Making): Promise<Context> {
     lastingClient: once(async () => (await open(new AbortController().signal)).client),
     journal: once(async () => {
       const { Journal } = await import('./state/journal.ts');
-      const journal = await Journal.open(stateFolder(), systemClock.now, { waiting: { signal } });
+      const journal = await Journal.open(stateFolder(), systemClock.now, {
+        waiting: { signal },
+        repeatWindowMs: settings.repeatWindowMs.value,
+        birth: {
+          since: storedFor(store, true).journals[folders.state],
+          note: (at) => store.noteJournal(folders.state, at),
+        },
+      });
       closers.push(() => journal.close());
+      intents = journal.run;
       return journal;
     }),
+    unreported: () => intents?.all() ?? [],
+    hasWritten: () => hasWritten,
     webhooks: once(async () => {
       const { openWebhookStore } = await import('./state/webhook-store.ts');
       const webhooks = await openWebhookStore(stateFolder(), systemClock.now, { waiting: { signal } });
@@ -166,15 +189,16 @@ export async function createContext(making: Making): Promise<Context> {
     store: async () => store,
     prompt: () => import('./prompt/index.ts'),
     sandbox: () => import('./sandbox-door.ts'),
-    isRehearsal: (surface = 'current') => {
-      const isLegacy = surface === 'legacy';
-      const key = (isLegacy ? settings.legacyToken?.value : undefined) ?? currentKey() ?? '';
-      const { value: address } = isLegacy ? settings.legacyBaseUrl : settings.baseUrl;
-      return address === embeddedUrl || keyMode(key) === 'test';
+    isRehearsal: (surface = 'current') =>
+      addressOf(surface) === embeddedUrl || keyMode(keyOf(surface)) === 'test',
+    sender: async (surface = 'current') => {
+      const { fingerprint } = await import('./settings/fingerprint.ts');
+      const key = keyOf(surface);
+      return { keyMasked: maskKey(key), account: fingerprint(key, addressOf(surface)) };
     },
-    keyMasked: () => maskKey(currentKey() ?? ''),
     waitMs: () => (settings.timeoutMs.from === 'flag' ? settings.timeoutMs.value : undefined),
     note,
+    tell: (lines) => deliverErr(io, lines.map((line) => `${safeText(line)}\n`).join('')),
     report: async (error) => {
       const { renderError } = await import('./output/error.ts');
       await renderError(error, io, context.output.format, { debug: settings.debug });
@@ -190,6 +214,15 @@ export async function createContext(making: Making): Promise<Context> {
   /** The key in use; the local profile may have got one since this run began. */
   function currentKey(): string | undefined {
     return settings.apiKey?.value ?? store.profile(settings.profile.value)?.api_key;
+  }
+
+  function keyOf(surface: Surface): string {
+    const token = surface === 'legacy' ? settings.legacyToken?.value : undefined;
+    return token ?? currentKey() ?? '';
+  }
+
+  function addressOf(surface: Surface): string {
+    return (surface === 'legacy' ? settings.legacyBaseUrl : settings.baseUrl).value;
   }
 }
 

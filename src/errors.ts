@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { redactor } from './redact/redactor.ts';
 
 /** From a failure's category to the exit code of the program. The only such table. */
@@ -75,6 +76,21 @@ function withoutSecrets(facts: ErrorFacts): ErrorFacts {
   };
 }
 
+/** Any failure as one that can be shown. What nobody foresaw is a bug. */
+export function toError(failure: unknown): ErrandError {
+  if (failure instanceof ErrandError) return failure;
+  const reason =
+    failure instanceof Error
+      ? failure.message || failure.name
+      : typeof failure === 'string'
+        ? failure
+        : inspect(failure);
+  return new ErrandError('unexpected', `errand failed unexpectedly: ${reason}`, {
+    hint: 'This is a bug; rerun with --debug to see where.',
+    cause: failure,
+  });
+}
+
 /** Wrong usage or input, refused before anything was sent; the message names the flag, file, line or field. */
 export class UsageError extends ErrandError {
   override readonly name = 'UsageError';
@@ -83,10 +99,20 @@ export class UsageError extends ErrandError {
   }
 }
 
+/** A result cannot be shown as it was asked for. What the program has done by then is no part of it. */
+export class OutputError extends ErrandError {
+  override readonly name = 'OutputError';
+}
+
 /** A file or folder of errand's own could not be read or written. */
 export class StorageError extends ErrandError {
-  override readonly name = 'StorageError';
+  override readonly name: string = 'StorageError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('unexpected', message, { outcome: 'not_sent', ...facts });
   }
+}
+
+/** A file of errand's own is not what was written, or is gone. */
+export class DamagedError extends StorageError {
+  override readonly name = 'DamagedError';
 }

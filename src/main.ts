@@ -3,6 +3,7 @@ import type { AnyCommand } from './commands/define.ts';
 import type { Values } from './commands/mount.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
 import { type Io, processIo } from './io.ts';
+import type { Result } from './output/result.ts';
 
 /**
  * Runs one command line to its end.
@@ -31,7 +32,7 @@ export async function main(process: NodeJS.Process): Promise<number> {
     });
     return code === 0 ? await streams.outcome() : code;
   } catch (error) {
-    return await showFailure(process, io, interruption.signal, argv, error);
+    return (await showFailure(process, io, failureOf(error, interruption.signal))).code;
   } finally {
     interruption.stop();
   }
@@ -59,35 +60,54 @@ async function runCommand(
     defaultFormat: command.defaultFormat,
     diagnoses: command.diagnoses === true,
   });
+  let result: Result | undefined;
   try {
     const { printResult } = await import('./output/render.ts');
     const { fields } = context.output;
     const knownFields = fields && (await import('./commands/known-fields.ts')).knownFieldsOf(command);
-    return await printResult(await command.run(context, input), io, { ...context.output, knownFields });
+    result = await command.run(context, input);
+    const code = await printResult(result, io, { ...context.output, knownFields });
+    if (context.unreported().length > 0) {
+      const { reportPrinted } = await import('./ordering/report.ts');
+      await reportPrinted(context);
+    }
+    return code;
   } catch (error) {
     const { RequestPreview } = await import('./request-preview.ts');
-    if (!(error instanceof RequestPreview)) throw error;
-    io.stdout.stream.write(error.text);
-    return 0;
+    if (error instanceof RequestPreview) {
+      io.stdout.stream.write(error.text);
+      return 0;
+    }
+    const { withOutcome } = await import('./ordering/outcome.ts');
+    const record = result?.kind === 'record' ? result.record : undefined;
+    const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record };
+    const failed = await showFailure(process, io, withOutcome(failureOf(error, signal), run));
+    if (failed.isShown && run.intents.length > 0) {
+      const { reportShown } = await import('./ordering/report.ts');
+      await reportShown(context);
+    }
+    return failed.code;
   } finally {
     await context.close();
   }
 }
 
+/** An interruption is shown as one, whatever it made of what was under way. */
+function failureOf(error: unknown, signal: AbortSignal): unknown {
+  const reason: unknown = signal.reason;
+  return signal.aborted && reason instanceof ErrandError && !(error instanceof ErrandError) ? reason : error;
+}
+
 async function showFailure(
   process: NodeJS.Process,
   io: Io,
-  signal: AbortSignal,
-  argv: readonly string[],
-  error: unknown,
-): Promise<number> {
-  const reason: unknown = signal.reason;
-  const failure =
-    signal.aborted && reason instanceof ErrandError && !(error instanceof ErrandError) ? reason : error;
+  failure: unknown,
+): Promise<{ readonly code: number; readonly isShown: boolean }> {
+  const argv = process.argv.slice(2);
   const { renderError } = await import('./output/error.ts');
   const debug = argv.includes('--debug') || Boolean(process.env.ERRAND_DEBUG);
-  await renderError(failure, io, wantedFormat(argv, process.env.ERRAND_OUTPUT), { debug });
-  return failure instanceof ErrandError ? failure.exitCode : exitCodes.unexpected;
+  const isShown = await renderError(failure, io, wantedFormat(argv, process.env.ERRAND_OUTPUT), { debug });
+  return { isShown, code: failure instanceof ErrandError ? failure.exitCode : exitCodes.unexpected };
 }
 
 /** The format a failure is shown in, even where the command line could not be parsed. */

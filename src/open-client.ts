@@ -21,8 +21,11 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** The client of one run, over the network or into the embedded sandbox, with the key that the settings name. */
-export async function openClient(context: Context, preview: Preview): Promise<Opened> {
+/**
+ * The client of one run, over the network or into the embedded sandbox, with the key that the settings name.
+ * @param wrote is called when the service has carried out a write; getting the local profile its key is none.
+ */
+export async function openClient(context: Context, preview: Preview, wrote: () => void): Promise<Opened> {
   const { settings } = context;
   const { transport: bare, close } = await openTransport(context);
   const transport = tellingTime(bare, context);
@@ -40,10 +43,10 @@ export async function openClient(context: Context, preview: Preview): Promise<Op
   const trace = settings.debug ? await debugTrace(context) : undefined;
   // Of a rehearsal the key is the client token too, where both surfaces are one service.
   const isOneService = isSameOrigin(new URL(settings.legacyBaseUrl.value), new URL(settings.baseUrl.value));
-  const make = (apiKey: string | undefined): Client => {
+  const make = (apiKey: string | undefined, onWritten: (() => void) | undefined = wrote): Client => {
     const ownKey = isOneService && apiKey !== undefined && keyMode(apiKey) === 'test' ? apiKey : undefined;
     const legacyToken = settings.legacyToken?.value ?? ownKey;
-    return createClient({ ...options, trace, apiKey, legacyToken });
+    return createClient({ ...options, trace, apiKey, legacyToken, onWritten });
   };
   const client = make(settings.apiKey?.value);
   const forOrder = (keyed: Client): Client =>
@@ -58,7 +61,10 @@ export async function openClient(context: Context, preview: Preview): Promise<Op
   if (!mints) return { client: forOrder(client), ready: async () => {}, close };
   let keyed: Promise<Client> | undefined;
   const getKeyed = (): Promise<Client> => {
-    keyed ??= localKey(context, client).then(make);
+    keyed ??= localKey(
+      context,
+      make(undefined, () => {}),
+    ).then((key) => make(key));
     return keyed;
   };
   const auths = isOneService && !settings.legacyToken ? ['bearer', 'basic'] : ['bearer'];

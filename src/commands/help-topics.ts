@@ -74,5 +74,6 @@ With several ids every one is tried, and the exit code is that of the first fail
   Bare whole numbers under max_price are refused unless --amounts or \`errand config set amounts\` says units or cents.
   max_price is a ceiling: an order that would cost more fails and nothing is charged.
   One intent is one order: every order has an idempotency key that is written to the journal before it is sent.
+  The same order again within ten minutes is taken for a repeated command; --new orders another.
 `,
 };

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import { owedLine } from '../ordering/owed.ts';
 import { journalFile } from '../state/journal-tables.ts';
 import type { AnyCommand } from './define.ts';
 
@@ -19,10 +20,7 @@ export const reminding = (command: AnyCommand): AnyCommand => ({
 /** What the command has done stands, whatever has become of the journal. */
 async function reminder(context: Context): Promise<string | undefined> {
   try {
-    const count = (await context.journal()).countInDoubt();
-    if (count === 0) return undefined;
-    const what = count === 1 ? 'one order is' : `${count} orders are`;
-    return `${what} in doubt; errand order journal resume --all settles that`;
+    return owedLine((await context.journal()).owed());
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     return `whether an order is in doubt cannot be told: ${error.message}`;

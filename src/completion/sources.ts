@@ -61,7 +61,7 @@ const sources: Readonly<Record<SourceName, Source>> = {
   },
   intents: async (known) =>
     (await intents(known))
-      .filter(({ state }) => state === 'open')
+      .filter(({ state }) => state === 'intended')
       .map(({ key, createdAt }) => ({ value: key, text: `in doubt since ${createdAt.slice(0, 16)}Z` })),
 };
 

@@ -26,6 +26,8 @@ export interface ClientOptions {
   readonly legacyToken?: string | undefined;
   /** For each call with all its attempts, ms; for what is streamed, until the answer begins, and each pause in it. */
   readonly timeoutMs?: number | undefined;
+  /** Called when the service has carried out a write. */
+  readonly onWritten?: (() => void) | undefined;
   /** Tries after the first one; without it what suits the operation. */
   readonly retries?: number | undefined;
   readonly clock: Clock;
@@ -89,12 +91,16 @@ export function createClient(options: ClientOptions): Client {
     trace: options.trace,
     allowPlainHttp,
   };
-  const send = (request: Prepared, streams: (headers: WireHeaders) => boolean, more: CallOptions = {}) =>
-    perform(line, request, credentialFor(request.auth, service, more.payment), {
-      ...more,
-      streams,
-      follow: 'same-origin',
-    });
+  const send = async (
+    request: Prepared,
+    streams: (headers: WireHeaders) => boolean,
+    more: CallOptions = {},
+  ): Promise<Performed> => {
+    const credential = credentialFor(request.auth, service, more.payment);
+    const performed = await perform(line, request, credential, { ...more, streams, follow: 'same-origin' });
+    if (request.retry !== 'safe') options.onWritten?.();
+    return performed;
+  };
   // Each input type is one of these by its making; the compiler does not look that far into the table.
   const prepared = <N extends OperationName>(name: N, input: InputOf<N>): Prepared =>
     prepare(service, operations[name], input as Input);

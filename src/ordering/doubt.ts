@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import { PaymentRequiredError } from '../http/errors.ts';
-import type { Grant } from '../http/payment-credential.ts';
 import { journalCommand } from '../state/journal-command.ts';
+import type { Intent } from '../state/journal-record.ts';
 import { whereFlags } from '../where-flags.ts';
+import { type Thing, thingOf } from './things.ts';
 
 /** Whether a failure of the first send proves that there is no order: it never left, or the service itself refused it. */
 export const isCertain = ({ facts: { outcome } }: ErrandError): boolean =>
@@ -12,46 +13,22 @@ export const isCertain = ({ facts: { outcome } }: ErrandError): boolean =>
 /** Whether an earlier send of the same key may have reached the service. */
 export type Sending = 'first' | 'again';
 
-/** Writes the outcome down, with what a paid order came with. Where that fails what was made exists all the same: its id is told, the record stays open. */
-export async function settleIntent(context: Context, key: string, id: string, grant?: Grant): Promise<void> {
-  try {
-    await (await context.journal()).settle(key, context.settings.baseUrl.value, id, grant);
-  } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
-    context.note(`${id} was made; the journal could not be told so (${error.message})`);
-  }
-}
-
-/** Writes down that nothing came of an intent. Where that fails the refusal is what is to be told; the record stays open. */
-export async function refuseIntent(
-  context: Context,
-  key: string,
-  reason: { readonly code: string; readonly message: string },
-): Promise<void> {
-  try {
-    await (await context.journal()).refuse(key, context.settings.baseUrl.value, reason);
-  } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
-    context.note(`nothing came of ${key}; the journal could not be told so (${error.message})`);
-  }
-}
-
-/** What was asked for may exist. Interruption keeps its own exit code; everything else is exit 10. */
+/** What was requested may exist. Interruption keeps its own exit code; everything else is exit 10. */
 export function inDoubt(
   context: Context,
   error: ErrandError,
-  key: string,
-  what: 'order' | 'batch',
+  { key, operation }: Pick<Intent, 'key' | 'operation'>,
   sending: Sending = 'first',
 ): ErrandError {
+  const thing = thingOf(operation);
   const stopped = error.category === 'interrupted' || error.category === 'terminated';
   const isPaymentRefused = error instanceof PaymentRequiredError;
-  const isRefusedNow = sending === 'again' && error.facts.outcome === 'rejected' && isCertain(error);
+  const isRefusedNow = sending === 'again' && error.facts.outcome === 'rejected';
   const how = isPaymentRefused
-    ? `the ${what} was sent, and its payment is refused now`
+    ? `the ${thing.one} was sent, and its payment is refused now`
     : isRefusedNow
-      ? `the ${what} may have been made by an earlier try, and is refused now`
-      : `the ${what} was sent and no answer came`;
+      ? `the ${thing.one} may have been made by an earlier attempt, and is refused now`
+      : `the ${thing.one} was sent, and what became of it is unknown`;
   return new ErrandError(stopped ? error.category : 'in_doubt', `in doubt: ${how} (${error.message})`, {
     ...error.facts,
     outcome: 'unknown',
@@ -61,30 +38,32 @@ export function inDoubt(
     ...(isPaymentRefused
       ? refusedPayment(key)
       : isRefusedNow
-        ? refusedNow(context, key, what)
-        : unanswered(context, key, what)),
+        ? refusedNow(context, key, thing)
+        : unanswered(context, key, operation)),
   });
 }
 
-const hints = {
-  order: 'Do not order again: resuming sends the same key, so that exactly one order comes of it.',
-  batch: 'Resuming, or the same upload again, is safe: each row has a key, so that one order comes of it.',
-} as const;
-
 type Advice = Pick<ErrorFacts, 'hint' | 'next'>;
 
-const unanswered = (context: Context, key: string, what: keyof typeof hints): Advice => ({
-  hint: hints[what],
+const orderAgain = 'Do not order again: resuming sends the same key, so that exactly one order comes of it.';
+
+/** By operation; where nothing stands, `orderAgain`. */
+const hints: Readonly<Record<string, string>> = {
+  'bulk.create':
+    'Resuming, or the same upload again, is safe: each row has a key, so that one order comes of it.',
+  'return.create': 'Resuming, or the same command again, is safe: one return comes of it.',
+};
+
+const unanswered = (context: Context, key: string, operation: string): Advice => ({
+  hint: (Object.hasOwn(hints, operation) ? hints[operation] : undefined) ?? orderAgain,
   next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
 });
 
-const lists = { order: 'errand order list', batch: 'errand bulk list' } as const;
-
-/** The service answers, but not whether the earlier try made anything: a look at what there is tells. */
-const refusedNow = (context: Context, key: string, what: keyof typeof lists): Advice => ({
-  hint: `Look whether the ${what} is there: where it is not, nothing came of it, and it can be given up.`,
+/** The service answers, but not whether the earlier attempt made anything: a look at what there is tells. */
+const refusedNow = (context: Context, key: string, { one, list }: Thing): Advice => ({
+  hint: `Look whether the ${one} is there: where it is not, nothing came of it, and it can be given up.`,
   next: [
-    { command: `${lists[what]}${whereFlags(context)}`, when: `to see whether the ${what} was made` },
+    { command: `${list}${whereFlags(context)}`, when: `to see whether the ${one} was made` },
     { command: journalCommand('forget', key), when: 'where it was not' },
   ],
 });

@@ -1,36 +1,84 @@
+import type { Context } from '../context.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import type { Client } from '../http/client.ts';
+import type { Row } from '../output/result.ts';
 import { shellLine } from '../shell-word.ts';
-import { differences } from './compare.ts';
+import type { JournalRecord } from '../state/journal-record.ts';
+import { type Difference, differences, isAnotherOrder } from './compare.ts';
+import type { Sending } from './doubt.ts';
 import type { KeyedBody, Placed } from './placed.ts';
 
-/** Reads an order that has this key. @throws ErrandError conflict with the differences, where it is another order. */
-export async function readExisting(
+/** Reads the order that was made of an intent. What the service spells its own way is told. */
+export async function adoptOrder(
+  context: Context,
   client: Client,
   body: KeyedBody,
   id: string,
-  facts: ErrorFacts,
 ): Promise<Placed> {
-  const { body: order } = await client.call('order.get', { path: { order_id: id } });
-  const differing = differences(body, order);
-  if (differing.length > 0) throw otherOrder(facts, body.idempotency_key, id, differing);
+  const order = await readOrder(client, id);
+  tellDifferences(context, id, differences(body, order));
   return { order, existed: true };
+}
+
+interface Compared {
+  readonly body: KeyedBody;
+  readonly id: string;
+  readonly refusal: ErrandError;
+  readonly sending: Sending;
+}
+
+/**
+ * Reads the order that has a key of the user's own. Where an earlier attempt may have made it, a service that spells
+ * something in a way that nobody foresaw does not make it another order.
+ * @throws ErrandError conflict with the differences, where it is another order.
+ */
+export async function compareOrder(
+  context: Context,
+  client: Client,
+  { body, id, refusal, sending }: Compared,
+): Promise<Placed> {
+  const order = await readOrder(client, id);
+  const differing = differences(body, order);
+  const real = differing.filter(({ isSpelling }) => !isSpelling);
+  const isOther = sending === 'again' ? isAnotherOrder(body, order) : real.length > 0;
+  if (isOther) throw otherOrder(refusal.facts, body.idempotency_key, id, real);
+  tellDifferences(context, id, differing);
+  return { order, existed: true };
+}
+
+/** @throws ErrandError conflict for a key that has led to an order with other content. */
+export const keyOfAnother = ({ key, body, order_id: id }: JournalRecord, wanted: KeyedBody): ErrandError =>
+  otherOrder({}, key, id ?? '', differences(wanted, { ...body, items: body.products }));
+
+const readOrder = async (client: Client, id: string): Promise<Row> =>
+  (await client.call('order.get', { path: { order_id: id } })).body;
+
+function tellDifferences(context: Context, id: string, differing: readonly Difference[]): void {
+  if (differing.length === 0) return;
+  const fields = differing.map(
+    ({ field, requested, existing }) =>
+      `${field} ${JSON.stringify(existing)} for ${JSON.stringify(requested)}`,
+  );
+  context.note(`the service has written the order ${id} its own way: ${fields.join(', ')}`);
 }
 
 function otherOrder(
   facts: ErrorFacts,
   key: string,
   id: string,
-  differing: ReturnType<typeof differences>,
+  differing: readonly Difference[],
 ): ErrandError {
   const fields = differing.map(
-    ({ field, asked, existing }) =>
-      `${field}: asked ${JSON.stringify(asked)}, exists ${JSON.stringify(existing)}`,
+    ({ field, requested, existing }) =>
+      `${field}: requested ${JSON.stringify(requested)}, exists ${JSON.stringify(existing)}`,
   );
   return new ErrandError('conflict', `the key ${key} belongs to another order, ${id}: ${fields.join('; ')}`, {
     ...facts,
     code: 'already_exists',
-    details: { ...asObject(facts.details), differences: differing },
+    details: {
+      ...asObject(facts.details),
+      differences: differing.map(({ isSpelling: _, ...difference }) => difference),
+    },
     idempotencyKey: key,
     outcome: 'rejected',
     hint: 'Use a key of its own for each intent; leave --idempotency-key out to get a fresh one.',

@@ -1,106 +1,125 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { operations } from '../contract/operations/index.ts';
-import { ErrandError } from '../errors.ts';
-import type { Client } from '../http/client.ts';
+import { ErrandError, StorageError } from '../errors.ts';
 import type { PaymentChallenge } from '../http/payment-challenge.ts';
 import type { PayOptions } from '../paying/options.ts';
 import { agreeOnPayment, askPrice, notePaid, pay } from '../paying/pay.ts';
-import { bodyHash } from '../state/canonical.ts';
+import { priceText } from '../paying/price.ts';
+import { contentHash } from '../state/content.ts';
 import type { Intent, PaymentNote } from '../state/journal-record.ts';
-import { readExisting } from './existing.ts';
-import { type Body, type KeyedBody, type Placed, twinMs } from './placed.ts';
+import { paidBy, paidIntent, paidOperation } from './intent.ts';
+import { knownOrder } from './place.ts';
+import type { Body, Placed } from './placed.ts';
+import { type RepeatRule, recordOnce, settleEarlier } from './repeats.ts';
 import { resumeIntent } from './resume.ts';
-import { keyedBody, paidOperation, paidOrder } from './resume-paid.ts';
+import { keyedBody, paidOrder } from './resume-paid.ts';
 import { type Create, send } from './send.ts';
+import { refuseIntent, settleIntent } from './settle.ts';
 
-type Options = PayOptions & { readonly evenIfInDoubt: boolean };
+type Options = PayOptions & { readonly isNew: boolean };
 
 /**
  * Places one order that is paid by challenge, for one intent: that it is being paid is in the journal before it is paid,
- * what pays is there before it is sent. Asked again while the first is in doubt, it settles that one with its own payment.
- * @throws ErrandError: payment where nothing was bought, in_doubt when no answer came to the payment.
+ * what pays is there before it is sent. The same order again settles the first one with its own payment, or is taken for a
+ * repeated command, unless `isNew` or a key is given.
+ * @throws ErrandError: payment where nothing was bought, in_doubt where no response settles the payment.
  */
 export async function placePaidOrder(context: Context, order: Body, options: Options): Promise<Placed> {
   const client = await context.client();
-  const body = keyedBody(order, order.idempotency_key ?? randomUUID());
+  const chosen = order.idempotency_key ?? undefined;
+  const body = keyedBody(order, chosen ?? randomUUID());
   const query = options.method === undefined ? {} : { method: options.method };
   const unpaid = () => client.call(paidOperation, { query, body });
   if (context.previewsRequests) return { order: (await unpaid()).body, existed: false };
-  const isTwinMeant = options.evenIfInDoubt || order.idempotency_key !== undefined;
-  const twinsSince = isTwinMeant ? undefined : context.clock.now() - twinMs;
-  const earlier = await earlierTry(context, client, body, twinsSince);
+  const { idempotency_key: key } = body;
+  const intent = paidIntent(context, { key, keyOrigin: chosen === undefined ? 'made' : 'chosen', body });
+  const earlier = (await knownOrder(context, client, intent, body)) ?? (await paidBefore(context, intent));
   if (earlier) return earlier;
+  const repeats = options.isNew || chosen !== undefined ? 'none' : 'repeats';
+  const { placed, rule } = await settleEarlier(context, intent, repeats);
+  if (placed) return placed;
   const asked = await askPrice(unpaid);
-  if ('answer' in asked) return { order: asked.answer.body, existed: false };
+  if ('answer' in asked) return placedUnpaid(context, intent, asked.answer.body, rule);
   const expectedCents = body.max_price + operations[paidOperation].challengeCents;
   const challenge = await agreeOnPayment(context, asked.challenges, { body, expectedCents }, options);
-  const payment = await payOnRecord(context, body, challenge, { ...options, twinsSince });
-  return send(context, client, body, 'first', telling(context, challenge, paidOrder(payment)));
+  const paid = { ...intent, ...paidBy(noteOf(challenge)) };
+  const recorded = await recordOnce(context, paid, rule);
+  if (recorded.placed) return recorded.placed;
+  const payment = await payOnRecord(context, paid, challenge, options);
+  const create = telling(context, challenge, paidOrder(payment));
+  return send(context, client, { intent: paid, body, sending: 'first', create });
 }
 
-/** What an earlier try of the same intent has led to, or may have. */
-async function earlierTry(
+/** A service that asks for no payment has placed the order already. */
+async function placedUnpaid(
   context: Context,
-  client: Client,
-  body: KeyedBody,
-  twinsSince: number | undefined,
-): Promise<Placed | undefined> {
-  const journal = await context.journal();
-  const { value: baseUrl } = context.settings.baseUrl;
-  const { idempotency_key: key } = body;
-  const settled = journal.settledOrder(key, baseUrl);
-  if (settled !== undefined) return readExisting(client, body, settled, {});
-  const open = journal.findOpen(key, baseUrl);
-  if (open?.operation === paidOperation && open.body_hash === bodyHash(body))
-    return resumeIntent(context, open);
-  if (twinsSince === undefined) return undefined;
-  const twin = journal.findTwin(intentOf(context, body), twinsSince);
-  if (!twin) return undefined;
-  const since = `the same order is in doubt since ${twin.created_at}`;
-  context.note(`${since}; settling that one with its own payment (--new pays for another)`);
-  return resumeIntent(context, twin);
+  intent: Intent,
+  order: Placed['order'] & { readonly id: string },
+  rule: RepeatRule,
+): Promise<Placed> {
+  const { placed } = await recordOnce(context, intent, rule === 'none' ? rule : 'owed');
+  if (!placed) await settleIntent(context, intent, order.id);
+  return placed ?? { order, existed: false };
+}
+
+/** What an earlier command has paid under the same key, and may have ordered. */
+async function paidBefore(context: Context, intent: Intent): Promise<Placed | undefined> {
+  if (intent.keyOrigin === 'made') return undefined;
+  const record = (await context.journal()).find(intent.key, intent.baseUrl);
+  if (record?.state !== 'intended' || record.operation !== paidOperation) return undefined;
+  return record.body_hash === contentHash(paidOperation, intent.body)
+    ? resumeIntent(context, record)
+    : undefined;
 }
 
 /** Pays a challenge, the journal knowing before and after. @returns what pays. @throws ErrandError payment. */
 async function payOnRecord(
   context: Context,
-  body: KeyedBody,
+  intent: Intent,
   challenge: PaymentChallenge,
-  options: PayOptions & { readonly twinsSince: number | undefined },
+  options: PayOptions,
 ): Promise<string> {
-  const journal = await context.journal();
-  const { value: baseUrl } = context.settings.baseUrl;
-  const { idempotency_key: key } = body;
-  await journal.record(intentOf(context, body, noteOf(challenge)), options.twinsSince);
   try {
     const payment = await pay(context, challenge, options);
-    await journal.keepCredential(key, baseUrl, payment);
+    await keep(context, intent, challenge, payment);
     return payment;
   } catch (error) {
     // Nothing was sent, whatever a wallet did.
-    if (error instanceof ErrandError) {
-      await journal.refuse(key, baseUrl, {
-        code: error.facts.code ?? error.category,
-        message: error.message,
-      });
-    }
+    if (error instanceof ErrandError) await refuseIntent(context, intent, error);
     throw error;
   }
 }
 
-function intentOf(context: Context, body: KeyedBody, payment?: PaymentNote): Intent {
-  const { profile, baseUrl } = context.settings;
-  return {
-    key: body.idempotency_key,
-    operation: paidOperation,
-    profile: profile.value,
-    baseUrl: baseUrl.value,
-    keyMasked: payment === undefined ? 'payment' : `payment by ${payment.method}`,
-    body,
-    payment,
-  };
+async function keep(
+  context: Context,
+  { key, baseUrl }: Intent,
+  challenge: PaymentChallenge,
+  payment: string,
+): Promise<void> {
+  try {
+    await (await context.journal()).keepCredential(key, baseUrl, payment);
+  } catch (error) {
+    throw error instanceof StorageError ? paidInVain(key, challenge, error) : error;
+  }
 }
+
+/** What pays is not sent before it is durable: an answer that got lost could not be settled with the same payment. */
+const paidInVain = (key: string, challenge: PaymentChallenge, error: StorageError): ErrandError =>
+  new ErrandError(
+    'payment',
+    `${priceText(challenge)} was paid by ${challenge.method}, and the order was not sent: ${error.message}`,
+    {
+      ...error.facts,
+      code: 'payment_failed',
+      details: { payment: noteOf(challenge) },
+      idempotencyKey: key,
+      outcome: 'not_sent',
+      retryable: false,
+      hint: `Look in the wallet: this payment (challenge ${challenge.id}) buys nothing unless it comes back. Ordering again pays again.`,
+      cause: error,
+    },
+  );
 
 const noteOf = ({ id, method, amount, currency, expiresAt }: PaymentChallenge): PaymentNote => ({
   challenge_id: id,

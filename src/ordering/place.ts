@@ -1,38 +1,54 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
+import type { Client } from '../http/client.ts';
+import { contentHash } from '../state/content.ts';
 import type { Intent } from '../state/journal-record.ts';
-import { readExisting } from './existing.ts';
-import { type Body, type KeyedBody, type Placed, twinMs } from './placed.ts';
-import { resumeIntent } from './resume.ts';
+import { wasSentWithAnother } from '../state/take-over.ts';
+import { adoptOrder, keyOfAnother } from './existing.ts';
+import { intentOf } from './intent.ts';
+import type { Body, KeyedBody, Placed } from './placed.ts';
+import { recordOnce } from './repeats.ts';
 import { send } from './send.ts';
 
 /**
- * Places one order for one intent: written to the journal before it is sent, settled when the answer comes.
- * Asked again while the first is in doubt, it settles the first one instead, unless `evenIfInDoubt` or a key is given.
- * @throws ErrandError: in_doubt when no answer came, naming the command that finds out.
+ * Places one order for one intent: written to the journal before it is sent, settled when the response comes. The same
+ * order again settles the first one, or is taken for a repeated command, unless `isNew` or a key is given.
+ * @throws ErrandError: in_doubt where no response settles it; conflict for a repeated command, naming the order.
  */
 export async function placeOrder(
   context: Context,
   body: Body,
-  options: { readonly evenIfInDoubt: boolean },
+  { isNew }: { readonly isNew: boolean },
 ): Promise<Placed> {
   if (context.previewsRequests) return preview(context, body);
   const client = await context.client();
-  const keyed: KeyedBody = { ...body, idempotency_key: body.idempotency_key ?? randomUUID() };
-  const intent = intentOf(context, keyed);
-  const journal = await context.journal();
-  const twinsSince = options.evenIfInDoubt || body.idempotency_key ? undefined : context.clock.now() - twinMs;
-  const twin = twinsSince === undefined ? undefined : journal.findTwin(intent, twinsSince);
-  if (twin) {
-    context.note(
-      `the same order is in doubt since ${twin.created_at}; settling that one (--new orders another)`,
-    );
-    return resumeIntent(context, twin);
-  }
-  const settled = journal.settledOrder(intent.key, intent.baseUrl, intent.keyMasked);
-  if (settled !== undefined) return readExisting(client, keyed, settled, {});
-  const { mayBeSent } = await journal.record(intent, twinsSince);
-  return send(context, client, keyed, mayBeSent ? 'again' : 'first');
+  const chosen = body.idempotency_key ?? undefined;
+  const keyed: KeyedBody = { ...body, idempotency_key: chosen ?? randomUUID() };
+  const intent = await intentOf(context, 'order.create', {
+    key: keyed.idempotency_key,
+    keyOrigin: chosen === undefined ? 'made' : 'chosen',
+    body: keyed,
+  });
+  const known = await knownOrder(context, client, intent, keyed);
+  if (known) return known;
+  const recorded = await recordOnce(context, intent, isNew || chosen !== undefined ? 'none' : 'repeats');
+  if (recorded.placed) return recorded.placed;
+  return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
+}
+
+/** The order that a key has led to already. @throws ErrandError conflict where that has other content. */
+export async function knownOrder(
+  context: Context,
+  client: Client,
+  intent: Intent,
+  body: KeyedBody,
+): Promise<Placed | undefined> {
+  if (intent.keyOrigin === 'made') return undefined;
+  const record = (await context.journal()).find(intent.key, intent.baseUrl);
+  if (!record || (record.state !== 'responded' && record.state !== 'reported')) return undefined;
+  if (record.order_id === null || wasSentWithAnother(record, intent)) return undefined;
+  if (record.body_hash !== contentHash(intent.operation, body)) throw keyOfAnother(record, body);
+  return adoptOrder(context, client, body, record.order_id);
 }
 
 /** Shows the request as it would be sent; nothing is journaled. */
@@ -40,16 +56,4 @@ async function preview(context: Context, body: Body): Promise<Placed> {
   const client = await context.client();
   const { body: order } = await client.call('order.create', { body });
   return { order, existed: false };
-}
-
-function intentOf(context: Context, body: KeyedBody): Intent {
-  const { profile, baseUrl } = context.settings;
-  return {
-    key: body.idempotency_key,
-    operation: 'order.create',
-    profile: profile.value,
-    baseUrl: baseUrl.value,
-    keyMasked: context.keyMasked(),
-    body,
-  };
 }

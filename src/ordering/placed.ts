@@ -6,9 +6,6 @@ export type KeyedBody = Body & { readonly idempotency_key: string };
 
 export interface Placed {
   readonly order: Row;
-  /** Set when the order had been made by an earlier try. */
+  /** Set when the order had been made by an earlier attempt. */
   readonly existed: boolean;
 }
-
-/** How long an order in doubt is taken for the same errand when it is asked for again, ms. */
-export const twinMs = 24 * 3600 * 1000;

@@ -4,11 +4,12 @@ import type { Client } from '../http/client.ts';
 import { readGrant } from '../http/payment-credential.ts';
 import { canonicalJson } from '../state/canonical.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
+import { paidOperation } from './intent.ts';
+import { asOrder } from './journaled-order.ts';
+import { isKeyOld, tooOld } from './key-life.ts';
 import type { Body, KeyedBody, Placed } from './placed.ts';
 import { type Create, send } from './send.ts';
-
-/** The operation of intents that are paid by challenge. */
-export const paidOperation = 'agent.order.create';
+import { refuseIntent } from './settle.ts';
 
 /** Sends an order with what pays for it. */
 export const paidOrder =
@@ -27,25 +28,33 @@ export function keyedBody(order: Body, key: string): KeyedBody {
 /**
  * Settles an order that may have been paid: the same body is sent with the same payment, nothing is paid again.
  * Where errand ended before it had anything to pay with, nothing can have been ordered, and the record ends so.
- * @param record claimed by this process. @throws ErrandError payment in that case; in_doubt.
+ * @param record claimed by this process. @throws ErrandError payment in that case; in_doubt; conflict where it is too old.
  */
 export async function resumePaid(
   context: Context,
   client: Client,
   record: JournalRecord,
-  order: Body,
+  resend: boolean,
 ): Promise<Placed> {
-  const { key, base_url: baseUrl } = record;
-  const journal = await context.journal();
-  const payment = journal.credentialOf(key, baseUrl);
-  if (payment !== undefined) return send(context, client, keyedBody(order, key), 'again', paidOrder(payment));
-  const message = `errand ended while ${key} was being paid for; nothing was ordered`;
-  await journal.refuse(key, baseUrl, { code: 'payment_failed', message });
-  throw new ErrandError('payment', message, {
-    code: 'payment_failed',
-    idempotencyKey: key,
-    outcome: 'not_sent',
-    retryable: false,
-    hint: 'The wallet may have paid all the same: look there before you order again.',
-  });
+  const { key, base_url: baseUrl, operation, key_origin: keyOrigin } = record;
+  const intent = { key, baseUrl, operation, keyOrigin };
+  const payment = (await context.journal()).credentialOf(key, baseUrl);
+  if (payment !== undefined) {
+    if (!resend && isKeyOld(record, context.clock.now())) throw await tooOld(context, client, record);
+    const body = keyedBody(await asOrder(record), key);
+    return send(context, client, { intent, body, sending: 'again', create: paidOrder(payment) });
+  }
+  const nothing = new ErrandError(
+    'payment',
+    `errand ended while ${key} was being paid for; nothing was ordered`,
+    {
+      code: 'payment_failed',
+      idempotencyKey: key,
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'The wallet may have paid all the same: look there before you order again.',
+    },
+  );
+  await refuseIntent(context, intent, nothing);
+  throw nothing;
 }

@@ -1,80 +1,139 @@
 import type { Context } from '../context.ts';
-import { ErrandError } from '../errors.ts';
+import { type OperationName, operations } from '../contract/operations/index.ts';
+import { ErrandError, StorageError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import type { Row } from '../output/result.ts';
+import { shellLine } from '../shell-word.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
-import { sentWithAnother, wasSentWithAnother } from '../state/take-over.ts';
-import { sendBatch } from './place-batch.ts';
+import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../state/take-over.ts';
+import { asBatch, asOrder, asReturn } from './journaled-order.ts';
+import { isKeyOld, tooOld } from './key-life.ts';
 import type { Placed } from './placed.ts';
-import { paidOperation, resumePaid } from './resume-paid.ts';
+import { resumePaid } from './resume-paid.ts';
+import { retryInDoubt } from './retry-in-doubt.ts';
 import { send } from './send.ts';
+import { sendBatch } from './send-batch.ts';
+import { sendReturn } from './send-return.ts';
+
+export interface ResumeOptions {
+  /** The account got a new key since. */
+  readonly keyChanged?: boolean;
+  /** Whoever asks has seen that no order came of it, so that it is sent again though its key may be forgotten. */
+  readonly resend?: boolean;
+}
 
 /**
  * Settles an intent in doubt: the same body with the same key is sent again to the same service.
- * A record that is settled already answers with its order. @throws ErrandError conflict for one that was refused or
- * forgotten, that a live process works on, or that was sent to another service or with another key than those in use.
+ * What is known to have been made is read. @throws ErrandError conflict for a record that was refused, forgotten or
+ * damaged, that a live process works on, that was sent to another service or with another key than those in use, or
+ * whose key the service may no longer keep.
  */
 export async function resumeIntent(
   context: Context,
   found: JournalRecord,
-  { keyChanged = false } = {},
+  { keyChanged = false, resend = false }: ResumeOptions = {},
 ): Promise<Placed> {
   const client = await context.client();
-  checkService(context, found);
-  if (found.state === 'open' && !keyChanged && wasSentWithAnother(found, context.keyMasked()))
+  if (found.state === 'damaged') throw damagedRecord(found);
+  const { surface } = operationOf(found);
+  checkService(context, found, surface);
+  if (found.state === 'intended' && !keyChanged && wasSentWithAnother(found, await context.sender(surface)))
     throw sentWithAnother(found);
-  const record = await (await context.journal()).claim(found);
-  if (record.state === 'settled' && record.order_id !== null)
-    return { order: await readMade(client, record.operation, record.order_id), existed: true };
-  if (record.state !== 'open') {
+  const record = await claim(context, found);
+  if (record.state === 'damaged') throw damagedRecord(record);
+  if (record.order_id !== null)
+    return { order: await readMade(client, record, record.order_id), existed: true };
+  if (record.state !== 'intended') {
     const why = record.message ? ` (${record.message})` : '';
     throw new ErrandError('conflict', `${record.key} is not in doubt: it was ${record.state}${why}`);
   }
-  if (record.operation === 'bulk.create') return resumeBatch(context, client, record);
-  const { checkShape } = await import('../contract/schemas/check.ts');
-  const checked = checkShape('OrderCreate', record.body, 'body');
-  if (!checked.value)
-    throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold an order`);
-  if (record.operation === paidOperation) return resumePaid(context, client, record, checked.value);
-  return send(context, client, { ...checked.value, idempotency_key: record.key }, 'again');
+  const settle = (Object.hasOwn(settling, record.operation) && settling[record.operation]) || settleOrder;
+  return settle({ context, client, record, resend });
 }
 
-/** What a settled record has led to: an order, or a batch. */
-async function readMade(client: Client, operation: string, id: string): Promise<Row> {
-  if (operation === 'bulk.create') return (await client.call('bulk.get', { path: { batch_id: id } })).body;
-  return (await client.call('order.get', { path: { order_id: id } })).body;
+interface Settling {
+  readonly context: Context;
+  readonly client: Client;
+  readonly record: JournalRecord;
+  readonly resend: boolean;
 }
 
-async function resumeBatch(context: Context, client: Client, record: JournalRecord): Promise<Placed> {
-  const { checkShape } = await import('../contract/schemas/check.ts');
-  const { value } = checkShape('BulkUploadRequest', record.body, 'body');
-  if (!value) throw new ErrandError('unexpected', `the journal's record ${record.key} does not hold a batch`);
-  const batch = {
-    key: record.key,
-    filename: value.filename ?? '',
-    rows: value.rows,
-    notifies: value.notify_on_complete === true,
-  };
-  const { id, existed } = await sendBatch(context, batch, true);
-  return { order: await readMade(client, record.operation, id), existed };
+async function settleOrder({ context, client, record, resend }: Settling): Promise<Placed> {
+  if (!resend && isKeyOld(record, context.clock.now())) throw await tooOld(context, client, record);
+  const body = { ...(await asOrder(record)), idempotency_key: record.key };
+  return send(context, client, { intent: intentIn(record), body, sending: 'again' });
 }
 
-function checkService(context: Context, record: JournalRecord): void {
-  const { profile, baseUrl } = context.settings;
-  if (record.base_url === baseUrl.value) return;
+/** What is no order. What can be looked up is not sent blindly, so that the age of its key does not matter. */
+const settling: Readonly<Record<string, (settling: Settling) => Promise<Placed>>> = {
+  'agent.order.create': ({ context, client, record, resend }: Settling) =>
+    resumePaid(context, client, record, resend),
+  'bulk.create': async ({ context, client, record }: Settling) => {
+    const { filename, rows, notify_on_complete: notifies } = await asBatch(record);
+    const batch = { key: record.key, filename: filename ?? '', rows, notifies: notifies === true };
+    const { id, existed } = await sendBatch(context, intentIn(record), batch, record.created_at);
+    return { order: await readMade(client, record, id), existed };
+  },
+  'return.create': async ({ context, client, record }: Settling) =>
+    sendReturn(context, client, intentIn(record), await asReturn(record), record.created_at),
+  'legacy.retry': async ({ context, record }: Settling) => {
+    throw retryInDoubt(context, record);
+  },
+} as const;
+
+/** A record as an intent. */
+export const intentIn = ({ key, base_url: baseUrl, operation, key_origin: keyOrigin }: JournalRecord) => ({
+  key,
+  baseUrl,
+  operation,
+  keyOrigin,
+});
+
+const operationOf = ({ operation }: JournalRecord) => operations[operation as OperationName];
+
+/** @throws ErrandError conflict; where the journal cannot be written the record stays as it is, and that is said. */
+async function claim(context: Context, found: JournalRecord): Promise<JournalRecord> {
+  try {
+    return await (await context.journal()).claim(found);
+  } catch (error) {
+    if (!(error instanceof StorageError) || found.state !== 'intended') throw error;
+    throw new ErrandError(error.category, `${error.message}; ${found.key} stays in doubt`, {
+      ...error.facts,
+      outcome: 'unknown',
+      idempotencyKey: found.key,
+      cause: error,
+    });
+  }
+}
+
+/** What a record has led to: an order, a batch, a return. */
+async function readMade(client: Client, { operation, body }: JournalRecord, id: string): Promise<Row> {
+  switch (operation) {
+    case 'bulk.create':
+      return (await client.call('bulk.get', { path: { batch_id: id } })).body;
+    case 'return.create':
+      return (await client.call('return.get', { path: { return_request_id: id } })).body;
+    case 'legacy.retry':
+      return { order_id: body.order_id, request_id: id };
+    default:
+      return (await client.call('order.get', { path: { order_id: id } })).body;
+  }
+}
+
+function checkService({ settings }: Context, record: JournalRecord, surface: 'current' | 'legacy'): void {
+  const { profile, baseUrl, legacyBaseUrl } = settings;
+  const { value: address } = surface === 'legacy' ? legacyBaseUrl : baseUrl;
+  if (record.base_url === address) return;
+  const where = shellLine` --profile ${record.profile} --base-url ${record.base_url}`;
   throw new ErrandError(
     'conflict',
-    `${record.key} was sent to ${record.base_url}, and this profile is ${baseUrl.value}`,
+    `${record.key} was sent to ${record.base_url}, and this profile is ${address}`,
     {
-      outcome: 'not_sent',
+      outcome: 'unknown',
       next: [
         {
-          command: journalCommand(
-            'resume',
-            record.key,
-            ` --profile ${record.profile} --base-url ${record.base_url}`,
-          ),
+          command: journalCommand('resume', record.key, where),
           when: `to settle it where it was sent (now: ${profile.value})`,
         },
       ],

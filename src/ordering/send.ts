@@ -6,9 +6,12 @@ import type { Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
 import { type Grant, readGrant } from '../http/payment-credential.ts';
 import type { Row } from '../output/result.ts';
-import { inDoubt, isCertain, refuseIntent, type Sending, settleIntent } from './doubt.ts';
-import { asObject, readExisting } from './existing.ts';
+import type { Intent, KeyOrigin } from '../state/journal-record.ts';
+import { isAnotherOrder } from './compare.ts';
+import { inDoubt, isCertain, type Sending } from './doubt.ts';
+import { adoptOrder, asObject, compareOrder } from './existing.ts';
 import type { KeyedBody, Placed } from './placed.ts';
+import { refuseIntent, settleIntent } from './settle.ts';
 
 /** How an intent becomes an order: by the key of an account, or paid for. `grant` is what a paid order comes with. */
 export type Create = (
@@ -16,58 +19,79 @@ export type Create = (
   body: KeyedBody,
 ) => Promise<{ readonly order: Row & { readonly id: string }; readonly grant?: Grant }>;
 
+/** An intent in the journal, and what is sent for it. */
+export interface Sendable {
+  readonly intent: Pick<Intent, 'key' | 'baseUrl' | 'operation'> & { readonly keyOrigin: KeyOrigin };
+  readonly body: KeyedBody;
+  readonly sending: Sending;
+  readonly create?: Create;
+}
+
 const byAccount: Create = async (client, body) => {
   const { body: order } = await client.call('order.create', { body });
   return { order };
 };
 
 /** Sends a journaled intent and writes down how it ended. */
-export async function send(
-  context: Context,
-  client: Client,
-  body: KeyedBody,
-  sending: Sending,
-  create: Create = byAccount,
-): Promise<Placed> {
-  const { idempotency_key: key } = body;
+export async function send(context: Context, client: Client, sendable: Sendable): Promise<Placed> {
+  const { intent, body, sending, create = byAccount } = sendable;
   try {
     const { order, grant } = await create(client, body);
-    await settleIntent(context, key, order.id, grant);
+    await checkMade(context, sendable, order);
+    await settleIntent(context, intent, order.id, grant);
     return { order, existed: false };
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     if (error.facts.code === ('already_exists' satisfies ErrorCode))
-      return adoptExisting(context, client, body, error);
-    if (sending === 'again' || !isCertain(error)) throw inDoubt(context, error, key, 'order', sending);
-    const { code = error.category } = error.facts;
-    await refuseIntent(context, key, { code, message: error.message });
+      return adoptExisting(context, client, sendable, error);
+    if (sending === 'again' || !isCertain(error)) throw inDoubt(context, error, intent, sending);
+    await refuseIntent(context, intent, error);
     throw new ErrandError(error.category, error.message, {
       ...error.facts,
-      idempotencyKey: key,
+      idempotencyKey: intent.key,
       cause: error,
     });
   }
 }
 
-/** `already_exists`: the order that an earlier try made, if it is the one asked for. */
+/** A cache may answer with the order of another request. @throws ErrandError where the response proves nothing. */
+async function checkMade(
+  context: Context,
+  { intent, body }: Sendable,
+  order: Row & { readonly id: string },
+): Promise<void> {
+  const other = (await context.journal()).madeBy(order.id, intent.baseUrl);
+  const isOther = other !== undefined && other.key !== intent.key;
+  if (!isOther && !isAnotherOrder(body, order)) return;
+  const why = isOther ? `the order of ${other.key}` : 'another order than the one that was sent';
+  throw new ErrandError('in_doubt', `the response describes ${why}: ${order.id}`, { outcome: 'unknown' });
+}
+
+/** `already_exists`: the order that an earlier attempt made, if it is the one requested. */
 async function adoptExisting(
   context: Context,
   client: Client,
-  body: KeyedBody,
+  sendable: Sendable,
   refusal: ErrandError,
 ): Promise<Placed> {
-  const { idempotency_key: key } = body;
+  const { intent, body, sending } = sendable;
   const id = asObject(refusal.facts.details).identifier;
-  if (typeof id !== 'string' || !uuidPattern.test(id)) throw inDoubt(context, refusal, key, 'order');
+  if (typeof id !== 'string' || !uuidPattern.test(id)) throw inDoubt(context, refusal, intent);
   try {
     await keepGrant(context, id, refusal);
-    const placed = await readExisting(client, body, id, refusal.facts);
-    await settleIntent(context, key, id);
+    if (intent.keyOrigin === 'made') {
+      // Nobody else has a key that was made at random: the order is that of an earlier attempt, however it is spelt.
+      await settleIntent(context, intent, id);
+      return await adoptOrder(context, client, body, id);
+    }
+    const placed = await compareOrder(context, client, { body, id, refusal, sending });
+    await settleIntent(context, intent, id);
     return placed;
   } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
-    if (error.category !== 'conflict') throw inDoubt(context, error, key, 'order');
-    await refuseIntent(context, key, { code: 'already_exists', message: refusal.message });
+    if (!(error instanceof ErrandError) || context.unreported().some(({ madeId }) => madeId === id))
+      throw error;
+    if (error.category !== 'conflict') throw inDoubt(context, error, intent);
+    await refuseIntent(context, intent, error);
     throw error;
   }
 }

@@ -66,7 +66,8 @@ function plainLines(details: unknown): string[] {
   if (Array.isArray(details)) return details.map((entry) => fault(entry) ?? plain(entry));
   if (!isRecord(details)) return [plain(details)];
   return Object.entries(details).flatMap(([key, value]) => {
-    if (value === null || value === undefined) return [];
+    // The message names what was made.
+    if (value === null || value === undefined || key === 'made') return [];
     if (Array.isArray(value) && value.some(isRecord))
       return value.map((entry) => fault(entry) ?? `${key}: ${plain(entry)}`);
     return [`${key}: ${plain(value)}`];

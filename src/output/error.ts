@@ -1,8 +1,7 @@
-import { inspect } from 'node:util';
-import { ErrandError, type NextStep } from '../errors.ts';
+import { type ErrandError, type NextStep, toError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { redactor } from '../redact/redactor.ts';
-import { writeErr } from './notice.ts';
+import { deliverErr } from './notice.ts';
 import { paintFor } from './paint.ts';
 import type { OutputFormat } from './result.ts';
 
@@ -26,39 +25,37 @@ export interface ErrorReport {
 
 /**
  * Tells a failure on stderr: with json and ndjson as one line of JSON, else as text for people. The stack is shown with
- * `debug` only.
+ * `debug` only. @returns whether stderr took it.
  */
 export async function renderError(
   error: unknown,
   io: Io,
   format: OutputFormat,
   { debug }: { readonly debug: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const report = reportOf(error);
   const stack = debug ? stackOf(error) : undefined;
   if (format === 'json' || format === 'ndjson') {
     const { toJson } = await import('./json.ts');
-    writeErr(io, `${toJson({ error: stack === undefined ? report : { ...report, stack } })}\n`);
-    return;
+    return deliverErr(io, `${toJson({ error: stack === undefined ? report : { ...report, stack } })}\n`);
   }
   const { errorLines } = await import('./error-text.ts');
   const { safeLines } = await import('./safe-text.ts');
   const lines = errorLines(report, await paintFor(io.stderr.color));
-  writeErr(
+  return deliverErr(
     io,
     [...lines, ...(stack === undefined ? [] : [safeLines(stack)])].map((line) => `${line}\n`).join(''),
   );
 }
 
 function reportOf(error: unknown): ErrorReport {
-  if (!(error instanceof ErrandError)) return unexpected(error);
-  const { facts } = error;
+  const { category, message, exitCode, facts } = toError(error);
   return {
-    category: error.category,
+    category,
     code: facts.code ?? null,
-    message: error.message,
+    message,
     status: facts.status ?? null,
-    exit_code: error.exitCode,
+    exit_code: exitCode,
     details: facts.details ?? null,
     hint: facts.hint ?? null,
     request_id: facts.requestId ?? null,
@@ -69,17 +66,6 @@ function reportOf(error: unknown): ErrorReport {
     outcome: facts.outcome ?? null,
     next: facts.next ?? [],
   };
-}
-
-/** A failure that nobody foresaw: a bug. */
-function unexpected(error: unknown): ErrorReport {
-  const reason =
-    error instanceof Error ? error.message || error.name : typeof error === 'string' ? error : inspect(error);
-  return reportOf(
-    new ErrandError('unexpected', `errand failed unexpectedly: ${reason}`, {
-      hint: 'This is a bug; rerun with --debug to see where.',
-    }),
-  );
 }
 
 /** A chain of causes is followed this far; one that bites its tail has no end. */

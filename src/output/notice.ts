@@ -25,9 +25,21 @@ const quiet = new WeakSet<Writable>();
 /** Writes to a stream whose reader may have gone, which then is no failure. */
 export function writeQuietly(stream: Writable, text: string): void {
   if (text === '') return;
-  if (!quiet.has(stream)) {
-    quiet.add(stream);
-    stream.on('error', () => {});
-  }
+  silence(stream);
   stream.write(text);
+}
+
+/** Writes to stderr. @returns whether it was taken. */
+export function deliverErr(io: Io, text: string): Promise<boolean> {
+  const { stream } = io.stderr;
+  silence(stream);
+  return new Promise((resolve) => {
+    stream.write(text, (error) => resolve(!error));
+  });
+}
+
+function silence(stream: Writable): void {
+  if (quiet.has(stream)) return;
+  quiet.add(stream);
+  stream.on('error', () => {});
 }

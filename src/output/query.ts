@@ -1,27 +1,33 @@
 import { compile, type JSONValue, TreeInterpreter } from '@jmespath-community/jmespath';
-import { UsageError } from '../errors.ts';
+import { type ErrorFacts, OutputError, UsageError } from '../errors.ts';
 
 export type Query = (value: unknown) => unknown;
 
 /**
  * A JMESPath expression as a function of plain JSON.
- * @throws UsageError naming `--query`, at once for what cannot be parsed, when applied for what cannot be computed.
+ * @throws UsageError naming `--query` for what cannot be parsed; when applied, OutputError for what cannot be computed.
  */
 export function compileQuery(expression: string): Query {
-  const tree = guarded(expression, () => compile(expression));
-  return (value) => guarded(expression, () => TreeInterpreter.search(tree, bare(value)));
+  const wrong = (error: unknown): readonly [message: string, facts: ErrorFacts] => {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [`--query ${JSON.stringify(expression)}: ${reason}`, { cause: error }];
+  };
+  const tree = attempt(
+    () => compile(expression),
+    (error) => new UsageError(...wrong(error)),
+  );
+  return (value) =>
+    attempt(
+      () => TreeInterpreter.search(tree, bare(value)),
+      (error) => new OutputError('usage', ...wrong(error)),
+    );
 }
 
-function guarded<T>(expression: string, run: () => T): T {
+function attempt<T>(work: () => T, failed: (error: unknown) => Error): T {
   try {
-    return run();
+    return work();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    // The request may well have been sent by now, so nothing is said about it.
-    throw new UsageError(`--query ${JSON.stringify(expression)}: ${reason}`, {
-      outcome: undefined,
-      cause: error,
-    });
+    throw failed(error);
   }
 }
 

@@ -17,7 +17,7 @@ interface Printing {
  * Prints what a command returned. Data goes to stdout as it comes, at the pace of its reader; a reader that goes
  * (`| head`) ends the source and this call quietly. Hints go to stderr.
  * @returns the exit code: the result's own, 0 by default and for a list whose reader has gone.
- * @throws UsageError for a wrong `--query`; StorageError where stdout cannot be written; whatever the source throws,
+ * @throws UsageError for a wrong `--query`; OutputError where stdout cannot be written; whatever the source throws,
  * once the records that came are out whole.
  */
 export async function printResult(result: Result, io: Io, options: OutputOptions): Promise<number> {

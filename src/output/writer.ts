@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { Writable } from 'node:stream';
-import { StorageError } from '../errors.ts';
+import { OutputError } from '../errors.ts';
 import { makeRoom } from './live-area.ts';
 
 const chunkSize = 64 * 1024;
@@ -53,7 +53,7 @@ export class Writer {
 
   /**
    * @param scrub applied to the text when it is sent; a chunk that is all ASCII, as most are, is spared it.
-   * @throws StorageError where an earlier write failed, other than by a reader that has gone.
+   * @throws OutputError where an earlier write failed, other than by a reader that has gone.
    */
   write(text: string, scrub?: Scrub): Promise<void> | undefined {
     this.#check();
@@ -75,7 +75,7 @@ export class Writer {
     if (!this.#closed) await this.#send(bytes);
   }
 
-  /** Resolves when all is out. @throws StorageError where it could not be written. */
+  /** Resolves when all is out. @throws OutputError where it could not be written. */
   async flush(): Promise<void> {
     await this.#push();
     this.#check();
@@ -134,7 +134,9 @@ export class Writer {
 
   #check(): void {
     if (!this.#failure) return;
-    throw new StorageError(`cannot write the output: ${this.#failure.message}`, { cause: this.#failure });
+    throw new OutputError('unexpected', `cannot write the output: ${this.#failure.message}`, {
+      cause: this.#failure,
+    });
   }
 }
 

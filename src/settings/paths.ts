@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { StorageError } from '../errors.ts';
 import {
   checkPrivateFile,
@@ -28,10 +28,13 @@ export const homeOf = ({ HOME, USERPROFILE }: Environment): string =>
 export function resolveFolders(environment: Environment, platform: NodeJS.Platform): Folders {
   const preset = platformFolders(environment, platform, homeOf(environment));
   return {
-    config: environment.ERRAND_CONFIG_DIR || preset.config,
-    state: environment.ERRAND_STATE_DIR || preset.state,
+    config: named(environment.ERRAND_CONFIG_DIR) ?? preset.config,
+    state: named(environment.ERRAND_STATE_DIR) ?? preset.state,
   };
 }
+
+/** A folder that was named by hand, as it is called from any other. */
+const named = (path: string | undefined): string | undefined => (path ? resolve(path) : undefined);
 
 function platformFolders(environment: Environment, platform: NodeJS.Platform, home: string): Folders {
   if (platform === 'darwin') {

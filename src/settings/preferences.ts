@@ -26,6 +26,13 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
   retries: { description: 'tries after the first one: 0 to 20', parse: integer('retries', 0, 20) },
   utc: { description: 'absolute UTC times in tables: true or false', parse: truth('utc') },
   'no-input': { description: 'never ask: true or false', parse: truth('no-input') },
+  'repeat-window': {
+    description: 'how long the same order again is taken for a repeated command: 10m, or 0 for never',
+    parse: (text) => {
+      parseWindow(text, 'repeat-window');
+      return text;
+    },
+  },
   amounts: {
     description: `what bare whole numbers under max_price in a CSV are: ${amountUnits.join(' or ')}`,
     parse: oneOf('amounts', amountUnits),
@@ -39,6 +46,10 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
     parse: integer('sandbox-seed', 0, 2 ** 31 - 1),
   },
 };
+
+/** A duration, or 0. @returns ms. @throws UsageError naming it. */
+export const parseWindow = (text: string, name: string): number =>
+  text.trim() === '0' ? 0 : parseDuration(text, name);
 
 /** Checks one preference. @throws UsageError naming it and what it takes. */
 export function parsePreference(name: string, text: string): Preference {

@@ -6,6 +6,7 @@ import { shellLine } from '../shell-word.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { checkKey } from './keys.ts';
 import type { Environment, Folders } from './paths.ts';
+import { parseWindow } from './preferences.ts';
 import { embeddedUrl, localProfile, type Profile, type Stored } from './stored.ts';
 
 export type Origin = 'flag' | 'environment' | 'profile' | 'preference' | 'default';
@@ -36,6 +37,8 @@ export interface Settings {
   /** For each request, ms. */
   readonly timeoutMs: Setting<number>;
   readonly retries: Setting<number>;
+  /** How long the same order again is taken for a repeated command, ms; 0 for never. */
+  readonly repeatWindowMs: Setting<number>;
   readonly utc: boolean;
   readonly debug: boolean;
   /** Why nobody is asked; undefined where prompts are allowed. */
@@ -54,6 +57,7 @@ export type Flags = Readonly<Record<string, unknown>>;
 
 const defaultTimeoutMs = 30_000;
 const defaultRetries = 4;
+const defaultRepeatWindowMs = 600_000;
 
 /**
  * Flag, then environment, then profile or preference, then default.
@@ -100,6 +104,7 @@ export function resolveSettings(
     output: pickOutput(flags, environment, stored),
     timeoutMs: pickTimeout(flags, environment, stored),
     retries: pickRetries(flags, stored),
+    repeatWindowMs: pickRepeatWindow(stored),
     utc: flags.utc === true || stored.preferences.utc === true,
     debug: flags.debug === true || isSet(environment.ERRAND_DEBUG),
     noInput: noInputReason(flags, environment, stored),
@@ -210,6 +215,13 @@ function pickRetries(flags: Flags, stored: Stored): Setting<number> {
   const preference = numberOf(stored.preferences.retries);
   if (preference !== undefined) return { value: preference, from: 'preference', name: 'retries' };
   return { value: defaultRetries, from: 'default', name: 'retries' };
+}
+
+function pickRepeatWindow({ preferences }: Stored): Setting<number> {
+  const name = 'repeat-window';
+  const preference = preferences[name];
+  if (preference === undefined) return { value: defaultRepeatWindowMs, from: 'default', name };
+  return { value: parseWindow(String(preference), name), from: 'preference', name };
 }
 
 function noInputReason(flags: Flags, environment: Environment, stored: Stored): string | undefined {

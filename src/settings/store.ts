@@ -177,6 +177,19 @@ export class SettingsStore {
     return this.#update((stored) => ({ ...stored, maps: { ...stored.maps, [checked]: map } }));
   }
 
+  /** When the journal of a state folder was begun, ISO 8601. */
+  journalSince(folder: string): string | undefined {
+    return own(this.stored.journals, folder);
+  }
+
+  /** Notes that the journal of a state folder is begun. Only the newest folders are kept. */
+  async noteJournal(folder: string, at: string): Promise<void> {
+    return this.#update((stored) => {
+      const others = Object.entries(without(stored.journals, folder));
+      return { ...stored, journals: Object.fromEntries([...others.slice(1 - mostJournals), [folder, at]]) };
+    });
+  }
+
   async deleteAddress(name: string): Promise<void> {
     return this.#update((stored) => {
       if (!own(stored.addresses, name)) throw unknown('address', name, Object.keys(stored.addresses));
@@ -227,6 +240,9 @@ export class SettingsStore {
     }
   }
 }
+
+/** State folders that come and go, as in tests, do not fill the configuration. */
+const mostJournals = 50;
 
 async function lock(folder: string, signal: AbortSignal | undefined): Promise<() => Promise<void>> {
   const { default: lockfile } = await import('proper-lockfile');

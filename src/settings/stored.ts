@@ -27,6 +27,8 @@ export interface Stored {
   readonly example_address?: string;
   /** Headings of a kind of CSV file to the columns they stand for. */
   readonly maps: Readonly<Record<string, ColumnMap>>;
+  /** When the journal of a state folder was begun, ISO 8601: an empty one in its place is not taken for new. */
+  readonly journals: Readonly<Record<string, string>>;
 }
 
 /** Every field of the file, and of a profile in it; nothing reads another. */
@@ -38,6 +40,7 @@ export const storedFields = [
   'default_address',
   'example_address',
   'maps',
+  'journals',
 ] as const satisfies readonly (keyof Stored)[];
 export const profileFields = [
   'base_url',
@@ -56,6 +59,7 @@ export const emptyStored: Stored = {
   preferences: {},
   addresses: {},
   maps: {},
+  journals: {},
 };
 
 /** A name of a profile or address. */
@@ -137,9 +141,17 @@ function checkStored(file: string, value: unknown): Stored {
     preferences: checkPreferences(file, root.preferences),
     addresses: Object.fromEntries(addresses),
     maps: Object.fromEntries(maps),
+    journals: checkJournals(file, root.journals),
     ...(defaultAddress !== undefined && { default_address: defaultAddress }),
     ...(exampleAddress !== undefined && { example_address: exampleAddress }),
   };
+}
+
+function checkJournals(file: string, value: unknown): Readonly<Record<string, string>> {
+  const begun = Object.entries(fieldsOf(file, 'journals', value ?? {}));
+  return Object.fromEntries(
+    begun.map(([folder, at]) => [folder, optionalText(file, `journals.${folder}`, at) ?? '']),
+  );
 }
 
 function checkProfile(file: string, name: string, value: unknown): Profile {

@@ -7,10 +7,15 @@ import type { Sqlite, Statement } from './load.ts';
 export type SqlValue = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
 
+/** A step from one schema to the next: SQL, or what SQL alone cannot do. */
+export type Migration = string | ((database: Database) => void);
+
 export interface DatabaseOptions {
   /** Run in order, once each. */
-  readonly migrations: readonly string[];
+  readonly migrations: readonly Migration[];
   readonly waiting?: Waiting;
+  /** Called before an empty database gets its first tables; what it throws is why it may not be empty. */
+  readonly beforeFirst?: () => void;
   /** Is told where the file was open to others and is not any more. */
   readonly tell?: Tell;
   /** Makes what is thrown of a failure; without it, a DatabaseError where the file is to blame. */
@@ -136,8 +141,12 @@ export class Database {
       throw new DatabaseError(this.file, 'newer', 'a newer errand has changed it');
     if (version() === migrations.length) return;
     this.#attempt(() => {
+      if (version() === 0) this.#options.beforeFirst?.();
       // Another process may have been faster.
-      for (const migration of migrations.slice(version())) this.#sqlite.exec(migration);
+      for (const migration of migrations.slice(version())) {
+        if (typeof migration === 'string') this.#sqlite.exec(migration);
+        else migration(this);
+      }
       this.#sqlite.exec(`PRAGMA user_version = ${migrations.length}`);
     });
   }

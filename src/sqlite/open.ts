@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { ErrandError } from '../errors.ts';
 import { makePrivateDatabase } from '../private-files.ts';
 import { retryWhile } from '../retry-while.ts';
 import { copyDatabase } from './copy.ts';
@@ -22,6 +23,8 @@ export async function openDatabase(file: string, options: DatabaseOptions): Prom
     return await opened(file, file, options);
   } catch (cause) {
     if (waiting?.signal?.aborted && cause === waiting.signal.reason) throw cause;
+    // Why there may be no new database here: that is all that there is to say.
+    if (cause instanceof ErrandError) throw cause;
     const error = openTrouble(file, cause);
     const explained = explain(error);
     const isReadable = error.trouble === 'read_only' || (readable.has(error.trouble) && existsSync(file));

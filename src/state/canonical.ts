@@ -9,8 +9,11 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** SHA-256 of a body without its idempotency key: equal for two intents to do the same. */
+/** In hexadecimal. */
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** SHA-256 of a body without its idempotency key. Keys of CSV rows follow from it, so it must stay as it is. */
 export function bodyHash(body: Readonly<Record<string, unknown>>): string {
   const { idempotency_key: _, ...rest } = body;
-  return createHash('sha256').update(canonicalJson(rest)).digest('hex');
+  return sha256(canonicalJson(rest));
 }

@@ -1,7 +1,7 @@
-import { StorageError } from '../errors.ts';
+import { DamagedError, type ErrorFacts, StorageError } from '../errors.ts';
 import type { Tell } from '../private-files.ts';
 import type { Waiting } from '../retry-while.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Database, Migration } from '../sqlite/database.ts';
 import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
 import { openDatabase } from '../sqlite/open.ts';
 
@@ -9,41 +9,48 @@ import { openDatabase } from '../sqlite/open.ts';
 export interface OpenOptions {
   readonly waiting?: Waiting;
   readonly tell?: Tell;
+  readonly beforeFirst?: () => void;
+  /** What helps where it is damaged. */
+  readonly damagedAdvice?: Pick<ErrorFacts, 'hint' | 'next'>;
 }
 
 /** Opens a database of this machine's state. @throws StorageError naming the file and the remedy, then and later. */
 export const openStateDatabase = (
   file: string,
-  migrations: readonly string[],
+  migrations: readonly Migration[],
   options: OpenOptions = {},
 ): Promise<Database> =>
   openDatabase(file, {
     ...options,
     migrations,
-    explain: (error) => storageError(file, error),
+    explain: (error) => storageError(file, error, options.damagedAdvice ?? { hint: hints.damaged }),
     // What is in doubt can be read where nothing can be written; nothing is sent then.
     unwritable: 'refuse',
   });
 
-const makeWritable = 'Make it writable, or name another folder with ERRAND_STATE_DIR.';
-const anotherFolder = 'Name another folder with ERRAND_STATE_DIR.';
-
+/** Another folder is no remedy: what is in doubt is known in this one. */
 const hints: Readonly<Record<Trouble, string>> = {
   busy: 'Wait for the other errand to end, then try again.',
-  full: 'Free some space, then try again; nothing was sent.',
-  read_only: makeWritable,
-  not_opened: makeWritable,
-  damaged: 'It may name orders in doubt: move it aside to keep it, then try again.',
-  newer: 'Update errand, or name another folder with ERRAND_STATE_DIR.',
-  unlockable: 'Put it on a file system that grants locks: name its folder with ERRAND_STATE_DIR.',
-  failing: anotherFolder,
-  not_private: 'Move it away, or name another folder with ERRAND_STATE_DIR.',
+  full: 'Free some space, then try again.',
+  read_only: 'Make it writable, then try again.',
+  not_opened: 'Make it readable and writable, with its folder, then try again.',
+  damaged: 'Move it aside to keep it, then try again.',
+  newer: 'Update errand.',
+  unlockable: 'Move its folder, with all that is in it, to a file system that grants locks.',
+  failing: 'Look at the disk, then try again.',
+  not_private: 'Put the file itself back in its place, then try again.',
 };
 
-function storageError(file: string, cause: unknown): StorageError {
+function storageError(file: string, cause: unknown, damagedAdvice: ErrorFacts): StorageError {
   if (cause instanceof StorageError) return cause;
-  if (cause instanceof DatabaseError)
+  if (cause instanceof DatabaseError && cause.trouble !== 'damaged')
     return new StorageError(cause.message, { cause, hint: hints[cause.trouble] });
   const message = cause instanceof Error ? cause.message : String(cause);
-  return new StorageError(`${file} cannot be used: ${message}`, { cause, hint: anotherFolder });
+  if (cause instanceof DatabaseError) return new DamagedError(message, { cause, ...damagedAdvice });
+  // A statement of ours that SQLite does not understand speaks of tables that are no longer as they were made.
+  const isOfSqlite = cause instanceof Error && 'errcode' in cause;
+  return new (isOfSqlite ? DamagedError : StorageError)(`${file} cannot be used: ${message}`, {
+    cause,
+    ...(isOfSqlite && damagedAdvice),
+  });
 }

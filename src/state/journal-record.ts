@@ -1,14 +1,24 @@
-/** What is about to be asked of the service, once. */
-export interface Intent {
+/** Who sends: which key, as far as it may be told, and whose money it is. */
+export interface Sender {
+  readonly keyMasked: string;
+  /** A fingerprint of the key; equal for the same key under any profile name. */
+  readonly account: string;
+}
+
+/** What is about to be requested of the service, once. */
+export interface Intent extends Sender {
   readonly key: string;
+  readonly keyOrigin: KeyOrigin;
   readonly operation: string;
   readonly profile: string;
   readonly baseUrl: string;
-  readonly keyMasked: string;
   readonly body: Readonly<Record<string, unknown>>;
   /** How it is paid for, where that is by challenge. */
   readonly payment?: PaymentNote | undefined;
 }
+
+/** A key is chosen by the user, or made by errand: at random, or from the content. */
+export type KeyOrigin = 'made' | 'chosen';
 
 /** What the journal tells of a payment. What pays for it is kept apart, since it is a secret. */
 export interface PaymentNote {
@@ -21,7 +31,12 @@ export interface PaymentNote {
   readonly expires: string | null;
 }
 
-export type IntentState = 'open' | 'settled' | 'refused' | 'forgotten';
+/**
+ * `intended`: it may have been sent, and no response was recorded. `responded`: the service has it, and the user has not
+ * been told yet. `reported`: the user has been told. `refused`, `forgotten`: nothing is expected of it. `damaged`: the
+ * record is not what was written, and is never sent.
+ */
+export type IntentState = 'intended' | 'responded' | 'reported' | 'refused' | 'forgotten' | 'damaged';
 
 /** A journal record, as `order journal list` shows it. Times ISO 8601. */
 export interface JournalRecord {
@@ -31,27 +46,26 @@ export interface JournalRecord {
   readonly profile: string;
   readonly base_url: string;
   readonly sent_with: string;
+  readonly account: string;
+  readonly key_origin: KeyOrigin;
+  /** Of the content in its canonical form. */
   readonly body_hash: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Of what the service made: an order, a batch, a return. */
   readonly order_id: string | null;
   readonly code: string | null;
   readonly message: string | null;
   readonly pid: number;
   readonly process_started: string;
   readonly created_at: string;
+  /** When the service responded, or it was given up. */
   readonly settled_at: string | null;
   readonly payment: PaymentNote | null;
   readonly [field: string]: unknown;
 }
 
-/** A row of the journal's table as a record, without the credential. */
-export function recordOf({ credential: _, ...row }: Record<string, unknown>): JournalRecord {
-  const { body, payment } = row;
-  const read = {
-    ...row,
-    body: JSON.parse(String(body)),
-    payment: typeof payment === 'string' ? JSON.parse(payment) : null,
-  };
-  // The table's own columns, written by the journal; body and payment are JSON of ours.
-  return read as unknown as JournalRecord;
-}
+/** The account of a record that was written when none was noted: all that is known is how its key is shown. */
+export const maskedAccount = (keyMasked: string): string => `masked ${keyMasked}`;
+
+/** In place of the account of an order that is paid by challenge: nobody's. */
+export const paidAccount = 'paid by challenge';

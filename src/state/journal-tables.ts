@@ -1,10 +1,27 @@
 import { join } from 'node:path';
+import type { Migration } from '../sqlite/database.ts';
+import { contentHash } from './content.ts';
+import { type IntentRow, intentColumns, sealed } from './intent-row.ts';
+import { IntentTable } from './intent-table.ts';
+import { maskedAccount, paidAccount } from './journal-record.ts';
 
 /** The journal's file in the state folder. */
 export const journalFile = (folder: string): string => join(folder, 'journal.db');
 
+export const createIntents = [
+  `CREATE TABLE intents (
+     key TEXT NOT NULL, base_url TEXT NOT NULL, state TEXT NOT NULL, operation TEXT NOT NULL, profile TEXT NOT NULL,
+     sent_with TEXT NOT NULL, account TEXT NOT NULL, key_origin TEXT NOT NULL, body_hash TEXT NOT NULL, order_id TEXT,
+     code TEXT, message TEXT, pid INTEGER NOT NULL, process_started TEXT NOT NULL, created_at TEXT NOT NULL,
+     settled_at TEXT, payment TEXT, credential TEXT, live INTEGER NOT NULL, twin INTEGER NOT NULL,
+     checksum TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (key, base_url)) STRICT`,
+  'CREATE INDEX intents_live ON intents (twin, live) WHERE live > 0',
+  'CREATE INDEX intents_past ON intents (settled_at) WHERE live = 0',
+  'CREATE INDEX intents_made ON intents (order_id) WHERE order_id IS NOT NULL',
+];
+
 /** Of that file, in order; each runs once. */
-export const journalMigrations: readonly string[] = [
+export const journalMigrations: readonly Migration[] = [
   `CREATE TABLE intents (
      key TEXT NOT NULL, base_url TEXT NOT NULL, state TEXT NOT NULL, operation TEXT NOT NULL, profile TEXT NOT NULL,
      sent_with TEXT NOT NULL, body_hash TEXT NOT NULL, body TEXT NOT NULL, order_id TEXT, code TEXT, message TEXT,
@@ -19,4 +36,34 @@ export const journalMigrations: readonly string[] = [
    CREATE TABLE grants (
      order_id TEXT NOT NULL, base_url TEXT NOT NULL, api_key TEXT, receipt TEXT, created_at TEXT NOT NULL,
      PRIMARY KEY (order_id, base_url)) STRICT`,
+  // A record ends when the user knows of it, and vouches for itself.
+  (database) => {
+    const rows = database.all('SELECT * FROM intents').map(upgraded);
+    database.run('DROP TABLE intents');
+    for (const sql of createIntents) database.run(sql);
+    database.run(
+      `CREATE TABLE tally (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL, rows TEXT NOT NULL,
+         live TEXT NOT NULL, twins TEXT NOT NULL, checksum TEXT NOT NULL) STRICT`,
+    );
+    const table = new IntentTable(database);
+    table.tally.renew(0, []);
+    for (const row of rows) table.write(row, undefined);
+  },
 ];
+
+const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'reported' };
+
+/** A row as versions before this one wrote it. Whose account it was is known by the masked key alone. */
+export function upgraded(old: Readonly<Record<string, unknown>>): IntentRow {
+  const { state, body, sent_with: sentWith, payment, operation } = old;
+  const known = Object.fromEntries(intentColumns.map((name) => [name, old[name] ?? null]));
+  return sealed({
+    // The columns of that table, all of them among these.
+    ...(known as unknown as IntentRow),
+    state: states[String(state)] ?? String(state),
+    account: payment === null ? maskedAccount(String(sentWith)) : paidAccount,
+    key_origin: 'made',
+    body_hash: contentHash(String(operation), JSON.parse(String(body))),
+    live: state === 'open' ? 2 : 0,
+  });
+}

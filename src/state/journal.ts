@@ -1,250 +1,292 @@
-import { ErrandError, UsageError } from '../errors.ts';
 import type { Database } from '../sqlite/database.ts';
-import { bodyHash, canonicalJson } from './canonical.ts';
+import { type Birth, checkBirth, noteBirth } from './birth.ts';
+import { contentHash } from './content.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { Grants, type StoredGrant } from './grants.ts';
-import { type Intent, type IntentState, type JournalRecord, recordOf } from './journal-record.ts';
+import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
+import { IntentTable } from './intent-table.ts';
+import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { self } from './owner.ts';
-import { beingPlaced, checkFree, checkSameIntent, checkUnpaid, isOthers, mayHaveMade } from './take-over.ts';
+import { pickRecord } from './pick-record.ts';
+import { type RunIntent, RunIntents } from './run-intents.ts';
+import { readSeal, sealOf, writeSeal } from './seal.ts';
+import {
+  checkFree,
+  checkSameIntent,
+  checkUnpaid,
+  damagedRecord,
+  isOthers,
+  mayHaveMade,
+} from './take-over.ts';
+import { damagedAdvice } from './tally.ts';
+import { firstTwin, type Twin, type TwinRule } from './twins.ts';
 
-/** How long a settled record is kept, ms. */
-const keptMs = 30 * 24 * 3600 * 1000;
+export interface JournalOptions extends OpenOptions {
+  /** How long what was reported is looked for, ms. */
+  readonly repeatWindowMs?: number;
+  readonly birth?: Birth;
+}
+
+/** `mayBeSent`: an earlier process may have sent it. */
+export type Recorded =
+  | { readonly twin: Twin; readonly mayBeSent?: never }
+  | { readonly twin?: never; readonly mayBeSent: boolean };
 
 /**
- * The money journal: what was asked and not yet answered survives timeouts, crashes and reboots. A record is durable
- * when `record` resolves; it is owned by a live process or free to be resumed. Shared safely by several processes.
+ * The money journal: what was requested and is not known to the user survives timeouts, crashes and reboots. A record is
+ * durable when `record` resolves; it is owned by a live process or free to be resumed. Shared safely by several processes.
  */
 export class Journal {
   readonly grants: Grants;
+  /** What this process has recorded and not reported. */
+  readonly run = new RunIntents();
   readonly #database: Database;
+  readonly #table: IntentTable;
   readonly #now: () => number;
+  readonly #sealFile: string;
+  readonly #recentMs: number;
+  readonly #birth: Birth | undefined;
 
-  private constructor(database: Database, now: () => number) {
+  private constructor(database: Database, now: () => number, recentMs: number, birth: Birth | undefined) {
+    this.#recentMs = recentMs;
+    this.#birth = birth;
     this.grants = new Grants(database, now);
     this.#database = database;
+    this.#table = new IntentTable(database);
     this.#now = now;
+    this.#sealFile = sealOf(database.file);
   }
 
   /** @throws StorageError where the journal cannot be written; then nothing may be sent. */
-  static async open(folder: string, now: () => number, options?: OpenOptions): Promise<Journal> {
-    return new Journal(await openStateDatabase(journalFile(folder), journalMigrations, options), now);
+  static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
+    const { repeatWindowMs = 0, birth, ...opening } = options;
+    const file = journalFile(folder);
+    const database = await openStateDatabase(file, journalMigrations, {
+      ...opening,
+      beforeFirst: () => checkBirth(file, birth),
+      damagedAdvice,
+    });
+    return new Journal(database, now, Math.max(repeatWindowMs, shortestRecentMs), birth);
   }
 
   /**
-   * Writes an intent down, durably, before it is sent. A key that is open already, for the same body, is taken over.
-   * @param twinsSince ms: no open record to do the very same may be younger; undefined where a second one is meant.
-   * @returns whether an earlier process may have sent it.
-   * @throws ErrandError conflict for a key in use by a live process, for another body or account, or of an order that would be paid again.
+   * Writes an intent down, durably, before it is sent. A key that is in doubt already, for the same content, is taken over.
+   * @param rule undefined where a second one of the same is meant.
+   * @throws ErrandError conflict for a key in use by a live process, for other content or another account, or of an order
+   * that would be paid again; StorageError where the journal cannot vouch for what it holds.
    */
-  record(intent: Intent, twinsSince?: number): Promise<{ readonly mayBeSent: boolean }> {
-    const hash = bodyHash(intent.body);
-    return this.#database.transaction(() => {
-      const before = this.#find(intent.key, intent.baseUrl);
-      if (before?.state === 'open') {
-        checkFree(before);
-        checkSameIntent(before, intent, hash);
+  async record(intent: Intent, rule?: TwinRule): Promise<Recorded> {
+    const seal = readSeal(this.#sealFile);
+    const hash = contentHash(intent.operation, intent.body);
+    const recorded = await this.#database.transaction((): Recorded & { readonly count?: number } => {
+      this.#table.tally.check(seal);
+      const before = this.#table.find(intent.key, intent.baseUrl);
+      if (before) this.#checkReuse(intent, hash, recordOf(before));
+      const twin = rule && this.#takeTwin(intent, hash, rule);
+      if (twin) return { twin };
+      const now = this.#now();
+      const row = newIntent(intent, self(), isoOf(now));
+      // The service counts the life of a key from its first use.
+      const isAgain = before?.state === ('intended' satisfies IntentState);
+      this.#table.write(isAgain ? sealed({ ...row, created_at: before.created_at }) : row, before);
+      const count = this.#table.tally.next();
+      this.#table.sweep(count, now, now - this.#recentMs);
+      return { mayBeSent: before !== undefined && mayHaveMade(recordOf(before), intent), count };
+    });
+    if (recorded.twin) return this.#noted(recorded.twin);
+    writeSeal(this.#sealFile, recorded.count ?? 0);
+    await noteBirth(this.#birth, isoOf(this.#now()));
+    this.run.note(intent);
+    return { mayBeSent: recorded.mayBeSent };
+  }
+
+  /** Whether a record of the same intent stands in the way, without writing the intent down. @throws StorageError. */
+  async look(intent: Intent, rule: TwinRule): Promise<Twin | undefined> {
+    const seal = readSeal(this.#sealFile);
+    const hash = contentHash(intent.operation, intent.body);
+    const twin = await this.#database.transaction(() => {
+      this.#table.tally.check(seal);
+      return this.#takeTwin(intent, hash, rule);
+    });
+    return twin && this.#noted(twin).twin;
+  }
+
+  /** The service has made something of an intent; `grant` is what an order paid by challenge came with. @throws StorageError. */
+  async respond(key: string, baseUrl: string, madeId: string, grant?: StoredGrant): Promise<void> {
+    this.run.respond({ key, baseUrl }, madeId);
+    await this.#database.transaction(() => {
+      const row = this.#table.intact(key, baseUrl);
+      if (grant) this.grants.write(madeId, baseUrl, grant);
+      if (row.state === ('reported' satisfies IntentState) && row.order_id === madeId) return;
+      this.#change(row, { state: 'responded', order_id: madeId, code: null, message: null, live: 2 });
+    });
+  }
+
+  /**
+   * The user knows what became of these. Not synced: where it is lost, they are reported twice.
+   * @throws StorageError.
+   */
+  async report(intents: readonly RunIntent[]): Promise<void> {
+    await this.#database.derived(() => {
+      for (const { key, baseUrl } of intents) {
+        const row = this.#table.intact(key, baseUrl);
+        if (row.state === ('responded' satisfies IntentState))
+          this.#change(row, { state: 'reported', settled_at: row.settled_at, live: 1 });
       }
-      if (before && intent.payment) checkUnpaid(before);
-      const [twin] = twinsSince === undefined ? [] : this.#twins(intent, twinsSince);
-      if (twin) throw beingPlaced(twin);
-      const { pid, started } = self();
-      this.#database.run(
-        `INSERT INTO intents (key, base_url, state, operation, profile, sent_with, body_hash, body, payment, pid, process_started, created_at)
-         VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (key, base_url) DO UPDATE SET state = 'open', operation = excluded.operation, profile = excluded.profile,
-           sent_with = excluded.sent_with, body_hash = excluded.body_hash, body = excluded.body, payment = excluded.payment, credential = NULL, pid = excluded.pid,
-           process_started = excluded.process_started, order_id = NULL, code = NULL, message = NULL, settled_at = NULL,
-           created_at = CASE WHEN state = 'open' THEN created_at ELSE excluded.created_at END`,
-        intent.key,
-        intent.baseUrl,
-        intent.operation,
-        intent.profile,
-        intent.keyMasked,
-        hash,
-        canonicalJson(intent.body),
-        intent.payment === undefined ? null : JSON.stringify(intent.payment),
-        pid,
-        started,
-        this.#time(),
-      );
-      this.#database.run(
-        'DELETE FROM intents WHERE settled_at < ?',
-        new Date(this.#now() - keptMs).toISOString(),
-      );
-      return { mayBeSent: before !== undefined && mayHaveMade(before, intent.keyMasked) };
     });
+    for (const intent of intents) this.run.drop(intent);
   }
 
-  /** The service has the order; `grant` is what an order paid by challenge came with. */
-  settle(key: string, baseUrl: string, orderId: string, grant?: StoredGrant): Promise<void> {
-    return this.#database.transaction(() => {
-      this.#end(key, baseUrl, 'settled', { order_id: orderId });
-      if (grant) this.grants.write(orderId, baseUrl, grant);
-    });
-  }
-
-  /** Keeps what pays for an open intent, durably, before it is sent. */
+  /** Keeps what pays for an intent in doubt, durably, before it is sent. @throws StorageError. */
   async keepCredential(key: string, baseUrl: string, credential: string): Promise<void> {
-    const sql = "UPDATE intents SET credential = ? WHERE key = ? AND base_url = ? AND state = 'open'";
-    await this.#database.transaction(() => this.#database.run(sql, credential, key, baseUrl));
+    await this.#database.transaction(() => {
+      const row = this.#table.intact(key, baseUrl);
+      this.#table.write(sealed({ ...row, credential }), row);
+    });
   }
 
-  /** What pays for an open intent; undefined where none was made. */
+  /** What pays for an intent in doubt; undefined where nothing was paid yet. @throws StorageError. */
   credentialOf(key: string, baseUrl: string): string | undefined {
-    const [row] = this.#database.all(
-      'SELECT credential FROM intents WHERE key = ? AND base_url = ?',
-      key,
-      baseUrl,
-    );
-    return typeof row?.credential === 'string' ? row.credential : undefined;
+    return this.#table.credentialOf(key, baseUrl);
   }
 
-  /** The service surely has no order of this intent. What has an order by now keeps it. */
-  refuse(
+  /** The service surely has nothing of this intent. What it has made something of by now stays. @throws StorageError. */
+  async refuse(
     key: string,
     baseUrl: string,
     reason: { readonly code: string; readonly message: string },
   ): Promise<void> {
-    return this.#database.transaction(() => this.#end(key, baseUrl, 'refused', reason));
+    this.run.drop({ key, baseUrl });
+    await this.#database.transaction(() => {
+      const row = this.#table.intact(key, baseUrl);
+      if (row.state === ('intended' satisfies IntentState))
+        this.#change(row, { state: 'refused', live: 0, ...reason });
+    });
   }
 
-  /** The user gives the intent up; whether an order came of it is theirs to know. */
-  forget(key: string, baseUrl: string): Promise<void> {
-    return this.#database.transaction(() => this.#end(key, baseUrl, 'forgotten', {}));
+  /** The user gives the intent up; whether an order came of it is theirs to know. @throws StorageError. */
+  async forget(key: string, baseUrl: string): Promise<void> {
+    this.run.drop({ key, baseUrl });
+    await this.#database.transaction(() => {
+      const row = this.#table.find(key, baseUrl);
+      if (row && (!isIntact(row) || row.state === ('intended' satisfies IntentState)))
+        this.#change(row, { state: 'forgotten', live: 0 });
+    });
   }
 
-  /** The open record of a key, if there is one. */
-  findOpen(key: string, baseUrl: string): JournalRecord | undefined {
-    const record = this.#find(key, baseUrl);
-    return record?.state === 'open' ? record : undefined;
+  /** The record of a key, whatever became of it. */
+  find(key: string, baseUrl: string): JournalRecord | undefined {
+    const row = this.#table.find(key, baseUrl);
+    return row && recordOf(row);
   }
 
-  /** The order that a key has led to at a service, if it is known. With `sentWith` only where it was sent with that key: accounts know nothing of each other's. */
-  settledOrder(key: string, baseUrl: string, sentWith?: string): string | undefined {
-    const record = this.#find(key, baseUrl);
-    if (record?.state !== 'settled' || (sentWith ?? record.sent_with) !== record.sent_with) return undefined;
-    return record.order_id ?? undefined;
+  /** What the journal holds of an intent that cannot be recorded now; undefined where nothing, or it cannot be read. */
+  earlier(intent: Intent): JournalRecord | undefined {
+    try {
+      const twins = this.#table.twins(intent, contentHash(intent.operation, intent.body));
+      return [this.find(intent.key, intent.baseUrl), ...twins.map(recordOf)].find(
+        (record) => record && record.state !== 'refused' && record.state !== 'forgotten',
+      );
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The user is told of a record that is known to this process. */
+  recall(record: JournalRecord): void {
+    if (record.state === 'responded') this.#noted({ situation: 'unreported', record });
   }
 
   /** The record that has led to an order or a batch. */
   madeBy(id: string, baseUrl: string): JournalRecord | undefined {
-    return this.#database
-      .all('SELECT * FROM intents WHERE order_id = ? AND base_url = ?', id, baseUrl)
-      .map(recordOf)[0];
+    return this.#table.madeBy(id, baseUrl).filter(isIntact).map(recordOf)[0];
   }
 
-  /** Records in doubt, oldest first; with `all` the ended ones too. */
+  /** What the user still has to be told of, oldest first; with `all` everything that is kept. @throws StorageError. */
   list(all = false): JournalRecord[] {
-    const rows = this.#database.all(
-      `SELECT * FROM intents ${all ? '' : "WHERE state = 'open'"} ORDER BY created_at, key`,
-    );
-    return rows.map(recordOf);
+    this.#table.tally.check(readSeal(this.#sealFile));
+    return (all ? this.#table.all() : this.#table.owed()).map(recordOf);
   }
 
-  /** How many records are in doubt whose process is no longer at work on them. */
-  countInDoubt(): number {
-    return this.list().filter(({ pid, process_started }) => !isOthers({ pid, process_started })).length;
+  /** What is owed to the user by commands that were interrupted. @throws StorageError. */
+  owed(): { readonly inDoubt: readonly JournalRecord[]; readonly unreported: readonly JournalRecord[] } {
+    const free = this.list().filter((record) => !isOthers(record));
+    return {
+      inDoubt: free.filter(({ state }) => state !== 'responded'),
+      unreported: free.filter(({ state, pid }) => state === 'responded' && pid !== process.pid),
+    };
   }
 
   /** The record of a key, or of a prefix of one that names a single record; of several services' the one at `baseUrl`. @throws ErrandError not_found, UsageError. */
   get(key: string, baseUrl: string): JournalRecord {
-    const rows = this.#database.all(
-      'SELECT * FROM intents WHERE substr(key, 1, length(?)) = ? ORDER BY created_at',
-      key,
-      key,
-    );
-    const records = rows.map(recordOf);
-    const exact = records.filter((record) => record.key === key);
-    const named = exact.length > 0 ? exact : records;
-    const here = named.filter((record) => record.base_url === baseUrl);
-    const [record, ...more] = here.length > 0 ? here : named;
-    if (!record)
-      throw new ErrandError('not_found', `the journal has no record of ${key}`, {
-        hint: 'Where the journal was lost, the same order with --idempotency-key and the whole key settles it just as well.',
-        next: [listStep],
-      });
-    if (more.length === 0) return record;
-    throw new UsageError(`${key} names ${records.length} records of the journal; give the whole key`, {
-      next: [listStep],
-    });
-  }
-
-  /** An open record to do the very same at the same service that no live process works on, not older than `sinceMs`. */
-  findTwin(intent: Intent, sinceMs: number): JournalRecord | undefined {
-    return this.#twins(intent, sinceMs).find((record) => !isOthers(record));
-  }
-
-  #twins(intent: Intent, sinceMs: number): JournalRecord[] {
-    const rows = this.#database.all(
-      `SELECT * FROM intents WHERE state = 'open' AND body_hash = ? AND base_url = ? AND profile = ? AND operation = ?
-       AND key <> ? AND created_at >= ? ORDER BY created_at`,
-      bodyHash(intent.body),
-      intent.baseUrl,
-      intent.profile,
-      intent.operation,
-      intent.key,
-      new Date(sinceMs).toISOString(),
-    );
-    return rows.map(recordOf);
+    return pickRecord(this.#table.named(key).map(recordOf), key, baseUrl);
   }
 
   /**
-   * Takes an open record over, to resume it. One that has ended since it was read is left as it is.
+   * Takes a record over, to resume it. One that has ended since it was read is left as it is.
    * @returns the record as it is now. @throws ErrandError conflict where a live process works on it.
    */
-  claim(read: JournalRecord): Promise<JournalRecord> {
-    const { key, base_url } = read;
-    return this.#database.transaction(() => {
-      const record = this.#find(key, base_url) ?? read;
-      if (record.state !== 'open') return record;
-      checkFree(record);
-      const { pid, started } = self();
-      this.#database.run(
-        'UPDATE intents SET pid = ?, process_started = ? WHERE key = ? AND base_url = ?',
-        pid,
-        started,
-        key,
-        base_url,
-      );
-      return record;
+  async claim(read: JournalRecord): Promise<JournalRecord> {
+    const record = await this.#database.transaction(() => {
+      const row = this.#table.find(read.key, read.base_url);
+      if (!row || !isIntact(row)) return row ? recordOf(row) : read;
+      if (!isOwed(row)) return recordOf(row);
+      checkFree(recordOf(row));
+      return this.#take(row);
     });
+    return isOwed(record) ? this.#noted({ situation: 'in_doubt', record }).twin.record : record;
   }
 
   close(): void {
     this.#database.close();
   }
 
-  #end(
-    key: string,
-    baseUrl: string,
-    state: IntentState,
-    facts: { order_id?: string; code?: string; message?: string },
-  ): void {
-    const { order_id = null, code = null, message = null } = facts;
-    this.#database.run(
-      `UPDATE intents SET state = ?, order_id = ?, code = ?, message = ?, settled_at = ?, credential = NULL
-       WHERE key = ? AND base_url = ? AND (state = 'open' OR ? = 'settled')`,
-      state,
-      order_id,
-      code,
-      message,
-      this.#time(),
-      key,
-      baseUrl,
-      state,
-    );
+  /** @throws ErrandError conflict for a key that cannot be used for this intent. */
+  #checkReuse(intent: Intent, hash: string, before: JournalRecord): void {
+    if (before.state === 'damaged') throw damagedRecord(before);
+    if (before.state === 'intended') {
+      checkFree(before);
+      checkSameIntent(before, intent, hash);
+    }
+    if (intent.payment) checkUnpaid(before);
   }
 
-  #find(key: string, baseUrl: string): JournalRecord | undefined {
-    return this.#database
-      .all('SELECT * FROM intents WHERE key = ? AND base_url = ?', key, baseUrl)
-      .map(recordOf)[0];
+  /** The record that stands in the way of a new one, taken over where no live process works on it. */
+  #takeTwin(intent: Intent, hash: string, rule: TwinRule): Twin | undefined {
+    const twin = firstTwin(this.#table.twins(intent, hash), intent, hash, rule);
+    if (!twin) return undefined;
+    const { row, situation } = twin;
+    const isTaken = situation === 'in_doubt' || situation === 'unreported';
+    return { situation, record: isTaken ? this.#take(row) : recordOf(row) };
   }
 
-  #time(): string {
-    return new Date(this.#now()).toISOString();
+  #take(row: IntentRow): JournalRecord {
+    const { pid, started } = self();
+    const taken = sealed({ ...row, pid, process_started: started });
+    this.#table.write(taken, row);
+    return recordOf(taken);
+  }
+
+  #noted(twin: Twin): { readonly twin: Twin } {
+    const { situation, record } = twin;
+    if (situation === 'in_doubt' || situation === 'unreported')
+      this.run.note({ ...record, baseUrl: record.base_url }, record.order_id ?? undefined);
+    return { twin };
+  }
+
+  #change(row: IntentRow, change: RowChange): void {
+    const settled = { ...row, settled_at: isoOf(this.#now()), credential: null, ...change };
+    this.#table.write(sealed(settled), row);
   }
 }
 
-const listStep = { command: 'errand order journal list', when: 'to see what is in doubt' };
+type RowChange = Partial<IntentRow> & { readonly state: IntentState };
+
+const isOwed = ({ state }: { readonly state?: unknown }): boolean =>
+  state === 'intended' || state === 'responded';
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+/** How long what was reported stays recent at least, ms. */
+const shortestRecentMs = 3600 * 1000;

@@ -1,32 +1,24 @@
 import { ErrandError } from '../errors.ts';
 import { journalCommand } from './journal-command.ts';
-import type { Intent, JournalRecord } from './journal-record.ts';
+import { type Intent, type JournalRecord, maskedAccount, type Sender } from './journal-record.ts';
 import { isAlive } from './owner.ts';
 
 /** Whether another process is alive and at work on a record. */
 export const isOthers = ({ pid, process_started }: Pick<JournalRecord, 'pid' | 'process_started'>): boolean =>
   pid !== process.pid && isAlive({ pid, started: process_started });
 
-/** @throws ErrandError conflict for an open record that a live process works on. */
+/** @throws ErrandError conflict for a record that a live process works on. */
 export function checkFree(record: JournalRecord): void {
   if (!isOthers(record)) return;
-  throw new ErrandError('conflict', `process ${record.pid} is at work on ${record.key}`, {
+  const order = record.order_id === null ? '' : `, which is the order ${record.order_id}`;
+  throw new ErrandError('conflict', `process ${record.pid} is at work on ${record.key}${order}`, {
     idempotencyKey: record.key,
-    outcome: 'not_sent',
+    outcome: record.order_id === null ? 'unknown' : 'applied',
     hint: 'Wait for it to end; the journal then tells what became of the order.',
   });
 }
 
-/** The very same is asked for by another process at this moment: impatience, more likely than a second intent. */
-export const beingPlaced = ({ key, pid }: JournalRecord): ErrandError =>
-  new ErrandError('conflict', `process ${pid} is placing the same order at this moment, as ${key}`, {
-    idempotencyKey: key,
-    outcome: 'not_sent',
-    hint: 'Wait for it to end; --new orders another one on purpose.',
-    next: [{ command: 'errand order journal list', when: 'to see whether it is still unanswered' }],
-  });
-
-/** @throws ErrandError conflict for an open record of another intent. @param hash of the intent's body. */
+/** @throws ErrandError conflict for a record in doubt of another intent. @param hash of the intent's content. */
 export function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): void {
   if (record.body_hash !== hash || record.operation !== intent.operation) {
     const message = `${record.key} is in doubt for another order; it cannot be used for this one`;
@@ -36,40 +28,55 @@ export function checkSameIntent(record: JournalRecord, intent: Intent, hash: str
       next: [{ command: journalCommand('resume', record.key), when: 'to settle the other one' }],
     });
   }
-  if (wasSentWithAnother(record, intent.keyMasked)) throw sentWithAnother(record);
+  if (wasSentWithAnother(record, intent)) throw sentWithAnother(record);
 }
 
 /** An intent is paid for once: what may have been paid is resumed, and what was is done. */
 export function checkUnpaid({ key, state, order_id }: JournalRecord): void {
-  if (state !== 'open' && state !== 'settled') return;
-  const why = state === 'open' ? 'is in doubt' : `has led to the order ${order_id}`;
+  if (state === 'refused' || state === 'forgotten') return;
+  const why = order_id === null ? 'is in doubt' : `has led to the order ${order_id}`;
   throw new ErrandError('conflict', `${key} ${why}; it is not paid for again`, {
     idempotencyKey: key,
-    outcome: 'not_sent',
+    outcome: order_id === null ? 'unknown' : 'applied',
     next: [{ command: journalCommand('resume', key), when: 'to find out, or to see the order' }],
   });
 }
 
-/** Whether a record was sent with another key than the one in use, so perhaps for another account. What is paid by challenge needs no key. */
-export const wasSentWithAnother = (record: JournalRecord, keyMasked: string): boolean =>
-  record.payment === null && record.sent_with !== keyMasked;
+/**
+ * Whether a record was sent with another key than the one in use, so perhaps for another account. What is paid by
+ * challenge needs no key.
+ */
+export const wasSentWithAnother = ({ payment, account }: JournalRecord, sender: Sender): boolean =>
+  payment === null && account !== sender.account && account !== maskedAccount(sender.keyMasked);
 
 /** Whether an order may have come of what was tried before with the key in use. */
-export function mayHaveMade(before: JournalRecord, keyMasked: string): boolean {
-  if (before.state === 'settled') return !wasSentWithAnother(before, keyMasked);
-  return before.state === 'open' || before.state === 'forgotten';
+export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
+  if (before.state === 'responded' || before.state === 'reported') return !wasSentWithAnother(before, sender);
+  return before.state === 'intended' || before.state === 'forgotten';
 }
 
 /** Keys of a service are told apart by account: sent again for another one, an order that exists would be made twice. */
 export const sentWithAnother = ({ key, sent_with: sentWith }: JournalRecord): ErrandError =>
   new ErrandError('conflict', `${key} is in doubt and was sent with another key, ${sentWith}`, {
     idempotencyKey: key,
-    outcome: 'not_sent',
-    hint: `Another account would make a second order of it: settle it with ${sentWith}.`,
+    outcome: 'unknown',
+    hint: `Another account would make a second order of it: settle it with ${sentWith}. --new orders another one.`,
     next: [
       {
         command: journalCommand('resume', key, ' --key-changed'),
         when: 'where only the key is new, and the account is the same',
       },
+    ],
+  });
+
+/** What the record asked for is no longer certain, so it is never sent again, and nothing takes its place unasked. */
+export const damagedRecord = ({ key, created_at: since }: JournalRecord): ErrandError =>
+  new ErrandError('conflict', `the journal's record ${key} is damaged; what it says is not sent`, {
+    idempotencyKey: key,
+    outcome: 'unknown',
+    hint: `It was written about ${since}, and an order may have come of it: look before you order again.`,
+    next: [
+      { command: 'errand order list', when: 'to see whether there is an order of it' },
+      { command: journalCommand('forget', key), when: 'to give the record up once you have looked' },
     ],
   });

@@ -5,6 +5,7 @@ import { Journal } from '../../src/state/journal.ts';
 import { openWebhookStore } from '../../src/state/webhook-store.ts';
 import { makePlace, type Place } from '../program/place.ts';
 import { errand, shell } from '../program/run.ts';
+import { baseUrl, intent } from '../state/intents.ts';
 
 /** What a shell's script is told. */
 interface Told {
@@ -48,7 +49,12 @@ describe('what a TAB is told', () => {
 
   test('verbs of a noun and of a noun within it; an alias once it is begun', async () => {
     expect((await told(place, ['order', 'jour'])).values).toEqual(['journal']);
-    expect((await told(place, ['order', 'journal', ''])).values).toEqual(['list', 'resume', 'forget']);
+    expect((await told(place, ['order', 'journal', ''])).values).toEqual([
+      'list',
+      'resume',
+      'forget',
+      'repair',
+    ]);
     expect((await told(place, ['order', ''])).values).not.toContain('ls');
     expect((await told(place, ['order', 'l'])).values).toEqual(['list', 'ls']);
     expect((await told(place, ['address', 'rm', 'ho'])).values).toEqual(['home']);
@@ -117,11 +123,9 @@ describe('what a TAB is told', () => {
     const journal = await Journal.open(join(place.folder, '.state'), () =>
       Date.parse('2026-03-01T12:00:00Z'),
     );
-    const intent = { operation: 'order.create', profile: 'work', keyMasked: 'x', body: {} };
-    const at = { ...intent, baseUrl: 'https://service.example' };
-    await journal.record({ ...at, key: 'settled-key' });
-    await journal.settle('settled-key', at.baseUrl, placed);
-    await journal.record({ ...at, key: doubtful });
+    await journal.record(intent('settled-key'));
+    await journal.respond('settled-key', baseUrl, placed);
+    await journal.record(intent(doubtful, 1));
     journal.close();
     const work = ['--profile', 'work', 'order'];
     expect([...(await told(place, [...work, 'get', ''])).texts]).toEqual([

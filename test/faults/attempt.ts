@@ -1,14 +1,26 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FaultProxy, Moment } from './proxy.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
-const clockBack = new URL('./clock-back.mjs', import.meta.url).href;
+const clockShift = new URL('../program/clock-set.mjs', import.meta.url).href;
 
-/** What is done to the process while it works. */
-export type Blow =
-  | { readonly signal: NodeJS.Signals; readonly at: Moment }
-  | { readonly signal: NodeJS.Signals; readonly afterMs: number };
+/** What is done to the process while it works; `twice`: again a moment later, as impatient hands do. */
+export type Blow = {
+  readonly signal: NodeJS.Signals;
+  readonly twice?: boolean;
+} & ({ readonly at: Moment; readonly afterMs?: number } | { readonly at?: never; readonly afterMs: number });
+
+/** Where the output goes: to whoever reads it, to a full disk, or to a reader that has gone. */
+export type Stdout = 'read' | 'full' | 'closed';
+
+/** A system call on a file of errand's that fails, counted from 1. */
+export interface DiskFault {
+  readonly call: string;
+  readonly error: 'EIO' | 'ENOSPC';
+  readonly when: number;
+}
 
 export interface Ended {
   readonly code: number | null;
@@ -17,38 +29,81 @@ export interface Ended {
   readonly stderr: string;
 }
 
-interface Attempt {
+export interface Attempt {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly proxy: FaultProxy;
   readonly blow?: Blow | undefined;
-  readonly clockIsBack?: boolean;
+  readonly stdout?: Stdout | undefined;
+  readonly disk?: DiskFault | undefined;
+  /** How far the clock of the process is set forward, or back. */
+  readonly clockShiftMs?: number;
 }
 
+const twiceMs = 15;
+
 /** Runs the program once; a blow falls at its moment or after its time. A process that does not end is a failure. */
-export function attempt({ args, environment, proxy, blow, clockIsBack = false }: Attempt): Promise<Ended> {
+export async function attempt(given: Attempt): Promise<Ended> {
+  const { proxy, blow, stdout = 'read' } = given;
+  const full = stdout === 'full' ? openSync('/dev/full', 'w') : undefined;
+  const child = start(given, full ?? 'pipe');
+  if (full !== undefined) closeSync(full);
+  if (stdout === 'closed') child.stdout?.destroy();
+  const strike = (): void => {
+    child.kill(blow?.signal);
+    if (blow?.twice) setTimeout(() => child.kill(blow.signal), twiceMs);
+  };
+  const timers = [
+    setTimeout(() => child.kill('SIGKILL'), 30_000),
+    ...(blow && blow.at === undefined ? [setTimeout(strike, blow.afterMs)] : []),
+  ];
+  proxy.onMoment = (moment) => {
+    if (blow?.at === moment) timers.push(setTimeout(strike, blow.afterMs ?? 0));
+  };
+  try {
+    return await endOf(child);
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+    proxy.onMoment = () => {};
+  }
+}
+
+function start(
+  { args, environment, disk, clockShiftMs = 0 }: Attempt,
+  stdout: 'pipe' | number,
+): ChildProcess {
+  const node = clockShiftMs === 0 ? [] : ['--import', clockShift];
+  const [command = '', ...all] = [
+    ...(disk ? failing(disk, environment.ERRAND_STATE_DIR ?? '') : []),
+    process.execPath,
+    ...node,
+    program,
+    ...args,
+  ];
+  return spawn(command, all, {
+    env: { ...environment, CLOCK_SET_MS: String(clockShiftMs), CLOCK_SET_AFTER_MS: '-1' },
+    stdio: ['ignore', stdout, 'pipe'],
+  });
+}
+
+/** The files that the journal is kept in. */
+const journalFiles = ['journal.db', 'journal.db-wal', 'journal.db-shm', 'journal.db-seal'];
+
+const failing = ({ call, error, when }: DiskFault, state: string): string[] => [
+  ...['strace', '-qq', '-o', '/dev/null', '-e', 'signal=none'],
+  ...journalFiles.flatMap((file) => ['-P', `${state}/${file}`]),
+  ...['-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}`],
+];
+
+export function endOf(child: ChildProcess): Promise<Ended> {
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
   return new Promise((resolve, reject) => {
-    const node = clockIsBack ? ['--import', clockBack] : [];
-    const child = spawn(process.execPath, [...node, program, ...args], {
-      env: environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const out: Buffer[] = [];
-    const err: Buffer[] = [];
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
-    const late = setTimeout(() => child.kill('SIGKILL'), 30_000);
-    const strike = (): void => void child.kill(blow?.signal);
-    const timer = blow && 'afterMs' in blow ? setTimeout(strike, blow.afterMs) : undefined;
-    proxy.onMoment = (moment) => {
-      if (blow && 'at' in blow && blow.at === moment) strike();
-    };
     child.on('error', reject);
-    child.on('close', (code, signal) => {
-      clearTimeout(late);
-      clearTimeout(timer);
-      proxy.onMoment = () => {};
-      resolve({ code, signal, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
-    });
+    child.on('close', (code, signal) =>
+      resolve({ code, signal, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() }),
+    );
   });
 }

@@ -6,19 +6,8 @@ import { errand } from '../program/run.ts';
 import { checkOrders } from './checker.ts';
 import { networkFaults } from './proxy.ts';
 import { runIntent, type World } from './run.ts';
-import type { Scenario } from './scenario.ts';
+import { quiet, type Scenario } from './scenario.ts';
 import { type Service, startService } from './service.ts';
-
-const quiet: Scenario = {
-  what: 'order',
-  ownKey: false,
-  faults: [],
-  blows: [],
-  twice: false,
-  refusedFirst: false,
-  proxyDies: false,
-  clockBackAtRetry: false,
-};
 
 const named: readonly (readonly [string, Partial<Scenario>])[] = [
   ['nothing listens at first', { refusedFirst: true }],
@@ -37,24 +26,25 @@ const named: readonly (readonly [string, Partial<Scenario>])[] = [
     'SIGTERM when the request has come',
     { faults: ['silence-after'], blows: [{ signal: 'SIGTERM', at: 'work-done' }] },
   ],
-  ['two processes with one key', { ownKey: true, twice: true }],
+  ['two processes with one key', { ownKey: true, sameAgain: true, crowd: 2 }],
   [
     'two processes with one key, and a reset',
-    { ownKey: true, twice: true, faults: ['reset-after', 'reset-before'] },
+    { ownKey: true, sameAgain: true, crowd: 2, faults: ['reset-after', 'reset-before'] },
   ],
   [
     'the clock is set back an hour before the retry',
-    { faults: ['reset-after', 'reset-after'], clockBackAtRetry: true },
+    { faults: ['reset-after', 'reset-after'], clockShiftMs: -3_600_000 },
   ],
   [
     'kill -9 again and again',
     { blows: [20, 60, 100, 140, 180].map((afterMs) => ({ signal: 'SIGKILL', afterMs })) },
   ],
-  ['a CSV, two processes at once', { what: 'csv', twice: true }],
+  ['a CSV, two processes at once', { what: 'csv', sameAgain: true, crowd: 2 }],
   [
     'a CSV, kill -9 when the work is done',
     {
       what: 'csv',
+      sameAgain: true,
       blows: [
         { signal: 'SIGKILL', at: 'work-done' },
         { signal: 'SIGKILL', at: 'work-done' },
@@ -65,14 +55,15 @@ const named: readonly (readonly [string, Partial<Scenario>])[] = [
     ['reset-after', 'silence-after', 'half-answer', '500-after', '429-before', 'reset-before'] as const
   ).map((fault): readonly [string, Partial<Scenario>] => [
     `a CSV, ${fault}, five times`,
-    { what: 'csv', faults: [fault, fault, fault, fault, fault] },
+    { what: 'csv', sameAgain: true, faults: [fault, fault, fault, fault, fault] },
   ]),
-  ['paid by challenge, two processes at once', { what: 'paid', ownKey: true, twice: true }],
+  ['paid by challenge, two processes at once', { what: 'paid', ownKey: true, sameAgain: true, crowd: 2 }],
   [
     'paid by challenge, kill -9 when the work is done',
     {
       what: 'paid',
       ownKey: true,
+      sameAgain: true,
       blows: [
         { signal: 'SIGKILL', at: 'work-done' },
         { signal: 'SIGKILL', at: 'work-done' },
@@ -82,35 +73,98 @@ const named: readonly (readonly [string, Partial<Scenario>])[] = [
   ...(['reset-after', 'silence-after', 'half-answer', '500-after', '429-after', 'reset-before'] as const).map(
     (fault): readonly [string, Partial<Scenario>] => [
       `paid by challenge, ${fault}, four times`,
-      { what: 'paid', ownKey: true, faults: [fault, fault, fault, fault] },
+      { what: 'paid', ownKey: true, sameAgain: true, faults: [fault, fault, fault, fault] },
     ],
   ),
+  ['stdout is a full disk', { sameAgain: true, stdouts: ['full'] }],
+  ['the reader of stdout has gone', { sameAgain: true, stdouts: ['closed'] }],
+  [
+    'Ctrl-C twice as the response comes',
+    {
+      sameAgain: true,
+      blows: [0, 5, 10].map((afterMs) => ({ signal: 'SIGINT', twice: true, at: 'answered', afterMs })),
+    },
+  ],
+  [
+    'kill -9 a moment after the response, again and again',
+    {
+      sameAgain: true,
+      blows: [1, 3, 6, 9, 12].map((afterMs) => ({ signal: 'SIGKILL', at: 'answered', afterMs })),
+    },
+  ],
+  [
+    'kill -9 a moment after a payment was taken, again and again',
+    {
+      what: 'paid',
+      sameAgain: true,
+      blows: [1, 4, 8].map((afterMs) => ({ signal: 'SIGKILL', at: 'answered', afterMs })),
+    },
+  ],
+  [
+    'the same command again, from another profile with the same key',
+    { sameAgain: true, otherProfile: true, faults: ['reset-after', 'reset-after'] },
+  ],
+  [
+    'two days lie between an order in doubt and the same command',
+    { sameAgain: true, clockShiftMs: 48 * 3_600_000, faults: ['reset-after', 'reset-after'] },
+  ],
+  [
+    'two days lie between a payment in doubt and the same command',
+    {
+      what: 'paid',
+      sameAgain: true,
+      clockShiftMs: 48 * 3_600_000,
+      faults: ['none', 'reset-after', 'reset-after'],
+    },
+  ],
+  ...(['reset-after', 'half-answer', '502-html-after'] as const).map(
+    (fault): readonly [string, Partial<Scenario>] => [
+      `${fault}, and a service that spells fields its own way`,
+      { normalises: true, sameAgain: true, faults: [fault, fault, fault] },
+    ],
+  ),
+  [
+    'four at once, with a service that is slow to answer',
+    { sameAgain: true, crowd: 4, faults: ['slow-bytes'] },
+  ],
   ...networkFaults.flatMap((fault): (readonly [string, Partial<Scenario>])[] => [
     [`${fault}, once`, { faults: [fault] }],
-    [`${fault}, three times, with a key of one's own`, { ownKey: true, faults: [fault, fault, fault] }],
+    [
+      `${fault}, three times, with a key of one's own`,
+      { ownKey: true, sameAgain: true, faults: [fault, fault, fault] },
+    ],
   ]),
 ];
 
 describe('one intent, one order, whatever breaks', () => {
-  let service: Service;
-  let world: World;
-  const intents: string[] = [];
+  const services: Service[] = [];
+  const worlds: World[] = [];
+  const intents: string[][] = [[], []];
 
   beforeAll(async () => {
-    service = await startService();
-    world = { baseUrl: service.baseUrl, shopUrl: service.shopUrl, key: await service.mint() };
+    for (const more of [[], ['--fault', 'normalise']]) {
+      const service = await startService(...more);
+      services.push(service);
+      worlds.push({ baseUrl: service.baseUrl, shopUrl: service.shopUrl, key: await service.mint() });
+    }
   });
-  afterAll(() => service.stop());
+  afterAll(async () => {
+    for (const service of services) await service.stop();
+  });
 
   test.each(named)('%s', { timeout: 60_000 }, async (name, more) => {
-    const report = await runIntent(world, 1_000_000 + named.findIndex(([other]) => other === name), {
-      ...quiet,
-      ...more,
-    });
-    intents.push(...report.intents);
+    const [plain, normalising] = worlds;
+    if (!plain || !normalising) return expect.fail('no service was started');
+    const scenario = { ...quiet, ...more };
+    const seed = 1_000_000 + named.findIndex(([other]) => other === name);
+    const report = await runIntent({ plain, normalising }, seed, scenario);
+    const which = scenario.normalises ? 1 : 0;
+    const [service, world, meant] = [services[which], worlds[which], intents[which]];
+    if (!service || !world || !meant) return expect.fail('no service was started');
+    meant.push(...report.intents);
     await service.untilPlaced(world.key);
     expect(report.lies).toEqual([]);
-    const verdict = await checkOrders(service.baseUrl, [world.key], intents, await service.paidOrders());
+    const verdict = await checkOrders(service.baseUrl, [world.key], meant, await service.paidOrders());
     expect(verdict).toMatchObject({ missing: [], doubled: [], unasked: [] });
   });
 });

@@ -31,7 +31,7 @@ export type NetworkFault = (typeof networkFaults)[number] | 'none';
 const creates: ReadonlySet<string> = new Set(['/orders', '/orders/bulk', '/agent/orders']);
 
 /** Where a request is; a harness may do something to the client at that moment. */
-export type Moment = 'request-came' | 'work-done' | 'half-answered';
+export type Moment = 'request-came' | 'work-done' | 'half-answered' | 'answered';
 
 interface Answer {
   readonly status: number;
@@ -75,7 +75,11 @@ export class FaultProxy {
     if (fault.endsWith('-before')) return spoil(fault, response, undefined);
     const answer = await this.#pass(request, body);
     if (isCreate) this.onMoment('work-done');
-    if (fault === 'none') return send(response, answer);
+    if (fault === 'none') {
+      await send(response, answer);
+      if (isCreate) this.onMoment('answered');
+      return;
+    }
     if (fault === 'half-answer' || fault === 'truncated-json') {
       await half(fault, response, answer);
       this.onMoment('half-answered');
@@ -115,10 +119,10 @@ async function whole(stream: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function send(response: ServerResponse, { status, headers, body }: Answer): void {
+function send(response: ServerResponse, { status, headers, body }: Answer): Promise<void> {
   const { 'transfer-encoding': _, connection: __, ...rest } = headers;
   response.writeHead(status, { ...rest, 'content-length': body.length });
-  response.end(body);
+  return new Promise((resolve) => response.end(body, () => resolve()));
 }
 
 async function half(

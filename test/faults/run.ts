@@ -1,20 +1,28 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { attempt, type Ended } from './attempt.ts';
+import { liesOf, outcomeOf } from './lies.ts';
 import { FaultProxy } from './proxy.ts';
 import { Random } from './random.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
 
+/** A service, and who orders there. */
 export interface World {
   readonly baseUrl: string;
   readonly shopUrl: string;
   readonly key: string;
 }
 
+/** The same service twice: one echoes what it was sent, one spells it its own way. */
+export interface Worlds {
+  readonly plain: World;
+  readonly normalising: World;
+}
+
 export interface RunReport {
   readonly seed: number;
-  /** One for each order that was asked for. */
+  /** One for each order that is meant. */
   readonly intents: readonly string[];
   readonly scenario: Scenario;
   readonly attempts: readonly Ended[];
@@ -22,18 +30,20 @@ export interface RunReport {
   readonly lies: readonly string[];
 }
 
-const mostAttempts = 12;
+const mostAttempts = 14;
+/** After these somebody corrects the clock: what is to be paid expires by it. */
+const turnsWithWrongClock = 3;
 /** Rows of a CSV, in more batches than one. */
 const rowsInFile = 3;
 
 /**
- * One intent through one scenario, pursued as a careful user would: while it is not known to be done, the same command
- * again with its own key; without one, what the journal says is in doubt is resumed, and only what the journal knows
- * nothing of, or knows as refused, is asked anew.
+ * One intent through one scenario, pursued as a careful user would until it is known to be done: by the same command again,
+ * or by what the journal says, in which case only what it knows nothing of, or knows as refused, is sent anew.
  */
-export async function runIntent(world: World, seed: number, given?: Scenario): Promise<RunReport> {
+export async function runIntent(worlds: Worlds, seed: number, given?: Scenario): Promise<RunReport> {
   const random = new Random(seed);
   const scenario = given ?? scenarioOf(random);
+  const world = scenario.normalises ? worlds.normalising : worlds.plain;
   const intents =
     scenario.what === 'csv'
       ? Array.from({ length: rowsInFile }, (_, row) => `intent-${seed}-${row}`)
@@ -57,37 +67,41 @@ export async function runIntent(world: World, seed: number, given?: Scenario): P
     scenario.what === 'csv'
       ? uploadArgs(world, intents, join(folder, 'orders.csv'))
       : createArgs(world, scenario.what, intents[0] ?? '', scenario.ownKey ? `key-${seed}` : undefined);
+  if (scenario.otherProfile) saveProfile(environment.ERRAND_CONFIG_DIR, address);
+  let args: readonly string[] | 'done' = create;
   try {
     proxy.faults = [...scenario.faults];
     if (scenario.refusedFirst) await current.stop();
     for (let turn = 0; turn < mostAttempts; turn += 1) {
-      const repeats = scenario.ownKey || scenario.what !== 'order';
-      const args = turn === 0 || repeats ? create : await nextStep(environment, proxy, create);
-      if (args === 'done') return report;
       const common = {
         args,
         environment,
         proxy: current,
-        clockIsBack: turn > 0 && scenario.clockBackAtRetry,
+        clockShiftMs: turn > 0 && turn <= turnsWithWrongClock ? scenario.clockShiftMs : 0,
       };
       const dying =
         scenario.proxyDies && turn === 0 && !scenario.refusedFirst
           ? killProxySoon(current, random.integer(60, 200))
           : undefined;
-      const both = await Promise.all([
-        attempt({ ...common, blow: scenario.blows[turn] }),
-        ...(scenario.twice && turn === 0 ? [attempt(common)] : []),
+      const hurt = { blow: scenario.blows[turn], stdout: scenario.stdouts[turn], disk: scenario.disks[turn] };
+      const others = turn === 0 ? scenario.crowd - 1 : 0;
+      const all = await Promise.all([
+        attempt({ ...common, ...hurt }),
+        ...Array.from({ length: others }, () => attempt(common)),
       ]);
       await dying;
-      attempts.push(...both);
+      attempts.push(...all);
       if (turn === 0 && (scenario.refusedFirst || dying)) {
         const { faults } = current;
         current = new FaultProxy(world.baseUrl);
         current.faults = faults;
         await current.start(Number(new URL(address).port));
       }
-      for (const ended of both) lies.push(...(await liesOf(world, scenario.what, intents, ended)));
-      if (both.some(({ code }) => code === 0)) return report;
+      const around = { isHurt: hurt.disk !== undefined || hurt.stdout === 'full', isAlone: all.length === 1 };
+      for (const ended of all) lies.push(...(await liesOf(world, scenario.what, intents, ended, around)));
+      if (all.some(isDone)) return report;
+      args = await nextStep(scenario, common, create, all[0]);
+      if (args === 'done') return report;
     }
     return { ...report, lies: [...lies, `not done after ${mostAttempts} attempts`] };
   } finally {
@@ -96,28 +110,20 @@ export async function runIntent(world: World, seed: number, given?: Scenario): P
   }
 }
 
+/** It ended well, or said that the order exists. */
+const isDone = (ended: Ended): boolean => ended.code === 0 || outcomeOf(ended)?.outcome === 'applied';
+
 function createArgs(
   { shopUrl }: World,
   what: Scenario['what'],
   intent: string,
   key: string | undefined,
 ): string[] {
-  const to = [
-    '--first-name',
-    'A',
-    '--last-name',
-    'B',
-    '--address-line1',
-    '1 Main St',
-    '--city',
-    'Austin',
-    '--state',
-    'TX',
-  ];
+  const to = ['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin'];
   return [
     ...(what === 'paid' ? ['agent'] : []),
     ...['order', 'create', '--product', `${shopUrl}/test-success`, '--max-price-cents', '1'],
-    ...[...to, '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],
+    ...[...to, '--state', 'TX', '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],
     ...['--metadata', `intent=${intent}`, '--timeout', '1200ms', '-o', 'json', '--retries', '1'],
     ...(key === undefined ? [] : ['--idempotency-key', key]),
   ];
@@ -133,49 +139,38 @@ function uploadArgs({ shopUrl }: World, intents: readonly string[], file: string
   return ['bulk', 'upload', file, '--batch-size', '2', '--timeout', '1200ms', '-o', 'json', '--retries', '1'];
 }
 
-/** Without a key of one's own: what the journal says decides what to do next. */
+/** What a careful user does next. */
 async function nextStep(
-  environment: Record<string, string>,
-  proxy: FaultProxy,
+  { sameAgain, otherProfile }: Scenario,
+  common: Omit<Parameters<typeof attempt>[0], 'blow'>,
   create: readonly string[],
+  ended: Ended | undefined,
 ): Promise<readonly string[] | 'done'> {
+  const told = ended && outcomeOf(ended);
+  const limits = ['--timeout', '1200ms', '-o', 'json'];
+  // Too old to be sent again unasked: whoever has looked says so.
+  if (told?.details?.in_doubt_since !== undefined && told.idempotency_key)
+    return ['order', 'journal', 'resume', told.idempotency_key, '--resend', ...limits];
+  if (sameAgain) return otherProfile ? [...create, '--profile', 'other'] : create;
   const { stdout } = await attempt({
+    ...common,
+    disk: undefined,
     args: ['order', 'journal', 'list', '--all', '-o', 'json'],
-    environment,
-    proxy,
   });
   const records = JSON.parse(stdout || '[]') as { state: string }[];
-  if (records.some(({ state }) => state === 'settled')) return 'done';
-  if (records.some(({ state }) => state === 'open'))
-    return ['order', 'journal', 'resume', '--all', '--timeout', '1200ms', '-o', 'json'];
-  return create;
+  if (records.some(({ state }) => state === 'reported')) return 'done';
+  return records.some(({ state }) => state === 'intended' || state === 'responded')
+    ? ['order', 'journal', 'resume', '--all', ...limits]
+    : create;
+}
+
+function saveProfile(folder: string, address: string): void {
+  mkdirSync(folder, { mode: 0o700 });
+  const stored = { profiles: { other: { base_url: address } } };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(stored), { mode: 0o600 });
 }
 
 async function killProxySoon(proxy: FaultProxy, ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
   await proxy.stop();
-}
-
-/** What an exit code claims, held against the service itself. */
-async function liesOf(
-  world: World,
-  what: Scenario['what'],
-  intents: readonly string[],
-  { code, stderr }: Ended,
-): Promise<string[]> {
-  if (code !== 0 && code !== 9 && code !== 1) return [];
-  if (code === 1) return [`unexpected failure: ${stderr}`];
-  const [intent = '', ...others] = intents;
-  // The rows of a batch become orders later, and no key lists a paid order; the checker looks at the end.
-  if (others.length > 0 || what === 'paid') return [];
-  const count = await countOf(world, intent);
-  if (code === 0 && count !== 1) return [`exit 0, and the service has ${count} orders`];
-  // Another process or an earlier attempt may have made the order; then exit 9 is said of this attempt alone.
-  return [];
-}
-
-async function countOf({ baseUrl, key }: World, intent: string): Promise<number> {
-  const query = `metadata_key=intent&metadata_value=${intent}`;
-  const answer = await fetch(`${baseUrl}/orders?${query}`, { headers: { authorization: `Bearer ${key}` } });
-  return ((await answer.json()) as { total: number }).total;
 }

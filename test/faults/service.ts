@@ -20,8 +20,8 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** The served sandbox as a process of its own, on a file of its own. */
-export async function startService(): Promise<Service> {
+/** The served sandbox as a process of its own, on a file of its own. @param more flags of `sandbox serve`. */
+export async function startService(...more: readonly string[]): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-service-'));
   const args = [
     'sandbox',
@@ -36,6 +36,7 @@ export async function startService(): Promise<Service> {
     '100000',
     '-o',
     'json',
+    ...more,
   ];
   const env = {
     ...process.env,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { StorageError } from '../../src/errors.ts';
+import { OutputError } from '../../src/errors.ts';
 import { printResult } from '../../src/output/render.ts';
 import type { OutputFormat, Row } from '../../src/output/result.ts';
 import { Capture, ClosingPipe, capture, noon, output, printed, withStdout } from './streams.ts';
@@ -97,7 +97,7 @@ describe('a disk that is full', () => {
     const full = withStdout(io, new ClosingPipe(0, 'ENOSPC'));
     await expect(
       printResult({ kind: 'record', record: { id: 'a' }, columns }, full, options('json')),
-    ).rejects.toThrow(StorageError);
+    ).rejects.toThrow(OutputError);
     const again = withStdout(io, new ClosingPipe(1000, 'ENOSPC'));
     await expect(
       printResult({ kind: 'list', rows: endless(), columns }, again, options('ndjson')),

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { StorageError } from '../../src/errors.ts';
+import { OutputError } from '../../src/errors.ts';
 import { writerOf } from '../../src/output/writer.ts';
 import { Capture, ClosingPipe } from './streams.ts';
 
@@ -78,7 +78,7 @@ describe('the writer of a stream', () => {
   test('throws what cannot be written', async () => {
     const writer = writerOf(new ClosingPipe(0, 'EIO'));
     writer.write('x');
-    await expect(writer.flush()).rejects.toThrow(StorageError);
+    await expect(writer.flush()).rejects.toThrow(OutputError);
     expect(() => writer.write('y')).toThrow('cannot write the output: write EIO');
   });
 

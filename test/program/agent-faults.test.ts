@@ -48,7 +48,7 @@ test('whatever is lost on the way, each intent is paid once and is one order', {
   const records: { state: string; order_id: string }[] = JSON.parse(
     (await errand(place, ['order', 'journal', 'list', '--all', '-o', 'json'])).stdout,
   );
-  expect(records.map(({ state }) => state)).toEqual(Array(intents).fill('settled'));
+  expect(records.map(({ state }) => state)).toEqual(Array(intents).fill('reported'));
   expect(new Set(records.map(({ order_id }) => order_id)).size).toBe(intents);
   const Database = loadSqlite();
   const books = new Database(file);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { Till } from '../paying/till.ts';
 import { orderBody } from '../service/service.ts';
 import { makePlace, type Place } from './place.ts';
@@ -53,7 +54,7 @@ describe('an order without an account', () => {
     const got = await errand(place, ['order', 'get', id, '-o', 'json']);
     expect(JSON.parse(got.stdout)).toMatchObject({ id, status: 'order_placed' });
     expect((await errand(place, ['order', 'timeline', id, '-o', 'csv'])).stdout).toContain('order_created');
-    const second = JSON.parse((await order('-o', 'json')).stdout).id;
+    const second = JSON.parse((await order('--new', '-o', 'json')).stdout).id;
     till.pass(60_000);
     const watched = await errand(place, ['order', 'watch', id, second, '--timeout', '10s', '-o', 'id']);
     expect(watched.stdout.trim().split('\n').sort()).toEqual([id, second].sort());
@@ -77,9 +78,13 @@ describe('an order without an account', () => {
     expect(till.asked).toBe(0);
   });
 
-  test('asked for twice on purpose is two orders', async () => {
-    await order();
-    await order();
+  test('repeated within a short time is not paid for again; on purpose it is two orders', async () => {
+    const { id } = JSON.parse((await order('-o', 'json')).stdout);
+    const repeated = await order('-o', 'json');
+    expect(repeated.code).toBe(5);
+    expect(failure(repeated)).toMatchObject({ outcome: 'applied', details: { order_id: id } });
+    expect(till.asked).toBe(1);
+    expect((await order('--new')).code).toBe(0);
     expect(await till.orders()).toBe(2);
   });
 
@@ -113,7 +118,7 @@ describe('when no answer comes to a payment', () => {
       expect(await journal()).toMatchObject([
         {
           key,
-          state: 'open',
+          state: 'intended',
           operation: 'agent.order.create',
           payment: { method: 'sandbox', amount: '5100' },
         },
@@ -123,7 +128,7 @@ describe('when no answer comes to a payment', () => {
       expect(till.asked).toBe(1);
       expect(new Set(till.paid).size).toBe(1);
       expect(await till.orders()).toBe(1);
-      expect(await journal()).toMatchObject([{ state: 'settled', order_id: resumed.stdout.trim() }]);
+      expect(await journal()).toMatchObject([{ state: 'reported', order_id: resumed.stdout.trim() }]);
       expect((await errand(place, ['order', 'get', resumed.stdout.trim()])).code).toBe(0);
     },
   );
@@ -136,7 +141,7 @@ describe('when no answer comes to a payment', () => {
     expect(till.asked).toBe(1);
     expect(await till.orders()).toBe(1);
     till.mood.lost.after = 1;
-    await order('--retries', '0');
+    await order('--retries', '0', '--new');
     expect((await order('--new')).code).toBe(0);
     expect(await till.orders()).toBe(3);
   });
@@ -150,7 +155,7 @@ describe('when no answer comes to a payment', () => {
     expect(failure(resumed).message).toContain('its payment is refused now');
     expect(failure(resumed).next[0].command).toBe('errand order journal forget k1');
     expect(new Set(till.paid).size).toBe(1);
-    expect((await journal())[0]).toMatchObject({ state: 'open' });
+    expect((await journal())[0]).toMatchObject({ state: 'intended' });
   });
 
   test('a read is not paid for again: its cent is in doubt', async () => {
@@ -195,6 +200,23 @@ describe('what is not paid', () => {
 });
 
 describe('a wallet of your own', () => {
+  test('that has paid when the disk fails: the payment is said, and nothing is sent', async () => {
+    await order('--max-price-cents', '1');
+    const database = new (loadSqlite())(join(place.folder, '.state', 'journal.db'));
+    database.exec(`CREATE TRIGGER broken BEFORE UPDATE ON intents WHEN NEW.credential IS NOT NULL
+      BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`);
+    database.close();
+    const before = await till.orders();
+    const paid = await order('--method', 'tempo', '--yes', '-o', 'json', ...wallet(pays));
+    expect(paid.code).toBe(6);
+    const { message, hint, outcome, details } = failure(paid);
+    expect(message).toMatch(/^\$51\.00 was paid by tempo, and the order was not sent: .*disk I\/O error/);
+    expect(hint).toContain('buys nothing unless it comes back');
+    expect(outcome).toBe('not_sent');
+    expect(details.payment).toMatchObject({ method: 'tempo', amount: '5100' });
+    expect(await till.orders()).toBe(before);
+  });
+
   test('gets the challenge on stdin and prints what pays', async () => {
     const { code, stderr } = await order(
       '--method',
@@ -316,7 +338,7 @@ describe('a wallet of your own', () => {
     expect(meanwhile.code, meanwhile.stderr).toBe(5);
     child.kill('SIGKILL');
     await new Promise((resolve) => child.once('exit', resolve));
-    expect(await journal()).toMatchObject([{ key: 'k1', state: 'open' }]);
+    expect(await journal()).toMatchObject([{ key: 'k1', state: 'intended' }]);
     const resumed = await errand(place, ['order', 'journal', 'resume', 'k1', '-o', 'json']);
     expect(resumed.code, resumed.stderr).toBe(6);
     expect(resumed.stderr).toContain('The wallet may have paid');

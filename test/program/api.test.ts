@@ -114,7 +114,7 @@ describe('errand api', () => {
     ]);
     expect(
       (await errand(place, ['order', 'journal', 'list', '--all', '-o', 'tsv', '--fields', 'state'])).stdout,
-    ).toBe('state\nopen\nsettled\n');
+    ).toBe('state\nintended\nreported\n');
   });
 
   test.each(['/orders', '/orders/', '/%6frders', 'orders'])(

@@ -54,10 +54,14 @@ describe('a journal that cannot be used', { timeout: 60_000 }, () => {
     database.close();
     const made = await shell(place, `errand ${order.replace('test-never', 'test-success')}`);
     expect(made.code).toBe(0);
-    expect(made.stderr).toMatch(/was made; the journal could not be told so .*disk is full/);
+    expect(made.stderr).toMatch(
+      /the order \S+ was placed, with the key \S+; the journal could not record that .*disk is full/,
+    );
     const refused = await shell(place, `errand ${order.replace('test-never', 'test-insufficient-funds')}`);
     expect(refused.code).toBe(6);
-    expect(refused.stderr).toMatch(/nothing came of .*the journal could not be told so .*disk is full/);
+    expect(refused.stderr).toMatch(
+      /no order was placed with the key \S+; the journal could not record that .*disk is full/,
+    );
     const { stdout } = await errand(place, ['order', 'journal', 'list', '-o', 'id']);
     expect(stdout.trim().split('\n')).toHaveLength(2);
   });

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Journal } from '../../src/state/journal.ts';
+import { intent } from '../state/intents.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand, type Finished, shell } from './run.ts';
 
@@ -50,7 +51,7 @@ describe.skipIf(isRoot && !mounts && !mustRun)(
       const before = contentOf(state);
       const journal = await readOnly(place, 'errand order journal list --all -o json');
       expect(journal).toMatchObject({ code: 0, stderr: '' });
-      expect(JSON.parse(journal.stdout)).toMatchObject([{ state: 'settled', order_id: id }]);
+      expect(JSON.parse(journal.stdout)).toMatchObject([{ state: 'reported', order_id: id }]);
       expect(await readOnly(place, 'errand order list -o id')).toMatchObject({ code: 0, stdout: `${id}\n` });
       expect(await readOnly(place, 'errand wallet -o json')).toMatchObject({ code: 0 });
       expect(await readOnly(place, 'errand webhook events -o json')).toMatchObject({
@@ -65,7 +66,9 @@ describe.skipIf(isRoot && !mounts && !mustRun)(
       const { place, id } = await withOneOrder();
       const refused = await readOnly(place, order('$6'));
       expect(refused.code).toBe(1);
-      expect(refused.stderr).toMatch(/journal\.db cannot be used: it is read-only\n.*Make it writable/);
+      expect(refused.stderr).toMatch(
+        /journal\.db cannot be used: it is read-only; nothing was sent\n.*Make it writable/,
+      );
       expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
       expect((await readOnly(place, 'errand sandbox advance 1h')).stderr).toMatch(
         /sandbox\.db cannot be used: it is read-only/,
@@ -77,14 +80,7 @@ describe.skipIf(isRoot && !mounts && !mustRun)(
       const journal = await Journal.open(state, Date.now);
       onTestFinished(() => journal.close());
       const key = 'written-a-moment-ago';
-      const at = {
-        operation: 'order.create',
-        profile: 'local',
-        baseUrl: 'embedded:',
-        keyMasked: '…',
-        body: {},
-      };
-      await journal.record({ ...at, key });
+      await journal.record({ ...intent(key), profile: 'local', baseUrl: 'embedded:' });
       expect(existsSync(join(state, 'journal.db-wal'))).toBe(true);
       const { stdout } = await readOnly(place, 'errand order journal list --all -o id');
       expect(stdout.split('\n')).toContain(key);

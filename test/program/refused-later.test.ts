@@ -16,11 +16,14 @@ test('an order in doubt that is refused when it is resumed is told as that, with
   writeFileSync(join(place.folder, 'order.json'), JSON.stringify(orderBody('https://shop.example/1')));
   const args = ['order', 'create', '--file', 'order.json', '--idempotency-key', 'k1', '--retries', '0'];
   const first = await errand(place, args);
-  expect(first).toMatchObject({ code: 10, stderr: expect.stringContaining('sent and no answer came') });
+  expect(first).toMatchObject({
+    code: 10,
+    stderr: expect.stringContaining('was sent, and what became of it is unknown'),
+  });
   const again = await errand(place, ['order', 'journal', 'resume', 'k1', '-o', 'json']);
   expect(again.code).toBe(10);
   const { error } = JSON.parse(again.stderr);
-  expect(error.message).toContain('may have been made by an earlier try, and is refused now');
+  expect(error.message).toContain('may have been made by an earlier attempt, and is refused now');
   expect(error.next).toMatchObject([
     { command: 'errand order list' },
     { command: 'errand order journal forget k1' },

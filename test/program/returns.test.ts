@@ -261,22 +261,43 @@ describe('return create', () => {
     expect(stdout).toBe('');
     const { error } = JSON.parse(stderr);
     expect(error).toMatchObject({ category: 'in_doubt', outcome: 'unknown' });
-    expect(error.next[0].command).toBe(`errand return list --search ${orderId} --base-url ${service.url}`);
-    expect(error.next[1].command).toContain(
-      `errand return create --base-url ${service.url} --order ${orderId}`,
+    expect(error.hint).toContain('the same command again, is safe');
+    expect(error.next[0].command).toBe(
+      `errand order journal resume ${error.idempotency_key} --base-url ${service.url}`,
     );
     expect(service.received).toHaveLength(1);
+  });
+
+  test('whose response is lost is found by the same command, whatever became of it since', async () => {
+    const open = record([], { created_at: new Date().toISOString(), status: 'denied' });
+    const list = json({ return_requests: [open], total: 1, limit: 50, offset: 0 });
+    const service = await peer(reset, list, json(open));
+    expect((await create(service)).code).toBe(10);
+    const again = await create(service, '-o', 'id');
+    expect([again.code, again.stdout]).toEqual([0, `${id}\n`]);
+    expect(again.stderr).toContain('the same return is in doubt since');
+    expect(service.received.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
+  });
+
+  test('whose response describes another return is in doubt', async () => {
+    const { code, stderr } = await create(await peer(json(record([], { reason: 'defective' }), 201)));
+    expect(code).toBe(10);
+    expect(stderr).toContain('describes another return than the one that was sent');
   });
 
   test('of what is open already shows it, as success', async () => {
     const { code, stdout, stderr } = await create(await peer(exists, json(record())), '-o', 'id');
     expect([code, stdout]).toEqual([0, `${id}\n`]);
-    expect(stderr).toContain('open already; nothing was asked for twice');
+    expect(stderr).toContain('existed already; nothing was requested twice');
   });
 
   test.each([
-    ['reason', { reason: 'defective' }, 'reason asked damaged, is defective'],
-    ['items', { items: [{ order_item_id: itemId, quantity: 2 }] }, `items asked ${itemId}=1, is ${itemId}=2`],
+    ['reason', { reason: 'defective' }, 'reason requested damaged, is defective'],
+    [
+      'items',
+      { items: [{ order_item_id: itemId, quantity: 2 }] },
+      `items requested ${itemId}=1, is ${itemId}=2`,
+    ],
   ])('of the same items with other %s is exit 5, with the difference', async (_, more, difference) => {
     const { code, stdout, stderr } = await create(await peer(exists, json(record([], more))));
     expect([code, stdout]).toEqual([5, '']);
@@ -300,13 +321,9 @@ describe('return create', () => {
   });
 
   test('takes a whole payload from stdin, which flags override', async () => {
-    const service = await peer(json(record(), 201));
-    const payload = {
-      order_id: orderId,
-      items: [{ order_item_id: itemId, quantity: 2 }],
-      reason: 'other',
-      notes: 'n',
-    };
+    const items = [{ order_item_id: itemId, quantity: 2 }];
+    const service = await peer(json(record([], { items }), 201));
+    const payload = { order_id: orderId, items, reason: 'other', notes: 'n' };
     const args = ['return', 'create', '--base-url', service.url, '--file', '-', '--reason', 'damaged'];
     const { code } = await errand(place, args, { stdin: JSON.stringify(payload) });
     expect(code).toBe(0);

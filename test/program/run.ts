@@ -29,7 +29,7 @@ export function errand(
 /** Places an order of a product that rehearses an outcome: `test-slow`. @returns its id. */
 export async function orderOf(place: Place, slug: string): Promise<string> {
   const url = `$(errand sandbox products -o id | grep ${slug}$)`;
-  const create = `errand order create --product "${url}" --max-price '$50' --ship-to home -o id`;
+  const create = `errand order create --product "${url}" --max-price '$50' --ship-to home --new -o id`;
   return (await shell(place, create)).stdout.trim();
 }
 

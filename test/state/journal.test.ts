@@ -1,21 +1,16 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadSqlite } from '../../src/sqlite/load.ts';
+import { openDatabase } from '../../src/sqlite/open.ts';
+import { type IntentRow, sealed } from '../../src/state/intent-row.ts';
+import { IntentTable } from '../../src/state/intent-table.ts';
 import { Journal } from '../../src/state/journal.ts';
-import type { Intent } from '../../src/state/journal-record.ts';
+import { journalMigrations } from '../../src/state/journal-tables.ts';
+import { baseUrl, inAnotherProcess, intent, recordedElsewhere } from './intents.ts';
 
-const baseUrl = 'https://service.example';
-const intent = (key: string, max_price = 5000): Intent => ({
-  key,
-  operation: 'order.create',
-  profile: 'work',
-  baseUrl,
-  keyMasked: 'xx_test_…a1b2',
-  body: { products: [{ url: 'https://shop.example/1' }], max_price, idempotency_key: key },
-});
+const minute = 60_000;
+const hour = 60 * minute;
 
 describe('the journal', () => {
   let folder: string;
@@ -31,101 +26,175 @@ describe('the journal', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Writes records from another process, which then dies without a word. */
-  function fromAnotherProcess(key: string, max_price = 5000): void {
-    const module = new URL('../../src/state/journal.ts', import.meta.url).href;
-    const script = `const { Journal } = await import(${JSON.stringify(module)});
-      const journal = await Journal.open(${JSON.stringify(folder)}, () => ${now});
-      await journal.record(${JSON.stringify(intent(key, max_price))});
-      process.kill(process.pid, 'SIGKILL');`;
-    const { signal, stderr } = spawnSync(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', script],
-      {
-        encoding: 'utf8',
-      },
-    );
-    expect(signal, stderr).toBe('SIGKILL');
-  }
+  const recent = () => ({ repeatedSince: now - 10 * minute });
+  const stateOf = (key: string) => journal.get(key, baseUrl).state;
+  const elsewhere = (key: string, max_price?: number) => recordedElsewhere(folder, now, key, max_price);
 
   test('a record is durable once it is written: kill -9 right after it changes nothing', () => {
-    fromAnotherProcess('k1');
+    elsewhere('k1');
     expect(journal.list()).toMatchObject([
-      { key: 'k1', state: 'open', base_url: baseUrl, sent_with: 'xx_test_…a1b2' },
+      { key: 'k1', state: 'intended', base_url: baseUrl, sent_with: 'xx_test_…a1b2' },
     ]);
-    expect(journal.countInDoubt()).toBe(1);
+    expect(journal.owed()).toMatchObject({ inDoubt: [{ key: 'k1' }], unreported: [] });
   });
 
-  test('settled and refused records are no longer in doubt', async () => {
+  test('what the service made is owed to the user until it is reported', async () => {
+    await journal.record(intent('k1'));
+    expect(journal.run.all()).toMatchObject([{ key: 'k1', madeId: undefined }]);
+    await journal.respond('k1', baseUrl, 'order-1');
+    expect(journal.list()).toMatchObject([{ key: 'k1', state: 'responded', order_id: 'order-1' }]);
+    expect(journal.run.all()).toMatchObject([{ key: 'k1', madeId: 'order-1' }]);
+    await journal.report(journal.run.all());
+    expect(journal.list()).toEqual([]);
+    expect(journal.run.all()).toEqual([]);
+    expect(journal.get('k1', baseUrl)).toMatchObject({ state: 'reported', order_id: 'order-1' });
+  });
+
+  test('what was refused or forgotten is owed to nobody', async () => {
     await journal.record(intent('k1'));
     await journal.record(intent('k2', 1));
-    await journal.settle('k1', baseUrl, 'order-1');
-    await journal.refuse('k2', baseUrl, { code: 'url_unreachable', message: 'no' });
+    await journal.refuse('k1', baseUrl, { code: 'url_unreachable', message: 'no' });
+    await journal.forget('k2', baseUrl);
     expect(journal.list()).toEqual([]);
-    expect(journal.list(true).map(({ state }) => state)).toEqual(['settled', 'refused']);
-    expect(journal.settledOrder('k1', baseUrl)).toBe('order-1');
+    expect(journal.run.all()).toEqual([]);
+    expect(journal.list(true).map(({ state }) => state)).toEqual(['refused', 'forgotten']);
   });
 
-  test('a twin is an open record of the same body at the same service, whose process is gone', () => {
-    fromAnotherProcess('k1');
-    expect(journal.findTwin(intent('other'), now - 1000)?.key).toBe('k1');
-    expect(journal.findTwin(intent('other', 1), now - 1000)).toBeUndefined();
-    expect(
-      journal.findTwin({ ...intent('other'), baseUrl: 'https://else.example' }, now - 1000),
-    ).toBeUndefined();
-    expect(journal.findTwin({ ...intent('other'), profile: 'home' }, now - 1000)).toBeUndefined();
-    expect(journal.findTwin(intent('other'), now + 1)).toBeUndefined();
+  test('the id of what was made is known in this run even where it cannot be written', async () => {
+    await journal.record(intent('k1'));
+    const other = await openDatabase(join(folder, 'journal.db'), { migrations: journalMigrations });
+    await other.transaction(() => void other.run("DELETE FROM intents WHERE key = 'k1'"));
+    other.close();
+    await expect(journal.respond('k1', baseUrl, 'order-1')).rejects.toThrow(/the record of k1 is missing/);
+    expect(journal.run.all()).toMatchObject([{ key: 'k1', madeId: 'order-1' }]);
   });
 
-  test('a key that is open for another body is refused; for the same body it is taken over', async () => {
-    fromAnotherProcess('k1');
+  describe('the same intent under another key', () => {
+    test('is in doubt where its process is gone, and taken over', async () => {
+      elsewhere('k1');
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({
+        twin: { situation: 'in_doubt', record: { key: 'k1', pid: process.pid } },
+      });
+      expect(journal.run.all()).toMatchObject([{ key: 'k1', madeId: undefined }]);
+      expect(() => journal.get('k2', baseUrl)).toThrow(/no record/);
+    });
+
+    test('does not expire: a week later it is in doubt as it was', async () => {
+      elsewhere('k1');
+      now += 7 * 24 * hour;
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({ twin: { situation: 'in_doubt' } });
+    });
+
+    test('was made and never reported where its process ended in between', async () => {
+      const work = `await journal.record(${JSON.stringify(intent('k1'))}); await journal.respond('k1', '${baseUrl}', 'order-1')`;
+      inAnotherProcess(folder, now, work);
+      expect(journal.owed()).toMatchObject({ inDoubt: [], unreported: [{ key: 'k1' }] });
+      expect(await journal.record(intent('k2'), { repeatedSince: undefined })).toMatchObject({
+        twin: { situation: 'unreported', record: { order_id: 'order-1' } },
+      });
+      expect(journal.run.all()).toMatchObject([{ key: 'k1', madeId: 'order-1' }]);
+    });
+
+    test('is a repeated command for a while after it was reported', async () => {
+      await journal.record(intent('k1'));
+      await journal.respond('k1', baseUrl, 'order-1');
+      await journal.report(journal.run.all());
+      now += 10 * minute;
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({
+        twin: { situation: 'repeated', record: { key: 'k1', order_id: 'order-1' } },
+      });
+      expect(await journal.record(intent('k3'), { repeatedSince: undefined })).toEqual({ mayBeSent: false });
+      now += 1;
+      await journal.forget('k3', baseUrl);
+      expect(await journal.record(intent('k4'), recent())).toEqual({ mayBeSent: false });
+    });
+
+    test('is a repeated command where its time lies in the future', async () => {
+      await journal.record(intent('k1'));
+      await journal.respond('k1', baseUrl, 'order-1');
+      await journal.report(journal.run.all());
+      now -= 48 * hour;
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({ twin: { situation: 'repeated' } });
+    });
+
+    test('is at work where its process lives', async () => {
+      elsewhere('k1');
+      await ownedBy(process.ppid);
+      const situation = async () => (await journal.record(intent('k2'), recent())).twin?.situation;
+      expect(await situation()).toBe('at_work');
+      expect(() => journal.claim(journal.get('k1', baseUrl))).rejects.toThrow(/is at work on k1/);
+      expect(journal.owed()).toMatchObject({ inDoubt: [], unreported: [] });
+      expect(await journal.record(intent('on purpose'))).toEqual({ mayBeSent: false });
+    });
+
+    test.each([
+      ['another ceiling', intent('k2', 1)],
+      ['another service', { ...intent('k2'), baseUrl: 'https://else.example' }],
+      [
+        'another account',
+        { ...intent('k2'), account: 'another', keyMasked: 'xx_test_…ffff', profile: 'home' },
+      ],
+      ['another operation', { ...intent('k2'), operation: 'agent.order.create' }],
+    ])('is not the same with %s', async (_, other) => {
+      elsewhere('k1');
+      expect(await journal.record(other, recent())).toEqual({ mayBeSent: false });
+    });
+
+    test('is not sent with another key of the same profile: whose account that is nobody knows', async () => {
+      elsewhere('k1');
+      const other = { ...intent('k2'), account: 'another', keyMasked: 'xx_test_…ffff' };
+      expect(await journal.record(other, recent())).toMatchObject({ twin: { situation: 'other_key' } });
+      await journal.forget('k1', baseUrl);
+      expect(await journal.record(other, recent())).toEqual({ mayBeSent: false });
+    });
+
+    test('is the same under another profile name', async () => {
+      elsewhere('k1');
+      const other = { ...intent('k2'), profile: 'home' };
+      expect(await journal.record(other, recent())).toMatchObject({ twin: { situation: 'in_doubt' } });
+    });
+  });
+
+  test('a key that is in doubt for other content is refused; for the same it is taken over', async () => {
+    elsewhere('k1');
     await expect(journal.record(intent('k1', 9999))).rejects.toThrow(/in doubt for another order/);
     expect(await journal.record(intent('k1'))).toEqual({ mayBeSent: true });
     expect(await journal.record(intent('k2', 7))).toEqual({ mayBeSent: false });
   });
 
-  test('a record that a live process works on is left to it', async () => {
-    const parent = process.ppid;
-    fromAnotherProcess('k1');
-    const Database = loadSqlite();
-    const database = new Database(join(folder, 'journal.db'));
-    database.prepare("UPDATE intents SET pid = ?, process_started = ''").run(parent);
-    database.close();
-    await expect(journal.claim(journal.get('k1', baseUrl))).rejects.toThrow(
-      new RegExp(`process ${parent} is at work`),
-    );
-    expect(journal.findTwin(intent('other'), now - 1000)).toBeUndefined();
-    expect(journal.countInDoubt()).toBe(0);
-    await expect(journal.record(intent('impatient'), now - 1000)).rejects.toThrow(
-      /is placing the same order/,
-    );
-    expect(await journal.record(intent('on purpose'))).toEqual({ mayBeSent: false });
-  });
-
   test('what another process has settled since it was read stays settled', async () => {
-    fromAnotherProcess('k1');
+    elsewhere('k1');
     const read = journal.get('k1', baseUrl);
-    await journal.settle('k1', baseUrl, 'order-1');
-    expect(await journal.claim(read)).toMatchObject({ state: 'settled', order_id: 'order-1' });
+    await journal.respond('k1', baseUrl, 'order-1');
+    expect(await journal.claim(read)).toMatchObject({ state: 'responded', order_id: 'order-1' });
     await journal.refuse('k1', baseUrl, { code: 'payment_failed', message: 'no' });
-    expect(journal.get('k1', baseUrl)).toMatchObject({ state: 'settled', order_id: 'order-1' });
+    await journal.forget('k1', baseUrl);
+    expect(journal.get('k1', baseUrl)).toMatchObject({ state: 'responded', order_id: 'order-1' });
     expect(await journal.record(intent('k1'))).toEqual({ mayBeSent: true });
   });
 
   test('of a key that two services know, the record of the service in use is meant', async () => {
-    const elsewhere = 'https://else.example';
+    const other = 'https://else.example';
     await journal.record(intent('k1'));
-    await journal.record({ ...intent('k1'), baseUrl: elsewhere });
-    expect(journal.get('k1', elsewhere).base_url).toBe(elsewhere);
+    await journal.record({ ...intent('k1'), baseUrl: other });
+    expect(journal.get('k1', other).base_url).toBe(other);
     expect(journal.get('k1', baseUrl).base_url).toBe(baseUrl);
   });
 
   test('a key that was refused once is in doubt since it was used again', async () => {
     await journal.record(intent('k1'));
     await journal.refuse('k1', baseUrl, { code: 'unavailable', message: 'no' });
-    now += 48 * 3_600_000;
+    now += 48 * hour;
     await journal.record(intent('k1'));
     expect(journal.get('k1', baseUrl).created_at).toBe(new Date(now).toISOString());
+  });
+
+  test('a key that is resumed is as old as its first use', async () => {
+    elsewhere('k1');
+    const { created_at: first } = journal.get('k1', baseUrl);
+    now += hour;
+    await journal.record(intent('k1'));
+    expect(journal.get('k1', baseUrl).created_at).toBe(first);
   });
 
   test('a key may be shortened while it names one record', async () => {
@@ -136,23 +205,32 @@ describe('the journal', () => {
     expect(() => journal.get('zz', baseUrl)).toThrow(/no record/);
   });
 
-  test('settled records are kept for 30 days; what is in doubt is kept for ever', async () => {
-    await journal.record(intent('settled'));
-    await journal.settle('settled', baseUrl, 'order-1');
-    await journal.record(intent('open', 1));
-    now += 31 * 24 * 3600 * 1000;
-    await journal.record(intent('later', 2));
-    expect(journal.list(true).map(({ key }) => key)).toEqual(['open', 'later']);
+  test('what was reported is kept for 30 days; what is owed is kept for ever', async () => {
+    await journal.record(intent('reported'));
+    await journal.respond('reported', baseUrl, 'order-1');
+    await journal.report(journal.run.all());
+    elsewhere('open', 1);
+    const owed = `await journal.record(${JSON.stringify(intent('owed', 2))}); await journal.respond('owed', '${baseUrl}', 'order-2')`;
+    inAnotherProcess(folder, now, owed);
+    now += 31 * 24 * hour;
+    await fill('later', 70);
+    now += 31 * 24 * hour;
+    await fill('latest', 70);
+    const keys = journal.list(true).map(({ key }) => key);
+    expect(keys.slice(0, 2)).toEqual(['open', 'owed']);
+    expect(keys).not.toContain('reported');
+    expect(keys.length).toBeLessThan(150);
+    expect(stateOf('open')).toBe('intended');
   });
 
   test('a clock set back loses nothing', async () => {
     await journal.record(intent('k1'));
-    now -= 3_600_000;
+    now -= hour;
     await journal.record(intent('k2', 1));
-    await journal.settle('k1', baseUrl, 'order-1');
-    expect(journal.list(true).map(({ key, state }) => [key, state])).toEqual([
-      ['k2', 'open'],
-      ['k1', 'settled'],
+    await journal.respond('k1', baseUrl, 'order-1');
+    expect(journal.list().map(({ key, state }) => [key, state])).toEqual([
+      ['k2', 'intended'],
+      ['k1', 'responded'],
     ]);
   });
 
@@ -160,7 +238,7 @@ describe('the journal', () => {
     expect(statSync(join(folder, 'journal.db')).mode & 0o077).toBe(0);
   });
 
-  test('a damaged journal is named with the remedy, and not touched', async () => {
+  test('a file that is no database is named with the remedy, and not touched', async () => {
     const damaged = mkdtempSync(join(folder, 'damaged-'));
     writeFileSync(join(damaged, 'journal.db'), 'no database at all, but it may have been one');
     await expect(Journal.open(damaged, () => now)).rejects.toThrow(
@@ -168,4 +246,24 @@ describe('the journal', () => {
     );
     expect(statSync(join(damaged, 'journal.db')).size).toBe(44);
   });
+
+  /** Records and reports that many orders. */
+  async function fill(name: string, count: number): Promise<void> {
+    for (let at = 0; at < count; at += 1) {
+      await journal.record(intent(`${name}-${at}`, 1000 + at));
+      await journal.respond(`${name}-${at}`, baseUrl, `order-${name}-${at}`);
+    }
+    await journal.report(journal.run.all());
+  }
+
+  /** Makes another process the owner of every record. */
+  async function ownedBy(pid: number): Promise<void> {
+    const database = await openDatabase(join(folder, 'journal.db'), { migrations: journalMigrations });
+    const table = new IntentTable(database);
+    await database.transaction(() => {
+      for (const row of table.all())
+        table.write(sealed({ ...row, pid, process_started: '' } satisfies IntentRow), row);
+    });
+    database.close();
+  }
 });

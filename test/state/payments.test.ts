@@ -3,26 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Journal } from '../../src/state/journal.ts';
-import type { Intent } from '../../src/state/journal-record.ts';
+import { baseUrl, intent as byAccount, paidIntent as intent } from './intents.ts';
 
-const baseUrl = 'https://service.example';
 const secret = 'Payment eyJhIjoxfQ';
-const intent = (key: string): Intent => ({
-  key,
-  operation: 'agent.order.create',
-  profile: 'work',
-  baseUrl,
-  keyMasked: 'payment by sandbox',
-  body: { max_price: 5000, idempotency_key: key },
-  payment: { challenge_id: 'c1', method: 'sandbox', amount: '5100', currency: 'usd', expires: null },
-});
+const now = Date.parse('2026-03-01T12:00:00Z');
 
 describe('payments in the journal', () => {
   let folder: string;
   let journal: Journal;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'errand-payments-'));
-    journal = await Journal.open(folder, () => Date.parse('2026-03-01T12:00:00Z'));
+    journal = await Journal.open(folder, () => now);
     await journal.record(intent('k1'));
   });
   afterEach(() => {
@@ -38,7 +29,7 @@ describe('payments in the journal', () => {
   });
 
   test.each([
-    ['settled', () => journal.settle('k1', baseUrl, 'o1')],
+    ['responded', () => journal.respond('k1', baseUrl, 'o1')],
     ['refused', () => journal.refuse('k1', baseUrl, { code: 'payment_failed', message: 'no' })],
     ['forgotten', () => journal.forget('k1', baseUrl)],
   ])('what paid is gone once the intent is %s', async (state, end) => {
@@ -52,7 +43,7 @@ describe('payments in the journal', () => {
     await journal.keepCredential('k1', baseUrl, secret);
     await expect(journal.record(intent('k1'))).rejects.toThrow(/is in doubt; it is not paid for again/);
     expect(journal.credentialOf('k1', baseUrl)).toBe(secret);
-    await journal.settle('k1', baseUrl, 'o1');
+    await journal.respond('k1', baseUrl, 'o1');
     await expect(journal.record(intent('k1'))).rejects.toThrow(/has led to the order o1/);
   });
 
@@ -62,18 +53,18 @@ describe('payments in the journal', () => {
   });
 
   test('an order of an account is no twin of one that is paid for, and cannot take its key', async () => {
-    const { payment: _, ...byAccount } = { ...intent('k2'), operation: 'order.create' };
-    expect(journal.findTwin(intent('k2'), 0)).toMatchObject({ key: 'k1' });
-    expect(journal.findTwin(byAccount, 0)).toBeUndefined();
-    await expect(journal.record({ ...byAccount, key: 'k1' })).rejects.toThrow(
-      /is in doubt for another order/,
-    );
+    const rule = { repeatedSince: 0 };
+    expect(await journal.record(intent('k2'), rule)).toMatchObject({
+      twin: { situation: 'in_doubt', record: { key: 'k1' } },
+    });
+    expect(await journal.record(byAccount('k2'), rule)).toEqual({ mayBeSent: false });
+    await expect(journal.record(byAccount('k1'))).rejects.toThrow(/is in doubt for another order/);
   });
 
   test('key and receipt stay with the order at its service, also when it is told of again', async () => {
     const receipt = { method: 'sandbox', reference: 'r1' };
-    await journal.settle('k1', baseUrl, 'o1', { apiKey: 'xx_test_1', receipt });
-    await journal.settle('k1', baseUrl, 'o1', { apiKey: undefined, receipt: undefined });
+    await journal.respond('k1', baseUrl, 'o1', { apiKey: 'xx_test_1', receipt });
+    await journal.respond('k1', baseUrl, 'o1', { apiKey: undefined, receipt: undefined });
     expect(journal.grants.of('o1', baseUrl)).toEqual({ apiKey: 'xx_test_1', receipt });
     expect(journal.grants.of('o1', 'https://elsewhere.example')).toBeUndefined();
   });

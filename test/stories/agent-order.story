@@ -27,15 +27,15 @@ order_created
 $ errand agent order receipt $ORDER -o json --query '[method, status, amount]' | tr -d ' \n'
 ["sandbox","success","5100"]
 $ errand order journal list
-! nothing is in doubt
+! nothing is in doubt, and all is reported
 $ errand auth status -o json --query key
 null
 
 # A payment that is declined buys nothing.
-$ errand agent order create --product $URL --max-price '$50' --ship-to home --method sandbox --yes --pay-command 'exit 1'
+$ errand agent order create --product $URL --max-price '$50' --ship-to home --method sandbox --new --yes --pay-command 'exit 1'
 ? 6
 ! error: the pay command declined (exit 1)…
-$ errand agent order create --product $URL --max-price '$50' --ship-to home --method sandbox --yes --pay-command 'printf "{\"payload\":{\"type\":\"sandbox\",\"authorization\":\"decline\"}}"'
+$ errand agent order create --product $URL --max-price '$50' --ship-to home --method sandbox --new --yes --pay-command 'printf "{\"payload\":{\"type\":\"sandbox\",\"authorization\":\"decline\"}}"'
 ? 6
 ! error: The payment was declined, as its payload asked for.…
 $ errand order journal list --all -o csv --fields state

@@ -5,7 +5,7 @@ $ ERRAND_API_KEY=$(cat key.txt) errand order create --product $URL --max-price '
 ? 9
 ! error: …the connection was refused
 $ errand order journal list
-! nothing is in doubt
+! nothing is in doubt, and all is reported
 
 # The same key for the same order is that order; for another one it is refused, with the differences.
 $ FIRST=$(errand order create --product $URL --max-price '$50' --ship-to home --idempotency-key monday-1 -o json | jq -r .id)
@@ -14,12 +14,36 @@ true
 ! this order existed already; nothing was ordered twice
 $ errand order create --product $URL --max-price '$60' --ship-to home --idempotency-key monday-1
 ? 5
-! error: the key monday-1 belongs to another order, …max_price: asked 6000, exists 5000…
+! error: the key monday-1 belongs to another order, …max_price: requested 6000, exists 5000…
 $ errand order list -o id | wc -l
 1
 
 $ errand order journal list --all -o csv --fields key,state
 key,state
 …
-monday-1,settled
+monday-1,reported
 …
+
+# The same order again within ten minutes is taken for a repeated command: a retried step of a job, a second Enter.
+$ errand order create --product $URL --max-price '$70' --ship-to home -o id > first.txt
+$ errand order create --product $URL --max-price '$70.00' --ship-to home -o json > second.json
+? 5
+! …"message":"the same order was placed at …; nothing new was ordered"…
+$ errand order create --product $URL --max-price '$70' --ship-to home --new -o id | cmp -s - first.txt || echo another
+another
+$ errand config set repeat-window 0
+! repeat-window = 0
+$ errand order create --product $URL --max-price '$70' --ship-to home -o id | wc -l
+1
+
+# An output that fails does not hide the order: the same command does not order again.
+$ errand config set repeat-window 10m
+! repeat-window = 10m
+$ errand order create --product $URL --max-price '$80' --ship-to home --query 'abs(id)'
+? 2
+! error: --query "abs(id)": …; the order … was placed
+! …
+$ errand order create --product $URL --max-price '$80' --ship-to home
+? 5
+! error: the same order was placed at …
+! …

@@ -28,7 +28,7 @@ true
 ! this order existed already; nothing was ordered twice
 $ errand order journal list --all -o csv --fields key,state
 key,state
-story-1,settled
+story-1,reported
 $ errand api --paginate '/orders?limit=1' -o id | grep -c .
 1
 $ sed 's/5000/50.00/' keyed.json | errand api /orders --input -

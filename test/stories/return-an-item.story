@@ -14,13 +14,13 @@ $ errand order watch $ORDER --timeout 30s > /dev/null
 $ errand config set sandbox-speed 1
 $ RETURN=$(errand return create --order $ORDER --reason damaged --notes 'torn box' -o id)
 
-# Asked again, it is the same return; asked for another reason, it is refused.
+# Requested again, it is the same return; with another reason it is refused.
 $ errand return create --order $ORDER --reason damaged -o id
 …
-! a return of these items is open already; nothing was asked for twice
+! a return of these items existed already; nothing was requested twice
 $ errand return create --order $ORDER --reason defective
 ? 5
-! error: another return of these items is open, …: reason asked defective, is damaged…
+! error: another return of these items is open, …: reason requested defective, is damaged…
 
 $ errand return labels $RETURN
 ? 5

@@ -53,6 +53,32 @@ describe('in a real terminal', () => {
     expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe('');
   });
 
+  test('the same order again is asked about: no names the first, yes orders another', async () => {
+    const args = [
+      'order',
+      'create',
+      '--product',
+      product('test-success'),
+      '--max-price',
+      '$50',
+      '--ship-to',
+      'home',
+    ];
+    const { stdout } = await errand(place, [...args, '-o', 'id']);
+    const first = stdout.trim();
+    const refused = open(args);
+    await refused.shows('Order another one?');
+    expect(refused.text).toContain(`the same order was placed at`);
+    refused.type(enter);
+    expect(await refused.ended()).toBe(5);
+    expect(refused.text.replaceAll(/\s+/g, '')).toContain(first);
+    const meant = open(args);
+    await meant.shows('Order another one?');
+    meant.type(`y${enter}`);
+    expect(await meant.ended()).toBe(0);
+    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout.trim().split('\n')).toHaveLength(2);
+  });
+
   test('with CI set nobody is asked', async () => {
     place.environment.CI = 'true';
     const terminal = open(['order', 'create']);

@@ -43,7 +43,7 @@ export async function orderByHand(context: Context, { body, file, yes }: Asked):
     question: 'Place this order with real money?',
     lines: () => spendingLines(context, order),
   });
-  const { order: placed, existed } = await placeOrder(context, order, { evenIfInDoubt: false });
+  const { order: placed, existed } = await placeOrder(context, order, { isNew: false });
   if (existed) context.note('this order existed already; nothing was ordered twice');
   return placed;
 }

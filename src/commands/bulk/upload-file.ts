@@ -4,6 +4,7 @@ import { RowKeys } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
 import { createProgress } from '../../output/progress.ts';
+import { mayHaveMade } from '../../state/take-over.ts';
 import type { FileCheck } from './file-check.ts';
 import { rowsText } from './spend.ts';
 
@@ -79,9 +80,11 @@ export async function wasBegun(
   if (context.previewsRequests) return false;
   const journal = await context.journal();
   const baseUrl = context.settings.baseUrl.value;
-  for await (const { key } of batchesOf(check.valid(), new RowKeys(run), batchSize))
-    if (journal.findOpen(key, baseUrl) || journal.settledOrder(key, baseUrl, context.keyMasked()))
-      return true;
+  const sender = await context.sender();
+  for await (const { key } of batchesOf(check.valid(), new RowKeys(run), batchSize)) {
+    const record = journal.find(key, baseUrl);
+    if (record && mayHaveMade(record, sender)) return true;
+  }
   return false;
 }
 

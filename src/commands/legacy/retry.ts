@@ -1,4 +1,4 @@
-import { ErrandError } from '../../errors.ts';
+import { retryOrder } from '../../ordering/retry-order.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { defineCommand } from '../define.ts';
 import { eachId, readIds } from '../ids.ts';
@@ -17,7 +17,9 @@ export const retry = defineCommand({
   options: { yes: { kind: 'flag', description: 'spend with a live key without being asked' } },
   examples: [{ command: 'errand legacy retry $FAILEDORDER', note: 'prints the id of the new order request' }],
   operations: ['legacy.retry'],
-  exitCodes: { 10: 'in doubt: sent, and no answer came; look at the newest orders' },
+  exitCodes: {
+    10: 'in doubt: sent, and no answer came; look at the newest orders, then `order journal forget`',
+  },
   related: ['order get', 'order watch'],
   async run(context, { ids, yes = false }) {
     const wanted = await readIds(context, 'order id', ids);
@@ -27,7 +29,6 @@ export const retry = defineCommand({
       surface: 'legacy',
       lines: async () => wanted.map((id) => `  ${id}`),
     });
-    const client = await context.client();
     return {
       kind: 'list',
       columns: [
@@ -36,31 +37,7 @@ export const retry = defineCommand({
       ],
       id: 'request_id',
       empty: 'no order to retry',
-      ...eachId(context, wanted, async (id) => {
-        try {
-          const { body } = await client.call('legacy.retry', { path: { request_id: id } });
-          return { order_id: id, ...body };
-        } catch (error) {
-          throw error instanceof ErrandError && error.facts.outcome === 'unknown'
-            ? inDoubt(error, id)
-            : error;
-        }
-      }),
+      ...eachId(context, wanted, (id) => retryOrder(context, id)),
     };
   },
 });
-
-/** v1 knows no idempotency key: whether there is a new request, the newest orders tell. */
-function inDoubt(error: ErrandError, id: string): ErrandError {
-  const stopped = error.category === 'interrupted' || error.category === 'terminated';
-  return new ErrandError(
-    stopped ? error.category : 'in_doubt',
-    `in doubt: the retry of ${id} was sent and no answer came (${error.message})`,
-    {
-      ...error.facts,
-      cause: error,
-      hint: 'Look whether a new order is there before you retry again: v1 has no key that would keep it from being made twice.',
-      next: [{ command: 'errand order list --limit 5', when: 'to see the newest orders' }],
-    },
-  );
-}

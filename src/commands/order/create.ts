@@ -16,7 +16,7 @@ export const create = defineCommand({
     yes: { kind: 'flag', description: 'spend with a live key without being asked' },
     new: {
       kind: 'flag',
-      description: 'a second order on purpose, though the first of the same kind is in doubt',
+      description: 'another order on purpose, though the same was placed a short while ago or is in doubt',
     },
   },
   examples: [
@@ -51,7 +51,7 @@ export const create = defineCommand({
       question: 'Place this order with real money?',
       lines: () => spendingLines(context, body),
     });
-    const { order, existed } = await placeOrder(context, body, { evenIfInDoubt: input.new === true });
+    const { order, existed } = await placeOrder(context, body, { isNew: input.new === true });
     if (existed) context.note('this order existed already; nothing was ordered twice');
     return createdResult(context, order, input);
   },

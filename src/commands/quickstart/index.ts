@@ -112,7 +112,7 @@ async function place(context: Context, listing: Row): Promise<Row> {
     },
     undefined,
   );
-  const { order } = await placeOrder(context, body, { evenIfInDoubt: true });
+  const { order } = await placeOrder(context, body, { isNew: true });
   const command = `errand order create --product ${shellWord(url)} --max-price '$50.00' --ship-to ${saved.name} --watch`;
   step(context, 'Order', command, `${String(order.id)}, ceiling ${formatMoney(orderCeilingCents)}`);
   return order;

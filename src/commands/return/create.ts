@@ -3,6 +3,7 @@ import { returnReasons } from '../../contract/enums.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
+import { requestReturn } from '../../ordering/place-return.ts';
 import { shellLine } from '../../shell-word.ts';
 import { defineCommand } from '../define.ts';
 import { checkUuid } from '../ids.ts';
@@ -11,7 +12,6 @@ import { completeReturn } from './ask.ts';
 import { returnDetailColumns } from './columns.ts';
 import { parseItems } from './items.ts';
 import { labelUrls } from './label-files.ts';
-import { requestReturn } from './request.ts';
 
 type Body = Shape<'ReturnRequestCreate'>;
 
@@ -19,7 +19,7 @@ export const create = defineCommand({
   name: 'create',
   summary: 'Ask to return items of a placed order',
   description:
-    'From flags, a JSON or YAML file, stdin, or prompts. Asking twice is safe: a return of the same items that is open already is shown, not made again.',
+    'From flags, a JSON or YAML file, stdin, or prompts. The same command again is safe: what an interrupted one has requested is shown, and a return of the same items that is open already is not made again.',
   options: {
     order: { kind: 'text', placeholder: 'id', description: 'the order, which must be placed' },
     item: {
@@ -56,22 +56,22 @@ export const create = defineCommand({
   operations: ['return.create', 'order.get'],
   exitCodes: {
     5: 'not allowed as the order stands, or another return of these items is open',
-    10: 'in doubt: sent, and no answer came; asking again is safe',
+    10: 'in doubt: sent, and no answer came; the same command again is safe',
   },
   related: ['return get', 'return labels', 'order get'],
   async run(context, input) {
     await context.ready();
     const body = await assemble(context, input);
-    const { record, existed } = await requestReturn(context, body);
-    if (existed) context.note('a return of these items is open already; nothing was asked for twice');
+    const { order: record, existed } = await requestReturn(context, body);
+    if (existed) context.note('a return of these items existed already; nothing was requested twice');
     return {
       kind: 'record',
       record,
       columns: returnDetailColumns,
       hints: [
         labelUrls(record).length > 0
-          ? `its labels: ${shellLine`errand return labels ${record.id}`}`
-          : `what comes of it: ${shellLine`errand return get ${record.id}`}`,
+          ? `its labels: ${shellLine`errand return labels ${String(record.id)}`}`
+          : `what comes of it: ${shellLine`errand return get ${String(record.id)}`}`,
       ],
     };
   },

@@ -16,7 +16,7 @@ export interface LabelFile {
 }
 
 /** The links of a return's labels; what is no text leads nowhere. */
-export const labelUrls = (record: Received<'return.get'> | Received<'return.create'>): string[] =>
+export const labelUrls = (record: { readonly label_urls?: unknown }): string[] =>
   listIn(record, 'label_urls').filter((url) => typeof url === 'string');
 
 /** Where each label goes: names hold the return, so that labels of several returns share a folder. No two are the same. */

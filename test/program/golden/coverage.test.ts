@@ -45,6 +45,7 @@ const without: Readonly<Record<string, readonly string[]>> = {
   // These say on stderr that it is done, and only in the table format.
   'sandbox reset': ['JSON'],
   'sandbox restore': ['JSON'],
+  'order journal repair': ['JSON'],
   'auth token': ['JSON'],
   'auth logout': ['JSON'],
   'address remove': ['JSON'],

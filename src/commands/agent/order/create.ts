@@ -14,7 +14,8 @@ export const create = defineCommand({
     ...watchOptions,
     new: {
       kind: 'flag',
-      description: 'pay for a second order on purpose, though the first of the same kind is in doubt',
+      description:
+        'pay for another order on purpose, though the same was placed a short while ago or is in doubt',
     },
     ...payOptions,
   },
@@ -46,7 +47,7 @@ export const create = defineCommand({
     const body = await checkOrder(payload, input.file);
     const { order, existed } = await placePaidOrder(context, body, {
       ...paymentFrom(input),
-      evenIfInDoubt: input.new === true,
+      isNew: input.new === true,
     });
     if (existed) context.note('this order existed already; nothing was paid twice');
     return createdResult(context, order, input);

@@ -1,17 +1,17 @@
+import { owedLine } from '../../../ordering/owed.ts';
 import { type Check, ok, trouble, troubleOf } from '../check.ts';
 
 export const journal: Check = {
   name: 'journal',
   async run({ context }) {
     try {
-      const opened = await context.journal();
-      const count = opened.countInDoubt();
-      if (count === 0) return ok('the journal can be written, and no order is in doubt');
-      const [first] = opened.list();
-      const what =
-        count === 1 ? `an order is in doubt since ${first?.created_at}` : `${count} orders are in doubt`;
+      const owed = (await context.journal()).owed();
+      const line = owedLine(owed);
+      if (line === undefined) return ok('the journal can be written, and no order is in doubt');
+      const [first] = [...owed.inDoubt, ...owed.unreported];
+      const [what = line] = line.split(';');
       return trouble(
-        `${what}: it was sent and no answer came`,
+        `${what} (the first since ${first?.created_at})`,
         'errand order journal resume --all settles it; exactly one order comes of each.',
       );
     } catch (error) {

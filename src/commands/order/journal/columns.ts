@@ -1,4 +1,5 @@
-import type { Column } from '../../../output/result.ts';
+import type { Column, Row } from '../../../output/result.ts';
+import type { JournalRecord } from '../../../state/journal-record.ts';
 
 export const journalColumns: readonly Column[] = [
   { name: 'key', path: 'key', weight: 10 },
@@ -18,3 +19,6 @@ function whatOf({ products, rows, filename }: Readonly<Record<string, unknown>>)
   if (Array.isArray(rows)) return `${rows.length} rows of ${String(filename)}`;
   return Array.isArray(products) ? Object(products[0]).url : undefined;
 }
+
+/** A record as it is shown: whose account it is for is told by the key. */
+export const shown = ({ account: _, ...record }: JournalRecord): Row => record;

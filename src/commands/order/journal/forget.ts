@@ -1,7 +1,7 @@
 import { ErrandError } from '../../../errors.ts';
 import { defineCommand } from '../../define.ts';
 import { eachId, readIds } from '../../ids.ts';
-import { journalColumns } from './columns.ts';
+import { journalColumns, shown } from './columns.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 
 export const forget = defineCommand({
@@ -21,11 +21,12 @@ export const forget = defineCommand({
       id: 'key',
       ...eachId(context, await readIds(context, 'key', keys, asItIs), async (key) => {
         const record = await journal.claim(journal.get(key, baseUrl));
-        if (record.state !== 'open') {
-          throw new ErrandError('conflict', `${record.key} is not in doubt: it is ${record.state}`);
+        if (record.state !== 'intended' && record.state !== 'damaged') {
+          const made = record.order_id === null ? '' : ` (${record.order_id})`;
+          throw new ErrandError('conflict', `${record.key} is not in doubt: it is ${record.state}${made}`);
         }
         await journal.forget(record.key, record.base_url);
-        return journal.get(record.key, record.base_url);
+        return shown(journal.get(record.key, record.base_url));
       }),
     };
   },

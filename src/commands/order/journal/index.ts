@@ -1,10 +1,11 @@
 import type { Noun } from '../../define.ts';
 import { forget } from './forget.ts';
 import { list } from './list.ts';
+import { repair } from './repair.ts';
 import { resume } from './resume.ts';
 
 export const journal: Noun = {
   name: 'journal',
   summary: 'Orders in doubt: what was sent and never answered',
-  verbs: [list, resume, forget],
+  verbs: [list, resume, forget, repair],
 };

@@ -1,11 +1,11 @@
 import { defineCommand } from '../../define.ts';
-import { journalColumns } from './columns.ts';
+import { journalColumns, shown } from './columns.ts';
 
 export const list = defineCommand({
   name: 'list',
   aliases: ['ls'],
-  summary: 'What was sent and never answered',
-  options: { all: { kind: 'flag', description: 'settled records too; they are kept for 30 days' } },
+  summary: 'What was sent and never answered, or answered and never reported',
+  options: { all: { kind: 'flag', description: 'everything else too; it is kept for 30 days' } },
   examples: [
     { command: 'errand order journal list', note: 'orders in doubt' },
     { command: 'errand order journal list --all -o json', note: 'everything the journal knows' },
@@ -16,10 +16,10 @@ export const list = defineCommand({
     const journal = await context.journal();
     return {
       kind: 'list',
-      rows: journal.list(all),
+      rows: journal.list(all).map(shown),
       columns: journalColumns,
       id: 'key',
-      empty: 'nothing is in doubt',
+      empty: 'nothing is in doubt, and all is reported',
     };
   },
 });

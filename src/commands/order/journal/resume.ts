@@ -9,12 +9,12 @@ import { eachId, readIds } from '../../ids.ts';
 import { orderColumns } from '../../order-columns.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 
-/** What is in doubt at the service and account in use; what is elsewhere is told of. */
-function inDoubtHere(
+/** What is owed at the service and account in use; what is elsewhere is told of. */
+async function owedHere(
   context: Context,
   records: readonly JournalRecord[],
   keyChanged: boolean,
-): readonly JournalRecord[] {
+): Promise<readonly JournalRecord[]> {
   const { value: baseUrl } = context.settings.baseUrl;
   const elsewhere = records.filter((record) => record.base_url !== baseUrl).map(({ base_url: url }) => url);
   for (const url of new Set(elsewhere)) {
@@ -23,7 +23,10 @@ function inDoubtHere(
     );
   }
   const here = records.filter((record) => record.base_url === baseUrl);
-  const foreign = keyChanged ? [] : here.filter((it) => wasSentWithAnother(it, context.keyMasked()));
+  const sender = await context.sender();
+  const foreign = keyChanged
+    ? []
+    : here.filter((it) => it.state === 'intended' && wasSentWithAnother(it, sender));
   for (const sentWith of new Set(foreign.map(({ sent_with }) => sent_with))) {
     context.note(`more is in doubt that was sent with another key, ${sentWith}: resume it with that one`);
   }
@@ -33,9 +36,12 @@ function inDoubtHere(
 export const resume = defineCommand({
   name: 'resume',
   summary: 'Settle orders in doubt: the same key is sent again, and exactly one order comes of it',
+  description:
+    'What was placed by a command that was interrupted before it could say so is shown. A key that is older than a day is not sent again unasked, since the service may have forgotten it: orders that look like it are named, and --resend sends it once you have looked.',
   arguments: [{ name: 'keys', description: keysMeaning, variadic: true }],
   options: {
-    all: { kind: 'flag', description: 'everything in doubt at the service in use' },
+    all: { kind: 'flag', description: 'everything in doubt or not reported at the service in use' },
+    resend: { kind: 'flag', description: 'send a key again that is older than a day; name it' },
     keyChanged: {
       kind: 'flag',
       description: 'what was sent with another key too: the account got a new one since',
@@ -48,24 +54,28 @@ export const resume = defineCommand({
       note: 'the same, by key',
     },
   ],
-  operations: ['order.create', 'order.get'],
-  exitCodes: { 10: 'still in doubt: the service does not answer' },
+  operations: ['order.create', 'order.get', 'order.list'],
+  exitCodes: {
+    5: 'older than a service keeps a key: look, then --resend or forget',
+    10: 'still in doubt: the service does not answer',
+  },
   related: ['order journal list', 'order journal forget'],
-  async run(context, { keys = [], all = false, keyChanged = false }) {
+  async run(context, { keys = [], all = false, keyChanged = false, resend = false }) {
     if (all === keys.length > 0) throw new UsageError('name the keys to resume, or give --all');
+    if (all && resend) throw new UsageError('--resend needs the keys by name: each was looked at before');
     const named = await readIds(context, 'key', keys, asItIs);
     const journal = await context.journal();
     const { value: baseUrl } = context.settings.baseUrl;
     const found = new Map(
-      all ? inDoubtHere(context, journal.list(), keyChanged).map((record) => [record.key, record]) : [],
+      all ? (await owedHere(context, journal.list(), keyChanged)).map((record) => [record.key, record]) : [],
     );
     return {
       kind: 'list',
       columns: orderColumns,
-      empty: 'nothing is in doubt',
+      empty: 'nothing is in doubt, and all is reported',
       ...eachId(context, all ? [...found.keys()] : named, async (key) => {
         const record = found.get(key) ?? journal.get(key, baseUrl);
-        return (await resumeIntent(context, record, { keyChanged })).order;
+        return (await resumeIntent(context, record, { keyChanged, resend })).order;
       }),
     };
   },

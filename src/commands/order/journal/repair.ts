@@ -1,0 +1,50 @@
+import type { Context } from '../../../context.ts';
+import { DamagedError } from '../../../errors.ts';
+import type { Repaired } from '../../../state/journal-repair.ts';
+import { defineCommand } from '../../define.ts';
+import { journalColumns, shown } from './columns.ts';
+
+export const repair = defineCommand({
+  name: 'repair',
+  summary: 'Begin a new journal with what is intact of a damaged one, or where one is gone',
+  description:
+    'The old file is kept beside the new one. Records that are not what was written are shown; they are kept, never sent, and given up one by one with `order journal forget`. What cannot be read any more is not known to errand: look at your orders.',
+  examples: [{ command: 'errand order journal repair', note: 'a journal that is whole is left as it is' }],
+  related: ['order journal list', 'order journal forget', 'order list'],
+  async run(context) {
+    if (await isWhole(context)) return { kind: 'none', hints: ['the journal is whole; nothing was changed'] };
+    const { repairJournal } = await import('../../../state/journal-repair.ts');
+    const { clock, settings, signal } = context;
+    const stamp = `damaged-${new Date(clock.now()).toISOString().replaceAll(':', '-')}`;
+    const repaired = await repairJournal(settings.folders.state, stamp, { waiting: { signal } });
+    return {
+      kind: 'list',
+      rows: repaired.damaged.map(shown),
+      columns: journalColumns,
+      id: 'key',
+      empty: 'no damaged record was found',
+      hints: () => hints(repaired),
+    };
+  },
+});
+
+async function isWhole(context: Context): Promise<boolean> {
+  try {
+    (await context.journal()).list(true);
+    return true;
+  } catch (error) {
+    if (error instanceof DamagedError) return false;
+    throw error;
+  }
+}
+
+function hints({ aside, kept, damaged, recorded }: Repaired): readonly string[] {
+  return [
+    aside === undefined
+      ? 'a new journal is begun'
+      : `a new journal is begun; the old one is kept as ${aside}`,
+    `${kept} intact and ${damaged.length} damaged records were found`,
+    ...(recorded === undefined ? [] : [`${recorded} intents were recorded in the last 30 days or before`]),
+    'What is missing may have been ordered: errand order list',
+  ];
+}

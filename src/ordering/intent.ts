@@ -1,0 +1,37 @@
+import type { Context } from '../context.ts';
+import { operations } from '../contract/operations/index.ts';
+import { type Intent, type PaymentNote, paidAccount } from '../state/journal-record.ts';
+
+type Given = Pick<Intent, 'key' | 'keyOrigin' | 'body'>;
+type KeyedOperation = 'order.create' | 'bulk.create' | 'return.create' | 'legacy.retry';
+
+/** What is about to be requested with the key in use, as the journal keeps it. */
+export async function intentOf(context: Context, operation: KeyedOperation, given: Given): Promise<Intent> {
+  const { surface } = operations[operation];
+  const { profile, baseUrl, legacyBaseUrl } = context.settings;
+  return {
+    ...given,
+    ...(await context.sender(surface)),
+    operation,
+    profile: profile.value,
+    baseUrl: (surface === 'legacy' ? legacyBaseUrl : baseUrl).value,
+  };
+}
+
+/** The operation of intents that are paid by challenge. */
+export const paidOperation = 'agent.order.create';
+
+/** The same of an order that is paid by challenge, before it is known how. */
+export const paidIntent = ({ settings }: Context, given: Given): Intent => ({
+  ...given,
+  operation: paidOperation,
+  profile: settings.profile.value,
+  baseUrl: settings.baseUrl.value,
+  keyMasked: 'payment',
+  account: paidAccount,
+});
+
+export const paidBy = (payment: PaymentNote): Pick<Intent, 'keyMasked' | 'payment'> => ({
+  keyMasked: `payment by ${payment.method}`,
+  payment,
+});

@@ -1,0 +1,92 @@
+import { ErrandError, type ErrorFacts, OutputError, toError } from '../errors.ts';
+import type { Row } from '../output/result.ts';
+import { shellWord } from '../shell-word.ts';
+import { journalCommand } from '../state/journal-command.ts';
+import type { RunIntent } from '../state/run-intents.ts';
+import { thingOf } from './things.ts';
+
+/** What a run has done by the time it fails. */
+export interface RunSoFar {
+  /** What was sent, or may have been, and was not reported yet. */
+  readonly intents: readonly RunIntent[];
+  /** The service has carried a write out. */
+  readonly hasWritten: boolean;
+  /** What stdout was to show. */
+  readonly record: Row | undefined;
+}
+
+/**
+ * A failure of a run with the truth about what the run did before it: a placed order is never reported as not sent,
+ * whatever failed after it. Category and exit code stay those of the failure. Pure.
+ */
+export function withOutcome(failure: unknown, { intents, hasWritten, record }: RunSoFar): unknown {
+  const made = intents.filter(({ madeId }) => madeId !== undefined);
+  const open = intents.filter(({ madeId }) => madeId === undefined);
+  if (open.length > 0 && !isUnknown(failure)) return unanswered(toError(failure), open, made);
+  if (made.length > 0) return applied(toError(failure), made, record);
+  return hasWritten && failure instanceof OutputError
+    ? changed(failure, failure.message, { outcome: 'applied' })
+    : failure;
+}
+
+const isUnknown = (failure: unknown): boolean =>
+  failure instanceof ErrandError && failure.facts.outcome === 'unknown';
+
+/** Something failed after an intent was journaled and before its end was. */
+function unanswered(error: ErrandError, open: readonly RunIntent[], made: readonly RunIntent[]): ErrandError {
+  const [first] = open;
+  const keys = open.map(({ key }) => key).join(', ');
+  return changed(error, `${error.message}; in doubt: ${keys} may have been sent`, {
+    ...(made.length > 0 && { details: detailsOf(error, made, undefined) }),
+    outcome: 'unknown',
+    idempotencyKey: first?.key,
+    hint: 'Do not order again: resuming sends the same key, so that exactly one order comes of it.',
+    next: first && [{ command: journalCommand('resume', first.key), when: 'to find out, safely' }],
+  });
+}
+
+function applied(error: ErrandError, made: readonly RunIntent[], record: Row | undefined): ErrandError {
+  const [first] = made;
+  if (!first) return error;
+  const { one, get, made: done } = thingOf(first.operation);
+  const isNamed = error.message.includes(first.madeId ?? '');
+  const message = isNamed ? error.message : `${error.message}; ${listed(made)}`;
+  const details = detailsOf(error, made, record);
+  if (isUnknown(error)) return changed(error, message, { details });
+  return changed(error, message, {
+    details,
+    outcome: 'applied',
+    retryable: false,
+    idempotencyKey: made.length === 1 ? first.key : undefined,
+    hint: `The ${one} was ${done} all the same: do not send it again.`,
+    next: [{ command: `${get} ${shellWord(first.madeId ?? '')}`, when: 'to see it' }],
+  });
+}
+
+/** What exists, for a program that reads the error. */
+function detailsOf({ facts }: ErrandError, made: readonly RunIntent[], record: Row | undefined): unknown {
+  const { details = null } = facts;
+  const isObject = typeof details === 'object' && details !== null && !Array.isArray(details);
+  return {
+    ...(isObject ? details : details === null ? {} : { details }),
+    made: made.map(({ operation, key, madeId }) => ({
+      kind: thingOf(operation).one,
+      id: madeId,
+      idempotency_key: key,
+    })),
+    ...(record && { record }),
+  };
+}
+
+const mostNamed = 3;
+
+/** `the order ID was placed`, `3 batches (ID, ID, ID) were created`. */
+function listed(made: readonly RunIntent[]): string {
+  const { one, many, made: done } = thingOf(made[0]?.operation ?? '');
+  const ids = made.map(({ madeId }) => madeId);
+  if (ids.length === 1) return `the ${one} ${ids[0]} was ${done}`;
+  return `${ids.length} ${many} (${ids.slice(0, mostNamed).join(', ')}${ids.length > mostNamed ? ', …' : ''}) were ${done}`;
+}
+
+const changed = (error: ErrandError, message: string, facts: ErrorFacts): ErrandError =>
+  new ErrandError(error.category, message, { ...error.facts, cause: error, ...facts });

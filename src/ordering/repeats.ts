@@ -1,0 +1,177 @@
+import type { Context } from '../context.ts';
+import { ErrandError, StorageError } from '../errors.ts';
+import { shellWord } from '../shell-word.ts';
+import { journalCommand } from '../state/journal-command.ts';
+import type { Intent, JournalRecord } from '../state/journal-record.ts';
+import { damagedRecord, sentWithAnother } from '../state/take-over.ts';
+import type { Twin, TwinRule } from '../state/twins.ts';
+import { whereFlags } from '../where-flags.ts';
+import { keyLifeMs } from './key-life.ts';
+import type { Placed } from './placed.ts';
+import { resumeIntent } from './resume.ts';
+import { thingOf } from './things.ts';
+
+/** How long a command waits for the id of the same order that another process is placing at this moment, ms. */
+const patienceMs = 3_000;
+const pauseMs = 40;
+
+/** Which records of the same intent stand in its way: none where a second one is meant, what is owed, also what was just reported. */
+export type RepeatRule = 'none' | 'owed' | 'repeats';
+
+type Recorded = { readonly placed: Placed } | { readonly placed?: never; readonly mayBeSent: boolean };
+
+/**
+ * Writes an intent down, unless the same is owed already: then that one is settled, or reported, in its place.
+ * @throws ErrandError conflict for a repeated command, naming the order or the key under which it is being placed.
+ */
+export async function recordOnce(context: Context, intent: Intent, rule: RepeatRule): Promise<Recorded> {
+  let mayBeSent = false;
+  const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
+    const recorded = await (await context.journal()).record(intent, twins);
+    mayBeSent = recorded.mayBeSent === true;
+    return recorded.twin;
+  };
+  const { placed } = await pastTwins(context, intent, rule, attempt);
+  return placed ? { placed } : { mayBeSent };
+}
+
+/**
+ * The same without writing the intent down. @returns what was placed in its place; else which records may still come in
+ * between. @throws as `recordOnce`.
+ */
+export const settleEarlier = (
+  context: Context,
+  intent: Intent,
+  rule: RepeatRule,
+): Promise<{ readonly placed: Placed | undefined; readonly rule: RepeatRule }> =>
+  pastTwins(context, intent, rule, async (twins) => twins && (await context.journal()).look(intent, twins));
+
+async function pastTwins(
+  context: Context,
+  intent: Intent,
+  rule: RepeatRule,
+  attempt: (twins: TwinRule | undefined) => Promise<Twin | undefined>,
+): Promise<{ readonly placed: Placed | undefined; readonly rule: RepeatRule }> {
+  const { clock, settings, signal } = context;
+  const { value: windowMs } = settings.repeatWindowMs;
+  const deadline = clock.monotonic() + patienceMs;
+  let left = rule;
+  for (;;) {
+    const isWatched = left === 'repeats' && windowMs > 0;
+    const twins = { repeatedSince: isWatched ? clock.now() - windowMs : undefined };
+    const twin = await known(context, intent, () => attempt(left === 'none' ? undefined : twins));
+    if (!twin) return { placed: undefined, rule: left };
+    if (twin.situation === 'damaged') throw damagedRecord(twin.record);
+    if (twin.situation === 'other_key') throw sentWithAnother(twin.record);
+    if (twin.situation === 'in_doubt' || twin.situation === 'unreported')
+      return { placed: await settleTwin(context, twin), rule: left };
+    const { order_id: id } = twin.record;
+    if (id !== null) {
+      if (!(await isAnotherMeant(context, twin.record, id))) throw repeated(context, twin.record, id);
+      left = 'owed';
+    } else {
+      if (clock.monotonic() >= deadline) throw beingPlaced(context, twin.record);
+      await clock.sleep(pauseMs, signal);
+    }
+  }
+}
+
+/** Where the journal cannot be written, what it holds of the intent is said. */
+async function known<T>(context: Context, intent: Intent, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    throw notRecorded(error, intent, (await context.journal()).earlier(intent));
+  }
+}
+
+/** Nothing was sent now; what an earlier command has sent for the same intent stands all the same. */
+function notRecorded(
+  error: StorageError,
+  { operation }: Intent,
+  earlier: JournalRecord | undefined,
+): ErrandError {
+  const { one, made } = thingOf(operation);
+  if (!earlier) {
+    const message = `${error.message}; nothing was sent`;
+    return new StorageError(message, { ...error.facts, outcome: 'not_sent', cause: error });
+  }
+  const { key, order_id: id, created_at: since } = earlier;
+  const what = id === null ? `is in doubt since ${since}, as ${key}` : `was ${made} before: ${id}`;
+  return new StorageError(`${error.message}; nothing was sent now, and the same ${one} ${what}`, {
+    ...error.facts,
+    idempotencyKey: key,
+    outcome: id === null ? 'unknown' : 'applied',
+    cause: error,
+  });
+}
+
+/** The same intent is in doubt, or was placed and never reported: what became of it is what this command asked for. */
+async function settleTwin(context: Context, { situation, record }: Twin): Promise<Placed> {
+  const { one, made } = thingOf(record.operation);
+  const { created_at: since, settled_at: at, order_id: id } = record;
+  if (situation === 'in_doubt') {
+    const how = record.payment === null ? '' : ' with its own payment';
+    context.note(
+      `the same ${one} is in doubt since ${since}; settling that one${how} (--new orders another)`,
+    );
+    return resumeIntent(context, record);
+  }
+  // Whoever runs the same command days later may well mean another one, and must not be told that it was placed.
+  if (Date.parse(at ?? since) < context.clock.now() - keyLifeMs) throw repeated(context, record, id ?? '');
+  context.note(
+    `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (--new orders another)`,
+  );
+  return resumeIntent(context, record);
+}
+
+async function isAnotherMeant(context: Context, record: JournalRecord, id: string): Promise<boolean> {
+  if (!context.interactive.yes) return false;
+  const { one, made } = thingOf(record.operation);
+  context.note(`the same ${one} was ${made} at ${record.settled_at}: ${id}`);
+  const prompt = await context.prompt();
+  return prompt.confirm(context, 'Order another one?');
+}
+
+function repeated(
+  context: Context,
+  { key, operation, settled_at: at }: JournalRecord,
+  id: string,
+): ErrandError {
+  const { one, made, get } = thingOf(operation);
+  const again = ['errand', ...context.argv.map(shellWord)].join(' ');
+  return new ErrandError('conflict', `the same ${one} was ${made} at ${at}: ${id}; nothing new was ordered`, {
+    details: { order_id: id, placed_at: at },
+    idempotencyKey: key,
+    outcome: 'applied',
+    retryable: false,
+    hint: 'The same order again within a short time is taken for a repeated command (`errand config set repeat-window`).',
+    next: [
+      { command: `${get} ${shellWord(id)}${whereFlags(context)}`, when: 'to see it' },
+      {
+        command: `${again} --idempotency-key ${shellWord(key)}`,
+        when: 'in a job that may be retried: the same key is always the same order',
+      },
+      { command: `${again} --new`, when: 'to order another one' },
+    ],
+  });
+}
+
+/** The very same is being placed by another process at this moment: impatience, more likely than a second intent. */
+const beingPlaced = (context: Context, { key, pid, operation }: JournalRecord): ErrandError =>
+  new ErrandError(
+    'conflict',
+    `process ${pid} is placing the same ${thingOf(operation).one} at this moment, as ${key}`,
+    {
+      idempotencyKey: key,
+      outcome: 'unknown',
+      hint: 'Wait for it to end; --new orders another one on purpose.',
+      next: [
+        {
+          command: journalCommand('resume', key, whereFlags(context)),
+          when: 'to see what became of it, once the other process has ended',
+        },
+      ],
+    },
+  );

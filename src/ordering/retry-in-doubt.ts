@@ -1,0 +1,31 @@
+import type { Context } from '../context.ts';
+import { ErrandError } from '../errors.ts';
+import { journalCommand } from '../state/journal-command.ts';
+import type { JournalRecord } from '../state/journal-record.ts';
+import { whereFlags } from '../where-flags.ts';
+
+/** What became of a retry cannot be found out by sending it again: the newest orders tell. */
+export function retryInDoubt(
+  context: Context,
+  { key, body }: Pick<JournalRecord, 'key' | 'body'>,
+  error?: ErrandError,
+): ErrandError {
+  const isStopped = error?.category === 'interrupted' || error?.category === 'terminated';
+  const why = error ? `was sent, and what became of it is unknown (${error.message})` : 'may have been sent';
+  return new ErrandError(
+    isStopped ? error.category : 'in_doubt',
+    `in doubt: the retry of ${String(body.order_id)} ${why}`,
+    {
+      ...error?.facts,
+      outcome: 'unknown',
+      retryable: false,
+      idempotencyKey: key,
+      cause: error,
+      hint: 'Look whether a new order is there before you retry again: v1 has no key that would keep it from being made twice.',
+      next: [
+        { command: `errand order list --limit 5${whereFlags(context)}`, when: 'to see the newest orders' },
+        { command: journalCommand('forget', key), when: 'once you have looked, whatever you found' },
+      ],
+    },
+  );
+}

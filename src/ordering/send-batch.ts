@@ -1,0 +1,98 @@
+import type { Context } from '../context.ts';
+import { ErrandError } from '../errors.ts';
+import type { Client } from '../http/client.ts';
+import { pages } from '../http/paging.ts';
+import type { Intent } from '../state/journal-record.ts';
+import { inDoubt, isCertain } from './doubt.ts';
+import { refuseIntent, settleIntent } from './settle.ts';
+
+/** Rows to be placed together. Each has an idempotency key, so that sending them twice places nothing twice. */
+export interface BatchIntent {
+  /** Follows from the rows: the same rows are the same intent. */
+  readonly key: string;
+  readonly filename: string;
+  readonly rows: readonly Readonly<Record<string, string | number | boolean | null>>[];
+  /** The service tells the account holder when every row is placed or has failed. */
+  readonly notifies?: boolean;
+}
+
+export interface PlacedBatch {
+  readonly id: string;
+  /** Set when an earlier attempt had made it. */
+  readonly existed: boolean;
+}
+
+const mostAttempts = 4;
+const firstPauseMs = 300;
+/** How much the clocks of this machine and of the service may differ, ms. */
+const clocksDifferMs = 3600 * 1000;
+
+/**
+ * Sends a journaled batch, and writes down how it ended.
+ * @param sentSince since when it may have been sent before, ISO 8601; undefined where this is the first time.
+ */
+export async function sendBatch(
+  context: Context,
+  intent: Pick<Intent, 'key' | 'baseUrl' | 'operation'>,
+  batch: BatchIntent,
+  sentSince: string | undefined,
+): Promise<PlacedBatch> {
+  const client = await context.client();
+  let since = sentSince;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const found = since === undefined ? undefined : await findBatch(client, labelOf(batch), since);
+      const id = found ?? (await createBatch(client, batch));
+      await settleIntent(context, intent, id);
+      return { id, existed: found !== undefined };
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+      if (since === undefined && isCertain(error)) {
+        await refuseIntent(context, intent, error);
+        throw error;
+      }
+      since ??= new Date(context.clock.now()).toISOString();
+      if (context.signal.aborted || attempt === mostAttempts || isCertain(error))
+        throw inDoubt(context, error, intent, 'again');
+      await context.clock.sleep(firstPauseMs * 2 ** (attempt - 1), context.signal).catch(() => {
+        throw inDoubt(context, error, intent);
+      });
+    }
+  }
+}
+
+/** @throws ErrandError; in_doubt where the response describes another batch. */
+export async function createBatch(client: Client, { rows, ...batch }: BatchIntent): Promise<string> {
+  const body = { filename: labelOf(batch), rows: rows.map((row) => ({ ...row })), ...notice(batch) };
+  const {
+    id,
+    filename = body.filename,
+    row_count: count = rows.length,
+  } = (await client.call('bulk.create', { body })).body;
+  if (filename === body.filename && Number(count) === rows.length) return id;
+  throw new ErrandError(
+    'in_doubt',
+    `the response describes another batch than the one that was sent: ${id}`,
+    {
+      outcome: 'unknown',
+    },
+  );
+}
+
+export const notice = ({ notifies = false }: Pick<BatchIntent, 'notifies'>): { notify_on_complete?: true } =>
+  notifies ? { notify_on_complete: true } : {};
+
+/** A batch's name at the service tells it from every other. */
+const labelOf = ({ filename, key }: Pick<BatchIntent, 'filename' | 'key'>): string =>
+  `${filename} [${key.slice(0, 8)}]`;
+
+/** Looks through the batches, newest first, until they are older than the first attempt. */
+async function findBatch(client: Client, label: string, since: string): Promise<string | undefined> {
+  const oldest = Date.parse(since) - clocksDifferMs;
+  for await (const { rows } of pages(client, 'bulk.list', {}, { all: true })) {
+    const found = rows.find(({ filename }) => filename === label);
+    if (found) return String(found.id);
+    if (rows.every(({ created_at: at }) => Date.parse(String(at)) < oldest)) return undefined;
+  }
+  return undefined;
+}

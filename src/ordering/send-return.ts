@@ -1,0 +1,134 @@
+import type { Context } from '../context.ts';
+import type { ErrorCode } from '../contract/error-codes.ts';
+import { objectsIn } from '../contract/json.ts';
+import { uuidPattern } from '../contract/limits.ts';
+import type { Shape } from '../contract/schemas/index.ts';
+import { ErrandError } from '../errors.ts';
+import type { Client } from '../http/client.ts';
+import type { Received } from '../http/client-types.ts';
+import { pages } from '../http/paging.ts';
+import { plainText } from '../output/path.ts';
+import { shellLine } from '../shell-word.ts';
+import type { Intent } from '../state/journal-record.ts';
+import { inDoubt, isCertain } from './doubt.ts';
+import { asObject } from './existing.ts';
+import type { Placed } from './placed.ts';
+import { refuseIntent, settleIntent } from './settle.ts';
+
+export type ReturnBody = Shape<'ReturnRequestCreate'>;
+type ReturnRecord = Received<'return.get'> | Received<'return.create'>;
+type Recorded = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
+
+/** How much the clocks of this machine and of the service may differ, ms. */
+const clocksDifferMs = 3600 * 1000;
+
+/**
+ * Sends a journaled return, and writes down how it ended.
+ * @param sentSince since when it may have been sent before, ISO 8601; undefined where this is the first time.
+ */
+export async function sendReturn(
+  context: Context,
+  client: Client,
+  intent: Recorded,
+  body: ReturnBody,
+  sentSince?: string,
+): Promise<Placed> {
+  try {
+    const found = sentSince === undefined ? undefined : await findReturn(context, client, body, sentSince);
+    const record = found ?? (await create(client, body));
+    await settleIntent(context, intent, record.id);
+    return { order: record, existed: found !== undefined };
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    if (error.facts.code === ('already_exists' satisfies ErrorCode))
+      return adoptReturn(context, client, intent, body, error);
+    if (sentSince !== undefined || !isCertain(error))
+      throw inDoubt(context, error, intent, sentSince === undefined ? 'first' : 'again');
+    await refuseIntent(context, intent, error);
+    throw error;
+  }
+}
+
+async function create(client: Client, body: ReturnBody): Promise<ReturnRecord> {
+  const { body: record } = await client.call('return.create', { body });
+  const differing = differences(body, record);
+  if (differing.length === 0) return record;
+  const what = `the response describes another return than the one that was sent, ${record.id}`;
+  throw new ErrandError('in_doubt', `${what}: ${differing.join('; ')}`, { outcome: 'unknown' });
+}
+
+/** A return of the same items is open: the one that was requested, or another. */
+async function adoptReturn(
+  context: Context,
+  client: Client,
+  intent: Recorded,
+  body: ReturnBody,
+  refusal: ErrandError,
+): Promise<Placed> {
+  try {
+    const record = await readOpen(client, body, refusal);
+    await settleIntent(context, intent, record.id);
+    return { order: record, existed: true };
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    if (error.category !== 'conflict') throw inDoubt(context, error, intent);
+    await refuseIntent(context, intent, error);
+    throw error;
+  }
+}
+
+async function readOpen(client: Client, body: ReturnBody, refusal: ErrandError): Promise<ReturnRecord> {
+  const id = asObject(refusal.facts.details).identifier;
+  if (typeof id !== 'string' || !uuidPattern.test(id)) throw refusal;
+  const { body: existing } = await client.call('return.get', { path: { return_request_id: id } });
+  const differing = differences(body, existing);
+  if (differing.length === 0) return existing;
+  throw new ErrandError('conflict', `another return of these items is open, ${id}: ${differing.join('; ')}`, {
+    ...refusal.facts,
+    hint: 'Items can be in one open return at a time.',
+    next: [{ command: shellLine`errand return get ${id}`, when: 'to see the return that is open' }],
+  });
+}
+
+/** A return that says the same, made since the first attempt, and by no other command of this machine. */
+async function findReturn(
+  context: Context,
+  client: Client,
+  body: ReturnBody,
+  since: string,
+): Promise<ReturnRecord | undefined> {
+  const journal = await context.journal();
+  const { value: baseUrl } = context.settings.baseUrl;
+  const oldest = Date.parse(since) - clocksDifferMs;
+  const query = { search: body.order_id };
+  for await (const { rows } of pages(client, 'return.list', { query }, { all: true })) {
+    for (const { id, created_at: at } of rows) {
+      if (!(Date.parse(String(at)) >= oldest) || journal.madeBy(String(id), baseUrl)) continue;
+      const { body: found } = await client.call('return.get', { path: { return_request_id: String(id) } });
+      if (differences(body, found).length === 0) return found;
+    }
+  }
+  return undefined;
+}
+
+const notEchoed = 'not echoed';
+const facts = ['order', 'reason', 'items'] as const;
+
+/** What was requested and is otherwise in a return that exists. */
+function differences(requested: ReturnBody, existing: ReturnRecord): string[] {
+  const wanted = factsOf(requested);
+  const there = factsOf(existing);
+  return facts
+    .filter((fact) => wanted[fact] !== there[fact] && there[fact] !== notEchoed)
+    .map((fact) => `${fact} requested ${wanted[fact]}, is ${there[fact]}`);
+}
+
+const factsOf = (record: ReturnBody | ReturnRecord): Readonly<Record<(typeof facts)[number], string>> => ({
+  order: plainText(record.order_id).toLowerCase() || notEchoed,
+  reason: plainText(record.reason) || notEchoed,
+  items:
+    objectsIn(record, 'items')
+      .map(({ order_item_id: id, quantity }) => `${plainText(id).toLowerCase()}=${plainText(quantity)}`)
+      .toSorted()
+      .join(', ') || notEchoed,
+});

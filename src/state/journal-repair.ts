@@ -1,0 +1,118 @@
+import { existsSync, renameSync } from 'node:fs';
+import { StorageError } from '../errors.ts';
+import type { SqlValue } from '../sqlite/database.ts';
+import { openReader } from '../sqlite/load.ts';
+import { type OpenOptions, openStateDatabase } from './database.ts';
+import { type IntentRow, intentColumns, isIntact, recordOf } from './intent-row.ts';
+import { IntentTable } from './intent-table.ts';
+import type { JournalRecord } from './journal-record.ts';
+import { journalFile, journalMigrations, upgraded } from './journal-tables.ts';
+import { readSeal, sealOf, writeSeal } from './seal.ts';
+import { checkFree } from './take-over.ts';
+
+export interface Repaired {
+  /** Where the old journal lies now; undefined where there was none. */
+  readonly aside: string | undefined;
+  /** Records that are what was written. */
+  readonly kept: number;
+  /** Records that are not; they are kept in the new journal, and never sent. */
+  readonly damaged: readonly JournalRecord[];
+  /** How many intents were recorded in all, as far as that is known; undefined where nothing tells. */
+  readonly recorded: number | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Moves a journal aside and begins a new one with every record of it that can still be read. @param stamp names the old
+ * one. @throws ErrandError conflict where another process is at work on it; StorageError.
+ */
+export async function repairJournal(folder: string, stamp: string, options: OpenOptions): Promise<Repaired> {
+  const file = journalFile(folder);
+  const seal = readSeal(sealOf(file));
+  const intents = salvage(file, 'intents').map(rowOf);
+  const grants = salvage(file, 'grants');
+  for (const row of intents) if (isIntact(row) && row.live === 2) checkFree(recordOf(row));
+  const aside = existsSync(file) ? `${file}.${stamp}` : undefined;
+  if (aside !== undefined) moveAside(file, aside);
+  const database = await openStateDatabase(file, journalMigrations, options);
+  try {
+    const table = new IntentTable(database);
+    const kept = await database.transaction(() => {
+      const written = intents.filter((row) => attempt(() => table.write(row, undefined)));
+      for (const grant of grants) attempt(() => insert(grant));
+      table.tally.renew(Math.max(seal ?? 0, written.length), written);
+      return written;
+    });
+    if (kept.length > 0 || seal !== undefined) writeSeal(sealOf(file), Math.max(seal ?? 0, kept.length));
+    const damaged = intents.filter((row) => !isIntact(row)).map(recordOf);
+    return { aside, kept: intents.length - damaged.length, damaged, recorded: seal };
+  } finally {
+    database.close();
+  }
+
+  function insert(grant: Fields): void {
+    database.run(
+      'INSERT OR IGNORE INTO grants (order_id, base_url, api_key, receipt, created_at) VALUES (?, ?, ?, ?, ?)',
+      ...['order_id', 'base_url', 'api_key', 'receipt', 'created_at'].map((name) => sqlValue(grant[name])),
+    );
+  }
+
+  /** What damage has made of a row may not fit into the table. */
+  function attempt(write: () => void): boolean {
+    try {
+      database.savepoint(write);
+      return true;
+    } catch (error) {
+      if (error instanceof StorageError) return false;
+      throw error;
+    }
+  }
+}
+
+/** The rows of a table that can still be read, from its beginning and from its end. */
+function salvage(file: string, table: 'intents' | 'grants'): Fields[] {
+  const rows = new Map<unknown, Fields>();
+  for (const order of ['ASC', 'DESC'])
+    try {
+      const reader = openReader(file);
+      try {
+        const sql = `SELECT rowid AS row_number, * FROM ${table} NOT INDEXED ORDER BY rowid ${order}`;
+        for (const row of reader.prepare(sql).iterate())
+          if (typeof row === 'object' && row !== null) keep({ ...row });
+      } finally {
+        reader.close();
+      }
+    } catch {
+      // Damaged from here on, or no database at all.
+    }
+  return [...rows.values()];
+
+  function keep({ row_number: number, ...row }: Record<string, unknown>): void {
+    rows.set(number, row);
+  }
+}
+
+/** A row as it was read; whether it is owed or recent follows from its state. */
+function rowOf(fields: Fields): IntentRow {
+  if (!('checksum' in fields)) return upgraded(fields);
+  // Any value that SQLite stores; what does not fit is refused by the table.
+  const row = Object.fromEntries(
+    intentColumns.map((name) => [name, sqlValue(fields[name])]),
+  ) as unknown as IntentRow;
+  return { ...row, live: liveOf(row) };
+}
+
+function liveOf(row: IntentRow): number {
+  if (!isIntact(row) || row.state === 'intended' || row.state === 'responded') return 2;
+  return row.state === 'reported' ? 1 : 0;
+}
+
+const sqlValue = (value: unknown): SqlValue =>
+  typeof value === 'string' || typeof value === 'number' ? value : null;
+
+/** With what SQLite and errand keep beside it. */
+function moveAside(file: string, aside: string): void {
+  for (const companion of ['', '-wal', '-shm'])
+    if (existsSync(file + companion)) renameSync(file + companion, aside + companion);
+}

@@ -1,0 +1,62 @@
+import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
+import type { Intent, JournalRecord } from './journal-record.ts';
+import { isOthers, wasSentWithAnother } from './take-over.ts';
+
+/** What is done about other records that mean the same. */
+export interface TwinRule {
+  /** A record that was reported at this time or later is a repeated command, ms since the epoch; undefined where one is meant. */
+  readonly repeatedSince: number | undefined;
+}
+
+/**
+ * A record of the same intent under another idempotency key. `other_key` was sent with another API key, so that its
+ * account is not known; `in_doubt` and `unreported` have been taken over by this process;
+ * `at_work` belongs to a live one; `repeated` is known to the user.
+ */
+export interface Twin {
+  readonly situation: 'damaged' | 'other_key' | 'in_doubt' | 'unreported' | 'at_work' | 'repeated';
+  readonly record: JournalRecord;
+}
+
+/** What has to be dealt with first comes first. */
+const situations = [
+  'damaged',
+  'other_key',
+  'in_doubt',
+  'unreported',
+  'at_work',
+  'repeated',
+] as const satisfies readonly Twin['situation'][];
+
+/** The row that has to be dealt with first. */
+export function firstTwin(
+  rows: readonly IntentRow[],
+  intent: Intent,
+  hash: string,
+  rule: TwinRule,
+): { readonly row: IntentRow; readonly situation: Twin['situation'] } | undefined {
+  return rows
+    .flatMap((row) => {
+      const situation = situationOf(row, intent, hash, rule);
+      return situation === undefined ? [] : [{ row, situation }];
+    })
+    .sort((a, b) => situations.indexOf(a.situation) - situations.indexOf(b.situation))[0];
+}
+
+function situationOf(
+  row: IntentRow,
+  intent: Intent,
+  hash: string,
+  { repeatedSince }: TwinRule,
+): Twin['situation'] | undefined {
+  if (!isIntact(row)) return 'damaged';
+  const record = recordOf(row);
+  const { state, body_hash, settled_at: at, created_at: since, profile } = record;
+  if (body_hash !== hash) return undefined;
+  const isRecent = repeatedSince !== undefined && Date.parse(at ?? since) >= repeatedSince;
+  if (wasSentWithAnother(record, intent))
+    return state === 'intended' && profile === intent.profile ? 'other_key' : undefined;
+  if (state === 'reported') return isRecent ? 'repeated' : undefined;
+  if (state === 'responded') return isOthers(record) ? (isRecent ? 'at_work' : undefined) : 'unreported';
+  return isOthers(record) ? 'at_work' : 'in_doubt';
+}

@@ -1,0 +1,167 @@
+/** One bit of the journal flipped, at rest: no second order, no altered order, and nothing lost without a word. */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { attempt, type Ended, endOf } from './attempt.ts';
+import { FaultProxy } from './proxy.ts';
+import { Random } from './random.ts';
+import type { Service } from './service.ts';
+
+const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
+const files = ['journal.db', 'journal.db-wal', 'journal.db-seal'];
+
+/** A machine that was killed, with orders in every state of its journal. */
+export interface Killed {
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** By what is known of it: in doubt and made, in doubt and not made, made and never reported, reported. */
+  readonly intents: readonly string[];
+  create(intent: string): string[];
+  close(): Promise<void>;
+}
+
+export interface Flip {
+  readonly file: string;
+  readonly byte: number;
+  readonly bit: number;
+  readonly intent: string;
+  readonly wrong: readonly string[];
+}
+
+const ceilings: Readonly<Record<string, number>> = { made: 101, never: 102, unreported: 103, reported: 104 };
+
+/** Orders, and is killed, so that the journal ends as a power cut would leave it: some of it in its WAL alone. */
+export async function killedMachine(service: Service, key: string): Promise<Killed> {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-flips-'));
+  const proxy = new FaultProxy(service.baseUrl);
+  const environment = {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    ERRAND_CONFIG_DIR: join(folder, 'config'),
+    ERRAND_STATE_DIR: join(folder, 'state'),
+    ERRAND_BASE_URL: await proxy.start(),
+    ERRAND_API_KEY: key,
+    ERRAND_NO_INPUT: '1',
+  };
+  const create = (intent: string): string[] => [
+    ...['order', 'create', '--product', `${service.shopUrl}/test-success`],
+    ...['--max-price-cents', String(ceilings[intent]), '--metadata', `intent=${intent}`],
+    ...['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin'],
+    ...['--state', 'TX', '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],
+    ...['--timeout', '3s', '--retries', '0', '-o', 'json'],
+  ];
+  const given = { environment, proxy };
+  for (let past = 0; past < 6; past += 1)
+    await attempt({ ...given, args: [...create('reported'), '--po-number', `past-${past}`] });
+  await attempt({ ...given, args: create('reported') });
+  const watching = [...create('unreported'), '--watch', '--until', 'delivered'];
+  await attempt({ ...given, args: watching, blow: { signal: 'SIGKILL', at: 'answered', afterMs: 60 } });
+  proxy.faults = ['silence-before', 'silence-after'];
+  await attempt({ ...given, args: create('never'), blow: { signal: 'SIGKILL', at: 'request-came' } });
+  await attempt({ ...given, args: create('made'), blow: { signal: 'SIGKILL', at: 'work-done' } });
+  return {
+    folder,
+    environment,
+    intents: Object.keys(ceilings),
+    create,
+    async close() {
+      await proxy.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Flips one bit, runs the command of one intent again, and holds what is said against what the service has. */
+export async function flipOnce(service: Service, key: string, killed: Killed, seed: number): Promise<Flip> {
+  const random = new Random(seed);
+  const folder = mkdtempSync(join(tmpdir(), 'errand-flip-'));
+  const state = join(folder, 'state');
+  cpSync(join(killed.folder, 'state'), state, { recursive: true });
+  const environment = { ...killed.environment, ERRAND_STATE_DIR: state };
+  try {
+    const { file, byte, bit } = flip(state, random);
+    const intent = random.pick(killed.intents);
+    const before = await ordersOf(service, key, intent);
+    const listed = await run(['order', 'journal', 'list', '--all', '-o', 'json'], environment);
+    const again = await run(killed.create(intent), environment);
+    const after = await ordersOf(service, key, intent);
+    const wrong = [
+      ...doubled(intent, before, after),
+      ...after.filter((order) => order.max_price !== ceilings[intent]).map(({ id }) => `${id} was altered`),
+      ...untold(intent, again, after),
+      ...unlisted(listed, killed.intents),
+    ];
+    return { file, byte, bit, intent, wrong };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function flip(state: string, random: Random): Pick<Flip, 'file' | 'byte' | 'bit'> {
+  const there = files.map((name) => ({
+    name,
+    size: statSync(join(state, name), { throwIfNoEntry: false })?.size ?? 0,
+  }));
+  let at = random.integer(0, there.reduce((sum, { size }) => sum + size, 0) - 1);
+  for (const { name, size } of there) {
+    if (at >= size) {
+      at -= size;
+      continue;
+    }
+    const path = join(state, name);
+    const bytes = readFileSync(path);
+    const bit = random.integer(0, 7);
+    bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << bit), at);
+    writeFileSync(path, bytes);
+    return { file: name, byte: at, bit };
+  }
+  throw new Error('there is nothing to flip');
+}
+
+interface Order {
+  readonly id: string;
+  readonly max_price: number;
+}
+
+async function ordersOf({ baseUrl }: Service, key: string, intent: string): Promise<Order[]> {
+  const query = `metadata_key=intent&metadata_value=${intent}&limit=500`;
+  const answer = await fetch(`${baseUrl}/orders?${query}`, { headers: { authorization: `Bearer ${key}` } });
+  const { orders } = (await answer.json()) as { orders: (Order & { po_number: string | null })[] };
+  return orders.filter(({ po_number }) => po_number === null);
+}
+
+/** What was not made yet may be made once; whatever else is new is a second one. */
+function doubled(intent: string, before: readonly Order[], after: readonly Order[]): string[] {
+  const most = Math.max(1, before.length);
+  return after.length > most ? [`${after.length} orders of ${intent}`] : [];
+}
+
+/** A run that ends well says an order that is there; one that does not says why. */
+function untold(intent: string, { code, stdout, stderr }: Ended, after: readonly Order[]): string[] {
+  if (code !== 0) return stderr.includes('{"error"') ? [] : [`exit ${code} without a word`];
+  const { id } = JSON.parse(stdout);
+  return after.some((order) => order.id === id) ? [] : [`${id} was said of ${intent}, and is not there`];
+}
+
+/** Each intent is listed, or something is said. */
+function unlisted({ code, stdout, stderr }: Ended, intents: readonly string[]): string[] {
+  if (code !== 0) return stderr.includes('{"error"') ? [] : [`the listing ended with ${code} without a word`];
+  const records: { state: string; body: { metadata?: { intent?: string }; po_number?: string } }[] =
+    JSON.parse(stdout);
+  if (stderr !== '' || records.some(({ state }) => state === 'damaged')) return [];
+  const listed = new Set(
+    records.filter(({ body }) => !body.po_number).map(({ body }) => body.metadata?.intent),
+  );
+  return intents.filter((intent) => !listed.has(intent)).map((intent) => `${intent} is gone without a word`);
+}
+
+function run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const late = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  return endOf(child).finally(() => clearTimeout(late));
+}

@@ -1,0 +1,56 @@
+import type { Ended } from './attempt.ts';
+import type { World } from './run.ts';
+import type { Scenario } from './scenario.ts';
+
+interface Told {
+  readonly category: string;
+  readonly outcome: string | null;
+  readonly idempotency_key: string | null;
+  readonly details: { readonly in_doubt_since?: string } | null;
+}
+
+/** The error that an attempt ended with, as it was told; undefined where it told none. */
+export function outcomeOf({ stderr }: Pick<Ended, 'stderr'>): Told | undefined {
+  const line = stderr
+    .trim()
+    .split('\n')
+    .findLast((text) => text.startsWith('{"error"'));
+  try {
+    return line === undefined ? undefined : JSON.parse(line).error;
+  } catch {
+    // A process that was killed may have written half of it.
+    return undefined;
+  }
+}
+
+/**
+ * What an exit code and an error claim, held against the service itself. @param isHurt the disk or stdout failed.
+ * @param isAlone no other process may have made the order meanwhile.
+ */
+export async function liesOf(
+  world: World,
+  what: Scenario['what'],
+  intents: readonly string[],
+  ended: Ended,
+  { isHurt, isAlone }: { readonly isHurt: boolean; readonly isAlone: boolean },
+): Promise<string[]> {
+  const { code, stderr } = ended;
+  const told = outcomeOf(ended);
+  if (code === 1 && !isHurt) return [`unexpected failure: ${stderr}`];
+  // The rows of a batch become orders later, and no key lists a paid order; the checker looks at the end.
+  const [intent = ''] = intents;
+  if (what !== 'order' || (code !== 0 && told === undefined)) return [];
+  const count = await countOf(world, intent);
+  if (code === 0 && count !== 1) return [`exit 0, and the service has ${count} orders`];
+  const isDenied = told?.outcome === 'not_sent' || told?.outcome === 'rejected';
+  if (isDenied && isAlone && count > 0) return [`"${told.outcome}" of an order that exists: ${stderr}`];
+  return told?.outcome === 'applied' && count === 0
+    ? [`"applied" of an order that does not exist: ${stderr}`]
+    : [];
+}
+
+async function countOf({ baseUrl, key }: World, intent: string): Promise<number> {
+  const query = `metadata_key=intent&metadata_value=${intent}`;
+  const answer = await fetch(`${baseUrl}/orders?${query}`, { headers: { authorization: `Bearer ${key}` } });
+  return ((await answer.json()) as { total: number }).total;
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Service } from './service.ts';
+
+/** Something that a command is to make once. */
+export interface Thing {
+  readonly args: readonly string[];
+  /** How many there must be in the end. */
+  readonly meant: number;
+  /** How many the service has. */
+  count(): Promise<number>;
+}
+
+/** A command that makes something. */
+export interface Subject {
+  readonly name: string;
+  /** At least how many calls of one kind it makes to write its journal. */
+  readonly mostWrites: number;
+  make(service: Service, key: string, folder: string): Promise<Thing>;
+}
+
+const address = {
+  first_name: 'A',
+  last_name: 'B',
+  address_line1: '1 Main St',
+  city: 'Austin',
+  state: 'TX',
+  postal_code: '78701',
+  country: 'US',
+  phone_number: '5125550100',
+};
+
+const orderFile = (service: Service, folder: string, intent: string): string => {
+  const order = {
+    products: [{ url: `${service.shopUrl}/test-success` }],
+    shipping_address: address,
+    max_price: 1,
+    metadata: { intent },
+  };
+  const file = join(folder, 'order.json');
+  writeFileSync(file, JSON.stringify(order));
+  return file;
+};
+
+const ask = async (service: Service, key: string, path: string, body?: unknown) => {
+  const answer = await fetch(`${service.baseUrl}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return answer.json() as Promise<ReturnType<typeof JSON.parse>>;
+};
+
+const countOrders = async (service: Service, key: string, intent: string): Promise<number> =>
+  (await ask(service, key, `/orders?metadata_key=intent&metadata_value=${intent}`)).total;
+
+const limits = ['--timeout', '3s', '-o', 'json', '--retries', '1'];
+
+export const subjects: readonly Subject[] = [
+  {
+    name: 'order create',
+    mostWrites: 20,
+    async make(service, key, folder) {
+      const intent = randomUUID();
+      const args = ['order', 'create', '--file', orderFile(service, folder, intent), ...limits];
+      return { args, meant: 1, count: () => countOrders(service, key, intent) };
+    },
+  },
+  {
+    name: 'agent order create',
+    mostWrites: 25,
+    async make(service, _, folder) {
+      const intent = randomUUID();
+      const args = ['agent', 'order', 'create', '--file', orderFile(service, folder, intent), ...limits];
+      const count = async (): Promise<number> =>
+        (await service.paidOrders()).filter(({ metadata }) => metadata?.intent === intent).length;
+      return { args, meant: 1, count };
+    },
+  },
+  {
+    name: 'bulk upload',
+    mostWrites: 30,
+    async make(service, key, folder) {
+      const intent = randomUUID();
+      const file = join(folder, 'orders.csv');
+      const row = (number: number) =>
+        `${service.shopUrl}/test-success,${number},A B,1 Main St,Austin,TX,78701,5125550100,${intent}`;
+      const headings = 'url,max_price_cents,name,address,city,state,zip,phone,metadata.intent';
+      writeFileSync(file, [headings, row(1), row(2), row(3), ''].join('\n'));
+      const args = ['bulk', 'upload', file, '--batch-size', '2', ...limits];
+      const count = async (): Promise<number> => {
+        await service.untilPlaced(key);
+        return countOrders(service, key, intent);
+      };
+      return { args, meant: 3, count };
+    },
+  },
+  {
+    name: 'return create',
+    mostWrites: 20,
+    async make(service, key) {
+      const order = await placedOrder(service, key);
+      const args = ['return', 'create', '--order', order, '--reason', 'damaged', ...limits];
+      const count = async (): Promise<number> => (await ask(service, key, `/returns?search=${order}`)).total;
+      return { args, meant: 1, count };
+    },
+  },
+];
+
+/** An order that can be returned. */
+async function placedOrder(service: Service, key: string): Promise<string> {
+  const { id } = await ask(service, key, '/orders', {
+    products: [{ url: `${service.shopUrl}/test-success` }],
+    shipping_address: address,
+    max_price: 5000,
+  });
+  for (;;) {
+    if ((await ask(service, key, `/orders/${id}`)).status === 'order_placed') return id;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,33 @@
+import { atOnce } from './at-once.ts';
+import { startService } from './service.ts';
+import { subjects } from './subjects.ts';
+import { type Finding, hurt, injuriesOf } from './sweep.ts';
+
+/** A wallet covers this many orders and more. */
+const injuriesPerKey = 300;
+
+/** @param part `2/8`: the second of eight parts. @returns whether nothing was wrong. */
+export async function runSweep(part: string, workers: number): Promise<boolean> {
+  const [own = 1, of = 1] = part.split('/').map(Number);
+  const service = await startService();
+  const findings: Finding[] = [];
+  let points = 0;
+  try {
+    for (const subject of subjects) {
+      const injuries = (await injuriesOf(service, subject)).filter((_, index) => index % of === own - 1);
+      points += injuries.length;
+      console.log(`${subject.name}: ${injuries.length} points`);
+      const groups = Math.ceil(injuries.length / injuriesPerKey);
+      const keys = await Promise.all(Array.from({ length: groups }, () => service.mint()));
+      await atOnce([...injuries.entries()], workers, async ([index, injury]) => {
+        const key = keys[Math.floor(index / injuriesPerKey)] ?? '';
+        findings.push(...(await hurt(service, key, subject, injury)));
+      });
+    }
+  } finally {
+    await service.stop();
+  }
+  for (const finding of findings) console.log(JSON.stringify(finding));
+  console.log(`${points} points, ${findings.length} findings`);
+  return findings.length === 0;
+}

@@ -1,0 +1,185 @@
+/** Kills, interrupts and disk errors at each system call of a command, then the same command again: one of each thing meant. */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type DiskFault, type Ended, endOf } from './attempt.ts';
+import { outcomeOf } from './lies.ts';
+import type { Service } from './service.ts';
+import type { Subject } from './subjects.ts';
+
+const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
+
+/** Calls that touch files or the network, of the thread that runs the program. */
+const watched = [
+  ...['openat', 'read', 'pread64', 'write', 'pwrite64', 'writev', 'close', 'fcntl', 'unlink', 'rename'],
+  ...[
+    'fsync',
+    'fdatasync',
+    'ftruncate',
+    'connect',
+    'sendto',
+    'sendmsg',
+    'recvfrom',
+    'shutdown',
+    'exit_group',
+  ],
+];
+
+/** Calls that write the journal. */
+const writing = ['openat', 'pwrite64', 'fsync', 'fdatasync', 'ftruncate'];
+
+/** The call of that name, counted from 1, from the beginning of the process. */
+export interface Point {
+  readonly call: string;
+  readonly when: number;
+}
+
+export type Injury = Point & ({ readonly signal: 'SIGKILL' | 'SIGINT' } | Pick<DiskFault, 'error'>);
+
+export interface Finding {
+  readonly subject: string;
+  readonly injury: Injury;
+  readonly wrong: string;
+}
+
+export const hasStrace = (): boolean => spawnSync('strace', ['-V']).status === 0;
+
+/** Where a command can be hurt: its calls from the moment that it opens the journal, to signals; its writes of the journal, to errors. */
+export async function injuriesOf(service: Service, subject: Subject): Promise<Injury[]> {
+  const calls = await traced(service, subject);
+  const from = calls.findIndex(({ line }) => line.includes('journal.db'));
+  const counts = new Map<string, number>();
+  const points = calls.map(({ call, line }, at) => {
+    const when = (counts.get(call) ?? 0) + 1;
+    counts.set(call, when);
+    return { call, when, isLate: at >= from, line };
+  });
+  const late = points.filter(({ isLate }) => isLate).map(({ call, when }) => ({ call, when }));
+  // With errors only calls on the journal's files are counted.
+  const writes = writing.flatMap((call) =>
+    Array.from({ length: subject.mostWrites }, (_, index) => ({ call, when: index + 1 })),
+  );
+  return [
+    ...late.flatMap((point) => (['SIGKILL', 'SIGINT'] as const).map((signal) => ({ ...point, signal }))),
+    ...writes.flatMap((point) => (['EIO', 'ENOSPC'] as const).map((error) => ({ ...point, error }))),
+  ];
+}
+
+async function traced(service: Service, subject: Subject): Promise<{ call: string; line: string }[]> {
+  const place = makePlace(service, await service.mint());
+  const log = join(place.folder, 'trace');
+  try {
+    const thing = await subject.make(service, place.key, place.folder);
+    await run(place, thing.args, ['-o', log, '-e', `trace=${watched.join(',')}`]);
+    const lines = readFileSync(log, 'utf8').split('\n');
+    return lines.flatMap((line) => {
+      const call = /^(\w+)\(/.exec(line)?.[1];
+      return call === undefined ? [] : [{ call, line }];
+    });
+  } finally {
+    place.remove();
+  }
+}
+
+const mostRepeats = 6;
+
+/** Hurts a command once, and repeats it until it says that all is done. @returns what was wrong. */
+export async function hurt(
+  service: Service,
+  key: string,
+  subject: Subject,
+  injury: Injury,
+): Promise<Finding[]> {
+  const place = makePlace(service, key);
+  const wrong: string[] = [];
+  try {
+    const thing = await subject.make(service, key, place.folder);
+    const how = 'signal' in injury ? `signal=${injury.signal}` : `error=${injury.error}`;
+    const only = 'signal' in injury ? [] : journalPaths(place.state);
+    const inject = `inject=${injury.call}:${how}:when=${injury.when}`;
+    let ended = await run(place, thing.args, [
+      '-o',
+      '/dev/null',
+      ...only,
+      '-e',
+      `trace=${injury.call}`,
+      '-e',
+      inject,
+    ]);
+    wrong.push(...(await untruths(thing, ended)));
+    for (let turn = 0; !isDone(ended); turn += 1) {
+      if (turn === mostRepeats) {
+        wrong.push(`not done after ${mostRepeats} repetitions: ${ended.code} ${ended.stderr}`);
+        break;
+      }
+      ended = await run(place, thing.args);
+      wrong.push(...(await untruths(thing, ended)));
+    }
+    const count = await thing.count();
+    if (count !== thing.meant) wrong.push(`${count} in place of ${thing.meant}`);
+  } finally {
+    place.remove();
+  }
+  return wrong.map((what) => ({ subject: subject.name, injury, wrong: what }));
+}
+
+/** It ended well, or had said what was made before it was hurt. */
+const isDone = (ended: Ended): boolean =>
+  ended.code === 0 || outcomeOf(ended)?.outcome === 'applied' || isWhole(ended.stdout);
+
+/** A record or a list, to its end. */
+function isWhole(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}
+
+async function untruths(thing: { count(): Promise<number> }, ended: Ended): Promise<string[]> {
+  const told = outcomeOf(ended);
+  if (ended.code === null || ended.signal !== null) return [];
+  const count = await thing.count();
+  if (ended.code === 0 && count === 0) return ['exit 0, and nothing was made'];
+  const isDenied = told?.outcome === 'not_sent' || told?.outcome === 'rejected';
+  return isDenied && count > 0 ? [`"${told.outcome}" of what was made: ${ended.stderr}`] : [];
+}
+
+interface Place {
+  readonly folder: string;
+  readonly state: string;
+  readonly key: string;
+  readonly environment: Record<string, string>;
+  remove(): void;
+}
+
+function makePlace(service: Service, key: string): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-sweep-'));
+  const state = join(folder, 'state');
+  const environment = {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    ERRAND_CONFIG_DIR: join(folder, 'config'),
+    ERRAND_STATE_DIR: state,
+    ERRAND_BASE_URL: service.baseUrl,
+    ERRAND_API_KEY: key,
+    ERRAND_NO_INPUT: '1',
+  };
+  return { folder, state, key, environment, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+const journalPaths = (state: string): string[] =>
+  ['', '-wal', '-shm', '-seal'].flatMap((end) => ['-P', join(state, `journal.db${end}`)]);
+
+/** Runs a command to its end; with flags, under strace. */
+function run({ environment }: Place, args: readonly string[], strace?: readonly string[]): Promise<Ended> {
+  const [command = '', ...all] = [
+    ...(strace ? ['strace', '-qq', '-e', 'signal=none', ...strace] : []),
+    ...[process.execPath, program, ...args],
+  ];
+  const child = spawn(command, all, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const late = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  return endOf(child).finally(() => clearTimeout(late));
+}

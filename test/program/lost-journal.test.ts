@@ -1,0 +1,26 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { errorOf, lose, shopping } from './shopping.ts';
+
+test('a state folder that is gone is not taken for new: nothing is ordered until somebody has looked', {
+  timeout: 60_000,
+}, async () => {
+  const shop = await shopping();
+  lose(shop, 'reset-after');
+  expect((await shop.order()).code).toBe(10);
+  rmSync(join(shop.place.folder, '.state'), { recursive: true });
+  const refused = await shop.order('-o', 'json');
+  expect(refused.code).toBe(1);
+  expect(errorOf(refused)).toMatchObject({
+    outcome: 'not_sent',
+    message: expect.stringContaining('journal.db is empty or gone, and a journal was begun there at'),
+    next: [{ command: 'errand order list' }, { command: 'errand order journal repair' }],
+  });
+  expect((await shop.run('order', 'list')).code).toBe(0);
+  expect(await shop.orders()).toHaveLength(1);
+  const repaired = await shop.run('order', 'journal', 'repair');
+  expect([repaired.code, repaired.stderr]).toEqual([0, expect.stringContaining('a new journal is begun')]);
+  expect((await shop.order()).code).toBe(0);
+  expect(await shop.orders()).toHaveLength(2);
+});

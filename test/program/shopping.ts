@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { readFault } from '../../src/sandbox/http/faults/spec.ts';
+import { FaultProxy, type NetworkFault } from '../faults/proxy.ts';
+import { orderBody, TestService } from '../service/service.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, type Finished } from './run.ts';
+
+const clockSet = new URL('./clock-set.mjs', import.meta.url).href;
+
+/** A service, a way to it that loses responses, and a machine that orders there. */
+export interface Shopping {
+  readonly place: Place;
+  readonly service: TestService;
+  /** What happens to the next requests that make something, in their order. */
+  readonly losses: FaultProxy;
+  /** `errand order create` of the same order each time. */
+  order(...more: readonly string[]): Promise<Finished>;
+  run(...args: readonly string[]): Promise<Finished>;
+  /** The orders that the service has. */
+  orders(): Promise<{ readonly id: string; readonly max_price: number }[]>;
+  /** Lets the clock of this machine go on, ms. */
+  later(ms: number): void;
+}
+
+/** @param faults of the service itself. */
+export async function shopping(...faults: readonly string[]): Promise<Shopping> {
+  const service = await TestService.start({
+    now: Date.now(),
+    faults: faults.map((text) => readFault(text) ?? expect.fail(`${text} is no fault`)),
+  });
+  const losses = new FaultProxy(service.baseUrl);
+  const place = makePlace({
+    ERRAND_NO_INPUT: '1',
+    ERRAND_BASE_URL: await losses.start(),
+    ERRAND_API_KEY: service.key,
+  });
+  onTestFinished(async () => {
+    await losses.stop();
+    await service.stop();
+    place.remove();
+  });
+  writeFileSync(join(place.folder, 'order.json'), JSON.stringify(orderBody(service.product('test-success'))));
+  const run = (...args: readonly string[]) => errand(place, args);
+  return {
+    place,
+    service,
+    losses,
+    run,
+    order: (...more) => run('order', 'create', '--file', 'order.json', '--retries', '0', ...more),
+    orders: async () => (await service.send('GET', '/orders?limit=500')).body.orders,
+    later: (ms) => {
+      const { NODE_OPTIONS: _, ...environment } = place.environment;
+      Object.assign(environment, {
+        NODE_OPTIONS: `--import=${clockSet}`,
+        CLOCK_SET_MS: String(ms),
+        CLOCK_SET_AFTER_MS: '-1',
+      });
+      Object.assign(place.environment, environment);
+    },
+  };
+}
+
+/** The next creates lose their responses so. */
+export function lose(shop: Shopping, ...faults: readonly NetworkFault[]): void {
+  shop.losses.faults = [...faults];
+}
+
+/** The error that a run printed as JSON. */
+export const errorOf = ({ stderr }: Finished) => JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error;

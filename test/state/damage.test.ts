@@ -1,0 +1,189 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DamagedError } from '../../src/errors.ts';
+import { loadSqlite, type Sqlite } from '../../src/sqlite/load.ts';
+import { Journal, type JournalOptions } from '../../src/state/journal.ts';
+import { repairJournal } from '../../src/state/journal-repair.ts';
+import { baseUrl, inAnotherProcess, intent, recordedElsewhere } from './intents.ts';
+
+const now = Date.parse('2026-03-01T12:00:00Z');
+const recent = { repeatedSince: now - 600_000 };
+
+describe('a journal that was changed on disk', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'errand-damage-'));
+    file = join(folder, 'journal.db');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function opened<T>(work: (journal: Journal) => T | Promise<T>, options?: JournalOptions): Promise<T> {
+    const journal = await Journal.open(folder, () => now, options);
+    try {
+      return await work(journal);
+    } finally {
+      journal.close();
+    }
+  }
+
+  function change(sql: string): void {
+    const database: Sqlite = new (loadSqlite())(file);
+    database.exec(sql);
+    database.close();
+  }
+
+  test.each([
+    ['its body', "body = replace(body, '5000', '9000')"],
+    ['its state', "state = 'refused'"],
+    ['its service', "base_url = 'https://evil.example'"],
+    ['its order', "order_id = 'another'"],
+    ['its time', "created_at = '2020-01-01T00:00:00.000Z'"],
+    ['whose account it is', "account = 'another'"],
+    ['its checksum', "checksum = 'x'"],
+  ])('in %s: the record is damaged, is never sent, and keeps its place', async (_, set) => {
+    recordedElsewhere(folder, now, 'k1');
+    change(`UPDATE intents SET ${set}`);
+    await opened(async (journal) => {
+      expect(journal.list(true)).toMatchObject([
+        { state: 'damaged', message: 'the record was changed on disk' },
+      ]);
+      expect(journal.list()).toHaveLength(1);
+      expect(await journal.record(intent('k2'), recent)).toMatchObject({ twin: { situation: 'damaged' } });
+    });
+  });
+
+  test('in its key: what it stands for is still found', async () => {
+    recordedElsewhere(folder, now, 'k1');
+    change("UPDATE intents SET key = 'k9'");
+    await opened(async (journal) => {
+      expect(journal.find('k1', baseUrl)).toBeUndefined();
+      expect(await journal.record(intent('k2'), recent)).toMatchObject({ twin: { situation: 'damaged' } });
+      await journal.forget('k9', baseUrl);
+      expect(await journal.record(intent('k3'), recent)).toEqual({ mayBeSent: false });
+    });
+  });
+
+  test.each([
+    ['a record is gone', 'DELETE FROM intents'],
+    ['a record is no longer owed', 'UPDATE intents SET live = 0'],
+    ['a record stands for another', 'UPDATE intents SET twin = 1'],
+    ['the tally is gone', 'DELETE FROM tally'],
+    ['the tally says less', "UPDATE tally SET rows = '0', live = '0', twins = '0'"],
+    ['a column is gone', 'DROP INDEX intents_live'],
+  ])('so that %s: it is not used, and says so', async (_, sql) => {
+    recordedElsewhere(folder, now, 'k1');
+    change(sql);
+    await opened(async (journal) => {
+      expect(() => journal.list()).toThrow(DamagedError);
+      await expect(journal.record(intent('k2'), recent)).rejects.toThrow(DamagedError);
+    });
+  });
+
+  test('whose last entries are lost with its WAL: it is not used', async () => {
+    recordedElsewhere(folder, now, 'k1');
+    change('PRAGMA wal_checkpoint(TRUNCATE)');
+    recordedElsewhere(folder, now, 'k2', 1);
+    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`);
+    await opened((journal) => expect(() => journal.list()).toThrow(/its last entries are missing/));
+  });
+
+  test('that is empty or gone where one was begun is not taken for new', async () => {
+    recordedElsewhere(folder, now, 'k1');
+    for (const name of readdirSync(folder)) if (!name.endsWith('-seal')) rmSync(join(folder, name));
+    await expect(opened(() => {})).rejects.toThrow(/journal.db is empty or gone/);
+    rmSync(join(folder, 'journal.db-seal'));
+    rmSync(file, { force: true });
+    const birth = { since: '2026-02-01T00:00:00.000Z', note: async () => {} };
+    await expect(opened(() => {}, { birth })).rejects.toThrow(/a journal was begun there at 2026-02-01/);
+    writeFileSync(file, '');
+    await expect(opened(() => {}, { birth })).rejects.toThrow(DamagedError);
+    rmSync(file);
+    await opened((journal) => expect(journal.list()).toEqual([]));
+  });
+
+  test('notes its birth once an intent is in it', async () => {
+    const noted: string[] = [];
+    const birth = { since: undefined, note: async (at: string) => void noted.push(at) };
+    await opened((journal) => void journal.list(), { birth });
+    expect(noted).toEqual([]);
+    await opened(async (journal) => void (await journal.record(intent('k1'))), { birth });
+    expect(noted).toEqual([new Date(now).toISOString()]);
+  });
+
+  test('a seal that is damaged itself is no reason to refuse', async () => {
+    recordedElsewhere(folder, now, 'k1');
+    writeFileSync(`${file}-seal`, '000000000999 0000000000000000\n');
+    await opened((journal) => expect(journal.list()).toHaveLength(1));
+  });
+
+  test('is repaired: what is intact is kept, what is not is set aside, the old file stays', async () => {
+    recordedElsewhere(folder, now, 'k1');
+    const work = `await journal.record(${JSON.stringify(intent('k2', 2))}); await journal.respond('k2', '${baseUrl}', 'order-2', { apiKey: 'xx_test_1', receipt: undefined })`;
+    inAnotherProcess(folder, now, work);
+    recordedElsewhere(folder, now, 'k3', 3);
+    change("UPDATE intents SET body = '{}' WHERE key = 'k3'; DELETE FROM tally");
+    const repaired = await repairJournal(folder, 'damaged-now', {});
+    expect(repaired).toMatchObject({
+      aside: `${file}.damaged-now`,
+      kept: 2,
+      damaged: [{ key: 'k3' }],
+      recorded: 3,
+    });
+    expect(existsSync(`${file}.damaged-now`)).toBe(true);
+    await opened(async (journal) => {
+      const states = journal.list(true).map(({ key, state }) => [key, state]);
+      expect(Object.fromEntries(states)).toEqual({ k1: 'intended', k2: 'responded', k3: 'damaged' });
+      expect(journal.grants.of('order-2', baseUrl)).toMatchObject({ apiKey: 'xx_test_1' });
+      expect(await journal.record(intent('k9', 2), recent)).toMatchObject({
+        twin: { situation: 'unreported' },
+      });
+    });
+  });
+
+  test('is repaired where it is no database at all', async () => {
+    recordedElsewhere(folder, now, 'k1');
+    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+    writeFileSync(file, 'no database at all, whatever it may have been');
+    await expect(opened(() => {})).rejects.toThrow(DamagedError);
+    expect(await repairJournal(folder, 'damaged-now', {})).toMatchObject({ kept: 0, recorded: 1 });
+    await opened((journal) => expect(journal.list()).toEqual([]));
+  });
+});
+
+describe('a journal of an earlier version', () => {
+  test('is taken over: what was open is intended, what was settled is reported', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'errand-upgrade-'));
+    const database: Sqlite = new (loadSqlite())(join(folder, 'journal.db'));
+    const body = JSON.stringify({
+      products: [{ url: 'https://shop.example/1' }],
+      max_price: 5000,
+      idempotency_key: 'k1',
+    });
+    database.exec(`
+      CREATE TABLE intents (key TEXT NOT NULL, base_url TEXT NOT NULL, state TEXT NOT NULL, operation TEXT NOT NULL,
+        profile TEXT NOT NULL, sent_with TEXT NOT NULL, body_hash TEXT NOT NULL, body TEXT NOT NULL, order_id TEXT, code TEXT,
+        message TEXT, pid INTEGER NOT NULL, process_started TEXT NOT NULL, created_at TEXT NOT NULL, settled_at TEXT,
+        payment TEXT, credential TEXT, PRIMARY KEY (key, base_url)) STRICT;
+      CREATE TABLE grants (order_id TEXT NOT NULL, base_url TEXT NOT NULL, api_key TEXT, receipt TEXT, created_at TEXT NOT NULL,
+        PRIMARY KEY (order_id, base_url)) STRICT;
+      INSERT INTO intents VALUES ('k1', '${baseUrl}', 'open', 'order.create', 'work', 'xx_test_…a1b2', 'h', '${body}', NULL, NULL,
+        NULL, 1, 'x', '2026-03-01T11:00:00.000Z', NULL, NULL, NULL);
+      INSERT INTO intents VALUES ('k2', '${baseUrl}', 'settled', 'order.create', 'work', 'xx_test_…a1b2', 'h', '${body}', 'order-2',
+        NULL, NULL, 1, 'x', '2026-03-01T10:00:00.000Z', '2026-03-01T10:00:01.000Z', NULL, NULL);
+      PRAGMA user_version = 2;`);
+    database.close();
+    const journal = await Journal.open(folder, () => now);
+    expect(journal.list(true)).toMatchObject([
+      { key: 'k2', state: 'reported', order_id: 'order-2' },
+      { key: 'k1', state: 'intended' },
+    ]);
+    expect(await journal.record(intent('k3'), recent)).toMatchObject({
+      twin: { situation: 'in_doubt', record: { key: 'k1' } },
+    });
+    journal.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
