@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { createNotices } from './notices.js';
 
 /**
  * What libraries load at each start and errand does not use: commander's executable subcommands (3 ms), undici's HTTP/2
@@ -104,17 +105,21 @@ async function write(input, output, ...plugins) {
   await bundle.close();
 }
 
+const notices = createNotices();
 rmSync('dist', { recursive: true, force: true });
-await write('src/main.ts', {
+const program = {
   dir: 'dist',
   sourcemap: true,
   sourcemapExcludeSources: true,
   comments: { legal: true, annotation: false, jsdoc: false },
   chunkFileNames: '[name]-[hash].js',
   codeSplitting: { groups: [...groups, shared] },
-});
+};
+await write('src/main.ts', program, notices.plugin);
 await write(
   'src/complete.ts',
   { file: 'dist/complete.js', sourcemap: true, sourcemapExcludeSources: true, codeSplitting: false },
   programTreeMade,
+  notices.plugin,
 );
+notices.write('dist/THIRD-PARTY-NOTICES');

@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makePlace } from './place.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const built = join(root, 'dist');
+const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
+const scripts = readdirSync(built).filter((name) => name.endsWith('.js'));
+const notices = text(built, 'THIRD-PARTY-NOTICES');
+
+/** What a script imports, at once or later. */
+const importsOf = (script: string): string[] =>
+  [...text(built, script).matchAll(/\b(?:from|import)\s*\(?\s*["'`]([\w@.][\w@./:-]*)["'`]/g)].map(
+    ([, name = '']) => name,
+  );
+
+/** The folder of a package with a version, from one of its files. */
+function packageOf(file: string): { name: string; version: string; license: string; folder: string } {
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
+    try {
+      const manifest = JSON.parse(text(folder, 'package.json'));
+      if (manifest.version) return { ...manifest, folder };
+    } catch {
+      // The package begins further up.
+    }
+  }
+  return expect.fail(`${file} belongs to no package`);
+}
+
+/** By the source maps, which know of each piece of the bundle where it comes from. */
+function bundledPackages(): ReturnType<typeof packageOf>[] {
+  // The bundler's own part has no map.
+  const mapped = scripts.filter((script) => !script.startsWith('rolldown-runtime-'));
+  const sources = mapped.flatMap((script): string[] => JSON.parse(text(built, `${script}.map`)).sources);
+  const foreign = [...new Set(sources)].filter((source) => source.includes('/node_modules/'));
+  const packages = foreign.map((source) => packageOf(join(built, source)));
+  return [...new Map(packages.map((one) => [`${one.name} ${one.version}`, one])).values()];
+}
+
+describe('the licences of what the bundle holds', () => {
+  const packages = bundledPackages();
+  const titles = notices.split('\n').filter((line) => line.includes(' | '));
+
+  test('each package is named once with its licence and its source, and its licence is there word for word', () => {
+    expect(packages.length).toBeGreaterThan(40);
+    for (const { name, version, license, folder } of packages) {
+      const own = titles.filter((title) => title.startsWith(`${name} ${version} | ${license} | https://`));
+      expect([name, own.length]).toEqual([name, 1]);
+      const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file)) ?? '';
+      const part = notices.split(/^-{80}$/m).find((one) => one.includes(`${own[0]}\n`));
+      expect(part, name).toContain(text(folder, licence).trim());
+    }
+  });
+
+  test('no other is named, but for what packages and the bundler put in by themselves', () => {
+    const known = packages.map(({ name, version }) => `${name} ${version}`);
+    const others = titles.map((title) => title.split(' | ')[0] ?? '').filter((name) => !known.includes(name));
+    expect(others.map((name) => name.replace(/ [\d.]+$/, ''))).toEqual(['llhttp (in undici)', 'rolldown']);
+  });
+
+  test('nothing is imported but Node and the bundle', () => {
+    const outside = scripts.flatMap(importsOf).filter((name) => !name.startsWith('./') && !isBuiltin(name));
+    expect(outside).toEqual([]);
+  });
+});
+
+describe('the package', () => {
+  const place = makePlace();
+  const npm = (...args: string[]): string =>
+    execFileSync('npm', [...args, '--ignore-scripts', '--silent'], { cwd: root, encoding: 'utf8' });
+
+  test('holds what runs and its notices, and nothing else', () => {
+    const [{ files }] = JSON.parse(npm('pack', '--dry-run', '--json'));
+    const packed = files.map(({ path }: { path: string }) => path);
+    const reached = new Set(['main.js', 'complete.js']);
+    for (const script of reached)
+      for (const name of importsOf(script)) if (name.startsWith('./')) reached.add(name.slice(2));
+    const inFolder = (folder: string) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`);
+    expect(packed.toSorted()).toEqual(
+      [
+        ...['LICENSE', 'README.md', 'package.json', 'dist/THIRD-PARTY-NOTICES'],
+        ...[...reached].map((name) => `dist/${name}`),
+        ...inFolder('bin'),
+        ...inFolder('completions'),
+      ].toSorted(),
+    );
+  });
+
+  test('runs by itself', () => {
+    onTestFinished(() => place.remove());
+    const file = npm('pack', '--pack-destination', place.folder).trim();
+    execFileSync('tar', ['-xzf', file], { cwd: place.folder });
+    mkdirSync(join(place.folder, 'node_modules'));
+    symlinkSync(
+      join(root, 'node_modules/@photostructure'),
+      join(place.folder, 'node_modules/@photostructure'),
+    );
+    const run = (...args: string[]): string =>
+      execFileSync(process.execPath, ['package/bin/errand.js', ...args], {
+        cwd: place.folder,
+        env: place.environment,
+        encoding: 'utf8',
+      });
+    expect(JSON.parse(run('wallet', '-o', 'json'))).toHaveProperty('balance');
+    expect(run('completion', 'bash')).toContain('complete');
+    expect(run('__complete', '--', 'wal')).toContain('wallet');
+  });
+});
+
+test('a place in the built program leads to its line of the sources', () => {
+  const script = scripts.find((name) => name.startsWith('wallet-')) ?? '';
+  const column = text(built, script).indexOf('wallet') + 1;
+  const where = execFileSync(process.execPath, ['.ci/where.js', `dist/${script}:1:${column}`], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  expect(where).toMatch(/^src\/commands\/wallet\/[\w-]+\.ts:\d+:\d+\n$/);
+});
