@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OperationName } from '../../src/contract/operations/index.ts';
-import { route } from '../../src/sandbox/http/routes.ts';
+import { findRoute } from '../../src/sandbox/http/routes.ts';
 import type { TestService } from '../service/service.ts';
 import type { Mutation } from './mutations.ts';
 
@@ -60,8 +60,12 @@ export class DistortingService {
     this.#service.pass(3000);
     const text = await answer.text();
     const passed = { status: answer.status, headers: givenBack(answer), text };
-    const found = route(method, new URL(url, 'http://x').pathname);
-    if (!answer.ok || !('name' in found) || !answer.headers.get('content-type')?.includes('json'))
+    const found = findRoute(method, new URL(url, 'http://x').pathname);
+    if (
+      !answer.ok ||
+      !('kind' in found && found.kind === 'operation') ||
+      !answer.headers.get('content-type')?.includes('json')
+    )
       return passed;
     const body: unknown = withHaste(JSON.parse(text));
     this.samples.push({ operation: found.name, body });

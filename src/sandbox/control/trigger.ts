@@ -1,6 +1,6 @@
 import { type ErrorType, errorTypes } from '../../contract/error-codes.ts';
 import { fullestSandboxWalletCents } from '../../contract/limits.ts';
-import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
+import { type SandboxTrigger, sandboxTriggers } from '../../contract/sandbox-triggers.ts';
 import { findAccount } from '../accounts/records.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';
 import { usualLimits } from '../http/body-limits.ts';
@@ -31,13 +31,8 @@ interface Target {
 
 type Fire = (target: Target) => Promise<object> | object;
 
-/** Makes something happen now; undefined for a request that is none of this control's. @throws Refusal, Invalid. */
-export async function control(
-  service: Service,
-  request: SandboxRequest,
-  pathname: string,
-): Promise<SandboxResponse | undefined> {
-  if (request.method !== 'POST' || pathname !== triggerPath) return undefined;
+/** Makes something happen now. @throws Refusal, Invalid. */
+export async function fireTrigger(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
   const now = service.clock.now();
   const caller = identify(service, 'bearer', request, now);
   if (!caller) throw new Error('a bearer endpoint has a caller');

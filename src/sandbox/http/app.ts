@@ -1,29 +1,15 @@
-import type { OperationName } from '../../contract/operations/index.ts';
-import { readParameters } from '../../contract/parameters.ts';
 import { DatabaseError } from '../../sqlite/database-error.ts';
-import { placeRows } from '../bulk/place-rows.ts';
-import { bringUpToDate } from '../control/bring-up-to-date.ts';
-import { control } from '../control/trigger.ts';
-import { pageFor } from '../pages/index.ts';
 import { prefersHtml } from '../pages/prefers-html.ts';
-import { isProbe, probeRefusal } from '../payments/probe.ts';
-import { labelAnswer } from '../returns/labels.ts';
+import { labelResponse } from '../returns/labels.ts';
 import type { Service } from '../service.ts';
-import { noteCall } from '../wallet/usage.ts';
-import { limitsFor, limitsOf } from './body-limits.ts';
-import { identify } from './caller.ts';
+import { limitsFor } from './body-limits.ts';
+import { callOperation } from './call.ts';
 import { finisher } from './finish.ts';
-import type { Call, HandlerAnswer } from './handler.ts';
-import { handlers } from './handlers.ts';
 import { refusedHost } from './hosts.ts';
-import { answerTo, Invalid, json, Refusal } from './refusal.ts';
-import { bodyTooLarge, readBody, readQuery, readTarget } from './request.ts';
-import { writeAnswer } from './response.ts';
-import { type Match, route } from './routes.ts';
+import { answerTo, json } from './refusal.ts';
+import { bodyTooLarge, readTarget } from './request.ts';
+import { findRoute } from './routes.ts';
 import { type Handle, headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
-
-/** How long a request may work at rows of batches that are due before it is answered, ms. */
-const placingBudgetMs = 40;
 
 /**
  * The service as a function: a request in, an answer out, no socket. A bug is a 500 and told to the service's `report`.
@@ -55,21 +41,29 @@ export function createApp(service: Service): Handle {
 }
 
 async function answer(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
-  const { bytes } = limitsFor(request.method, request.target);
+  const { pathname, search } = readTarget(request.target);
+  const found = findRoute(request.method, pathname, prefersHtml(headerOf(request, 'accept')));
+  const { bytes } = limitsFor(found);
   if (request.body.length > bytes) return bodyTooLarge(bytes);
   const elsewhere = await refusedHost(request, service.config);
   if (elsewhere) return elsewhere;
   if (service.store.unwritable && request.method !== 'GET') throw service.store.unwritable;
-  const { pathname, search } = readTarget(request.target);
-  const shown = pageFor(service, request, pathname, search);
-  if (shown) return 'allowed' in shown ? unknownRoute(request.method, pathname, shown.allowed) : shown;
-  const label = request.method === 'GET' ? await labelAnswer(service, pathname, search) : undefined;
-  if (label) return label;
-  const controlled = await control(service, request, pathname);
-  if (controlled) return controlled;
-  const found = route(request.method, pathname);
   if ('allowed' in found) return unknownRoute(request.method, pathname, found.allowed);
-  return call(service, found, request, search);
+  switch (found.kind) {
+    case 'operation':
+      return callOperation(service, found, request, search);
+    case 'label':
+      return labelResponse(service, found.path, search);
+    case 'trigger': {
+      const { fireTrigger } = await import('../control/trigger.ts');
+      return fireTrigger(service, request);
+    }
+    case 'page': {
+      // Of the pages nothing is loaded before: the command's own sandbox shows none.
+      const { showPage } = await import('../pages/pages.ts');
+      return showPage(found.name, { service, request, path: found.path, search });
+    }
+  }
 }
 
 function unknownRoute(method: string, pathname: string, allowed: readonly string[]): SandboxResponse {
@@ -84,53 +78,4 @@ function unknownRoute(method: string, pathname: string, allowed: readonly string
   const methods = allowed.flatMap((name) => (name === 'GET' ? [name, 'HEAD'] : [name])).join(', ');
   const message = `${pathname} takes ${methods}, not ${method}.`;
   return json(405, { code: 'bad_request', message, details: {} }, { allow: methods });
-}
-
-/** The terms in a body as a query has them. */
-const asQuery = (body: unknown): Record<string, string[]> =>
-  Object.fromEntries(
-    Object.entries(Object(body)).flatMap(([name, value]) => (value == null ? [] : [[name, [String(value)]]])),
-  );
-
-async function call(
-  service: Service,
-  { name, operation, path }: Match,
-  request: SandboxRequest,
-  search: string,
-): Promise<SandboxResponse> {
-  const now = service.clock.now();
-  const caller = identify(service, operation.auth, request, now);
-  if (caller) request.identified?.(caller.userId);
-  if (caller?.orderId && name !== 'order.get' && name !== 'order.timeline')
-    throw new Refusal('forbidden', 'This temporary key reads one order only.');
-  const handler = handlers[name];
-  const raw = Object.fromEntries(Object.entries(path).map(([key, value]) => [key, [value]]));
-  const inPath = readParameters(operation.pathParameters ?? {}, [], 'path', raw);
-  const rawQuery = readQuery(search);
-  if (isProbe(name, request, rawQuery)) throw await probeRefusal(service, name, { request, rawQuery, now });
-  const body = await readBody(operation.body, request, limitsOf(name));
-  const terms = operation.body?.joinsQuery ? { ...rawQuery, ...asQuery(body.value) } : rawQuery;
-  const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', terms);
-  const issues = [...inPath.issues, ...body.issues, ...inQuery.issues];
-  if (issues.length > 0) throw new Invalid(issues);
-  await placeRows(service, now, placingBudgetMs);
-  await bringUpToDate(service, now);
-  // The table pairs each name with its handler; what was read above is what that handler declares.
-  const run = handler as (
-    service: Service,
-    call: Call<OperationName>,
-  ) => HandlerAnswer<OperationName> | Promise<HandlerAnswer<OperationName>>;
-  const answered = await run(service, {
-    caller,
-    path: inPath.values,
-    query: inQuery.values,
-    body: body.value,
-    request,
-    now,
-  } as Call<OperationName>);
-  if (caller) {
-    const count = 'count' in answered ? answered.count : undefined;
-    noteCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);
-  }
-  return writeAnswer(operation.answer, answered);
 }

@@ -1,7 +1,6 @@
 import { type OperationName, operations } from '../../contract/operations/index.ts';
 import type { JsonLimits } from './read-json.ts';
-import { readTarget } from './request.ts';
-import { route } from './routes.ts';
+import type { findRoute } from './routes.ts';
 
 /** How much a request may bring, so that it keeps nobody waiting for long. The specification names no bound. */
 export interface BodyLimits extends JsonLimits {
@@ -19,8 +18,6 @@ export function limitsOf(name: OperationName): BodyLimits {
   return 'body' in operation && operation.body.schema === 'BulkUploadRequest' ? tableLimits : usualLimits;
 }
 
-/** The same before a request is read: by its method and target. */
-export function limitsFor(method: string, target: string): BodyLimits {
-  const found = route(method, readTarget(target).pathname);
-  return 'name' in found ? limitsOf(found.name) : usualLimits;
-}
+/** The limits of whatever a request leads to. */
+export const limitsFor = (found: ReturnType<typeof findRoute>): BodyLimits =>
+  'kind' in found && found.kind === 'operation' ? limitsOf(found.name) : usualLimits;

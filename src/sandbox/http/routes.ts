@@ -1,69 +1,114 @@
-import type { Operation } from '../../contract/operation.ts';
+import type { Method } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
+import { triggerPath } from '../../contract/sandbox-triggers.ts';
+import { type PageName, pageRows } from '../pages/routes.ts';
+import { labelPath } from '../returns/labels.ts';
+
+/** What a request leads to: an operation of the service, a page for people, a return's label, or what makes events happen. */
+type Target =
+  | { readonly kind: 'operation'; readonly name: OperationName }
+  | { readonly kind: 'page'; readonly name: PageName }
+  | { readonly kind: 'label' }
+  | { readonly kind: 'trigger' };
 
 interface Route {
-  readonly name: OperationName;
-  readonly operation: Operation;
-  readonly segments: readonly string[];
+  readonly method: Method;
+  /** Parameters in braces, each from the beginning of its segment. */
+  readonly path: string;
+  readonly target: Target;
+  /** Only for those who ask for a page; the API has the same path. */
+  readonly isForReaders?: boolean;
 }
 
-export interface Match {
-  readonly name: OperationName;
-  readonly operation: Operation;
-  readonly path: Readonly<Record<string, string>>;
+export type Match = Target & { readonly path: Readonly<Record<string, string>> };
+
+// The table's own names, which `Object.keys` does not type.
+const operationNames = Object.keys(operations) as OperationName[];
+
+/** All that the sandbox answers to. */
+const table: readonly Route[] = [
+  ...pageRows.flatMap((row): Route[] => {
+    const { path } = row;
+    const isForReaders = 'shared' in row;
+    return [
+      ...('GET' in row ? [pageRoute('GET', path, row.GET, isForReaders)] : []),
+      ...('POST' in row ? [pageRoute('POST', path, row.POST, isForReaders)] : []),
+    ];
+  }),
+  ...operationNames.map((name): Route => {
+    const { method, path } = operations[name];
+    return { method, path, target: { kind: 'operation', name } };
+  }),
+  { method: 'GET', path: labelPath, target: { kind: 'label' } },
+  { method: 'POST', path: triggerPath, target: { kind: 'trigger' } },
+];
+
+function pageRoute(method: Method, path: string, name: PageName, isForReaders: boolean): Route {
+  return { method, path, target: { kind: 'page', name }, isForReaders };
 }
 
-const isParameter = (segment: string): boolean => segment.startsWith('{');
+/** A segment of a path: a text, or a parameter with what ends the segment after it. */
+type Segment = string | { readonly parameter: string; readonly end: string };
 
-/** Routes by method and number of segments; literal segments win over parameters. */
-const routes: ReadonlyMap<string, readonly Route[]> = grouped(
-  Object.entries(operations)
-    .map(
-      ([name, operation]): Route => ({
-        name: name as OperationName,
-        operation,
-        segments: operation.path.split('/'),
-      }),
-    )
-    .sort((a, b) => a.segments.filter(isParameter).length - b.segments.filter(isParameter).length),
-);
+const segmentOf = (text: string): Segment => {
+  const [, parameter, end = ''] = /^\{(\w+)\}(.*)$/.exec(text) ?? [];
+  return parameter === undefined ? text : { parameter, end };
+};
 
-function grouped(all: readonly Route[]): Map<string, Route[]> {
-  const groups = new Map<string, Route[]>();
-  for (const entry of all) {
-    const key = `${entry.operation.method} ${entry.segments.length}`;
-    groups.set(key, [...(groups.get(key) ?? []), entry]);
+interface ReadRoute extends Route {
+  readonly segments: readonly Segment[];
+}
+
+/** A slash at the end changes nothing. */
+const split = (path: string): string[] => path.replace(/\/$/, '').split('/');
+
+const parameterCount = ({ segments }: ReadRoute): number =>
+  segments.filter((segment) => typeof segment !== 'string').length;
+
+/** Routes by their number of segments; a literal segment wins over a parameter, and a page over the API. */
+const routes = new Map<number, ReadRoute[]>();
+for (const route of table
+  .map((row): ReadRoute => ({ ...row, segments: split(row.path).map(segmentOf) }))
+  .sort((one, other) => parameterCount(one) - parameterCount(other))) {
+  const { length } = route.segments;
+  routes.set(length, [...(routes.get(length) ?? []), route]);
+}
+
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
+
+/**
+ * What a method and a path lead to; where only the method is wrong, the methods that the path has.
+ * @param isReader whether a page is asked for rather than JSON.
+ */
+export function findRoute(
+  method: string,
+  pathname: string,
+  isReader = false,
+): Match | { readonly allowed: readonly Method[] } {
+  const segments = split(pathname);
+  const candidates = routes.get(segments.length) ?? [];
+  for (const route of candidates) {
+    if (route.method !== method || (route.isForReaders && !isReader)) continue;
+    const path = match(route.segments, segments);
+    if (path) return { ...route.target, path };
   }
-  return groups;
-}
-
-/** The operation for a method and a path; where only the method is wrong, the methods that the path has. */
-export function route(method: string, pathname: string): Match | { readonly allowed: readonly string[] } {
-  const segments = pathname.length > 1 ? pathname.replace(/\/$/, '').split('/') : ['', ''];
-  for (const { name, operation, segments: template } of routes.get(`${method} ${segments.length}`) ?? []) {
-    const path = match(template, segments);
-    if (path) return { name, operation, path };
-  }
-  const allowed = ['GET', 'POST', 'PUT', 'DELETE'].filter((other) =>
-    (routes.get(`${other} ${segments.length}`) ?? []).some((candidate) =>
-      match(candidate.segments, segments),
-    ),
+  const found = new Set(
+    candidates.filter((route) => match(route.segments, segments)).map((route) => route.method),
   );
-  return { allowed };
+  return { allowed: methods.filter((name) => found.has(name)) };
 }
 
-function match(template: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
+function match(template: readonly Segment[], segments: readonly string[]): Match['path'] | undefined {
   const path: Record<string, string> = {};
   for (const [index, part] of template.entries()) {
     const segment = segments[index] ?? '';
     // Escaped or not, it is the same path (RFC 3986, 6.2.2.2).
     const value = segment.includes('%') ? decoded(segment) : segment;
-    if (value === undefined || value === '') {
-      if (part === segment) continue;
-      return undefined;
-    }
-    if (isParameter(part)) path[part.slice(1, -1)] = value;
-    else if (part !== value) return undefined;
+    if (value === part) continue;
+    if (value === undefined || typeof part === 'string') return undefined;
+    const { parameter, end } = part;
+    if (!value.endsWith(end) || value.length === end.length) return undefined;
+    path[parameter] = value.slice(0, value.length - end.length);
   }
   return path;
 }

@@ -10,7 +10,9 @@ import { type Draw, sendHalf, standIn } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';
 import type { Fault } from './faults/spec.ts';
 import { json } from './refusal.ts';
+import { readTarget } from './request.ts';
 import type { RequestLog } from './request-log.ts';
+import { findRoute } from './routes.ts';
 import { Uploads } from './upload.ts';
 import type { Handle, SandboxResponse } from './wire.ts';
 
@@ -128,7 +130,8 @@ async function respond(
   const { fault, altering, alter } = draw(request);
   const noted = requests.begin({ at: now(), method, target, fault: fault ?? altering[0] });
   const headOnly = method === 'HEAD';
-  const upload = await uploads.read(request, limitsFor(method, target).bytes);
+  const { bytes } = limitsFor(findRoute(method, readTarget(target).pathname));
+  const upload = await uploads.read(request, bytes);
   if ('refusal' in upload) {
     const { refusal } = upload;
     noted.answered(refusal);

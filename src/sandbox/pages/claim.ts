@@ -8,10 +8,10 @@ import type { Page } from './page.ts';
 const narrow = true;
 
 /** The page that a `claim_url` leads to: a human claims the sandbox, and its key goes on working. */
-export const claimPage: Page = async (asked) => {
-  const { service, request, parts } = asked;
+export const claimPage: Page<'claim'> = async (visit) => {
+  const { service, request, path } = visit;
   const { store, clock } = service;
-  const [token = ''] = parts;
+  const { token } = path;
   const found = claimable(store, token);
   if (!found)
     return htmlPage('No such sandbox', html`<p>This link claims no sandbox.</p>`, { status: 404, narrow });
@@ -22,7 +22,7 @@ export const claimPage: Page = async (asked) => {
   const email = emailIn(form);
   if (email === undefined) return asking('That is no email address.');
   // Another may have been faster.
-  if ((await claim(store, token, email, clock.now())) !== 'claimed') return claimPage(asked);
+  if ((await claim(store, token, email, clock.now())) !== 'claimed') return claimPage(visit);
   return htmlPage(
     'Claimed',
     html`<div class="card"><p>The sandbox belongs to ${email} now. Its key works as before.</p></div>`,

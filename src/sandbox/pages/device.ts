@@ -13,7 +13,7 @@ const decisions: ReadonlyMap<string | null, Decision> = new Map([
 ]);
 
 /** Where a person approves or denies a device's code. */
-export const devicePage: Page = async ({ service: { store, clock }, request, search }) => {
+export const devicePage: Page<'device'> = async ({ service: { store, clock }, request, search }) => {
   if (request.method !== 'POST') {
     const [code = ''] = readQuery(search).user_code ?? [];
     return asking(code);

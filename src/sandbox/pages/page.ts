@@ -1,15 +1,22 @@
 import type { SandboxRequest, SandboxResponse } from '../http/wire.ts';
 import type { Service } from '../service.ts';
+import type { PageName, PagePath } from './routes.ts';
 
-/** A request for a page, as the page sees it. */
-export interface Asked {
+/** A request for any page. */
+export interface AnyPageRequest {
   readonly service: Service;
   readonly request: SandboxRequest;
-  /** What the path's pattern captured. */
-  readonly parts: readonly string[];
+  readonly path: Readonly<Record<string, string>>;
   /** The query, without its mark. */
   readonly search: string;
 }
 
+/** A request for a page, with the parameters that its row of the routes has. */
+interface PageRequest<N extends PageName> extends AnyPageRequest {
+  readonly path: PagePath<N>;
+}
+
 /** @throws Refusal, DatabaseError. */
-export type Page = (asked: Asked) => SandboxResponse | Promise<SandboxResponse>;
+export type Page<N extends PageName> = (
+  request: PageRequest<N>,
+) => SandboxResponse | Promise<SandboxResponse>;

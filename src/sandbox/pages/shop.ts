@@ -19,7 +19,7 @@ const kinds: readonly { readonly title: string; readonly has: (product: TestProd
 ];
 
 /** Every product of the sandbox's own shop, by what it rehearses. */
-export const shopPage: Page = () =>
+export const shopPage: Page<'shop'> = () =>
   htmlPage(
     'The sandbox shop',
     html`<p class="lead">Products that rehearse every outcome. Order one from the service, and it happens.</p>${kinds.map(
@@ -35,7 +35,7 @@ export const shopPage: Page = () =>
   );
 
 /** What a product rehearses, and the command that orders it. */
-export const productPage: Page = ({ service: { config }, parts: [slug = ''] }) => {
+export const productPage: Page<'product'> = ({ service: { config }, path: { slug } }) => {
   if (!isTestSlug(slug)) {
     const body = html`<p class="lead">The shop has no such product. <a href="${shopPath}">All products</a></p>`;
     return htmlPage('No such product', body, { status: 404, links: siteLinks, narrow: true });

@@ -16,7 +16,7 @@ type Tracked = Shape<'PublicTrackingResponse'>;
 const headers = { vary: 'Accept' };
 
 /** What anyone who holds an order's id sees of it: never whom it is for. */
-export const trackingPage: Page = async ({ service, parts: [id = ''] }) => {
+export const trackingPage: Page<'tracking'> = async ({ service, path: { order_id: id } }) => {
   await bringUpToDate(service, service.clock.now());
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   if (order) return found(publicTracking(order.record));

@@ -11,8 +11,9 @@ import type { ReturnRecord, ReturnState } from './types.ts';
 
 type Signer = Pick<Service, 'store'>;
 
-const labelPath = /^\/labels\/([0-9a-f-]{36})\/([1-9]\d{0,3})\.pdf$/;
-const pathOf = (id: string, number: number): string => `/labels/${id}/${number}.pdf`;
+/** Where labels are. The service's table does not have it, because a return names the addresses of its own. */
+export const labelPath = '/labels/{id}/{number}.pdf';
+const pathOf = (id: string, number: number | string): string => `/labels/${id}/${number}.pdf`;
 
 /** The return as it is shown at `now` (ms), the links of its labels made anew. */
 export async function withLabels(
@@ -31,26 +32,26 @@ export async function withLabels(
 }
 
 /**
- * The label behind a signed link: the link is the permission. Undefined for a path that is no label's.
- * @throws Refusal forbidden for a link that is forged, changed or expired.
+ * The label behind a signed link: the link is the permission.
+ * @throws Refusal not_found where no label can be; forbidden for a link that is forged, changed or expired.
  */
-export async function labelAnswer(
+export async function labelResponse(
   service: Signer & Pick<Service, 'clock'>,
-  pathname: string,
+  { id = '', number: digits = '' }: Readonly<Record<string, string>>,
   search: string,
-): Promise<SandboxResponse | undefined> {
-  const [, id = '', digits = ''] = labelPath.exec(pathname) ?? [];
-  if (id === '') return undefined;
+): Promise<SandboxResponse> {
+  if (!/^[0-9a-f-]{36}$/.test(id) || !/^[1-9]\d{0,3}$/.test(digits)) throw noSuchLabel();
+  const path = pathOf(id, digits);
   const { expires: [expires = ''] = [], signature: [signed = ''] = [] } = readQuery(search);
   if (
     !/^\d{1,12}$/.test(expires) ||
-    !isSame(signature(await signingKey(service), pathname, Number(expires)), signed)
+    !isSame(signature(await signingKey(service), path, Number(expires)), signed)
   )
     throw new Refusal('forbidden', 'The signature of this link does not fit it.');
   if (Number(expires) * 1000 <= service.clock.now())
     throw new Refusal('forbidden', 'This link has expired; read the return again for a fresh one.');
   const record = findLabel(service.store, id, Number(digits));
-  if (!record) throw new Refusal('not_found', 'There is no such label.', { resource: 'return_label' });
+  if (!record) throw noSuchLabel();
   return {
     status: 200,
     headers: {
@@ -66,6 +67,9 @@ export async function labelAnswer(
     ]),
   };
 }
+
+const noSuchLabel = (): Refusal =>
+  new Refusal('not_found', 'There is no such label.', { resource: 'return_label' });
 
 const keyName = 'label_key';
 

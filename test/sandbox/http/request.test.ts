@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../../src/contract/operation.ts';
 import { operations } from '../../../src/contract/operations/index.ts';
+import { triggerPath } from '../../../src/contract/sandbox-triggers.ts';
 import { readQuery, readTarget } from '../../../src/sandbox/http/request.ts';
-import { route } from '../../../src/sandbox/http/routes.ts';
+import { findRoute } from '../../../src/sandbox/http/routes.ts';
 
 describe('the target of a request', () => {
   test.each([
@@ -31,17 +32,36 @@ describe('the routes', () => {
   test.each(Object.entries<Operation>(operations))('%s is found at its own path', (name, operation) => {
     for (const slash of ['', '/']) {
       const path = `${sample(operation.path)}${slash}`;
-      const found = route(operation.method, path);
-      expect('name' in found ? found.name : found, path).toBe(name);
+      const found = findRoute(operation.method, path);
+      expect('kind' in found && found.kind === 'operation' ? found.name : found, path).toBe(name);
     }
   });
 
   test('a wrong method is told the right ones; an unknown path has none', () => {
-    expect(route('PATCH', '/orders')).toEqual({ allowed: ['GET', 'POST'] });
-    expect(route('GET', '/nothing/at/all')).toEqual({ allowed: [] });
+    expect(findRoute('PATCH', '/orders')).toEqual({ allowed: ['GET', 'POST'] });
+    expect(findRoute('GET', '/nothing/at/all')).toEqual({ allowed: [] });
   });
 
-  test.each(['/orders/%', '/orders/%ff', '/orders//cancel', '//orders'])('%s leads nowhere', (path) => {
-    expect('name' in route('GET', path)).toBe(false);
+  test.each(['/', '/console/', '/track/1'])('%s is a page for whoever asks for one', (path) => {
+    expect(findRoute('GET', path, true)).toMatchObject({ kind: 'page' });
+  });
+
+  test('the page of a public order is the API for everyone else', () => {
+    const path = '/track/123e4567-e89b-42d3-a456-426614174000';
+    expect(findRoute('GET', path)).toMatchObject({ kind: 'operation', name: 'order.track' });
+    expect(findRoute('POST', path, true)).toEqual({ allowed: ['GET'] });
+  });
+
+  test('a label is found by its return and number; a trigger takes POST alone', () => {
+    expect(findRoute('GET', '/labels/abc/12.pdf')).toEqual({
+      kind: 'label',
+      path: { id: 'abc', number: '12' },
+    });
+    expect(findRoute('GET', '/labels/abc/.pdf')).toEqual({ allowed: [] });
+    expect(findRoute('GET', triggerPath)).toEqual({ allowed: ['POST'] });
+  });
+
+  test.each(['//', '/orders/%', '/orders/%ff', '/orders//cancel', '//orders'])('%s leads nowhere', (path) => {
+    expect('kind' in findRoute('GET', path)).toBe(false);
   });
 });

@@ -7,15 +7,13 @@ import { readForm } from '../forms.ts';
 import { htmlPage } from '../html.ts';
 import { siteLinks } from '../links.ts';
 import { html } from '../markup.ts';
-import type { Asked, Page } from '../page.ts';
+import type { Page } from '../page.ts';
 import { deliveriesPath } from './deliveries-table.ts';
 import { ordersPath } from './orders.ts';
 
 /** Makes something happen to an order, as a button of its page asks for. */
-export const triggerEvent: Page = async (asked) => {
-  const { service, parts } = asked;
-  const [id = '', event = ''] = parts;
-  const form = readForm(asked.request);
+export const triggerEvent: Page<'consoleEvent'> = async ({ service, request, path: { id, event } }) => {
+  const form = readForm(request);
   if (!(form instanceof URLSearchParams)) return form;
   const now = service.clock.now();
   try {
@@ -36,7 +34,7 @@ function refused({ code, message }: Refusal, id: string): SandboxResponse {
 }
 
 /** Sends a delivery again, as its button asks for. */
-export const replayDelivery: Page = async ({ service, request, parts: [id = ''] }: Asked) => {
+export const replayDelivery: Page<'consoleReplay'> = async ({ service, request, path: { id } }) => {
   const form = readForm(request);
   if (!(form instanceof URLSearchParams)) return form;
   const orderId = await replay(service.store, service.identity, id, service.clock.now());

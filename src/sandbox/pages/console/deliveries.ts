@@ -3,7 +3,7 @@ import { deliveriesPath, deliveriesTable } from './deliveries-table.ts';
 import { listPage } from './paging.ts';
 import { readDeliveries } from './read-deliveries.ts';
 
-export const deliveriesPage: Page = ({ service: { store, clock }, search }) =>
+export const deliveriesPage: Page<'consoleDeliveries'> = ({ service: { store, clock }, search }) =>
   listPage({
     title: 'Webhook deliveries',
     path: deliveriesPath,

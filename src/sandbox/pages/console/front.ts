@@ -14,7 +14,7 @@ import { readDeliveries } from './read-deliveries.ts';
 import { readRequests, requestsPath, requestsTable } from './requests.ts';
 
 /** Where `quickstart_url` of a minted key leads: what the sandbox is, and all that happens in it. */
-export const frontPage: Page = ({ service }) => {
+export const frontPage: Page<'console'> = ({ service }) => {
   const { store, clock, config } = service;
   const now = clock.now();
   const orders = readOrders(store, newest);

@@ -6,19 +6,20 @@ import { headerOf, type SandboxRequest } from '../../http/wire.ts';
 import { htmlPage } from '../html.ts';
 import { html } from '../markup.ts';
 import type { Page } from '../page.ts';
+import type { PageName } from '../routes.ts';
 
 /**
  * A page of the console: it shows what is, and only to the machine that it runs on. The service itself asks for a key;
  * the console does not.
  */
 export const forThisMachine =
-  (page: Page): Page =>
-  async (asked) => {
-    const { service, request } = asked;
+  <N extends PageName>(page: Page<N>): Page<N> =>
+  async (visit) => {
+    const { service, request } = visit;
     const why = stranger(request, service.config.baseUrl);
     if (why !== undefined) return refused(why);
     await bringUpToDate(service, service.clock.now());
-    return page(asked);
+    return page(visit);
   };
 
 const refused = (why: string) =>

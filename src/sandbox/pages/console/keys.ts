@@ -35,7 +35,7 @@ export const keysTable = ({ config }: Service, rows: readonly StoredRow[], now: 
 
 const text = (value: unknown): Content => typeof value === 'string' && html` ${value}`;
 
-export const keysPage: Page = ({ service, search }) =>
+export const keysPage: Page<'consoleKeys'> = ({ service, search }) =>
   listPage({
     title: 'Keys and wallets',
     lead: 'Only a hash of each key is kept: a key is shown once, when it is minted.',

@@ -22,7 +22,7 @@ import { userNames } from './users.ts';
 const mostDeliveries = 50;
 
 /** All that is known of one order, and what can be made happen to it. */
-export const orderPage: Page = async ({ service, parts: [id = ''] }) => {
+export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } }) => {
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   if (!order) {
     const body = html`<p class="lead">No order has this id here. <a href="${ordersPath}">All orders</a></p>`;

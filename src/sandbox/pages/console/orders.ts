@@ -74,7 +74,7 @@ function productName(url: string): string {
   return pathname.split('/').findLast((part) => part !== '') ?? hostname;
 }
 
-export const ordersPage: Page = ({ service: { store, clock }, search }) =>
+export const ordersPage: Page<'consoleOrders'> = ({ service: { store, clock }, search }) =>
   listPage({
     title: 'Orders',
     path: ordersPath,

@@ -32,7 +32,7 @@ export function requestsTable({ store }: Service, rows: readonly Row[]): Content
 
 const moodOf = (status: number): string => (status >= 500 ? 'bad' : status >= 400 ? 'wait' : 'good');
 
-export const requestsPage: Page = ({ service, search }) =>
+export const requestsPage: Page<'consoleRequests'> = ({ service, search }) =>
   listPage({
     title: 'Requests',
     lead: `The newest ${mostKept.toLocaleString('en-US')} since this sandbox is served, without secrets. They are not kept when it ends.`,

@@ -8,13 +8,13 @@ import { orderPage } from './console/order.ts';
 import { ordersPage } from './console/orders.ts';
 import { requestsPage } from './console/requests.ts';
 import { devicePage } from './device.ts';
-import type { Page } from './page.ts';
+import type { AnyPageRequest, Page } from './page.ts';
 import { proofPage } from './proof.ts';
+import type { PageName } from './routes.ts';
 import { productPage, shopPage } from './shop.ts';
 import { trackingPage } from './tracking.ts';
 
-/** Every page for people. */
-export const pages = {
+const pages: { readonly [N in PageName]: Page<N> } = {
   console: forThisMachine(frontPage),
   consoleOrders: forThisMachine(ordersPage),
   consoleOrder: forThisMachine(orderPage),
@@ -29,6 +29,11 @@ export const pages = {
   product: productPage,
   tracking: trackingPage,
   proof: proofPage,
-} as const satisfies Readonly<Record<string, Page>>;
+};
 
-export type PageName = keyof typeof pages;
+/** The page of a name. @throws Refusal, DatabaseError. */
+export function showPage(name: PageName, request: AnyPageRequest): ReturnType<Page<PageName>> {
+  // The routes pair each name with the parameters of its path.
+  const page = pages[name] as (request: AnyPageRequest) => ReturnType<Page<PageName>>;
+  return page(request);
+}

@@ -1,0 +1,71 @@
+import type { Operation } from '../../contract/operation.ts';
+import { type OperationName, operations } from '../../contract/operations/index.ts';
+import { readParameters } from '../../contract/parameters.ts';
+import { placeRows } from '../bulk/place-rows.ts';
+import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { isProbe, probeRefusal } from '../payments/probe.ts';
+import type { Service } from '../service.ts';
+import { noteCall } from '../wallet/usage.ts';
+import { limitsOf } from './body-limits.ts';
+import { identify } from './caller.ts';
+import type { Call, HandlerAnswer } from './handler.ts';
+import { handlers } from './handlers.ts';
+import { Invalid, Refusal } from './refusal.ts';
+import { readBody, readQuery } from './request.ts';
+import { writeAnswer } from './response.ts';
+import type { Match } from './routes.ts';
+import type { SandboxRequest, SandboxResponse } from './wire.ts';
+
+/** How long a request may work at rows of batches that are due before it is answered, ms. */
+const placingBudgetMs = 40;
+
+/** The terms in a body as a query has them. */
+const asQuery = (body: unknown): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(Object(body)).flatMap(([name, value]) => (value == null ? [] : [[name, [String(value)]]])),
+  );
+
+/** Reads a request as its row of the table declares it, and lets the row's handler respond. @throws Refusal, Invalid. */
+export async function callOperation(
+  service: Service,
+  { name, path }: Extract<Match, { kind: 'operation' }>,
+  request: SandboxRequest,
+  search: string,
+): Promise<SandboxResponse> {
+  const operation: Operation = operations[name];
+  const now = service.clock.now();
+  const caller = identify(service, operation.auth, request, now);
+  if (caller) request.identified?.(caller.userId);
+  if (caller?.orderId && name !== 'order.get' && name !== 'order.timeline')
+    throw new Refusal('forbidden', 'This temporary key reads one order only.');
+  const handler = handlers[name];
+  const raw = Object.fromEntries(Object.entries(path).map(([key, value]) => [key, [value]]));
+  const inPath = readParameters(operation.pathParameters ?? {}, [], 'path', raw);
+  const rawQuery = readQuery(search);
+  if (isProbe(name, request, rawQuery)) throw await probeRefusal(service, name, { request, rawQuery, now });
+  const body = await readBody(operation.body, request, limitsOf(name));
+  const terms = operation.body?.joinsQuery ? { ...rawQuery, ...asQuery(body.value) } : rawQuery;
+  const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', terms);
+  const issues = [...inPath.issues, ...body.issues, ...inQuery.issues];
+  if (issues.length > 0) throw new Invalid(issues);
+  await placeRows(service, now, placingBudgetMs);
+  await bringUpToDate(service, now);
+  // The table pairs each name with its handler; what was read above is what that handler declares.
+  const run = handler as (
+    service: Service,
+    call: Call<OperationName>,
+  ) => HandlerAnswer<OperationName> | Promise<HandlerAnswer<OperationName>>;
+  const answered = await run(service, {
+    caller,
+    path: inPath.values,
+    query: inQuery.values,
+    body: body.value,
+    request,
+    now,
+  } as Call<OperationName>);
+  if (caller) {
+    const count = 'count' in answered ? answered.count : undefined;
+    noteCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);
+  }
+  return writeAnswer(operation.answer, answered);
+}

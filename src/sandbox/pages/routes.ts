@@ -1,0 +1,42 @@
+import { operations } from '../../contract/operations/index.ts';
+import { shopPath } from '../config.ts';
+import { claimPath, consolePath, devicePath } from './paths.ts';
+
+interface PageRow {
+  readonly path: string;
+  readonly GET?: string;
+  readonly POST?: string;
+  /** The path is the API's too, and the page is for those who ask for one. */
+  readonly shared?: true;
+}
+
+/** Where each page for people is. */
+export const pageRows = [
+  { path: '/', GET: 'console' },
+  { path: consolePath, GET: 'console' },
+  { path: `${consolePath}/orders`, GET: 'consoleOrders' },
+  { path: `${consolePath}/orders/{id}`, GET: 'consoleOrder' },
+  { path: `${consolePath}/orders/{id}/{event}`, POST: 'consoleEvent' },
+  { path: `${consolePath}/deliveries`, GET: 'consoleDeliveries' },
+  { path: `${consolePath}/deliveries/{id}/replay`, POST: 'consoleReplay' },
+  { path: `${consolePath}/requests`, GET: 'consoleRequests' },
+  { path: `${consolePath}/keys`, GET: 'consoleKeys' },
+  { path: `${claimPath}/{token}`, GET: 'claim', POST: 'claim' },
+  { path: devicePath, GET: 'device', POST: 'device' },
+  { path: shopPath, GET: 'shop' },
+  { path: `${shopPath}/{slug}`, GET: 'product' },
+  { path: operations['order.track'].path, GET: 'tracking', shared: true },
+  { path: `${operations['order.track'].path}/proof/{number}`, GET: 'proof' },
+] as const satisfies readonly PageRow[];
+
+type Row = (typeof pageRows)[number];
+type NameOf<R> = R extends { GET: infer N } | { POST: infer N } ? N : never;
+export type PageName = NameOf<Row>;
+
+type Parameters<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Parameters<Rest>
+  : never;
+type PathFor<R, N> = R extends { path: infer Path } & ({ GET: N } | { POST: N }) ? Path : never;
+
+/** The parameters in the path of a page. */
+export type PagePath<N extends PageName> = Readonly<Record<Parameters<PathFor<Row, N>>, string>>;
