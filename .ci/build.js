@@ -1,5 +1,5 @@
 // Builds the program: one entry with lazy chunks, so that a command loads only what it uses.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -46,6 +46,17 @@ const programTreeMade = {
     if (!/completion[\\/]program-tree\.ts$/.test(id)) return;
     const json = JSON.stringify(JSON.stringify(await programTree()));
     return { code: `export const programTree = async () => JSON.parse(${json});`, moduleType: 'js' };
+  },
+};
+
+/** The script and the style of the sandbox's pages stand in the bundle as texts. */
+const assetsInlined = {
+  name: 'assets-inlined',
+  load(id) {
+    if (!/sandbox[\\/]pages[\\/]assets\.ts$/.test(id)) return;
+    const reads = /readFileSync\(new URL\('([^']+)', import\.meta\.url\), 'utf8'\)/g;
+    const textOf = (_, path) => JSON.stringify(readFileSync(new URL(path, pathToFileURL(id)), 'utf8'));
+    return { code: readFileSync(id, 'utf8').replace(reads, textOf), moduleType: 'ts' };
   },
 };
 
@@ -115,7 +126,7 @@ const program = {
   chunkFileNames: '[name]-[hash].js',
   codeSplitting: { groups: [...groups, shared] },
 };
-await write('src/main.ts', program, notices.plugin);
+await write('src/main.ts', program, assetsInlined, notices.plugin);
 await write(
   'src/complete.ts',
   { file: 'dist/complete.js', sourcemap: true, sourcemapExcludeSources: true, codeSplitting: false },

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { script, style } from '../../src/sandbox/pages/assets.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
 import { serveAt } from './served.ts';
@@ -54,4 +55,11 @@ test('sandbox serve --balance: what no wallet can hold is refused', async () => 
     '$99999999999',
   ]);
   expect([code, stderr]).toEqual([2, expect.stringContaining('--balance')]);
+});
+
+test('the pages carry the script and the style of the sources in themselves', async () => {
+  const page = await fetch(`${await served()}/`, { headers: { accept: 'text/html' } });
+  const text = await page.text();
+  expect(text).toContain(`<style>${style}</style>`);
+  expect(text).toContain(`<script type="module">${script}</script>`);
 });

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SandboxResponse } from '../http/wire.ts';
-import { script } from './live.ts';
+import { script, style } from './assets.ts';
 import { type Content, Html, html } from './markup.ts';
-import { style } from './style.ts';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
@@ -16,7 +15,7 @@ const stillPolicy = [
   "base-uri 'none'",
 ].join('; ');
 
-/** The script above too, which reads from this server alone. */
+/** The script too, which reads from this server alone. */
 const scriptPolicy = `${stillPolicy}; script-src ${hashOf(script)}; connect-src 'self'`;
 
 const icon =
@@ -40,7 +39,7 @@ export interface PageOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A whole page. Nothing is loaded from elsewhere, and nothing runs but the script above. @param title also its heading. */
+/** A whole page. Nothing is loaded from elsewhere, and nothing runs but the script of its assets. @param title also its heading. */
 export function htmlPage(title: string, body: Content, options: PageOptions = {}): SandboxResponse {
   const { status = 200, links = [], live = false, copies = live, narrow = false, headers = {} } = options;
   const column = narrow ? 'narrow' : '';
@@ -51,7 +50,7 @@ export function htmlPage(title: string, body: Content, options: PageOptions = {}
     live && html`<a class="reload" href="">Reload</a>`
   }<p id="live" role="status"></p></header>
 <main class="${column}"${live && html` data-live`}><h1>${title}</h1>${body}</main>
-${copies && html`<script>${new Html(script)}</script>`}</body></html>
+${copies && html`<script type="module">${new Html(script)}</script>`}</body></html>
 `;
   return {
     status,

@@ -15,7 +15,7 @@ const ours =
 
 const alien = (markup: string): string[] =>
   markup
-    .replace(/<style>.*?<\/style>|<script>'use strict'.*?<\/script>/gs, '')
+    .replace(/<style>.*?<\/style>|<script type="module">.*?<\/script>/gs, '')
     .replace(ours, '')
     .match(/<.{0,40}|javascript:[^"]*"|\son\w+="/g) ?? [];
 

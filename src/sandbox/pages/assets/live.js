@@ -1,13 +1,13 @@
-/**
- * What runs in a page: commands are copied at a click, and a live page is fetched again every second while it is seen,
- * of which only what changed is put in place, so that focus, open details and a form being filled stay as they are.
- * What has an id keeps its identity, and what stays is not moved: a node that moves loses focus and selection. A server that is gone is looked for until it is back.
- */
-export const script = `'use strict';
-const root = document.documentElement, main = document.querySelector('main'), note = document.getElementById('live');
+// What runs in a page. A command is copied at a click. A live page is fetched again every second while it is seen, and
+// only what changed is put in place, so that focus, open details and a form being filled in stay as they are. A node with
+// an id keeps its identity, and a node that stays is not moved: moving it would lose focus and selection. When the server
+// is gone, the page looks for it until it is back.
+const root = document.documentElement,
+  main = document.querySelector('main'),
+  note = document.getElementById('live');
 root.classList.add('js');
 
-document.addEventListener('click', async ({target}) => {
+document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element && target.closest('button.copy');
   if (!button) return;
   try {
@@ -18,33 +18,46 @@ document.addEventListener('click', async ({target}) => {
   }
 });
 
-const isTheReaders = (node, name) => node.nodeName === 'DETAILS' ? name === 'open' : node.matches('input,select,textarea,option');
+const isTheReaders = (node, name) =>
+  node.nodeName === 'DETAILS' ? name === 'open' : node.matches('input,select,textarea,option');
 
 function become(node, wanted) {
   if (node.isEqualNode(wanted)) return;
-  if (!(node instanceof Element)) { node.nodeValue = wanted.nodeValue; return; }
-  for (const {name} of [...node.attributes])
+  if (!(node instanceof Element)) {
+    node.nodeValue = wanted.nodeValue;
+    return;
+  }
+  for (const { name } of [...node.attributes])
     if (!wanted.hasAttribute(name) && !isTheReaders(node, name)) node.removeAttribute(name);
-  for (const {name, value} of wanted.attributes)
+  for (const { name, value } of wanted.attributes)
     if (node.getAttribute(name) !== value && !isTheReaders(node, name)) node.setAttribute(name, value);
   children(node, wanted);
 }
 
 function children(node, wanted) {
-  const named = new Map([...node.children].filter(({id}) => id).map((child) => [child.id, child]));
-  const stay = new Set([...wanted.children].map(({id}) => id));
+  const named = new Map([...node.children].filter(({ id }) => id).map((child) => [child.id, child]));
+  const stay = new Set([...wanted.children].map(({ id }) => id));
   let at = node.firstChild;
-  const drop = () => { const gone = at; at = at.nextSibling; gone.remove(); };
+  const drop = () => {
+    const gone = at;
+    at = at.nextSibling;
+    gone.remove();
+  };
   for (const next of wanted.childNodes) {
     while (at?.id && !stay.has(at.id)) drop();
     if (named.has(next.id)) while (at && at !== named.get(next.id) && !stay.has(at.id)) drop();
-    const same = next.id ? named.get(next.id) : at && !at.id && at.nodeName === next.nodeName ? at : undefined;
+    const same = next.id
+      ? named.get(next.id)
+      : at && !at.id && at.nodeName === next.nodeName
+        ? at
+        : undefined;
     if (!same) {
       const made = document.importNode(next, true);
       if (next.id) made.classList.add('arrived');
       node.insertBefore(made, at);
     } else {
-      if (same === at) at = at.nextSibling; else node.insertBefore(same, at);
+      if (same === at) at = at.nextSibling;
+      else node.insertBefore(same, at);
       become(same, next);
     }
   }
@@ -52,7 +65,11 @@ function children(node, wanted) {
 }
 
 async function look() {
-  const answer = await fetch(location.href, {headers: {accept: 'text/html'}, cache: 'no-store', signal: AbortSignal.timeout(5000)});
+  const answer = await fetch(location.href, {
+    headers: { accept: 'text/html' },
+    cache: 'no-store',
+    signal: AbortSignal.timeout(5000),
+  });
   const found = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
   if (!found) throw new Error('no page of the sandbox');
   become(main, found);
@@ -84,4 +101,3 @@ if (main.hasAttribute('data-live')) {
   document.addEventListener('visibilitychange', begin);
   begin();
 }
-`;
