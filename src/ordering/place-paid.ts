@@ -6,13 +6,11 @@ import type { PaymentChallenge } from '../http/payment-challenge.ts';
 import type { PayOptions } from '../paying/options.ts';
 import { agreeOnPayment, askPrice, notePaid, pay } from '../paying/pay.ts';
 import { priceText } from '../paying/price.ts';
-import { contentHash } from '../state/content.ts';
 import type { Intent, PaymentNote } from '../state/journal-record.ts';
 import { paidBy, paidIntent, paidOperation } from './intent.ts';
-import { knownOrder } from './place.ts';
+import { earlierOrder } from './place.ts';
 import type { Body, Placed } from './placed.ts';
 import { type RepeatRule, recordOnce, settleEarlier } from './repeats.ts';
-import { resumeIntent } from './resume.ts';
 import { keyedBody, paidOrder } from './resume-paid.ts';
 import { type Create, send } from './send.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
@@ -34,7 +32,7 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   if (context.previewsRequests) return { order: (await unpaid()).body, existed: false };
   const { idempotency_key: key } = body;
   const intent = paidIntent(context, { key, keyOrigin: chosen === undefined ? 'made' : 'chosen', body });
-  const earlier = (await knownOrder(context, client, intent, body)) ?? (await paidBefore(context, intent));
+  const earlier = await earlierOrder(context, client, intent, body);
   if (earlier) return earlier;
   const repeats = options.isNew || chosen !== undefined ? 'none' : 'repeats';
   const { placed, rule } = await settleEarlier(context, intent, repeats);
@@ -61,16 +59,6 @@ async function placedUnpaid(
   const { placed } = await recordOnce(context, intent, rule === 'none' ? rule : 'owed');
   if (!placed) await settleIntent(context, intent, order.id);
   return placed ?? { order, existed: false };
-}
-
-/** What an earlier command has paid under the same key, and may have ordered. */
-async function paidBefore(context: Context, intent: Intent): Promise<Placed | undefined> {
-  if (intent.keyOrigin === 'made') return undefined;
-  const record = (await context.journal()).find(intent.key, intent.baseUrl);
-  if (record?.state !== 'intended' || record.operation !== paidOperation) return undefined;
-  return record.body_hash === contentHash(paidOperation, intent.body)
-    ? resumeIntent(context, record)
-    : undefined;
 }
 
 /** Pays a challenge, the journal knowing before and after. @returns what pays. @throws ErrandError payment. */

@@ -8,6 +8,7 @@ import { adoptOrder, keyOfAnother } from './existing.ts';
 import { intentOf } from './intent.ts';
 import type { Body, KeyedBody, Placed } from './placed.ts';
 import { recordOnce } from './repeats.ts';
+import { resumeIntent } from './resume.ts';
 import { send } from './send.ts';
 
 /**
@@ -29,15 +30,18 @@ export async function placeOrder(
     keyOrigin: chosen === undefined ? 'made' : 'chosen',
     body: keyed,
   });
-  const known = await knownOrder(context, client, intent, keyed);
-  if (known) return known;
+  const earlier = await earlierOrder(context, client, intent, keyed);
+  if (earlier) return earlier;
   const recorded = await recordOnce(context, intent, isNew || chosen !== undefined ? 'none' : 'repeats');
   if (recorded.placed) return recorded.placed;
   return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
 }
 
-/** The order that a key has led to already. @throws ErrandError conflict where that has other content. */
-export async function knownOrder(
+/**
+ * What a key of the user's own has led to already, or may have: then that is settled.
+ * @throws ErrandError conflict where it has other content, or is in doubt for longer than a service keeps a key.
+ */
+export async function earlierOrder(
   context: Context,
   client: Client,
   intent: Intent,
@@ -45,9 +49,13 @@ export async function knownOrder(
 ): Promise<Placed | undefined> {
   if (intent.keyOrigin === 'made') return undefined;
   const record = (await context.journal()).find(intent.key, intent.baseUrl);
-  if (!record || (record.state !== 'responded' && record.state !== 'reported')) return undefined;
-  if (record.order_id === null || wasSentWithAnother(record, intent)) return undefined;
-  if (record.body_hash !== contentHash(intent.operation, body)) throw keyOfAnother(record, body);
+  if (!record || wasSentWithAnother(record, intent)) return undefined;
+  const isSame = record.body_hash === contentHash(intent.operation, body);
+  if (record.state === 'intended')
+    return isSame && record.operation === intent.operation ? resumeIntent(context, record) : undefined;
+  if (record.order_id === null || (record.state !== 'responded' && record.state !== 'reported'))
+    return undefined;
+  if (!isSame) throw keyOfAnother(record, body);
   return adoptOrder(context, client, body, record.order_id);
 }
 

@@ -232,6 +232,20 @@ describe('an order in doubt', { timeout: 60_000 }, () => {
     expect(await shop.orders()).toHaveLength(1);
   });
 
+  test('for two days under a key of one’s own is not sent again either', async () => {
+    const shop = await shopping();
+    lose(shop, 'reset-before');
+    const key = ['--idempotency-key', 'friday'];
+    expect((await shop.order(...key)).code).toBe(10);
+    shop.later(48 * hour);
+    const again = await shop.order(...key, '-o', 'json');
+    expect([again.code, errorOf(again).outcome]).toEqual([5, 'unknown']);
+    expect(await shop.orders()).toEqual([]);
+    expect((await shop.run('order', 'journal', 'forget', 'friday')).code).toBe(0);
+    expect((await shop.order(...key)).code).toBe(0);
+    expect(await shop.orders()).toHaveLength(1);
+  });
+
   test('for two days that never came to be an order says that none looks like it', async () => {
     const shop = await shopping();
     lose(shop, 'reset-before');
