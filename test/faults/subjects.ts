@@ -46,9 +46,10 @@ const orderFile = (service: Service, folder: string, intent: string): string => 
 const ask = async (service: Service, key: string, path: string, body?: unknown) => {
   const answer = await fetch(`${service.baseUrl}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${key}` },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
+  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
   return answer.json() as Promise<ReturnType<typeof JSON.parse>>;
 };
 
