@@ -31,7 +31,7 @@ async function programTree() {
   const folder = mkdtempSync(join(tmpdir(), 'errand-build-'));
   try {
     const file = join(folder, 'describe.mjs');
-    await write('src/completion/describe.ts', { file, codeSplitting: false });
+    await write('src/cli/completion/describe.ts', { file, codeSplitting: false });
     const { describeProgram } = await import(pathToFileURL(file).href);
     return await describeProgram();
   } finally {
@@ -87,7 +87,7 @@ function withImports(id, graph, found = new Set()) {
 const groups = [
   { name: 'first', needs: ['errors', 'io'] },
   { name: 'help', needs: ['program'] },
-  { name: 'command', needs: ['commands/mount', 'context', 'output/render', 'output/json', 'open-client'] },
+  { name: 'command', needs: ['cli/mount', 'context', 'output/render', 'output/json', 'open-client'] },
 ].map(({ name, needs }, index) => ({
   debugName: name,
   priority: 9 - index,

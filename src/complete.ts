@@ -1,4 +1,4 @@
-import { answerCompletion } from './completion/answer.ts';
+import { answerCompletion } from './cli/completion/answer.ts';
 
 /**
  * The entry of `errand __complete -- words…`, which the shells' scripts call at each TAB: it loads nothing of what

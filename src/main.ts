@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { AnyCommand } from './commands/define.ts';
-import type { Values } from './commands/mount.ts';
+import type { AnyCommand } from './cli/define.ts';
+import type { Values } from './cli/mount.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
 import { type Io, processIo } from './io.ts';
 import type { Result } from './output/result.ts';
@@ -64,7 +64,7 @@ async function runCommand(
   try {
     const { printResult } = await import('./output/render.ts');
     const { fields } = context.output;
-    const knownFields = fields && (await import('./commands/known-fields.ts')).knownFieldsOf(command);
+    const knownFields = fields && (await import('./cli/known-fields.ts')).knownFieldsOf(command);
     result = await command.run(context, input);
     const code = await printResult(result, io, { ...context.output, knownFields });
     if (context.unreported().length > 0) {

@@ -1,7 +1,7 @@
 import { Command as Commander, CommanderError } from 'commander';
-import { addGlobalOptions } from './commands/commander-options.ts';
-import type { AnyCommand, Noun } from './commands/define.ts';
-import type { Runner } from './commands/mount.ts';
+import type { AnyCommand, Noun } from './cli/define.ts';
+import type { Runner } from './cli/mount.ts';
+import { addGlobalOptions } from './cli/options.ts';
 import { UsageError } from './errors.ts';
 
 interface Entry {
@@ -128,8 +128,8 @@ export async function runProgram(argv: readonly string[], hooks: Hooks): Promise
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0 || error.code === 'commander.help') return;
-    const { whereToLook } = await import('./commands/where-to-look.ts');
-    const { withSuggestion } = await import('./commands/suggest-option.ts');
+    const { whereToLook } = await import('./cli/where-to-look.ts');
+    const { withSuggestion } = await import('./cli/suggest-option.ts');
     const said = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
     const message = withSuggestion(said, root, argv);
     // A suggestion says what to do already.
@@ -173,7 +173,7 @@ export async function buildProgram(argv: readonly string[], hooks: Hooks): Promi
 }
 
 async function showHelp(root: Commander, words: readonly string[], hooks: Hooks): Promise<void> {
-  const { topics } = await import('./commands/help-topics.ts');
+  const { topics } = await import('./cli/help-topics.ts');
   const [first = '', ...more] = words;
   const topic = more.length === 0 && Object.hasOwn(topics, first) ? topics[first] : undefined;
   if (topic) return hooks.writeHelp(topic());
@@ -190,10 +190,7 @@ async function showHelp(root: Commander, words: readonly string[], hooks: Hooks)
 }
 
 async function mountEntry(root: Commander, entry: Entry, hooks: Hooks): Promise<void> {
-  const [loaded, { mountCommand, mountNoun }] = await Promise.all([
-    entry.load(),
-    import('./commands/mount.ts'),
-  ]);
+  const [loaded, { mountCommand, mountNoun }] = await Promise.all([entry.load(), import('./cli/mount.ts')]);
   if ('noun' in loaded) mountNoun(root, loaded.noun, hooks.run, hooks.now);
   else mountCommand(root, loaded.command, hooks.run, hooks.now);
 }

@@ -113,18 +113,37 @@ describe('who may import whom', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('only define, mount and program know commander', () => {
+  test('only cli and program know commander', () => {
     const knows = imports.filter(({ to }) => to === 'commander').map(({ from }) => from);
-    expect(new Set(knows)).toEqual(
-      new Set(['program.ts', 'commands/mount.ts', 'commands/commander-options.ts', 'completion/describe.ts']),
-    );
+    expect(knows.filter((name) => name !== 'program.ts' && !within('cli')(name))).toEqual([]);
+  });
+
+  test('cli imports the contract, the output and types of the context, and no command', () => {
+    const ours = offenders('cli', [
+      'contract',
+      'output',
+      'type context.ts',
+      'commander',
+      'yaml',
+      'http/paging.ts',
+      'request-preview.ts',
+      ...openToAll,
+    ]);
+    expect(ours.filter((offence) => !within('cli/completion')(offence.split(' ')[0] ?? ''))).toEqual([]);
   });
 
   test('what answers a TAB loads nothing that runs commands', () => {
-    const madeByTheBuild = ['completion/program-tree.ts', 'completion/describe.ts', 'completion/hints.ts'];
-    const wrong = offenders('completion', ['settings', 'state', 'sqlite', 'sandbox/store/peek.ts']).filter(
-      (offence) => !madeByTheBuild.some((file) => offence.startsWith(file)),
-    );
+    const madeByTheBuild = [
+      'cli/completion/program-tree.ts',
+      'cli/completion/describe.ts',
+      'cli/completion/hints.ts',
+    ];
+    const wrong = offenders('cli/completion', [
+      'settings',
+      'state',
+      'sqlite',
+      'sandbox/store/peek.ts',
+    ]).filter((offence) => !madeByTheBuild.some((file) => offence.startsWith(file)));
     expect(wrong).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import type { Options } from './define.ts';
+import type { Options } from '../cli/define.ts';
 
 const group = 'Address';
 

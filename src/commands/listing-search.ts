@@ -1,8 +1,8 @@
+import { optionFor } from '../cli/from-contract.ts';
 import { numberIn, objectsIn, textIn } from '../contract/json.ts';
 import { operations } from '../contract/operations/index.ts';
 import type { Received } from '../http/client-types.ts';
 import type { ListResult } from '../output/result.ts';
-import { optionFor } from './from-contract.ts';
 import { listingColumns, searchHints } from './listing-columns.ts';
 
 const { query } = operations.search;

@@ -70,7 +70,7 @@ const asked: Readonly<Record<string, (context: Context) => Promise<unknown>>> = 
   },
   async max_price(context) {
     const prompt = await context.prompt();
-    const { parseCeiling } = await import('./parse-money.ts');
+    const { parseCeiling } = await import('../cli/parse-money.ts');
     const parse = (text: string): number => parseCeiling(text, '--max-price');
     return parse(await prompt.askText(context, 'Price ceiling, e.g. $50.00', { check: refusedBy(parse) }));
   },

@@ -1,13 +1,13 @@
+import type { Options } from '../cli/define.ts';
+import { readDocument } from '../cli/read-document.ts';
 import type { Context } from '../context.ts';
 import type { ShapeInput } from '../contract/schemas/index.ts';
 import { UsageError } from '../errors.ts';
 import { type AddressFields, addressFields, addressFlag, addressOptions } from './address-options.ts';
 import { addressProblems } from './address-rules.ts';
-import type { Options } from './define.ts';
 import { completePayload } from './order-ask.ts';
 import { keyedFulfillment, payloadFromFlags } from './order-payload.ts';
 import { payloadOptions } from './order-payload-options.ts';
-import { readDocument } from './read-document.ts';
 import { resolveAddress } from './ship-to.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof ShapeInput<'OrderCreate'>)[];

@@ -1,6 +1,6 @@
+import type { Options } from '../cli/define.ts';
 import { fulfillmentConcerns, paymentModes } from '../contract/enums.ts';
 import { limits } from '../contract/limits.ts';
-import type { Options } from './define.ts';
 
 const details = 'Details';
 

@@ -1,8 +1,8 @@
+import { parseMoney } from '../cli/parse-money.ts';
 import { fulfillmentConcerns } from '../contract/enums.ts';
 import { webhookEventNames } from '../contract/events.ts';
 import { UsageError } from '../errors.ts';
 import type { PayloadFlags } from './order-payload-options.ts';
-import { parseMoney } from './parse-money.ts';
 import { parseProduct } from './product-flag.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
+import { parseInteger } from '../cli/parse-option.ts';
 import { productConditions } from '../contract/enums.ts';
 import { limits } from '../contract/limits.ts';
 import type { ShapeInput } from '../contract/schemas/index.ts';
 import { UsageError } from '../errors.ts';
-import { parseInteger } from './parse-option.ts';
 
 type Line = ShapeInput<'OrderProduct'>;
 

@@ -1,6 +1,6 @@
+import { optionFor } from '../cli/from-contract.ts';
 import { operations } from '../contract/operations/index.ts';
 import { UsageError } from '../errors.ts';
-import { optionFor } from './from-contract.ts';
 
 const { query } = operations['product.get'];
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
+import type { AnyCommand } from '../cli/define.ts';
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { owedLine } from '../ordering/owed.ts';
 import { journalFile } from '../state/journal-tables.ts';
-import type { AnyCommand } from './define.ts';
 
 /** An order command that, once it has run, tells of what is in doubt: one line, and only where there is something. */
 export const reminding = (command: AnyCommand): AnyCommand => ({

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
+import { readDocument } from '../cli/read-document.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { shellLine } from '../shell-word.ts';
 import type { AddressFields } from './address-options.ts';
-import { readDocument } from './read-document.ts';
 
 /**
  * The address to ship to: `--ship-to` names a saved address, a file or `-`; fields given as flags override it;

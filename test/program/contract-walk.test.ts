@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyCommand, Noun } from '../../src/commands/define.ts';
+import type { AnyCommand, Noun } from '../../src/cli/define.ts';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations/index.ts';
 import { schemas } from '../../src/contract/schemas/index.ts';

@@ -1,4 +1,4 @@
-import type { AnyCommand, Noun } from '../../src/commands/define.ts';
+import type { AnyCommand, Noun } from '../../src/cli/define.ts';
 import { entries } from '../../src/program.ts';
 
 export interface Known {

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readPipe } from '../../src/commands/read-pipe.ts';
+import { readPipe } from '../../src/cli/read-pipe.ts';
 import { piecesOf } from '../../src/io.ts';
 import { makePlace, type Place } from './place.ts';
 import { begin, shell } from './run.ts';

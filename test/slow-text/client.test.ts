@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { planTable } from '../../src/bulk/columns.ts';
-import { parseDocument } from '../../src/commands/parse-document.ts';
+import { parseDocument } from '../../src/cli/parse-document.ts';
 import { safeFileName } from '../../src/commands/return/file-name.ts';
 import { planColumns } from '../../src/contract/bulk-columns.ts';
 import { readBulkRow } from '../../src/contract/bulk-row.ts';

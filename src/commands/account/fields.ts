@@ -1,7 +1,7 @@
+import { readDocument } from '../../cli/read-document.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { emailProblem } from '../address-rules.ts';
-import { readDocument } from '../read-document.ts';
 
 /** What an account has besides its secrets. */
 export const accountOptions = {

@@ -1,3 +1,5 @@
+import { defineCommand } from '../../cli/define.ts';
+import { checkName, readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import { Deadline } from '../../deadline.ts';
@@ -5,8 +7,6 @@ import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
 import type { Row } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
-import { checkName, readIds } from '../ids.ts';
 import { accountDetailColumns } from './columns.ts';
 
 type Account = Row;

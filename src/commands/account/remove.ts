@@ -1,5 +1,5 @@
-import { defineCommand } from '../define.ts';
-import { checkName, eachId, readIds } from '../ids.ts';
+import { defineCommand } from '../../cli/define.ts';
+import { checkName, eachId, readIds } from '../../cli/ids.ts';
 
 export const remove = defineCommand({
   name: 'remove',

@@ -1,7 +1,7 @@
+import { readBytes } from '../../cli/read-bytes.ts';
 import type { Context } from '../../context.ts';
 import { limits } from '../../contract/limits.ts';
 import { UsageError } from '../../errors.ts';
-import { readBytes } from '../read-bytes.ts';
 
 const largestSecretBytes = 4096;
 

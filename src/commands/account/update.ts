@@ -1,6 +1,6 @@
+import { defineCommand } from '../../cli/define.ts';
+import { checkName, readIds } from '../../cli/ids.ts';
 import { UsageError } from '../../errors.ts';
-import { defineCommand } from '../define.ts';
-import { checkName, readIds } from '../ids.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
 import { readSecrets, secretOptions } from './secrets.ts';

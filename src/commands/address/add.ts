@@ -1,7 +1,7 @@
+import { defineCommand } from '../../cli/define.ts';
+import { readDocument } from '../../cli/read-document.ts';
 import { addressTaken } from '../../settings/addresses.ts';
 import { addressFields, addressOptions } from '../address-options.ts';
-import { defineCommand } from '../define.ts';
-import { readDocument } from '../read-document.ts';
 import { addressColumns } from './columns.ts';
 
 export const add = defineCommand({

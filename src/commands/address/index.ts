@@ -1,4 +1,4 @@
-import type { Noun } from '../define.ts';
+import type { Noun } from '../../cli/define.ts';
 import { add } from './add.ts';
 import { list } from './list.ts';
 import { remove } from './remove.ts';

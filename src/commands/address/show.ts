@@ -1,5 +1,5 @@
+import { defineCommand } from '../../cli/define.ts';
 import { ErrandError } from '../../errors.ts';
-import { defineCommand } from '../define.ts';
 import { addressColumns } from './columns.ts';
 
 export const show = defineCommand({

@@ -1,5 +1,5 @@
+import { defineCommand } from '../../cli/define.ts';
 import { addressFields, addressOptions } from '../address-options.ts';
-import { defineCommand } from '../define.ts';
 import { addressColumns } from './columns.ts';
 
 export const update = defineCommand({

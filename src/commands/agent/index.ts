@@ -1,4 +1,4 @@
-import type { Noun } from '../define.ts';
+import type { Noun } from '../../cli/define.ts';
 import { order } from './order/index.ts';
 import { product } from './product/index.ts';
 import { search } from './search.ts';

@@ -1,5 +1,5 @@
+import { defineCommand } from '../../cli/define.ts';
 import { paidCall } from '../../paying/paid-call.ts';
-import { defineCommand } from '../define.ts';
 import { listings, priceBounds, searchOptions, wordsArgument } from '../listing-search.ts';
 import { paymentExit, paymentFrom, payOptions } from './pay-options.ts';
 

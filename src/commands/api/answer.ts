@@ -1,3 +1,4 @@
+import { showsRows } from '../../cli/shows-rows.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { ErrandError } from '../../errors.ts';
 import type { RawAnswer } from '../../http/client.ts';
@@ -5,7 +6,6 @@ import { rowsIn } from '../../http/paging.ts';
 import { headerText } from '../../http/transport.ts';
 import type { Column, OutputOptions, Result, Row } from '../../output/result.ts';
 import { inferColumns } from '../../output/select.ts';
-import { showsRows } from '../shows-rows.ts';
 
 type Chunks = AsyncIterable<Uint8Array>;
 

@@ -1,9 +1,9 @@
+import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
 import type { RawRequest } from '../../http/raw.ts';
 import { confirmSpending } from '../confirm-spending.ts';
-import { defineCommand } from '../define.ts';
 import { readTarget, type Target } from '../request-target.ts';
 import { showAnswer, showJson } from './answer.ts';
 import { tellHead } from './head.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { parseDocument } from '../../cli/parse-document.ts';
 import type { Context } from '../../context.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
@@ -8,7 +9,6 @@ import type { Row } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { spendingLines } from '../order-spending.ts';
-import { parseDocument } from '../parse-document.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof Shape<'OrderCreate'>)[];
 

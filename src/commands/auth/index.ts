@@ -1,4 +1,4 @@
-import type { Noun } from '../define.ts';
+import type { Noun } from '../../cli/define.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
 import { status } from './status.ts';

@@ -1,3 +1,4 @@
+import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import { UsageError } from '../../errors.ts';
@@ -5,7 +6,6 @@ import type { Received } from '../../http/client-types.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { embeddedUrl, type Profile } from '../../settings/stored.ts';
 import { shellLine } from '../../shell-word.ts';
-import { defineCommand } from '../define.ts';
 import { untilApproved } from './until-approved.ts';
 
 export const login = defineCommand({

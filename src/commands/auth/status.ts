@@ -1,9 +1,9 @@
+import { defineCommand } from '../../cli/define.ts';
 import { ErrandError, exitCodes } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
 import { keyMode, maskKey } from '../../settings/keys.ts';
 import type { Setting } from '../../settings/resolve.ts';
 import { localProfile } from '../../settings/stored.ts';
-import { defineCommand } from '../define.ts';
 
 const columns: readonly Column[] = [
   { name: 'profile', path: 'profile.value' },

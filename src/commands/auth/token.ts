@@ -1,6 +1,6 @@
+import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
-import { defineCommand } from '../define.ts';
 
 const largestKeyBytes = 4096;
 

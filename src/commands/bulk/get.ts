@@ -1,7 +1,7 @@
+import { defineCommand } from '../../cli/define.ts';
+import { eachId, readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import type { Result } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
-import { eachId, readIds } from '../ids.ts';
 import type { Batch } from './batch.ts';
 import { batchColumns, batchDetailColumns } from './columns.ts';
 import { layoutOf } from './layout.ts';

@@ -1,7 +1,7 @@
+import { defineCommand } from '../../cli/define.ts';
+import { optionFor } from '../../cli/from-contract.ts';
+import { listRows, moreHint } from '../../cli/paged-list.ts';
 import { operations } from '../../contract/operations/index.ts';
-import { defineCommand } from '../define.ts';
-import { optionFor } from '../from-contract.ts';
-import { listRows, moreHint } from '../paged-list.ts';
 import { batchColumns } from './columns.ts';
 
 const { query } = operations['bulk.list'];

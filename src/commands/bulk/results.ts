@@ -1,7 +1,7 @@
+import { defineCommand } from '../../cli/define.ts';
+import { checkUuid } from '../../cli/ids.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { shellLine } from '../../shell-word.ts';
-import { defineCommand } from '../define.ts';
-import { checkUuid } from '../ids.ts';
 import type { Batch } from './batch.ts';
 import { followBatches } from './follow.ts';
 

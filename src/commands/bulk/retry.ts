@@ -1,4 +1,6 @@
 import { stableKey, type UploadRow } from '../../bulk/rows.ts';
+import { defineCommand } from '../../cli/define.ts';
+import { checkUuid } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
@@ -8,8 +10,6 @@ import { canonicalJson } from '../../state/canonical.ts';
 import type { TableLayout } from '../../state/uploads.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { confirmSpending } from '../confirm-spending.ts';
-import { defineCommand } from '../define.ts';
-import { checkUuid } from '../ids.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import { uploadedColumns } from './columns.ts';
 import { isFailed } from './row-state.ts';

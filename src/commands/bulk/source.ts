@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { PrivateCopy } from '../../bulk/private-copy.ts';
+import { readPipe } from '../../cli/read-pipe.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError, StorageError, UsageError } from '../../errors.ts';
 import { piecesOf } from '../../io.ts';
-import { readPipe } from '../read-pipe.ts';
 
 /** A table that can be read more than once. */
 export interface Source {

@@ -1,4 +1,4 @@
-import { defineCommand } from '../define.ts';
+import { defineCommand } from '../../cli/define.ts';
 
 const lines = [
   '# One row is one order. Lines that begin with # before the headings are left out.',

@@ -1,12 +1,12 @@
 import { usualBatchRows } from '../../bulk/batches.ts';
 import type { RowsOptions } from '../../bulk/rows.ts';
+import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Result } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { confirmSpending } from '../confirm-spending.ts';
-import { defineCommand } from '../define.ts';
 import { uploadedColumns } from './columns.ts';
 import { FileCheck } from './file-check.ts';
 import { openCopy, type Source } from './source.ts';

@@ -1,5 +1,5 @@
 import type { ShownIssue } from '../../bulk/check.ts';
-import { defineCommand } from '../define.ts';
+import { defineCommand } from '../../cli/define.ts';
 import { issueColumns } from './columns.ts';
 import { FileCheck } from './file-check.ts';
 import { openSource } from './source.ts';

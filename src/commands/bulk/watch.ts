@@ -1,8 +1,8 @@
+import { defineCommand } from '../../cli/define.ts';
+import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
 import type { Column, ListResult, Result, Row } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
-import { readIds } from '../ids.ts';
 import type { Batch } from './batch.ts';
 import { batchColumns } from './columns.ts';
 import { conclusions } from './conclusions.ts';

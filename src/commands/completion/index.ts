@@ -1,6 +1,6 @@
+import { defineCommand } from '../../cli/define.ts';
 import { completionScript, shells } from '../../completion-scripts.ts';
 import { UsageError } from '../../errors.ts';
-import { defineCommand } from '../define.ts';
 
 export const command = defineCommand({
   name: 'completion',

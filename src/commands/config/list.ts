@@ -1,5 +1,5 @@
+import { defineCommand } from '../../cli/define.ts';
 import { preferences } from '../../settings/preferences.ts';
-import { defineCommand } from '../define.ts';
 import { preferenceColumns } from './columns.ts';
 
 export const list = defineCommand({

@@ -1,4 +1,4 @@
-import type { Noun } from '../define.ts';
+import type { Noun } from '../../cli/define.ts';
 import { product } from './product.ts';
 import { retry } from './retry.ts';
 

@@ -1,7 +1,7 @@
+import { defineCommand } from '../../cli/define.ts';
+import { optionFor } from '../../cli/from-contract.ts';
 import { operations } from '../../contract/operations/index.ts';
 import type { Column } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
-import { optionFor } from '../from-contract.ts';
 import { noAnswer, noProduct, noSuchProduct } from '../product-failure.ts';
 import { freshnessFields, freshnessOptions } from '../product-freshness.ts';
 

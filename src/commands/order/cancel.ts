@@ -1,8 +1,8 @@
+import { defineCommand } from '../../cli/define.ts';
+import { eachId, readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
-import { defineCommand } from '../define.ts';
-import { eachId, readIds } from '../ids.ts';
 
 /** Cancels one order. That it is cancelled already, or that the answer was lost on the way, changes nothing. */
 async function cancelOrder(context: Context, client: Client, id: string): Promise<void> {

@@ -1,6 +1,6 @@
+import { defineCommand } from '../../cli/define.ts';
 import { placeOrder } from '../../ordering/place.ts';
 import { confirmSpending } from '../confirm-spending.ts';
-import { defineCommand } from '../define.ts';
 import { checkFollowing, createdResult, placedExits, watchOptions } from '../order-created.ts';
 import { assembleOrder, orderInputOptions } from '../order-input.ts';
 import { spendingLines } from '../order-spending.ts';

@@ -1,5 +1,5 @@
+import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
-import { defineCommand } from '../define.ts';
 import { filterOptions, wireFilters } from './filters.ts';
 
 export const exportOrders = defineCommand({

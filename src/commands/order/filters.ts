@@ -1,7 +1,7 @@
+import type { Input, Options } from '../../cli/define.ts';
+import { optionFor } from '../../cli/from-contract.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
-import type { Input, Options } from '../define.ts';
-import { optionFor } from '../from-contract.ts';
 
 const query = operations['order.list'].query;
 const group = 'Filters';

@@ -1,4 +1,4 @@
-import type { Noun } from '../define.ts';
+import type { Noun } from '../../cli/define.ts';
 import { reminding } from '../remind.ts';
 import { cancel } from './cancel.ts';
 import { create } from './create.ts';

@@ -1,8 +1,8 @@
+import { defineCommand } from '../../cli/define.ts';
+import { optionFor } from '../../cli/from-contract.ts';
+import { listRows, moreHint } from '../../cli/paged-list.ts';
 import { operations } from '../../contract/operations/index.ts';
-import { defineCommand } from '../define.ts';
-import { optionFor } from '../from-contract.ts';
 import { orderColumns } from '../order-columns.ts';
-import { listRows, moreHint } from '../paged-list.ts';
 import { filterOptions, wireFilters } from './filters.ts';
 
 const query = operations['order.list'].query;

@@ -1,6 +1,6 @@
+import { defineCommand } from '../../cli/define.ts';
+import { checkUuid } from '../../cli/ids.ts';
 import { objectsIn } from '../../contract/json.ts';
-import { defineCommand } from '../define.ts';
-import { checkUuid } from '../ids.ts';
 import { milestoneColumns } from '../order-columns.ts';
 
 export const timeline = defineCommand({

@@ -1,7 +1,7 @@
+import { defineCommand } from '../../cli/define.ts';
+import { readIds } from '../../cli/ids.ts';
 import { UsageError } from '../../errors.ts';
 import { untilValues } from '../../ordering/watch-policy.ts';
-import { defineCommand } from '../define.ts';
-import { readIds } from '../ids.ts';
 import { watchResult } from '../order-watch.ts';
 
 export const watch = defineCommand({

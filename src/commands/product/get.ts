@@ -1,5 +1,5 @@
-import { defineCommand } from '../define.ts';
-import { eachId } from '../ids.ts';
+import { defineCommand } from '../../cli/define.ts';
+import { eachId } from '../../cli/ids.ts';
 import { detailColumns } from '../product-columns.ts';
 import { noAnswer, noSuchProduct } from '../product-failure.ts';
 import { freshnessOptions } from '../product-freshness.ts';

@@ -1,8 +1,8 @@
+import { defineCommand } from '../../cli/define.ts';
+import { optionFor } from '../../cli/from-contract.ts';
+import { listRows, moreHint } from '../../cli/paged-list.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
-import { defineCommand } from '../define.ts';
-import { optionFor } from '../from-contract.ts';
-import { listRows, moreHint } from '../paged-list.ts';
 import { resultColumns } from '../product-columns.ts';
 
 const { query } = operations['product.search'];

@@ -1,4 +1,4 @@
-import { defineCommand } from '../define.ts';
+import { defineCommand } from '../../cli/define.ts';
 
 export const deleteProfile = defineCommand({
   name: 'delete',

@@ -1,4 +1,4 @@
-import type { Noun } from '../define.ts';
+import type { Noun } from '../../cli/define.ts';
 import { deleteProfile } from './delete.ts';
 import { list } from './list.ts';
 import { set } from './set.ts';

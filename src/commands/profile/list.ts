@@ -1,4 +1,4 @@
-import { defineCommand } from '../define.ts';
+import { defineCommand } from '../../cli/define.ts';
 import { profileColumns } from './columns.ts';
 import { shownProfile } from './shown.ts';
 

@@ -1,7 +1,7 @@
+import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { checkBaseUrl } from '../../settings/base-url.ts';
 import type { Profile } from '../../settings/stored.ts';
-import { defineCommand } from '../define.ts';
 import { profileColumns } from './columns.ts';
 import { shownProfile } from './shown.ts';
 

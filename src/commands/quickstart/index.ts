@@ -1,3 +1,4 @@
+import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
@@ -8,7 +9,6 @@ import { formatMoney } from '../../output/money.ts';
 import { plainText } from '../../output/path.ts';
 import type { Column, Row } from '../../output/result.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
-import { defineCommand } from '../define.ts';
 
 const words = 'coffee';
 const searchCeilingCents = 3_000;

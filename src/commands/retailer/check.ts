@@ -1,7 +1,7 @@
+import { defineCommand } from '../../cli/define.ts';
 import { countryProblem } from '../../contract/country.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
-import { defineCommand } from '../define.ts';
 import { checkColumns } from './columns.ts';
 
 const query = operations['retailer.check'].query;

@@ -1,3 +1,6 @@
+import { defineCommand } from '../../cli/define.ts';
+import { checkUuid } from '../../cli/ids.ts';
+import { readDocument } from '../../cli/read-document.ts';
 import type { Context } from '../../context.ts';
 import { returnReasons } from '../../contract/enums.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
@@ -5,9 +8,6 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
 import { requestReturn } from '../../ordering/place-return.ts';
 import { shellLine } from '../../shell-word.ts';
-import { defineCommand } from '../define.ts';
-import { checkUuid } from '../ids.ts';
-import { readDocument } from '../read-document.ts';
 import { completeReturn } from './ask.ts';
 import { returnDetailColumns } from './columns.ts';
 import { parseItems } from './items.ts';

@@ -1,5 +1,5 @@
-import { defineCommand } from '../define.ts';
-import { eachId, readIds } from '../ids.ts';
+import { defineCommand } from '../../cli/define.ts';
+import { eachId, readIds } from '../../cli/ids.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';
 
 export const get = defineCommand({

@@ -1,4 +1,4 @@
-import type { Noun } from '../define.ts';
+import type { Noun } from '../../cli/define.ts';
 import { create } from './create.ts';
 import { get } from './get.ts';
 import { labels } from './labels.ts';

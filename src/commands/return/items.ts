@@ -1,3 +1,5 @@
+import { checkUuid } from '../../cli/ids.ts';
+import { parseInteger } from '../../cli/parse-option.ts';
 import type { ItemStatus } from '../../contract/enums.ts';
 import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import { limits, uuidPattern } from '../../contract/limits.ts';
@@ -5,8 +7,6 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Received } from '../../http/client-types.ts';
 import { plainText } from '../../output/path.ts';
-import { checkUuid } from '../ids.ts';
-import { parseInteger } from '../parse-option.ts';
 
 export type ReturnItem = Shape<'ReturnRequestCreate'>['items'][number];
 

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
+import { defineCommand } from '../../cli/define.ts';
+import { eachId, readIds } from '../../cli/ids.ts';
 import { errorCodes } from '../../contract/error-codes.ts';
 import { textIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import type { Received } from '../../http/client-types.ts';
 import type { Row } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
-import { eachId, readIds } from '../ids.ts';
 import { type LabelFile, labelFiles, labelUrls, refuseOverwriting } from './label-files.ts';
 import { saveFile } from './save.ts';
 

@@ -1,4 +1,4 @@
-import type { Noun } from '../define.ts';
+import type { Noun } from '../../cli/define.ts';
 import { advance } from './advance.ts';
 import { mint } from './mint.ts';
 import { products } from './products.ts';

@@ -1,9 +1,9 @@
+import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { own } from '../../contract/json.ts';
 import { UsageError } from '../../errors.ts';
 import { checkKey, maskKey } from '../../settings/keys.ts';
 import { shellWord } from '../../shell-word.ts';
-import { defineCommand } from '../define.ts';
 
 export const mint = defineCommand({
   name: 'mint',

@@ -1,5 +1,5 @@
+import { defineCommand } from '../../cli/define.ts';
 import { objectsIn } from '../../contract/json.ts';
-import { defineCommand } from '../define.ts';
 
 export const products = defineCommand({
   name: 'products',

@@ -1,6 +1,6 @@
+import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
-import { defineCommand } from '../define.ts';
 import { checkEmbedded } from './embedded-only.ts';
 
 export const reset = defineCommand({

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
+import { defineCommand } from '../../cli/define.ts';
 import { faultGrammar, sandboxFaults } from '../../contract/sandbox-faults.ts';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
 import type { Row } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
-import { defineCommand } from '../define.ts';
 import { reachOf, reachOptions } from './reach.ts';
 import { walletCents } from './wallet-cents.ts';
 

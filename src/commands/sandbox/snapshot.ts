@@ -1,4 +1,4 @@
-import { defineCommand } from '../define.ts';
+import { defineCommand } from '../../cli/define.ts';
 import { checkEmbedded } from './embedded-only.ts';
 
 export const snapshot = defineCommand({

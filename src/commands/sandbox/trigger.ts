@@ -1,9 +1,9 @@
+import { defineCommand } from '../../cli/define.ts';
+import { checkName, eachId, readIds } from '../../cli/ids.ts';
 import { errorTypes } from '../../contract/error-codes.ts';
 import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Column, Row } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
-import { checkName, eachId, readIds } from '../ids.ts';
 import { walletCents } from './wallet-cents.ts';
 
 const events = Object.keys(sandboxTriggers);

@@ -1,10 +1,10 @@
+import { defineCommand } from '../../cli/define.ts';
+import { readDocument } from '../../cli/read-document.ts';
 import type { Context } from '../../context.ts';
 import { compareDocuments, type Drift, isBreaking } from '../../contract/drift/compare.ts';
 import { changeClasses } from '../../contract/drift/compare-facts.ts';
 import { ErrandError, exitCodes, UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
-import { readDocument } from '../read-document.ts';
 import { isAddress, readTarget } from '../request-target.ts';
 
 export const diff = defineCommand({

@@ -1,4 +1,4 @@
-import type { Noun } from '../define.ts';
+import type { Noun } from '../../cli/define.ts';
 import { diff } from './diff.ts';
 import { show } from './show.ts';
 

@@ -1,3 +1,4 @@
+import { showsRows } from '../../cli/shows-rows.ts';
 import { Budget } from '../../contract/drift/budget.ts';
 import { boundNames, type Facts, fieldsOf } from '../../contract/drift/fields.ts';
 import { shapeSchema } from '../../contract/openapi.ts';
@@ -6,7 +7,6 @@ import { operations } from '../../contract/operations/index.ts';
 import { type SchemaName, schemas } from '../../contract/schemas/index.ts';
 import type { Column, OutputOptions, Result, Row } from '../../output/result.ts';
 import { inferColumns } from '../../output/select.ts';
-import { showsRows } from '../shows-rows.ts';
 
 /** Every shape with the operations it belongs to. */
 export const shapeRows: readonly Row[] = Object.keys(schemas).map((name) => ({

@@ -1,7 +1,7 @@
+import { defineCommand } from '../../cli/define.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
 import type { OutputOptions, Result, Row } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
 import { operationColumns, operationDetailColumns, operationRecord, operationRows } from './operation.ts';
 import { type Table, tables } from './tables.ts';
 

@@ -1,4 +1,4 @@
-import { defineCommand } from '../define.ts';
+import { defineCommand } from '../../cli/define.ts';
 import { listings, priceBounds, searchOptions, wordsArgument } from '../listing-search.ts';
 
 export const command = defineCommand({

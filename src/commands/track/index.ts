@@ -1,6 +1,6 @@
+import { defineCommand } from '../../cli/define.ts';
+import { checkUuid } from '../../cli/ids.ts';
 import type { Column } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
-import { checkUuid } from '../ids.ts';
 
 const orderFacts: readonly Column[] = [
   { name: 'order', path: 'order_id', kind: 'id', weight: 9 },

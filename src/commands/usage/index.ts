@@ -1,8 +1,8 @@
+import { defineCommand } from '../../cli/define.ts';
+import { optionFor } from '../../cli/from-contract.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { sparkline } from '../../output/chart.ts';
 import type { Column, Row } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
-import { optionFor } from '../from-contract.ts';
 
 const { query } = operations['usage.get'];
 

@@ -1,5 +1,5 @@
+import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../output/result.ts';
-import { defineCommand } from '../define.ts';
 
 const columns: readonly Column[] = [
   { name: 'spendable', path: 'spendable_balance', kind: 'money', weight: 9 },

@@ -1,6 +1,6 @@
+import { defineCommand } from '../../cli/define.ts';
+import { checkUuid, eachId } from '../../cli/ids.ts';
 import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
-import { defineCommand } from '../define.ts';
-import { checkUuid, eachId } from '../ids.ts';
 import { eventColumns, eventDetailColumns, shownEvent } from './columns.ts';
 import { readEventIds } from './event-ids.ts';
 

@@ -1,4 +1,4 @@
-import type { Noun } from '../define.ts';
+import type { Noun } from '../../cli/define.ts';
 import { events } from './events.ts';
 import { listenCommand } from './listen.ts';
 import { register } from './register.ts';

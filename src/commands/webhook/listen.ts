@@ -1,3 +1,4 @@
+import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
@@ -6,7 +7,6 @@ import { shellLine } from '../../shell-word.ts';
 import { type ListenOptions, listen } from '../../webhooks/listen.ts';
 import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
 import { makeSecret, secretOf } from '../../webhooks/secret.ts';
-import { defineCommand } from '../define.ts';
 import { readOrder, runner, sender } from './acting.ts';
 import { forwardTarget } from './forwarding.ts';
 import { listenResult } from './listen-view.ts';

@@ -1,6 +1,6 @@
+import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { maskAddress } from '../../webhooks/secret.ts';
-import { defineCommand } from '../define.ts';
 import { registrationScope } from './registration.ts';
 
 const longestAddress = 8192;

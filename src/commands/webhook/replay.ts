@@ -1,11 +1,11 @@
+import { defineCommand } from '../../cli/define.ts';
+import { eachId } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { shellLine } from '../../shell-word.ts';
 import type { ForwardOutcome } from '../../state/events.ts';
 import { type ForwardTarget, forward } from '../../webhooks/forward.ts';
 import { maskAddress } from '../../webhooks/secret.ts';
-import { defineCommand } from '../define.ts';
-import { eachId } from '../ids.ts';
 import { readEventIds } from './event-ids.ts';
 import { forwardTarget } from './forwarding.ts';
 

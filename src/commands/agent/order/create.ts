@@ -1,5 +1,5 @@
+import { defineCommand } from '../../../cli/define.ts';
 import { placePaidOrder } from '../../../ordering/place-paid.ts';
-import { defineCommand } from '../../define.ts';
 import { checkFollowing, createdResult, placedExits, watchOptions } from '../../order-created.ts';
 import { assembleOrder, orderInputOptions } from '../../order-input.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';

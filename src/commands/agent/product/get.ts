@@ -1,4 +1,4 @@
-import { defineCommand } from '../../define.ts';
+import { defineCommand } from '../../../cli/define.ts';
 import { detailColumns } from '../../product-columns.ts';
 import { noAnswer, noSuchProduct } from '../../product-failure.ts';
 import { freshnessOptions } from '../../product-freshness.ts';

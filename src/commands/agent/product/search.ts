@@ -1,9 +1,9 @@
+import { defineCommand } from '../../../cli/define.ts';
+import { optionFor } from '../../../cli/from-contract.ts';
 import { numberIn, objectsIn } from '../../../contract/json.ts';
 import { operations } from '../../../contract/operations/index.ts';
 import { UsageError } from '../../../errors.ts';
 import { paidCall } from '../../../paying/paid-call.ts';
-import { defineCommand } from '../../define.ts';
-import { optionFor } from '../../from-contract.ts';
 import { resultColumns } from '../../product-columns.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 

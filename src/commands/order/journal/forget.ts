@@ -1,6 +1,6 @@
+import { defineCommand } from '../../../cli/define.ts';
+import { eachId, readIds } from '../../../cli/ids.ts';
 import { ErrandError } from '../../../errors.ts';
-import { defineCommand } from '../../define.ts';
-import { eachId, readIds } from '../../ids.ts';
 import { journalColumns, shown } from './columns.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 

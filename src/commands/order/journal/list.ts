@@ -1,4 +1,4 @@
-import { defineCommand } from '../../define.ts';
+import { defineCommand } from '../../../cli/define.ts';
 import { journalColumns, shown } from './columns.ts';
 
 export const list = defineCommand({

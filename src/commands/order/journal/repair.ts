@@ -1,7 +1,7 @@
+import { defineCommand } from '../../../cli/define.ts';
 import type { Context } from '../../../context.ts';
 import { DamagedError } from '../../../errors.ts';
 import type { Repaired } from '../../../state/journal-repair.ts';
-import { defineCommand } from '../../define.ts';
 import { journalColumns, shown } from './columns.ts';
 
 export const repair = defineCommand({

@@ -1,11 +1,11 @@
+import { defineCommand } from '../../../cli/define.ts';
+import { eachId, readIds } from '../../../cli/ids.ts';
 import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
 import { resumeIntent } from '../../../ordering/resume.ts';
 import { shellLine } from '../../../shell-word.ts';
 import type { JournalRecord } from '../../../state/journal-record.ts';
 import { wasSentWithAnother } from '../../../state/take-over.ts';
-import { defineCommand } from '../../define.ts';
-import { eachId, readIds } from '../../ids.ts';
 import { orderColumns } from '../../order-columns.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 

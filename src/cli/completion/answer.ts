@@ -1,4 +1,4 @@
-import type { Environment } from '../settings/paths.ts';
+import type { Environment } from '../../settings/paths.ts';
 import { complete } from './complete.ts';
 import { lookUpIn } from './sources.ts';
 import type { Candidate } from './tree.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type Kind, peekRetailers, peekSandbox } from '../sandbox/store/peek.ts';
-import { type Glance, glanceSettings } from '../settings/glance.ts';
-import { type Environment, resolveFolders } from '../settings/paths.ts';
-import { embeddedUrl } from '../settings/stored.ts';
-import { openReader } from '../sqlite/load.ts';
-import { glanceEvents, glanceJournal } from '../state/glance.ts';
+import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/store/peek.ts';
+import { type Glance, glanceSettings } from '../../settings/glance.ts';
+import { type Environment, resolveFolders } from '../../settings/paths.ts';
+import { embeddedUrl } from '../../settings/stored.ts';
+import { openReader } from '../../sqlite/load.ts';
+import { glanceEvents, glanceJournal } from '../../state/glance.ts';
 import type { LookUp } from './complete.ts';
 import type { Place } from './read-line.ts';
 import type { Candidate } from './tree.ts';

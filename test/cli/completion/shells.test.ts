@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { scriptFiles } from '../../src/completion-scripts.ts';
-import { makePlace, type Place } from '../program/place.ts';
-import { errand, shell } from '../program/run.ts';
-import { Terminal } from '../terminal/terminal.ts';
+import { scriptFiles } from '../../../src/completion-scripts.ts';
+import { makePlace, type Place } from '../../program/place.ts';
+import { errand, shell } from '../../program/run.ts';
+import { Terminal } from '../../terminal/terminal.ts';
 
 const script = (shell: keyof typeof scriptFiles): string =>
   fileURLToPath(new URL(`../../completions/${scriptFiles[shell]}`, import.meta.url));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCeiling, parseMoney } from '../../src/commands/parse-money.ts';
+import { parseCeiling, parseMoney } from '../../src/cli/parse-money.ts';
 import { UsageError } from '../../src/errors.ts';
 import { formatMoney } from '../../src/output/money.ts';
 

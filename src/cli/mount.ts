@@ -1,9 +1,9 @@
 import type { Command as Commander } from 'commander';
 import { operations } from '../contract/operations/index.ts';
 import { UsageError } from '../errors.ts';
-import { addHelp, addNoInput, addOptions } from './commander-options.ts';
 import type { AnyCommand, Noun, Options } from './define.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';
+import { addHelp, addNoInput, addOptions } from './options.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Journal } from '../../src/state/journal.ts';
-import { openWebhookStore } from '../../src/state/webhook-store.ts';
-import { makePlace, type Place } from '../program/place.ts';
-import { errand, shell } from '../program/run.ts';
-import { baseUrl, intent } from '../state/intents.ts';
+import { Journal } from '../../../src/state/journal.ts';
+import { openWebhookStore } from '../../../src/state/webhook-store.ts';
+import { makePlace, type Place } from '../../program/place.ts';
+import { errand, shell } from '../../program/run.ts';
+import { baseUrl, intent } from '../../state/intents.ts';
 
 /** What a shell's script is told. */
 interface Told {

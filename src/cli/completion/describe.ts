@@ -1,8 +1,8 @@
 import type { Command as Commander, Option as CommanderOption } from 'commander';
-import type { AnyCommand, Noun, Option, Options } from '../commands/define.ts';
-import { globalOptions, requestOptions, writeOptions } from '../commands/global-options.ts';
-import { topics } from '../commands/help-topics.ts';
-import { buildProgram, entries } from '../program.ts';
+import { buildProgram, entries } from '../../program.ts';
+import type { AnyCommand, Noun, Option, Options } from '../define.ts';
+import { globalOptions, requestOptions, writeOptions } from '../global-options.ts';
+import { topics } from '../help-topics.ts';
 import { argumentHint, optionHint } from './hints.ts';
 import type { Tree, TreeOption } from './tree.ts';
 

@@ -1,8 +1,8 @@
-import type { Option } from '../commands/define.ts';
-import { shells } from '../completion-scripts.ts';
-import { destinationCountries } from '../contract/enums.ts';
-import { sandboxTriggers } from '../contract/sandbox-triggers.ts';
-import { preferences } from '../settings/preferences.ts';
+import { shells } from '../../completion-scripts.ts';
+import { destinationCountries } from '../../contract/enums.ts';
+import { sandboxTriggers } from '../../contract/sandbox-triggers.ts';
+import { preferences } from '../../settings/preferences.ts';
+import type { Option } from '../define.ts';
 import type { SourceName } from './sources.ts';
 import type { Candidate, Hint } from './tree.ts';
 
