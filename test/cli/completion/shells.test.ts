@@ -8,7 +8,7 @@ import { errand, shell } from '../../program/run.ts';
 import { Terminal } from '../../terminal/terminal.ts';
 
 const script = (shell: keyof typeof scriptFiles): string =>
-  fileURLToPath(new URL(`../../completions/${scriptFiles[shell]}`, import.meta.url));
+  fileURLToPath(new URL(`../../../completions/${scriptFiles[shell]}`, import.meta.url));
 const isInstalled = (program: string): boolean =>
   (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
 /** Where everything is checked, a shell that is missing is a failure. */
