@@ -1,4 +1,5 @@
 import { isObject } from '../contract/json.ts';
+import { trimSlashes } from '../network/trim-slashes.ts';
 import { canonicalJson } from '../state/canonical.ts';
 
 /** Whether two values mean the same, though a service may spell one of them its own way. */
@@ -67,7 +68,7 @@ function standard(text: string): string {
   if (!URL.canParse(text)) return text;
   const { host, pathname, searchParams } = new URL(text);
   searchParams.sort();
-  return `${host}${pathname.replace(/\/+$/, '')}?${searchParams}`;
+  return `${host}${trimSlashes(pathname)}?${searchParams}`;
 }
 
 /** Every entry that was requested is there; the service may have added some. */

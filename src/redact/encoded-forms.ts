@@ -1,5 +1,5 @@
 /** A shorter secret is found only where it stands alone: within words it would be found everywhere. */
-const shortestWithinWords = 6;
+export const shortestWithinWords = 6;
 const shortest = 3;
 
 /**

@@ -1,4 +1,4 @@
-import { encodedForms } from './encoded-forms.ts';
+import { encodedForms, shortestWithinWords } from './encoded-forms.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -19,21 +19,15 @@ export interface Redactor {
 
 export const redacted = '[redacted]';
 
-/** Headers whose whole value is a secret. */
+/** Headers whose whole value is a secret: those of the service, and what a gateway before it may want. */
 export const secretHeaders =
-  /^(?:authorization|proxy-authorization|cookie|set-cookie|x-api-key|payment-receipt)$/i;
-/** Fields whose whole value is a secret, in JSON and in forms. */
+  /^(?!idempotency-key$|x-idempotency-key$|sec-websocket-)(?:.*[-_])?(?:(?:proxy-?)?authorization|cookie|password|secret|token|(?:api)?key|signature|credential|payment-receipt)$/i;
+/** Fields whose whole value is a secret, in JSON and in forms, also of services that are not this one. */
 const secretFields = [
-  'password',
-  'totp_secret',
-  'api_key',
-  'legacy_token',
-  'client_token',
-  'access_token',
-  'refresh_token',
+  '[\\w-]*(?:password|passphrase|secret|token|api[_-]?key|private[_-]?key|credentials?)',
   'device_code',
-  'secret',
-  'credential',
+  'cvv',
+  'cvc',
 ];
 export const secretField = new RegExp(`^(?:${secretFields.join('|')})$`, 'i');
 /** At the start of a form too, where no sign stands before it. */
@@ -86,8 +80,8 @@ export function createRedactor(): Redactor {
       .replace(anyKey, `$1${redacted}`);
   return {
     remember(secrets) {
-      for (const secret of secrets) {
-        if (secret === undefined || remembered.has(secret)) continue;
+      for (const secret of secrets.flatMap(withWords)) {
+        if (remembered.has(secret)) continue;
         remembered.set(secret, encodedForms(secret));
         // The longest first: one secret may be the beginning of another.
         const byLength = [...remembered].sort(([one], [other]) => other.length - one.length);
@@ -105,6 +99,12 @@ export function createRedactor(): Redactor {
     value: (value) => redactValue(value, text),
   };
 }
+
+/** A service that takes a request apart repeats a secret with spaces in it word by word; short ones are words like any. */
+const withWords = (secret: string | undefined): string[] =>
+  secret === undefined
+    ? []
+    : [secret, ...secret.split(/\s+/).filter((word) => word.length >= shortestWithinWords)];
 
 /** Of this process: what it shows on stderr, and every error of its own, goes through it. */
 export const redactor = createRedactor();
@@ -125,7 +125,9 @@ function redactValue(value: unknown, text: Redactor['text']): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       text(name),
-      secretField.test(name) && inner !== null ? redacted : redactValue(inner, text),
+      secretField.test(name) && inner !== null && typeof inner !== 'boolean'
+        ? redacted
+        : redactValue(inner, text),
     ]),
   );
 }

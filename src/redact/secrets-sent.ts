@@ -11,15 +11,22 @@ export function secretsSent({ url, headers, body }: Sent): string[] {
   return [
     ...Object.entries(headers)
       .filter(([name]) => secretHeaders.test(name))
-      .flatMap(([name, value]) => (/authorization$/i.test(name) ? credentialsIn(value) : [value])),
+      .flatMap(([name, value]) => secretsOfHeader(name, value)),
     ...secretsOfUrl(url),
     ...(body === undefined ? [] : secretsOfBody(body)),
   ];
 }
 
-/** Of `Bearer …` what follows; of `Basic …` also what it encodes; without a scheme all of it. */
+function secretsOfHeader(name: string, value: string): string[] {
+  if (/authorization$/i.test(name)) return credentialsIn(value);
+  if (!/cookie$/i.test(name)) return [value];
+  return [value, ...value.split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim())];
+}
+
+/** Of `Bearer …` what follows; of `Basic …` also what it encodes; without a scheme that is known all of it. */
 function credentialsIn(header: string): string[] {
   const [, scheme = '', credential = header] = /^([A-Za-z]{1,20}) +([^ ].*)$/s.exec(header) ?? [];
+  if (!/^(?:basic|bearer|payment|token|digest)$/i.test(scheme)) return [header];
   if (scheme.toLowerCase() !== 'basic') return [credential];
   const pair = Buffer.from(credential, 'base64').toString();
   const colon = pair.indexOf(':');
@@ -31,13 +38,13 @@ function secretsOfUrl({ password, searchParams }: URL): string[] {
   return password === '' ? signed : [decoded(password), ...signed];
 }
 
-/** An upload is a million characters; it is parsed only where one of these names stands in it. */
-const names = ['password', 'secret', 'api_key', 'token', 'device_code', 'credential', 'webhook'] as const;
+/** An upload is a million characters; it is parsed only where one of these stands in it. */
+const names =
+  /password|passphrase|secret|token|api[_-]?key|private[_-]?key|credential|device_code|cv[vc]|webhook/i;
 
 function secretsOfBody(body: Uint8Array): string[] {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (!names.some((name) => bytes.includes(name))) return [];
-  const text = bytes.toString();
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
+  if (!names.test(text)) return [];
   try {
     return secretsOfValue(JSON.parse(text), '');
   } catch {

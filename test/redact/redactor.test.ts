@@ -73,6 +73,14 @@ describe('a secret that is known', () => {
     );
   });
 
+  test('that has spaces is replaced word by word, too', () => {
+    const { text, value } = knowing('correct horse battery staple');
+    expect(text('k=correct; horse, battery-staple')).toBe('k=[redacted]; horse, [redacted]-[redacted]');
+    expect(value(['correct horse battery staple'.split(' ')])).toEqual([
+      ['[redacted]', 'horse', '[redacted]', '[redacted]'],
+    ]);
+  });
+
   test('that is short is replaced where it stands alone', () => {
     const { text } = knowing('1234', 'ab');
     expect(text('pin=1234, order 12345, ab')).toBe('pin=[redacted], order 12345, ab');
@@ -114,6 +122,7 @@ describe('a secret that nobody told of', () => {
     ],
     ['https://me:pa@ss@hook.example/x', 'https://[redacted]@hook.example/x'],
     ['Authorization: Bearer abcdefghijklmnop.qrs', 'Authorization: Bearer [redacted]'],
+    ['{"clientSecret":"a","token_count":5}', '{"clientSecret":"[redacted]","token_count":5}'],
     ['payment required, basic information', 'payment required, basic information'],
   ])('is known by its place in %s', (given, expected) => {
     expect(redactor.text(given)).toBe(expected);
@@ -147,6 +156,10 @@ test('a long text takes time in proportion to its length', () => {
     'a://'.repeat(50_000),
     `${'xx_'.repeat(60_000)}`,
     '?sig='.repeat(40_000),
+    '"secret'.repeat(40_000),
+    `"${'token_'.repeat(40_000)}"`,
+    `"token"${' '.repeat(200_000)}`,
+    `?${'secret-'.repeat(40_000)}`,
     '\\'.repeat(200_000),
     '%25'.repeat(60_000),
   ];

@@ -10,6 +10,10 @@ test.each([
   [{ authorization: `Basic ${btoa('user:pass:word')}` }, [btoa('user:pass:word'), 'user', 'pass:word']],
   [{ authorization: 'Payment eyJ9' }, ['eyJ9']],
   [{ 'x-api-key': 'k e y' }, ['k e y']],
+  [{ authorization: 'k e y' }, ['k e y']],
+  [{ cookie: 'session=one; other=two=2' }, ['session=one; other=two=2', 'one', 'two=2']],
+  [{ 'X-Auth-Token': 't', 'private-token': 'u', 'ocp-apim-subscription-key': 'v' }, ['t', 'u', 'v']],
+  [{ 'idempotency-key': 'k', 'x-request-id': 'r' }, []],
   [{ accept: 'application/json' }, []],
 ])('the credentials of %j are known', (headers: Record<string, string>, secrets) => {
   expect(secretsSent({ url, headers })).toEqual(secrets);
@@ -17,6 +21,11 @@ test.each([
 
 test.each([
   ['an account', { email: 'a@b', password: 'p', nested: [{ totp_secret: 't' }] }, ['p', 't']],
+  [
+    'another service',
+    { clientSecret: 'c', 'private-key': 'k', card: { CVV: 'v' }, has_password: true, token_count: '5' },
+    ['c', 'k', 'v'],
+  ],
   ['a form', 'grant=x&device_code=d%20c', ['d c']],
   [
     'an order with webhooks',

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { checkSync } from 'recheck';
 import { parseSync } from 'rolldown/utils';
 import { expect, test } from 'vitest';
+import { growth, linear } from './growth.ts';
 
 const source = fileURLToPath(new URL('../../src', import.meta.url));
 
@@ -73,9 +74,17 @@ const isUnbounded = ({ source }: Expression): boolean =>
 const patienceMs = 30_000;
 
 /** How slow an expression is, with what makes it so; nothing where it is linear. */
-function whySlow({ place, source, flags }: Expression): string[] {
+async function whySlow({ place, source, flags }: Expression): Promise<string[]> {
   const found = checkSync(source, flags, { timeout: patienceMs });
   if (found.status === 'safe') return [];
+  // What the tool has only guessed by trying, in an engine of its own, is tried in the real one.
+  if (found.status === 'vulnerable' && found.checker === 'fuzz') {
+    const { pumps, suffix } = found.attack;
+    const attack = (size: number): string =>
+      pumps.map(({ prefix, pump }) => prefix + pump.repeat(size)).join('') + suffix;
+    const replace = (size: number): string => attack(size).replace(new RegExp(source, flags), '');
+    if ((await growth(replace, 3000)) < linear) return [];
+  }
   const why =
     found.status === 'vulnerable' ? `${found.complexity.summary}: ${found.attack.pattern}` : found.error.kind;
   return [`${place}: /${source}/${flags} (${why})`];
@@ -85,14 +94,16 @@ test('no expression of the sources takes more time than in proportion to the tex
   const expressions = [...literals, ...(await made())];
   expect(expressions.length).toBeGreaterThan(200);
   const distinct = new Map(expressions.map((it) => [`/${it.source}/${it.flags}`, it]));
-  expect([...distinct.values()].filter(isUnbounded).flatMap(whySlow)).toEqual([]);
+  const slow: string[] = [];
+  for (const one of [...distinct.values()].filter(isUnbounded)) slow.push(...(await whySlow(one)));
+  expect(slow).toEqual([]);
 }, 600_000);
 
 test.each(['/+$', '(a+)+b', '\\s*x?\\s*$', '^(a|b|ab)*c$', '(?:^|_)(?:a|by_\\w{2,})$'])(
   '%s would be found',
-  (slow) => {
+  async (slow) => {
     const expression = { place: 'here', source: slow, flags: '' };
-    expect([isUnbounded(expression), whySlow(expression)]).toEqual([
+    expect([isUnbounded(expression), await whySlow(expression)]).toEqual([
       true,
       [expect.stringMatching(/polynomial|exponential/)],
     ]);
