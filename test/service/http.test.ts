@@ -64,6 +64,17 @@ describe('over HTTP', () => {
     expect(await raw(`${head}\r\nContent-Length: ${body.length}`, body)).toMatch(/^HTTP\/1.1 201 /);
   });
 
+  test.each(['/orders', '/orders/export', '/nowhere', '/openapi.json', '/shop', '/'])(
+    'no browser keeps what %s answers, or takes it for something else',
+    async (path) => {
+      const { headers } = await service.send('GET', path);
+      expect([headers.get('x-content-type-options'), headers.get('cache-control')]).toEqual([
+        'nosniff',
+        'no-store',
+      ]);
+    },
+  );
+
   test('what is refused before the service sees it carries a request id too', async () => {
     expect(await raw('HELLO')).toMatch(/\r\nx-request-id: \S+\r\n/);
   });

@@ -10,8 +10,9 @@ export type Finish = (
 ) => SandboxResponse;
 
 /**
- * What every response carries: an id of its request, the caller's own where it sent one, and on a 401 the scheme to
- * authenticate with. The function given back belongs to one service.
+ * What every response carries: an id of its request, the caller's own where it sent one, on a 401 the scheme to
+ * authenticate with, and that a browser neither keeps it nor takes it for a page. The function given back belongs to
+ * one service.
  */
 export function finisher(): Finish {
   const name = randomUUID().slice(0, 13);
@@ -23,6 +24,8 @@ export function finisher(): Finish {
     return {
       ...response,
       headers: {
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
         ...(status === 401 && { 'www-authenticate': scheme(request) }),
         ...headers,
         'x-request-id': given.test(own) ? own : `${name}-${count}`,
