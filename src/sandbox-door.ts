@@ -3,17 +3,17 @@ import { steadyTime } from './clock.ts';
 import { sandboxFaults } from './contract/sandbox-faults.ts';
 import { ErrandError, StorageError, UsageError } from './errors.ts';
 import type { Tell } from './private-files.ts';
-import { tick } from './sandbox/control/tick.ts';
-import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
-import { type Fault, readFault } from './sandbox/http/faults/spec.ts';
-import { type Served, serveSandbox as serve } from './sandbox/serve.ts';
 import {
+  deleteEmbedded,
   hasSnapshot,
   isSnapshotName,
   listSnapshots,
+  openEmbedded,
   restoreSnapshot,
+  sandboxFile,
   takeSnapshot,
-} from './sandbox/store/snapshots.ts';
+} from './sandbox/embedded.ts';
+import { type Fault, readFault, type Served, serveSandbox as serve } from './sandbox/serve.ts';
 import { makePrivateFolder } from './settings/paths.ts';
 import { DatabaseError } from './sqlite/database-error.ts';
 
@@ -104,26 +104,17 @@ interface EmbeddedOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Opens the embedded sandbox. It lives on while a command waits, as a served one does: what is due happens in its order,
- * whoever asks for what, and webhooks are delivered. @throws StorageError.
- */
+/** Opens the embedded sandbox. @throws StorageError. */
 export async function openEmbeddedSandbox(stateDir: string, { signal, ...options }: EmbeddedOptions) {
   makePrivateFolder(stateDir);
   try {
-    const sandbox = await openEmbedded({
+    return await openEmbedded({
       stateDir,
       ...options,
       now: steadyTime(),
       report: reportBug,
       waiting: { signal },
     });
-    const stopTicking = tick(sandbox.service);
-    const close = async (): Promise<void> => {
-      await stopTicking();
-      await sandbox.close();
-    };
-    return { ...sandbox, close };
   } catch (error) {
     throw storageError(error);
   }

@@ -72,6 +72,57 @@ describe('who may import whom', () => {
     expect(ours).toEqual([]);
   });
 
+  test('three doors lead to the sandbox: embedded, serve, and for a TAB peek', () => {
+    const doors = imports.filter(({ from, to }) => to.startsWith('sandbox/') && !from.startsWith('sandbox/'));
+    expect(new Set(doors.map(({ from, to }) => `${from} -> ${to}`))).toEqual(
+      new Set([
+        'sandbox-door.ts -> sandbox/embedded.ts',
+        'sandbox-door.ts -> sandbox/serve.ts',
+        'cli/completion/sources.ts -> sandbox/peek.ts',
+      ]),
+    );
+  });
+
+  test("only the sandbox's doors and what all of its parts share lie beside its folders", () => {
+    const loose = files.map(({ name }) => name).filter((name) => /^sandbox\/[^/]+$/.test(name));
+    const shared = ['config.ts', 'open.ts', 'service.ts'];
+    const doors = ['embedded.ts', 'peek.ts', 'serve.ts'];
+    expect(loose.toSorted()).toEqual([...shared, ...doors].toSorted().map((name) => `sandbox/${name}`));
+  });
+
+  test("the sandbox's store knows nothing of what it keeps", () => {
+    expect(offenders('sandbox/store', ['contract', 'sqlite', 'private-files.ts', 'retry-while.ts'])).toEqual(
+      [],
+    );
+  });
+
+  test("an order's life is pure: it knows the contract alone", () => {
+    expect(offenders('sandbox/orders/lifecycle', ['contract', 'network/trim-slashes.ts'])).toEqual([]);
+  });
+
+  test('a feature of the sandbox knows of its server what handlers need, and of its pages the paths', () => {
+    const server = ['handler', 'refusal', 'wire', 'caller', 'csv', 'request'].map(
+      (name) => `sandbox/http/${name}.ts`,
+    );
+    const features = files
+      .map(({ name }) => /^sandbox\/([^/]+)\//.exec(name)?.[1])
+      .filter((name) => name !== undefined && !['http', 'store', 'control', 'pages'].includes(name));
+    const wrong = imports.filter(
+      ({ from, to }) =>
+        features.some((feature) => from.startsWith(`sandbox/${feature}/`)) &&
+        /^sandbox\/(http|pages)\//.test(to) &&
+        ![...server, 'sandbox/pages/paths.ts'].includes(to),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('only the server shows pages', () => {
+    const shows = imports
+      .filter(({ from, to }) => to.startsWith('sandbox/pages/') && !from.startsWith('sandbox/pages/'))
+      .filter(({ from, to }) => !from.startsWith('sandbox/http/') && to !== 'sandbox/pages/paths.ts');
+    expect(shows).toEqual([]);
+  });
+
   test('http imports the contract and undici', () => {
     expect(offenders('http', ['contract', 'undici', ...openToAll])).toEqual([]);
   });
@@ -138,12 +189,9 @@ describe('who may import whom', () => {
       'cli/completion/describe.ts',
       'cli/completion/hints.ts',
     ];
-    const wrong = offenders('cli/completion', [
-      'settings',
-      'state',
-      'sqlite',
-      'sandbox/store/peek.ts',
-    ]).filter((offence) => !madeByTheBuild.some((file) => offence.startsWith(file)));
+    const wrong = offenders('cli/completion', ['settings', 'state', 'sqlite', 'sandbox/peek.ts']).filter(
+      (offence) => !madeByTheBuild.some((file) => offence.startsWith(file)),
+    );
     expect(wrong).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { sandboxWalletCents } from '../contract/limits.ts';
 import type { PaymentMethod } from './payments/methods.ts';
 
@@ -28,6 +29,9 @@ export interface SandboxConfig {
   /** What a call without an account can be paid by, in the order of the challenges. */
   readonly paymentMethods: readonly PaymentMethod[];
 }
+
+/** Where the embedded sandbox keeps its data; `sandbox serve` shares it unless told otherwise. */
+export const sandboxFile = (stateDir: string): string => join(stateDir, 'sandbox.db');
 
 /** The shop and the service share one address; the shop is a path of it. */
 export const shopPath = '/shop';

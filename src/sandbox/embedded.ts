@@ -1,14 +1,22 @@
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Waiting } from '../retry-while.ts';
 import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
+import { sandboxFile } from './config.ts';
+import { tick } from './control/tick.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
 import { emptyStore } from './store/tables.ts';
 
+export { sandboxFile } from './config.ts';
+export {
+  hasSnapshot,
+  isSnapshotName,
+  listSnapshots,
+  restoreSnapshot,
+  takeSnapshot,
+} from './store/snapshots.ts';
+
 /** Where a served sandbox would be; links and shop URLs of the embedded one show it, so that both are the same. */
 export const usualBaseUrl = 'http://127.0.0.1:4848';
-
-export const sandboxFile = (stateDir: string): string => join(stateDir, 'sandbox.db');
 
 interface EmbeddedOptions {
   readonly stateDir: string;
@@ -20,7 +28,11 @@ interface EmbeddedOptions {
   readonly readsCopy?: boolean | undefined;
 }
 
-/** The sandbox inside this process, on the data that `sandbox serve` shares. @throws DatabaseError. */
+/**
+ * The sandbox inside this process, on the data that `sandbox serve` shares. It lives on while a command waits, as a
+ * served one does: what is due happens in its order, whoever sends a request, and webhooks are delivered.
+ * @throws DatabaseError.
+ */
 export async function openEmbedded({
   stateDir,
   speed,
@@ -30,7 +42,7 @@ export async function openEmbedded({
   waiting,
   readsCopy,
 }: EmbeddedOptions): Promise<OpenSandbox> {
-  return openSandbox({
+  const sandbox = await openSandbox({
     file: sandboxFile(stateDir),
     baseUrl: usualBaseUrl,
     config: { speed },
@@ -40,6 +52,14 @@ export async function openEmbedded({
     readsCopy,
     ...(waiting && { waiting }),
   });
+  const stopTicking = tick(sandbox.service);
+  return {
+    ...sandbox,
+    async close() {
+      await stopTicking();
+      await sandbox.close();
+    },
+  };
 }
 
 /** Where nothing can be deleted from a file; one that is only locked, another process is at work on. */

@@ -9,6 +9,8 @@ import { RequestLog } from './http/request-log.ts';
 import { answerWith, createHttpServer, listen, stop } from './http/server.ts';
 import { openSandbox } from './open.ts';
 
+export { type Fault, readFault } from './http/faults/spec.ts';
+
 export interface ServeOptions {
   readonly host: string;
   /** 0 picks a free one. */

@@ -3,8 +3,8 @@ import { normaliseSpellings } from '../../src/contract/sandbox-faults.ts';
 import type { Shape } from '../../src/contract/schemas/index.ts';
 import { differences, isAnotherOrder } from '../../src/ordering/compare.ts';
 import type { Row } from '../../src/output/result.ts';
-import { Random } from '../../src/sandbox/catalogue/random.ts';
 import { normalise } from '../../src/sandbox/http/faults/normalise.ts';
+import { Random } from '../../src/sandbox/store/random.ts';
 
 const body = {
   products: [

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/store/peek.ts';
+import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
 import { type Glance, glanceSettings } from '../../settings/glance.ts';
 import { type Environment, resolveFolders } from '../../settings/paths.ts';
 import { embeddedUrl } from '../../settings/stored.ts';

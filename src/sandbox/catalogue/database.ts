@@ -1,7 +1,7 @@
 import type { Sqlite } from '../../sqlite/load.ts';
+import { hash } from '../store/random.ts';
 import { said } from './goods/sort.ts';
 import { type Listing, listingAt, listingCount } from './listing.ts';
-import { hash } from './random.ts';
 
 /** Raised when the listings change, so that older files are built anew. */
 const version = 2;

@@ -1,9 +1,9 @@
 import type { Shape } from '../../contract/schemas/index.ts';
+import { Random } from '../store/random.ts';
 import { shopNamed } from './goods/shops.ts';
 import type { RetailerKind } from './kinds.ts';
 import { marketplaceDetails, type Retrieval, sharedDetails } from './legacy-details.ts';
 import type { Listing } from './listing.ts';
-import { Random } from './random.ts';
 import { type Variant, variantId, variantProductId, variantsOf } from './variants.ts';
 
 type Details = Shape<'ProductDetailsPayload'>;

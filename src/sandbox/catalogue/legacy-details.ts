@@ -1,9 +1,9 @@
 import type { Shape } from '../../contract/schemas/index.ts';
+import { Random } from '../store/random.ts';
 import { codesOf } from './codes.ts';
 import { said } from './goods/sort.ts';
 import { imagesOf } from './images.ts';
 import type { Listing } from './listing.ts';
-import { Random } from './random.ts';
 import { variantProductId, variantsOf } from './variants.ts';
 
 type LegacyDetails = Shape<'LegacyProductDetails'>;

@@ -1,10 +1,10 @@
+import { Random } from '../store/random.ts';
 import { pageOf } from './address.ts';
 import { authors, brands } from './goods/brands.ts';
 import { goods } from './goods/index.ts';
 import { shopNamed, shops } from './goods/shops.ts';
 import { type Item, type Option, type Sort, said } from './goods/sort.ts';
 import { productIdOf, skuOf } from './product-id.ts';
-import { Random } from './random.ts';
 import { type Retailer, retailers } from './retailers.ts';
 
 /** One invented listing, opened at its first variant. Money in cents of `currency`. */

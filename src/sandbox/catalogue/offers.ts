@@ -1,8 +1,8 @@
 import type { ProductCondition } from '../../contract/enums.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
+import { Random } from '../store/random.ts';
 import { sellers } from './goods/brands.ts';
 import type { Listing } from './listing.ts';
-import { Random } from './random.ts';
 
 /** An offer whose condition is spelled as orders spell it. */
 type Offer = Omit<Shape<'Offer'>, 'condition'> & { readonly condition: ProductCondition };

@@ -1,11 +1,11 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
-import { prefersHtml } from '../pages/prefers-html.ts';
 import { labelResponse } from '../returns/labels.ts';
 import type { Service } from '../service.ts';
 import { limitsFor } from './body-limits.ts';
 import { callOperation } from './call.ts';
 import { finisher } from './finish.ts';
 import { refusedHost } from './hosts.ts';
+import { prefersHtml } from './prefers-html.ts';
 import { answerTo, json } from './refusal.ts';
 import { bodyTooLarge, readTarget } from './request.ts';
 import { findRoute } from './routes.ts';

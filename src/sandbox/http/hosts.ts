@@ -1,6 +1,6 @@
 import { isLoopback } from '../../network/loopback.ts';
 import type { SandboxConfig } from '../config.ts';
-import { prefersHtml } from '../pages/prefers-html.ts';
+import { prefersHtml } from './prefers-html.ts';
 import { json } from './refusal.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 

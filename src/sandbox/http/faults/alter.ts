@@ -1,6 +1,6 @@
 import { isObject } from '../../../contract/json.ts';
 import { oddIds } from '../../../contract/sandbox-faults.ts';
-import { Random } from '../../catalogue/random.ts';
+import { Random } from '../../store/random.ts';
 import type { SandboxResponse } from '../wire.ts';
 import { isOrderRecord, normalise, type OrderJson } from './normalise.ts';
 import type { Fault, FaultKind } from './spec.ts';

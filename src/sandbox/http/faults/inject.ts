@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { Random } from '../../catalogue/random.ts';
-import { prefersHtml } from '../../pages/prefers-html.ts';
+import { Random } from '../../store/random.ts';
+import { prefersHtml } from '../prefers-html.ts';
 import { json } from '../refusal.ts';
 import { readTarget } from '../request.ts';
 import type { SandboxResponse } from '../wire.ts';

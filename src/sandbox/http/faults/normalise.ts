@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../contract/json.ts';
 import { normaliseSpellings, type Spelling } from '../../../contract/sandbox-faults.ts';
-import type { Random } from '../../catalogue/random.ts';
+import type { Random } from '../../store/random.ts';
 
 export interface OrderJson extends JsonObject {
   readonly id: unknown;

@@ -1,6 +1,6 @@
-import { join } from 'node:path';
-import type { Sqlite } from '../../sqlite/load.ts';
-import { retailers } from '../catalogue/retailers.ts';
+import type { Sqlite } from '../sqlite/load.ts';
+import { retailers } from './catalogue/retailers.ts';
+import { sandboxFile } from './config.ts';
 
 export type Kind = 'orders' | 'accounts' | 'batches' | 'returns';
 
@@ -30,7 +30,7 @@ export async function peekSandbox(
   kind: Kind,
   limit: number,
 ): Promise<readonly Choice[]> {
-  const database = open(join(stateDir, 'sandbox.db'));
+  const database = open(sandboxFile(stateDir));
   try {
     return database
       .prepare(`${queries[kind]} LIMIT ?`)
