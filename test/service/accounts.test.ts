@@ -273,4 +273,9 @@ test('an order on an account that cannot be paid lacks the fee alone', async () 
   const refused = await service.order('test-insufficient-funds', { retailer_credentials_id: id });
   expect(refused.status).toBe(402);
   expect(refused.body.details).toMatchObject({ required: 100, available: 99 });
+  // A lower ceiling would not help: the retailer charges the account.
+  expect(refused.body.details.fund_with.map(({ rail }: { rail: string }) => rail)).toEqual([
+    'sandbox_funding',
+    'sandbox_key',
+  ]);
 });

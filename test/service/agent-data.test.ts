@@ -45,6 +45,12 @@ describe('agent data calls', () => {
     expect(body.results.length).toBeGreaterThan(0);
   });
 
+  test('a term of another type in the body is said once, where it stands', async () => {
+    const { status, body } = await service.send('POST', '/agent/search', { q: 1 }, null);
+    expect(status).toBe(422);
+    expect(body.detail.map(({ loc }: { loc: unknown }) => loc)).toEqual([['body', 'q']]);
+  });
+
   test('/agent/search finds URLs that can be passed straight to /agent/orders', async () => {
     const { body } = await paidCall('/agent/search?limit=1', { q: 'coffee' });
     const answer = await paidCall('/agent/orders', { ...orderBody(body.results[0].url), max_price: 900_000 });

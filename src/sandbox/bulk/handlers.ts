@@ -1,7 +1,7 @@
 import type { AllHandlers, Call } from '../http/handler.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Service } from '../service.ts';
-import { requireFunds, walletOf } from '../wallet/wallet.ts';
+import { lowerCeiling, requireFunds, walletOf } from '../wallet/wallet.ts';
 import { type CheckedRow, checkRows } from './check-rows.ts';
 import { findBatch, insertBatch, listBatches } from './records.ts';
 import { resultsOf } from './results.ts';
@@ -33,7 +33,7 @@ export const bulkHandlers = {
     const { userId } = caller;
     const rows = await checkRows(service, userId, body.rows);
     return store.transaction(() => {
-      requireFunds(walletOf(store, userId).spendable, estimateOf(rows), []);
+      requireFunds(walletOf(store, userId).spendable, estimateOf(rows), [lowerCeiling]);
       const id = insertBatch(store, identity, { userId, upload: body, rows, now, speed: config.speed });
       return { value: batchOf(service, userId, id) };
     });

@@ -46,7 +46,9 @@ export async function callOperation(
   const body = await readBody(operation.body, request, limitsOf(name));
   const terms = operation.body?.joinsQuery ? { ...rawQuery, ...asQuery(body.value) } : rawQuery;
   const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', terms);
-  const issues = [...inPath.issues, ...body.issues, ...inQuery.issues];
+  // A term that the body has in another type is not missing from the query.
+  const isBodyWrong = operation.body?.joinsQuery === true && body.issues.length > 0;
+  const issues = [...inPath.issues, ...body.issues, ...(isBodyWrong ? [] : inQuery.issues)];
   if (issues.length > 0) throw new Invalid(issues);
   await placeRows(service, now, placingBudgetMs);
   await bringUpToDate(service, now);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readTarget } from './request.ts';
+import { decoded } from './routes.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
 const given = /^[\w.:-]{1,100}$/;
@@ -35,4 +36,4 @@ export function finisher(): Finish {
 }
 
 const scheme = ({ target }: Pick<SandboxRequest, 'target'>): string =>
-  readTarget(target).pathname.startsWith('/v1/') ? 'Basic realm="legacy"' : 'Bearer';
+  decoded(readTarget(target).pathname.split('/', 2)[1] ?? '') === 'v1' ? 'Basic realm="legacy"' : 'Bearer';

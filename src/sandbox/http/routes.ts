@@ -113,7 +113,7 @@ function match(template: readonly Segment[], segments: readonly string[]): Match
   return path;
 }
 
-function decoded(segment: string): string | undefined {
+export function decoded(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch {

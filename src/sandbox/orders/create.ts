@@ -2,7 +2,7 @@ import type { Caller } from '../http/caller.ts';
 import { Refusal } from '../http/refusal.ts';
 import { userNumber } from '../keys/users.ts';
 import type { Service } from '../service.ts';
-import { insufficientFunds, requireFunds, reserve, walletOf } from '../wallet/wallet.ts';
+import { insufficientFunds, lowerCeiling, requireFunds, reserve, walletOf } from '../wallet/wallet.ts';
 import { createOrder, creationRefusal, type OrderBody } from './lifecycle/index.ts';
 import { accountRails, orderAccount, turnOnAccount } from './on-account.ts';
 import { loadRecordText } from './record-text.ts';
@@ -55,7 +55,7 @@ export async function prepareOrder(
     refuseExisting(service, userId, body);
     const { reserved, fee, paysGoods } = walletTerms(body, feeCents);
     const { spendable } = walletOf(store, userId);
-    const rails = paysGoods ? accountRails(service, userId, surroundings.lines) : [];
+    const rails = paysGoods ? [...accountRails(service, userId, surroundings.lines), lowerCeiling] : [];
     if (creationRefusal(body, config.shopUrl)?.code === 'insufficient_funds') {
       const required = Math.max(1, reserved);
       throw insufficientFunds(Math.min(spendable, required - 1), required, rails);

@@ -6,7 +6,7 @@ import { creationRefusal } from '../orders/lifecycle/index.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';
 import type { Service } from '../service.ts';
 import type { Store } from '../store/store.ts';
-import { enter, insufficientFunds, openWallet } from '../wallet/wallet.ts';
+import { enter, insufficientFunds, lowerCeiling, openWallet } from '../wallet/wallet.ts';
 import { insertPayment, type Payment, paymentBy, paymentUnderKey } from './payments.ts';
 import { receiptHeaders } from './receipt.ts';
 import { keepTemporaryKey, temporaryKey } from './temporary-key.ts';
@@ -70,7 +70,7 @@ async function refuseBeforePayment(service: Service, { body }: OrderCall): Promi
   }
   await refuseAtOnce(service, '', body);
   if (creationRefusal(body, service.config.shopUrl)?.code === 'insufficient_funds')
-    throw insufficientFunds(0, Math.max(1, body.max_price), []);
+    throw insufficientFunds(0, Math.max(1, body.max_price), [lowerCeiling]);
 }
 
 /**

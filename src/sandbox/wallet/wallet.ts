@@ -73,6 +73,12 @@ export function reserve(store: Store, userId: string, cents: number): void {
   store.run('UPDATE wallets SET reserved = reserved + ? WHERE user_id = ?', cents, userId);
 }
 
+/** The way forward where the wallet pays for the goods, so that the ceiling is what is set aside. */
+export const lowerCeiling = {
+  rail: 'lower_max_price',
+  message: 'Lower max_price to what the wallet can cover.',
+};
+
 /** @throws Refusal insufficient_funds with `required`, `available` and every way forward in `fund_with`. */
 export function requireFunds(
   available: number,
@@ -88,15 +94,11 @@ export function insufficientFunds(
   required: number,
   rails: readonly Readonly<Record<string, unknown>>[],
 ): Refusal {
-  return new Refusal('insufficient_funds', 'The wallet cannot cover max_price and the fee of this order.', {
+  return new Refusal('insufficient_funds', 'The wallet cannot cover this.', {
     required,
     available,
     fund_with: [
       ...rails,
-      {
-        rail: 'lower_max_price',
-        message: 'Lower max_price to what the wallet can cover.',
-      },
       {
         rail: 'sandbox_funding',
         message: `Fund this sandbox: errand sandbox trigger wallet-funded --amount-cents ${required - available}`,

@@ -27,7 +27,7 @@ function refusal(code: ErrorCode, order: OrderBody, url: string): CreationRefusa
     return { code, message: `The product page does not answer: ${url}`, details: { url } };
   }
   if (code === 'insufficient_funds') {
-    return { code, message: 'The wallet cannot cover max_price and the fee of this order.', details: {} };
+    return { code, message: 'The wallet cannot cover this.', details: {} };
   }
   const message = 'The shipping address could not be verified.';
   const reason = 'No such street and number in this postal code.';

@@ -180,6 +180,7 @@ export const declaredRequestProofs: ProofsOf<typeof declaredRequests> = {
       expect(await scheme(legacy, key && basic(key))).toEqual([401, 'Basic']);
     }
     it.pass(8 * 24 * 3600 * 1000);
+    expect(await scheme(legacy.replace('v', '%76'))).toEqual([401, 'Basic']);
     expect(await scheme('/wallet/me', `Bearer ${it.key}`)).toEqual([401, 'Bearer']);
     expect(await scheme(legacy, basic(it.key))).toEqual([401, 'Basic']);
     expect((await it.send('POST', '/sandbox/trigger', {}, null)).headers.get('www-authenticate')).toBe(
