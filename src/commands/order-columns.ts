@@ -1,4 +1,4 @@
-import { accessor, plainText } from '../output/path.ts';
+import { accessor, joinedText, plainText } from '../output/path.ts';
 import type { Column, Row } from '../output/result.ts';
 
 /** An order's columns, for every format. */
@@ -43,7 +43,7 @@ export const orderDetailColumns: readonly Column[] = [
   {
     name: 'retailer order',
     path: 'merchant_order_ids',
-    value: (order) => list(order.merchant_order_ids).map(plainText).join(', '),
+    value: (order) => joinedText(order.merchant_order_ids),
   },
   { name: 'tracking', path: 'tracking_numbers', value: trackingOf },
   { name: 'expected', path: 'tracking_numbers.0.estimated_delivery_date', kind: 'date' },

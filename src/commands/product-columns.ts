@@ -1,3 +1,5 @@
+import { own } from '../contract/json.ts';
+import { plainText } from '../output/path.ts';
 import type { Column, Row } from '../output/result.ts';
 
 export const resultColumns: readonly Column[] = [
@@ -47,7 +49,7 @@ export const offerColumns: readonly Column[] = [
 
 function specifics(value: unknown): string {
   if (!Array.isArray(value)) return '';
-  const texts = value.map((it) => `${Object(it).dimension ?? ''}: ${Object(it).value ?? ''}`);
+  const texts = value.map((it) => `${plainText(own(it, 'dimension'))}: ${plainText(own(it, 'value'))}`);
   return texts.join(', ');
 }
 

@@ -1,4 +1,5 @@
 import { ErrandError } from '../errors.ts';
+import { plainText } from '../output/path.ts';
 import type { Row } from '../output/result.ts';
 
 /** What the exit codes mean where one product is read. */
@@ -7,12 +8,12 @@ export const noAnswer = 'the retailer gave no answer';
 
 /** A read whose payload says that the retailer had no answer. */
 export function noProduct(productId: string, payload: Row): ErrandError {
-  const { code, message = noAnswer, status: _, ...details } = payload;
+  const { code, message, status: _, ...details } = payload;
   return new ErrandError(
     code === 'product_not_found' ? 'not_found' : 'ended_badly',
-    `${productId}: ${String(message)}`,
+    `${productId}: ${plainText(message) || noAnswer}`,
     {
-      ...(code !== undefined && { code: String(code) }),
+      ...(code !== undefined && { code: plainText(code) }),
       ...(Object.keys(details).length > 0 && { details }),
       outcome: 'applied',
       hint: 'Check the product id and --retailer; `errand product search` finds ids.',

@@ -80,7 +80,7 @@ function fault(entry: unknown): string | undefined {
   const { loc, field, url, item_id, msg, message } = entry;
   const what = msg ?? message;
   if (typeof what !== 'string') return undefined;
-  const place = Array.isArray(loc) ? loc.join('.') : (field ?? url ?? item_id);
+  const place = Array.isArray(loc) ? loc.map(plain).join('.') : (field ?? url ?? item_id);
   return place === undefined || place === '' ? what : `${plain(place)}: ${what}`;
 }
 

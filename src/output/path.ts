@@ -25,3 +25,7 @@ export function plainText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return isRecord(value) ? JSON.stringify(value) : String(value);
 }
+
+/** The values of a list as text; empty for anything else. */
+export const joinedText = (values: unknown): string =>
+  Array.isArray(values) ? values.map(plainText).join(', ') : '';

@@ -56,12 +56,8 @@ async function mint(context: Context): Promise<void> {
   }
   await context.ready();
   const { body: wallet } = await (await context.client()).call('wallet.get', {});
-  step(
-    context,
-    'A sandbox key and a wallet',
-    'errand wallet',
-    formatMoney(numberIn(wallet, 'spendable_balance') ?? wallet.balance),
-  );
+  const balance = numberIn(wallet, 'spendable_balance') ?? wallet.balance;
+  step(context, 'A sandbox key and a wallet', 'errand wallet', formatMoney(balance));
 }
 
 async function find(context: Context): Promise<Row> {
@@ -69,7 +65,9 @@ async function find(context: Context): Promise<Row> {
   const { body } = await client.call('search', {
     query: { q: words, max_price: searchCeilingCents, sort: 'rating' },
   });
-  const listing = objectsIn(body, 'results').find(({ available }) => available === true);
+  const listing = objectsIn(body, 'results').find(
+    ({ available, url }) => available === true && typeof url === 'string',
+  );
   if (!listing) throw new ErrandError('not_found', `nothing to order was found for "${words}"`);
   const price = numberIn(listing, 'price');
   const shown = [

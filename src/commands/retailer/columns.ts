@@ -1,3 +1,4 @@
+import { joinedText } from '../../output/path.ts';
 import type { Column } from '../../output/result.ts';
 
 export const retailerColumns: readonly Column[] = [
@@ -7,7 +8,7 @@ export const retailerColumns: readonly Column[] = [
     name: 'countries',
     path: 'supported_countries',
     weight: 8,
-    value: ({ supported_countries }) => joined(supported_countries),
+    value: ({ supported_countries }) => joinedText(supported_countries),
   },
   { name: 'support', path: 'support', kind: 'status', weight: 7 },
   { name: 'no account needed', path: 'no_account_needed', kind: 'flag', weight: 6 },
@@ -22,12 +23,10 @@ export const checkColumns: readonly Column[] = [
   { name: 'retailer', path: 'retailer.display_name', weight: 8 },
   { name: 'domain', path: 'domain', weight: 7 },
   { name: 'support', path: 'support', kind: 'status', weight: 6 },
-  { name: 'ships to', path: 'ships_to', weight: 5, value: ({ ships_to }) => joined(ships_to) },
+  { name: 'ships to', path: 'ships_to', weight: 5, value: ({ ships_to }) => joinedText(ships_to) },
   { name: 'guest checkout', path: 'checkout.guest_checkout', kind: 'flag', weight: 4 },
   { name: 'your account', path: 'checkout.use_your_account', kind: 'flag', weight: 4 },
   { name: 'how to order', path: 'how_to_order', weight: 3 },
   { name: 'detail', path: 'support_detail', weight: 2 },
   { name: 'url', path: 'url', weight: 1 },
 ];
-
-const joined = (values: unknown): string => (Array.isArray(values) ? values.join(', ') : '');
