@@ -137,8 +137,9 @@ export async function createContext(making: Making): Promise<Context> {
     return made;
   };
   const opened = once(() => open(signal));
+  const journalSince = (): string | undefined => storedFor(store, true).journals[folders.state];
   const stateFolder = (): string => {
-    makePrivateFolder(folders.state);
+    makePrivateFolder(folders.state, journalSince() !== undefined);
     return folders.state;
   };
   const context: Context = {
@@ -163,7 +164,7 @@ export async function createContext(making: Making): Promise<Context> {
         waiting: { signal },
         repeatWindowMs: settings.repeatWindowMs.value,
         birth: {
-          since: storedFor(store, true).journals[folders.state],
+          since: journalSince(),
           note: (at) => store.noteJournal(folders.state, at),
         },
       });

@@ -1,8 +1,10 @@
 import type { Context } from '../context.ts';
+import { own } from '../contract/json.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import type { Row } from '../output/result.ts';
 import { shellLine } from '../shell-word.ts';
+import { differingFields } from '../state/content.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { type Difference, differences, isAnotherOrder } from './compare.ts';
 import type { Sending } from './doubt.ts';
@@ -47,8 +49,18 @@ export async function compareOrder(
 }
 
 /** @throws ErrandError conflict for a key that has led to an order with other content. */
-export const keyOfAnother = ({ key, body, order_id: id }: JournalRecord, wanted: KeyedBody): ErrandError =>
-  otherOrder({}, key, id ?? '', differences(wanted, { ...body, items: body.products }));
+export function keyOfAnother(
+  { key, operation, body, order_id: id }: JournalRecord,
+  wanted: KeyedBody,
+): ErrandError {
+  const differing = differingFields(operation, wanted, body).map((path) => ({
+    field: path.join('.'),
+    requested: path.reduce<unknown>(own, wanted) ?? null,
+    existing: path.reduce<unknown>(own, body) ?? null,
+    isSpelling: false,
+  }));
+  return otherOrder({}, key, id ?? '', differing);
+}
 
 const readOrder = async (client: Client, id: string): Promise<Row> =>
   (await client.call('order.get', { path: { order_id: id } })).body;

@@ -54,15 +54,20 @@ function platformFolders(environment: Environment, platform: NodeJS.Platform, ho
   };
 }
 
-/** Makes a folder that only its owner can enter, whatever the umask. @throws StorageError naming it. */
-export function makePrivateFolder(folder: string): void {
+/**
+ * Makes a folder that only its owner can enter, whatever the umask.
+ * @param isInUse another one is no remedy: what is in doubt is known in this one. @throws StorageError naming it.
+ */
+export function makePrivateFolder(folder: string, isInUse = false): void {
   try {
     // One that was there has been checked, and the user told, when the run began.
     makeFolder(folder, () => {});
   } catch (cause) {
     throw new StorageError(`the folder ${folder} cannot be made or written (${reasonOf(cause)})`, {
       cause,
-      hint: 'Make it writable, or name another with ERRAND_CONFIG_DIR or ERRAND_STATE_DIR.',
+      hint: isInUse
+        ? 'Bring it back as it was, then try again: its journal may name orders in doubt.'
+        : 'Make it writable, or name another with ERRAND_CONFIG_DIR or ERRAND_STATE_DIR.',
     });
   }
 }

@@ -9,6 +9,24 @@ export function contentHash(operation: string, body: Fields): string {
   return sha256(canonicalJson(form ? form(rest) : rest));
 }
 
+/** The fields in which two intents ask for something else, each as its path. Pure. */
+export function differingFields(operation: string, one: Fields, other: Fields): string[][] {
+  const form = (Object.hasOwn(forms, operation) && forms[operation]) || fieldsOf;
+  const [first, second] = [form(one), form(other)];
+  return differing(first, second).flatMap((field) =>
+    field === 'shipping_address'
+      ? differing(fieldsOf(first[field]), fieldsOf(second[field])).map((part) => [field, part])
+      : [[field]],
+  );
+}
+
+const differing = (one: Fields, other: Fields): string[] =>
+  [...new Set([...Object.keys(one), ...Object.keys(other)])].filter(
+    (field) =>
+      field !== 'idempotency_key' &&
+      canonicalJson([one[field] ?? null]) !== canonicalJson([other[field] ?? null]),
+  );
+
 /**
  * An order without what makes no difference: how its address is spelt, defaults that are written out, fields that are
  * empty, the order of its lines. Pure.

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { errorOf, lose, shopping } from './shopping.ts';
@@ -23,4 +23,26 @@ test('a state folder that is gone is not taken for new: nothing is ordered until
   expect([repaired.code, repaired.stderr]).toEqual([0, expect.stringContaining('a new journal is begun')]);
   expect((await shop.order()).code).toBe(0);
   expect(await shop.orders()).toHaveLength(2);
+});
+
+test('a state folder that cannot be made where a journal was: no other folder is suggested', {
+  timeout: 60_000,
+}, async () => {
+  const shop = await shopping();
+  lose(shop, 'reset-after');
+  expect((await shop.order()).code).toBe(10);
+  const state = join(shop.place.folder, '.state');
+  renameSync(state, `${state}-away`);
+  writeFileSync(state, '');
+  const refused = await shop.order('-o', 'json');
+  expect(refused.code).toBe(1);
+  expect(errorOf(refused)).toMatchObject({
+    outcome: 'not_sent',
+    hint: expect.stringContaining('its journal may name orders in doubt'),
+  });
+  expect(refused.stderr).not.toContain('ERRAND_STATE_DIR');
+  rmSync(state);
+  renameSync(`${state}-away`, state);
+  expect((await shop.order()).code).toBe(0);
+  expect(await shop.orders()).toHaveLength(1);
 });

@@ -339,6 +339,10 @@ describe('a key of one’s own', { timeout: 60_000 }, () => {
     );
     expect(other.code).toBe(5);
     expect(errorOf(other).details.differences).toMatchObject([{ field: 'shipping_address.address_line1' }]);
+    const more = await shop.order('--idempotency-key', 'monday', '--metadata', 'week=9', '-o', 'json');
+    expect(errorOf(more).details.differences).toEqual([
+      { field: 'metadata', requested: { week: '9' }, existing: null },
+    ]);
     expect(await shop.orders()).toHaveLength(1);
   });
 
