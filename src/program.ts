@@ -1,5 +1,5 @@
 import { Command as Commander, CommanderError } from 'commander';
-import type { AnyCommand, Noun } from './cli/define.ts';
+import type { RootCommand, RootNoun } from './cli/define.ts';
 import type { Runner } from './cli/mount.ts';
 import { addGlobalOptions } from './cli/options.ts';
 import { UsageError } from './errors.ts';
@@ -7,7 +7,7 @@ import { UsageError } from './errors.ts';
 interface Entry {
   readonly name: string;
   readonly summary: string;
-  load(): Promise<{ readonly noun: Noun } | { readonly command: AnyCommand }>;
+  load(): Promise<{ readonly noun: RootNoun } | { readonly command: RootCommand }>;
 }
 
 /** Every noun, in the order of the help; its code loads only when the command line names it. */
@@ -19,7 +19,7 @@ export const entries: readonly Entry[] = [
   },
   {
     name: 'search',
-    summary: 'Search across retailers',
+    summary: 'Search orderable listings across retailers',
     load: () => import('./commands/search/index.ts'),
   },
   {
@@ -58,10 +58,14 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/agent/index.ts'),
   },
   { name: 'track', summary: 'Follow an order publicly', load: () => import('./commands/track/index.ts') },
-  { name: 'wallet', summary: 'Spendable balance and fee', load: () => import('./commands/wallet/index.ts') },
+  {
+    name: 'wallet',
+    summary: 'Spendable balance and fee of an order',
+    load: () => import('./commands/wallet/index.ts'),
+  },
   {
     name: 'usage',
-    summary: 'Calls of the last days, with a chart of each',
+    summary: 'Calls of the last days, with a chart of each metric',
     load: () => import('./commands/usage/index.ts'),
   },
   {
@@ -191,8 +195,9 @@ async function showHelp(root: Commander, words: readonly string[], hooks: Hooks)
 
 async function mountEntry(root: Commander, entry: Entry, hooks: Hooks): Promise<void> {
   const [loaded, { mountCommand, mountNoun }] = await Promise.all([entry.load(), import('./cli/mount.ts')]);
-  if ('noun' in loaded) mountNoun(root, loaded.noun, hooks.run, hooks.now);
-  else mountCommand(root, loaded.command, hooks.run, hooks.now);
+  const { name, summary } = entry;
+  if ('noun' in loaded) mountNoun(root, { ...loaded.noun, name, summary }, hooks.run, hooks.now);
+  else mountCommand(root, { ...loaded.command, name, summary }, hooks.run, hooks.now);
 }
 
 const startHere = `

@@ -1,16 +1,25 @@
 import type { Context } from '../context.ts';
 import type { OperationName } from '../contract/operations/index.ts';
 import type { OutputFormat, Result } from '../output/result.ts';
+import type { SourceName } from './completion/sources.ts';
+
+/** What a TAB offers for a value; nothing where every text will do. */
+export interface Completable {
+  /** Values that this machine knows; `files` only where none of the others fits. */
+  readonly completes?: SourceName | 'files' | readonly (SourceName | 'files')[];
+  /** A fixed list of values, each with what is shown beside it. */
+  readonly offers?: readonly string[] | Readonly<Record<string, { readonly description: string }>>;
+}
 
 /** A positional argument. `ids` also reads `-` from stdin, one a line. */
-export interface Argument {
+export interface Argument extends Completable {
   readonly name: string;
   readonly description: string;
   readonly required?: boolean;
   readonly variadic?: boolean;
 }
 
-interface OptionBase {
+interface OptionBase extends Completable {
   readonly description: string;
   readonly short?: string;
   readonly group?: string;
@@ -129,10 +138,24 @@ export interface Noun {
   readonly verbs: readonly (AnyCommand | Noun)[];
 }
 
+/** A noun of the first level; its name and summary stand in `program.ts`, whose help loads no noun. */
+export type RootNoun = Omit<Noun, 'name' | 'summary'>;
+
+/** A command of the first level; its name and summary stand in `program.ts`. */
+export type RootCommand = Omit<AnyCommand, 'name' | 'summary'>;
+
 /** Defines a command as data; the types of `input` follow from `arguments` and `options`. */
 export function defineCommand<const A extends Arguments, const O extends Options>(
   command: Command<A, O>,
 ): AnyCommand {
   // Input is produced by parse-option.ts from the same definition, so the erased type is the declared one.
   return command as unknown as AnyCommand;
+}
+
+/** Defines a command that stands beside the nouns. */
+export function defineRootCommand<const A extends Arguments, const O extends Options>(
+  command: Omit<Command<A, O>, 'name' | 'summary'>,
+): RootCommand {
+  // As above: the erased type is the declared one.
+  return command as unknown as RootCommand;
 }

@@ -1,5 +1,5 @@
 import type { Parameter } from '../contract/operation.ts';
-import type { Option } from './define.ts';
+import type { Completable, Option } from './define.ts';
 
 type OptionFor<P extends Parameter> = P extends { type: 'boolean' }
   ? { readonly kind: 'yes-no'; readonly description: string }
@@ -18,7 +18,7 @@ type OptionFor<P extends Parameter> = P extends { type: 'boolean' }
 /** The option for a query parameter of the table: its kind, bounds, values and description are the contract's. */
 export function optionFor<const P extends Parameter>(
   parameter: P,
-  more: { group?: string } = {},
+  more: Completable & { readonly group?: string } = {},
 ): OptionFor<P> {
   // The conditional type above and the function below read the same fields of the same parameter.
   return { ...plainOption(parameter), ...more } as unknown as OptionFor<P>;

@@ -1,4 +1,5 @@
 import type { Options } from '../cli/define.ts';
+import { destinationCountries } from '../contract/enums.ts';
 
 const group = 'Address';
 
@@ -11,7 +12,7 @@ export const addressOptions = {
   city: { kind: 'text', group, description: 'city' },
   state: { kind: 'text', group, description: 'state or province' },
   postalCode: { kind: 'text', group, description: 'postal code; 5 digits in the US' },
-  country: { kind: 'text', group, description: 'two-letter code: US' },
+  country: { kind: 'text', offers: destinationCountries, group, description: 'two-letter code: US' },
   phoneNumber: { kind: 'text', group, description: 'phone number for the carrier' },
 } as const satisfies Options;
 

@@ -16,7 +16,7 @@ export const wordsArgument = {
 
 /** What narrows a search across retailers, by whichever surface it is asked. */
 export const searchOptions = {
-  retailer: optionFor(query.retailer),
+  retailer: optionFor(query.retailer, { completes: 'retailers' }),
   sort: optionFor(query.sort),
   minPrice: { kind: 'money', description: "lowest price: '$5' or 5.00" },
   maxPrice: { kind: 'money', description: "highest price: '$30' or 30.00" },

@@ -18,11 +18,13 @@ export const orderInputOptions = {
   shipTo: {
     kind: 'text',
     placeholder: 'name|file|-',
+    completes: ['addresses', 'files'],
     description: 'saved address, a file with one, or - for stdin',
   },
   file: {
     kind: 'text',
     placeholder: 'file|-',
+    completes: 'files',
     description: 'a whole payload as JSON or YAML; flags override it',
   },
   ...addressOptions,

@@ -22,7 +22,12 @@ export const payloadOptions = {
     maxLength: limits.idempotencyKeyLength.max,
     description: 'key of this intent: the same key never makes a second order',
   },
-  account: { kind: 'text', group: details, description: 'managed account to order with' },
+  account: {
+    kind: 'text',
+    completes: 'accounts',
+    group: details,
+    description: 'managed account to order with',
+  },
   metadata: {
     kind: 'pairs',
     group: details,

@@ -6,7 +6,7 @@ const { query } = operations['product.get'];
 
 /** What every read of one product takes. */
 export const freshnessOptions = {
-  retailer: optionFor(query.retailer),
+  retailer: optionFor(query.retailer, { completes: 'retailers' }),
   maxAge: {
     ...optionFor(query.max_age),
     description: 'oldest answer to accept, in seconds; not together with --newer-than',

@@ -1,14 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyCommand, Noun } from '../../src/cli/define.ts';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations/index.ts';
 import { schemas } from '../../src/contract/schemas/index.ts';
-import { entries } from '../../src/program.ts';
-
-interface Known {
-  readonly path: string;
-  readonly command: AnyCommand;
-}
+import { type Known, knownCommands } from './known-commands.ts';
 
 /** What a person writes for a field that is not called so on the wire; `*` is any operation. */
 const renamed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -33,15 +27,7 @@ function accountFields() {
   return { password: 'password-file', totp_secret: 'totp-file', retailer_config: 'config-file' };
 }
 
-function commandsOf(path: string, part: AnyCommand | Noun): Known[] {
-  if (!('verbs' in part)) return [{ path, command: part }];
-  return part.verbs.flatMap((verb) => commandsOf(`${path} ${verb.name}`, verb));
-}
-
-const loaded = await Promise.all(entries.map(async (entry) => ({ entry, part: await entry.load() })));
-const commands = loaded
-  .flatMap(({ entry, part }) => commandsOf(entry.name, 'noun' in part ? part.noun : part.command))
-  .filter(({ path }) => path !== 'api');
+const commands = (await knownCommands()).filter(({ path }) => path !== 'api');
 
 const kebab = (name: string): string =>
   name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`).replaceAll('_', '-');

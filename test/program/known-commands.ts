@@ -1,13 +1,13 @@
-import type { AnyCommand, Noun } from '../../src/cli/define.ts';
+import type { RootCommand, RootNoun } from '../../src/cli/define.ts';
 import { entries } from '../../src/program.ts';
 
 export interface Known {
   /** As it is typed, without `errand`. */
   readonly path: string;
-  readonly command: AnyCommand;
+  readonly command: RootCommand;
 }
 
-function commandsOf(path: string, part: AnyCommand | Noun): Known[] {
+function commandsOf(path: string, part: RootCommand | RootNoun): Known[] {
   if (!('verbs' in part)) return [{ path, command: part }];
   return part.verbs.flatMap((verb) => commandsOf(`${path} ${verb.name}`, verb));
 }

@@ -1,12 +1,12 @@
 import type { Command as Commander, Option as CommanderOption } from 'commander';
 import { buildProgram, entries } from '../../program.ts';
-import type { AnyCommand, Noun, Option, Options } from '../define.ts';
+import type { Option, Options, RootCommand, RootNoun } from '../define.ts';
 import { globalOptions, requestOptions, writeOptions } from '../global-options.ts';
 import { topics } from '../help-topics.ts';
-import { argumentHint, optionHint } from './hints.ts';
+import { hintOf, optionHint } from './hints.ts';
 import type { Tree, TreeOption } from './tree.ts';
 
-type Definition = AnyCommand | Noun;
+type Definition = RootCommand | RootNoun;
 
 /**
  * The whole program as completion sees it, read off the program itself: what commander parses is what is completed.
@@ -29,7 +29,7 @@ export async function describeProgram(): Promise<Tree> {
   const shared = new Set(program.options.map(signature));
   const children = program.commands.map((command) => {
     const definition = definitions.get(command.name());
-    return definition ? node(command, definition, [], shared) : help(command);
+    return definition ? node(command, definition, shared) : help(command);
   });
   return {
     name: 'errand',
@@ -46,13 +46,7 @@ function help(command: Commander): Tree {
   return { name: command.name(), text: command.summary() || command.description(), children, mirrors: true };
 }
 
-function node(
-  command: Commander,
-  definition: Definition,
-  parents: readonly string[],
-  shared: ReadonlySet<string>,
-): Tree {
-  const path = [...parents, command.name()];
+function node(command: Commander, definition: Definition, shared: ReadonlySet<string>): Tree {
   const named = { name: command.name(), text: firstLine(command.summary() || command.description()) };
   const aliases = command.aliases().length > 0 ? { aliases: command.aliases() } : {};
   if ('verbs' in definition) {
@@ -63,7 +57,7 @@ function node(
       ...(fallback && { fallback: fallback.name }),
       children: command.commands.flatMap((child) => {
         const verb = definition.verbs.find(({ name }) => name === child.name());
-        return verb ? [node(child, verb, path, shared)] : [];
+        return verb ? [node(child, verb, shared)] : [];
       }),
     };
   }
@@ -74,8 +68,8 @@ function node(
     options: command.options
       .filter((option) => !shared.has(signature(option)))
       .map((it) => treeOption(it, known)),
-    arguments: command.registeredArguments.map((argument) => ({
-      takes: argumentHint(path, argument.name()),
+    arguments: (definition.arguments ?? []).map((argument) => ({
+      takes: hintOf(argument),
       ...(argument.variadic && { variadic: true }),
     })),
   };
@@ -90,7 +84,7 @@ function treeOption(option: CommanderOption, known: Options): TreeOption {
     flags: [option.long, option.short].filter((flag) => flag !== undefined && flag !== null),
     text: firstLine(option.description),
     ...((option.required || option.optional) && {
-      takes: definition && !isTwin ? optionHint(option.attributeName(), definition) : {},
+      takes: definition && !isTwin ? optionHint(definition) : {},
     }),
     ...(definition && repeated.has(definition.kind) && { repeats: true }),
   };

@@ -6,10 +6,15 @@ import { emailProblem } from '../address-rules.ts';
 /** What an account has besides its secrets. */
 export const accountOptions = {
   email: { kind: 'text', description: 'login at the retailer' },
-  retailer: { kind: 'text', description: 'which retailer it signs in to; without it, any' },
+  retailer: {
+    kind: 'text',
+    completes: 'retailers',
+    description: 'which retailer it signs in to; without it, any',
+  },
   configFile: {
     kind: 'text',
     placeholder: 'file|-',
+    completes: 'files',
     description: "the retailer's own settings (retailer_config) as JSON or YAML",
   },
 } as const;

@@ -17,7 +17,9 @@ const pollMs = 3000;
 export const forwarding = defineCommand({
   name: 'forwarding',
   summary: "Pass an account's verification codes on: where to, and whether it works",
-  arguments: [{ name: 'account', description: 'short id of the account', required: true }],
+  arguments: [
+    { name: 'account', completes: 'accounts', description: 'short id of the account', required: true },
+  ],
   options: { wait: { kind: 'flag', description: 'wait for the first message (see --timeout)' } },
   examples: [
     { command: 'errand account forwarding $ACCOUNT', note: 'the address, and what to set up' },

@@ -6,7 +6,13 @@ export const remove = defineCommand({
   aliases: ['rm', 'delete'],
   summary: 'Delete stored retailer accounts',
   arguments: [
-    { name: 'accounts', description: 'short ids; - reads them from stdin', required: true, variadic: true },
+    {
+      name: 'accounts',
+      completes: 'accounts',
+      description: 'short ids; - reads them from stdin',
+      required: true,
+      variadic: true,
+    },
   ],
   examples: [
     {

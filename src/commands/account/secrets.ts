@@ -10,11 +10,13 @@ export const secretOptions = {
   passwordFile: {
     kind: 'text',
     placeholder: 'file|-',
+    completes: 'files',
     description: 'file with the password, or - for stdin; without it a hidden prompt',
   },
   totpFile: {
     kind: 'text',
     placeholder: 'file|-',
+    completes: 'files',
     description: 'file with the 64-character two-factor secret, or - for stdin',
   },
 } as const;

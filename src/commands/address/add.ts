@@ -9,12 +9,15 @@ export const add = defineCommand({
   summary: 'Save an address',
   description:
     'A saved address is never replaced unasked; the example that the sandbox saved as home gives way.',
-  arguments: [{ name: 'name', description: 'name to use with --ship-to', required: true }],
+  arguments: [
+    { name: 'name', completes: 'addresses', description: 'name to use with --ship-to', required: true },
+  ],
   options: {
     ...addressOptions,
     file: {
       kind: 'text',
       placeholder: 'file|-',
+      completes: 'files',
       description: 'the address as JSON or YAML; flags override it',
     },
     default: { kind: 'flag', description: 'ship there when --ship-to is not given' },

@@ -4,7 +4,7 @@ export const remove = defineCommand({
   name: 'remove',
   aliases: ['rm', 'delete'],
   summary: 'Remove a saved address',
-  arguments: [{ name: 'name', description: 'name of the address', required: true }],
+  arguments: [{ name: 'name', completes: 'addresses', description: 'name of the address', required: true }],
   examples: [{ command: 'errand address remove home', note: 'orders already placed keep it' }],
   related: ['address list'],
   async run(context, { name }) {

@@ -6,7 +6,7 @@ export const show = defineCommand({
   name: 'show',
   aliases: ['get'],
   summary: 'Show one saved address',
-  arguments: [{ name: 'name', description: 'name of the address', required: true }],
+  arguments: [{ name: 'name', completes: 'addresses', description: 'name of the address', required: true }],
   examples: [{ command: 'errand address show home -o json', note: 'as the service takes it' }],
   readsOnly: true,
   related: ['address list'],

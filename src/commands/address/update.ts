@@ -6,7 +6,7 @@ export const update = defineCommand({
   name: 'update',
   aliases: ['set'],
   summary: 'Change fields of a saved address',
-  arguments: [{ name: 'name', description: 'name of the address', required: true }],
+  arguments: [{ name: 'name', completes: 'addresses', description: 'name of the address', required: true }],
   options: {
     ...addressOptions,
     default: { kind: 'flag', description: 'ship there when --ship-to is not given' },

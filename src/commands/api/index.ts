@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/define.ts';
+import { defineRootCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
@@ -11,9 +11,7 @@ import { readHeaders } from './headers.ts';
 import { everyRow } from './paginate.ts';
 import { readPayload, sendsSomething } from './payload.ts';
 
-export const command = defineCommand({
-  name: 'api',
-  summary: 'Any request to the service',
+export const command = defineRootCommand({
   description:
     'With the key, retries, errors and exit codes of the other commands. The answer is shown as JSON; -o table, csv, tsv and id show the records of a list. An answer that is not JSON is passed as it is. Fields make a JSON body, or the query of a GET: -f as text, -F typed (true, false, null, whole numbers, @file, @- for stdin); key[sub]=value makes objects, key[]=value lists. Paths of the legacy service go to its own address.',
   arguments: [
@@ -27,6 +25,7 @@ export const command = defineCommand({
       kind: 'text',
       flag: '--input',
       placeholder: 'file|-',
+      completes: 'files',
       description: 'the body as it is; fields then go into the query',
     },
     header: { kind: 'texts', short: 'H', placeholder: "'Name: value'", description: 'a header' },

@@ -1,11 +1,9 @@
-import type { Noun } from '../../cli/define.ts';
+import type { RootNoun } from '../../cli/define.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
 import { status } from './status.ts';
 import { token } from './token.ts';
 
-export const noun: Noun = {
-  name: 'auth',
-  summary: 'Keys: store one, see which is used, forget it',
+export const noun: RootNoun = {
   verbs: [login, token, status, logout],
 };

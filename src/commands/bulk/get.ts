@@ -12,7 +12,13 @@ export const get = defineCommand({
   aliases: ['show'],
   summary: 'Read batches with their rows and live order statuses',
   arguments: [
-    { name: 'ids', description: 'ids of batches; - reads them from stdin', required: true, variadic: true },
+    {
+      name: 'ids',
+      completes: 'batches',
+      description: 'ids of batches; - reads them from stdin',
+      required: true,
+      variadic: true,
+    },
   ],
   examples: [
     { command: 'errand bulk get $BATCH', note: 'row by row' },

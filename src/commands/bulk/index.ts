@@ -1,4 +1,4 @@
-import type { Noun } from '../../cli/define.ts';
+import type { RootNoun } from '../../cli/define.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
 import { results } from './results.ts';
@@ -8,8 +8,6 @@ import { upload } from './upload.ts';
 import { validate } from './validate.ts';
 import { watch } from './watch.ts';
 
-export const noun: Noun = {
-  name: 'bulk',
-  summary: 'Orders from a CSV: check, upload, follow, results',
+export const noun: RootNoun = {
   verbs: [template, validate, upload, list, get, watch, results, retry],
 };

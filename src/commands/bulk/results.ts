@@ -10,7 +10,7 @@ export const results = defineCommand({
   summary: "A batch's results as CSV, with the uploader's own columns",
   description:
     'As the service writes it, with the number that each row has in its file in place of its index, where that is known here, and why an order failed. --raw-csv leaves it as it comes.',
-  arguments: [{ name: 'id', description: 'id of the batch', required: true }],
+  arguments: [{ name: 'id', completes: 'batches', description: 'id of the batch', required: true }],
   options: { wait: { kind: 'flag', description: 'wait until every row is placed or has failed' } },
   examples: [
     { command: 'errand bulk results $BATCH > results.csv', note: 'as it stands now' },

@@ -24,15 +24,21 @@ export const retry = defineCommand({
   summary: "Take a batch's failed rows to a new batch, or to a file",
   description:
     'Failed are rows that became no order and orders that failed. The rows themselves are known here for 30 days after the upload; later, or elsewhere, --file names the CSV that was uploaded. The same retry again places nothing twice.',
-  arguments: [{ name: 'id', description: 'id of the batch', required: true }],
+  arguments: [{ name: 'id', completes: 'batches', description: 'id of the batch', required: true }],
   options: {
     to: {
       kind: 'text',
       placeholder: 'file',
+      completes: 'files',
       description: 'write the failed rows there as CSV, to correct them; - is stdout',
     },
     force: { kind: 'flag', description: 'with --to: write over a file' },
-    file: { kind: 'text', placeholder: 'file', description: 'the CSV that was uploaded as this one batch' },
+    file: {
+      kind: 'text',
+      placeholder: 'file',
+      completes: 'files',
+      description: 'the CSV that was uploaded as this one batch',
+    },
     run: {
       kind: 'text',
       maxLength: 100,

@@ -16,7 +16,7 @@ export const tableOptions = {
     placeholder: "'Heading=column'",
     description: 'what a heading means: max_price_cents, metadata.team …; repeat it for more',
   },
-  useMap: { kind: 'text', placeholder: 'name', description: 'a saved map of headings' },
+  useMap: { kind: 'text', completes: 'maps', placeholder: 'name', description: 'a saved map of headings' },
   saveMap: { kind: 'text', placeholder: 'name', description: 'save the map that was used' },
   amounts: {
     kind: 'choice',

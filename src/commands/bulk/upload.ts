@@ -23,7 +23,7 @@ export const upload = defineCommand({
   summary: 'Place the orders of a CSV, one for each row',
   description:
     'The file is checked first, as by bulk validate. Each row gets a key that follows from its order, so that the same file uploaded again, after a crash or by mistake, places nothing twice; --run tells uploads apart that are meant as new orders.',
-  arguments: [{ name: 'file', description: 'CSV file; - reads stdin', required: true }],
+  arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     ...tableOptions,
     batchSize: {

@@ -10,7 +10,7 @@ export const validate = defineCommand({
   summary: 'Check a CSV of orders: every error of every row, and the spend; places nothing',
   description:
     'Checks the file here first, then with the service. Rows have the numbers that a spreadsheet shows; the headings are row 1 where nothing stands above them.',
-  arguments: [{ name: 'file', description: 'CSV file; - reads stdin', required: true }],
+  arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     ...tableOptions,
     local: { kind: 'flag', description: 'check here alone; sends nothing' },

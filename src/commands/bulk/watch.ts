@@ -14,7 +14,13 @@ export const watch = defineCommand({
   name: 'watch',
   summary: 'Follow batches until every row is an order that was placed, or has failed',
   arguments: [
-    { name: 'ids', description: 'ids of batches; - reads them from stdin', required: true, variadic: true },
+    {
+      name: 'ids',
+      completes: 'batches',
+      description: 'ids of batches; - reads them from stdin',
+      required: true,
+      variadic: true,
+    },
   ],
   examples: [
     { command: 'errand bulk watch $BATCH', note: 'to the end' },

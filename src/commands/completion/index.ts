@@ -1,17 +1,15 @@
-import { defineCommand } from '../../cli/define.ts';
+import { defineRootCommand } from '../../cli/define.ts';
 import { completionScript, shells } from '../../completion-scripts.ts';
 import { UsageError } from '../../errors.ts';
 
-export const command = defineCommand({
-  name: 'completion',
-  summary: 'Print the script with which a shell completes errand',
+export const command = defineRootCommand({
   description: `The script asks errand at each TAB: commands, flags and their values, and what this machine knows of profiles, addresses, retailers and recent orders. It makes no request.
 
   bash        source <(errand completion bash)             in ~/.bashrc
   zsh         source <(errand completion zsh)              in ~/.zshrc, after compinit
   fish        errand completion fish > ~/.config/fish/completions/errand.fish
   powershell  errand completion powershell | Out-String | Invoke-Expression    in $PROFILE`,
-  arguments: [{ name: 'shell', description: shells.join(', '), required: true }],
+  arguments: [{ name: 'shell', offers: shells, description: shells.join(', '), required: true }],
   examples: [
     { command: 'source <(errand completion bash)', note: 'complete errand in this bash' },
     { command: 'errand completion zsh > _errand', note: 'a file for a folder of $fpath' },

@@ -5,7 +5,14 @@ export const get = defineCommand({
   name: 'get',
   aliases: ['show'],
   summary: 'Print one preference',
-  arguments: [{ name: 'name', description: `one of ${Object.keys(preferences).join(', ')}`, required: true }],
+  arguments: [
+    {
+      name: 'name',
+      offers: preferences,
+      description: `one of ${Object.keys(preferences).join(', ')}`,
+      required: true,
+    },
+  ],
   examples: [{ command: 'errand config get output', note: 'empty where it is not set' }],
   readsOnly: true,
   related: ['config list'],

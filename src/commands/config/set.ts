@@ -5,7 +5,12 @@ export const set = defineCommand({
   name: 'set',
   summary: 'Set a preference; an empty value unsets it',
   arguments: [
-    { name: 'name', description: `one of ${Object.keys(preferences).join(', ')}`, required: true },
+    {
+      name: 'name',
+      offers: preferences,
+      description: `one of ${Object.keys(preferences).join(', ')}`,
+      required: true,
+    },
     { name: 'value', description: 'its value; left out, the preference is unset' },
   ],
   examples: [

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/define.ts';
+import { defineRootCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import type { Column, Row } from '../../output/result.ts';
@@ -39,9 +39,7 @@ const columns: readonly Column[] = [
   { name: 'finding', path: 'message', weight: 7, room: 500 },
 ];
 
-export const command = defineCommand({
-  name: 'doctor',
-  summary: 'Look for what is wrong, and say what to do about it',
+export const command = defineRootCommand({
   description: `Configuration, permissions, settings, TLS, proxy, service, clock, contract, key, orders in doubt, completion scripts and terminal. Every check runs, whatever the others find. It changes nothing at the service.`,
   examples: [
     { command: 'errand doctor', note: 'is all well?' },

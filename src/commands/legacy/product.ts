@@ -26,7 +26,7 @@ export const product = defineCommand({
   options: {
     ...freshnessOptions,
     // The legacy surface has bounds of its own.
-    retailer: optionFor(query.retailer),
+    retailer: optionFor(query.retailer, { completes: 'retailers' }),
     maxAge: { ...optionFor(query.max_age), description: freshnessOptions.maxAge.description },
   },
   examples: [

@@ -9,6 +9,7 @@ export const retry = defineCommand({
   arguments: [
     {
       name: 'ids',
+      completes: 'orders',
       description: 'ids of failed orders; - reads them from stdin',
       required: true,
       variadic: true,

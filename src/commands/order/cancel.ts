@@ -27,7 +27,13 @@ export const cancel = defineCommand({
   name: 'cancel',
   summary: 'Cancel orders that are still pending',
   arguments: [
-    { name: 'ids', description: 'ids of orders; - reads them from stdin', required: true, variadic: true },
+    {
+      name: 'ids',
+      completes: 'orders',
+      description: 'ids of orders; - reads them from stdin',
+      required: true,
+      variadic: true,
+    },
   ],
   examples: [
     { command: 'errand order cancel $ORDER', note: 'only while it is pending' },

@@ -9,7 +9,7 @@ const group = 'Filters';
 /** Every filter of the specification as an option; shared by `list` and `export`. */
 export const filterOptions = {
   status: optionFor(query.status_filter, { group }),
-  orderId: optionFor(query.order_id, { group }),
+  orderId: optionFor(query.order_id, { group, completes: 'orders' }),
   search: optionFor(query.search, { group }),
   merchantOrderId: optionFor(query.merchant_order_id, { group }),
   trackingStatus: optionFor(query.tracking_status, { group }),

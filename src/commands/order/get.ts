@@ -7,7 +7,13 @@ export const get = defineCommand({
   aliases: ['show'],
   summary: 'Read orders by id',
   arguments: [
-    { name: 'ids', description: 'ids of orders; - reads them from stdin', required: true, variadic: true },
+    {
+      name: 'ids',
+      completes: 'orders',
+      description: 'ids of orders; - reads them from stdin',
+      required: true,
+      variadic: true,
+    },
   ],
   examples: [
     { command: 'errand order get $ORDER', note: 'all that a person wants to know' },

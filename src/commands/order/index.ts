@@ -1,4 +1,4 @@
-import type { Noun } from '../../cli/define.ts';
+import type { RootNoun } from '../../cli/define.ts';
 import { reminding } from '../remind.ts';
 import { cancel } from './cancel.ts';
 import { create } from './create.ts';
@@ -9,8 +9,6 @@ import { list } from './list.ts';
 import { timeline } from './timeline.ts';
 import { watch } from './watch.ts';
 
-export const noun: Noun = {
-  name: 'order',
-  summary: 'Place, read, follow, export and cancel orders',
+export const noun: RootNoun = {
   verbs: [...[create, get, list, watch, timeline, cancel, exportOrders].map(reminding), journal],
 };

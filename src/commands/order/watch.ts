@@ -8,7 +8,14 @@ export const watch = defineCommand({
   name: 'watch',
   summary: 'Follow orders until they arrive',
   description: 'A live table on a terminal; one line for each change in a pipe or with -o ndjson.',
-  arguments: [{ name: 'ids', description: 'ids of orders; - reads them from stdin', variadic: true }],
+  arguments: [
+    {
+      name: 'ids',
+      completes: 'orders',
+      description: 'ids of orders; - reads them from stdin',
+      variadic: true,
+    },
+  ],
   options: {
     until: { kind: 'choice', values: untilValues, description: 'what to wait for (default delivered)' },
     interval: { kind: 'duration', description: 'pause between polls; by default it follows what happens' },

@@ -1,10 +1,8 @@
-import type { Noun } from '../../cli/define.ts';
+import type { RootNoun } from '../../cli/define.ts';
 import { get } from './get.ts';
 import { offers } from './offers.ts';
 import { search } from './search.ts';
 
-export const noun: Noun = {
-  name: 'product',
-  summary: "One retailer's products: search, details, offers",
+export const noun: RootNoun = {
   verbs: [search, get, offers],
 };

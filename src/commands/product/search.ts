@@ -13,7 +13,7 @@ export const search = defineCommand({
   description: 'A hosted storefront is named by its domain. It has one page and takes no --free-shipping.',
   arguments: [{ name: 'words', description: 'what to look for', required: true, variadic: true }],
   options: {
-    retailer: optionFor(query.retailer),
+    retailer: optionFor(query.retailer, { completes: 'retailers' }),
     page: optionFor(query.page),
     freeShipping: { kind: 'flag', description: query.free_shipping.description },
     all: { kind: 'flag', description: 'page to the end' },

@@ -4,7 +4,7 @@ export const deleteProfile = defineCommand({
   name: 'delete',
   aliases: ['rm', 'remove'],
   summary: 'Delete a profile and its key',
-  arguments: [{ name: 'name', description: 'name of the profile', required: true }],
+  arguments: [{ name: 'name', completes: 'profiles', description: 'name of the profile', required: true }],
   examples: [{ command: 'errand profile delete served', note: 'where it was in use, local takes its place' }],
   related: ['profile list', 'auth logout'],
   async run(context, { name }) {

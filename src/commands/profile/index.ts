@@ -1,11 +1,9 @@
-import type { Noun } from '../../cli/define.ts';
+import type { RootNoun } from '../../cli/define.ts';
 import { deleteProfile } from './delete.ts';
 import { list } from './list.ts';
 import { set } from './set.ts';
 import { use } from './use.ts';
 
-export const noun: Noun = {
-  name: 'profile',
-  summary: 'Named contexts: a service and its key',
+export const noun: RootNoun = {
   verbs: [list, use, set, deleteProfile],
 };

@@ -11,7 +11,7 @@ export const set = defineCommand({
   summary: 'Make a profile, or change one',
   description:
     'Where an address changes, what was stored for the other service (key, client token) is dropped.',
-  arguments: [{ name: 'name', description: 'name of the profile', required: true }],
+  arguments: [{ name: 'name', completes: 'profiles', description: 'name of the profile', required: true }],
   options: {
     baseUrl: {
       kind: 'text',

@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/define.ts';
 export const use = defineCommand({
   name: 'use',
   summary: 'Use a profile from now on',
-  arguments: [{ name: 'name', description: 'name of the profile', required: true }],
+  arguments: [{ name: 'name', completes: 'profiles', description: 'name of the profile', required: true }],
   examples: [{ command: 'errand profile use local', note: 'back to the embedded sandbox' }],
   related: ['profile list', 'profile set'],
   async run(context, { name }) {

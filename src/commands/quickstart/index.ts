@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/define.ts';
+import { defineRootCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
@@ -24,10 +24,9 @@ const columns: readonly Column[] = [
   { name: 'tracking number', path: 'tracking_numbers.0.tracking_number' },
 ];
 
-export const command = defineCommand({
-  name: 'quickstart',
-  summary: 'Run the main job end to end in the sandbox: search, check, order, watch to delivery',
-  description: 'Each step shows the command that repeats it. Nothing is bought: only a test key is used.',
+export const command = defineRootCommand({
+  description:
+    'Search, check, order, watch to delivery. Each step shows the command that repeats it. Nothing is bought: only a test key is used.',
   examples: [
     { command: 'errand quickstart', note: 'about ten seconds, no account and no network' },
     { command: 'errand quickstart -o json --query id', note: 'the id of the delivered order, for a script' },

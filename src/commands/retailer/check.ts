@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { countryProblem } from '../../contract/country.ts';
+import { destinationCountries } from '../../contract/enums.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
 import { checkColumns } from './columns.ts';
@@ -11,7 +12,9 @@ export const check = defineCommand({
   summary: 'Would an order for this product URL be refused, and why',
   arguments: [{ name: 'url', description: query.url.description, required: true }],
   // Its length alone would say less than what a country takes.
-  options: { country: { kind: 'text', description: query.country.description } },
+  options: {
+    country: { kind: 'text', offers: destinationCountries, description: query.country.description },
+  },
   examples: [
     { command: 'errand retailer check $URL', note: 'delivered to the US' },
     { command: 'errand retailer check $URL --country DE -o json --query orderable', note: 'true or false' },

@@ -21,7 +21,12 @@ export const create = defineCommand({
   description:
     'From flags, a JSON or YAML file, stdin, or prompts. The same command again is safe: what an interrupted one has requested is shown, and a return of the same items that is open already is not made again.',
   options: {
-    order: { kind: 'text', placeholder: 'id', description: 'the order, which must be placed' },
+    order: {
+      kind: 'text',
+      completes: 'orders',
+      placeholder: 'id',
+      description: 'the order, which must be placed',
+    },
     item: {
       kind: 'texts',
       placeholder: 'id[=quantity]',
@@ -36,6 +41,7 @@ export const create = defineCommand({
     file: {
       kind: 'text',
       placeholder: 'file|-',
+      completes: 'files',
       description: 'a whole payload as JSON or YAML; flags override it',
     },
   },

@@ -7,7 +7,13 @@ export const get = defineCommand({
   aliases: ['show'],
   summary: 'Read returns by id; links of their labels are made anew',
   arguments: [
-    { name: 'ids', description: 'ids of returns; - reads them from stdin', required: true, variadic: true },
+    {
+      name: 'ids',
+      completes: 'returns',
+      description: 'ids of returns; - reads them from stdin',
+      required: true,
+      variadic: true,
+    },
   ],
   examples: [
     { command: 'errand return get $RETURN', note: 'what came of it' },

@@ -18,10 +18,21 @@ export const labels = defineCommand({
   description:
     'An expired link is refreshed and tried once more. The links are permissions, and are never printed.',
   arguments: [
-    { name: 'ids', description: 'ids of returns; - reads them from stdin', required: true, variadic: true },
+    {
+      name: 'ids',
+      completes: 'returns',
+      description: 'ids of returns; - reads them from stdin',
+      required: true,
+      variadic: true,
+    },
   ],
   options: {
-    dir: { kind: 'text', placeholder: 'folder', description: 'where to (default the current folder)' },
+    dir: {
+      kind: 'text',
+      placeholder: 'folder',
+      completes: 'files',
+      description: 'where to (default the current folder)',
+    },
     force: { kind: 'flag', description: 'write over files that are there' },
   },
   examples: [

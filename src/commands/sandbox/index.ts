@@ -1,4 +1,4 @@
-import type { Noun } from '../../cli/define.ts';
+import type { RootNoun } from '../../cli/define.ts';
 import { advance } from './advance.ts';
 import { mint } from './mint.ts';
 import { products } from './products.ts';
@@ -9,8 +9,6 @@ import { snapshot } from './snapshot.ts';
 import { status } from './status.ts';
 import { trigger } from './trigger.ts';
 
-export const noun: Noun = {
-  name: 'sandbox',
-  summary: 'Sandbox keys, and the local sandbox as a server',
+export const noun: RootNoun = {
   verbs: [mint, status, products, serve, trigger, advance, snapshot, restore, reset],
 };

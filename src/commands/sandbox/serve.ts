@@ -19,7 +19,7 @@ export const serve = defineCommand({
   options: {
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
     port: { kind: 'integer', min: 0, max: 65_535, description: 'port; 0 picks a free one (default 4848)' },
-    data: { kind: 'text', placeholder: 'file', description: 'file to keep the data in' },
+    data: { kind: 'text', placeholder: 'file', completes: 'files', description: 'file to keep the data in' },
     memory: { kind: 'flag', description: 'keep nothing when it ends' },
     speed: {
       kind: 'integer',

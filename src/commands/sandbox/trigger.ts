@@ -27,8 +27,13 @@ export const trigger = defineCommand({
     .map(([name, { description }]) => `  ${name.padEnd(22)} ${description}`)
     .join('\n')}`,
   arguments: [
-    { name: 'event', description: 'what happens', required: true },
-    { name: 'ids', description: 'what it happens to; - reads ids from stdin', variadic: true },
+    { name: 'event', offers: sandboxTriggers, description: 'what happens', required: true },
+    {
+      name: 'ids',
+      completes: 'orders',
+      description: 'what it happens to; - reads ids from stdin',
+      variadic: true,
+    },
   ],
   options: {
     errorType: {

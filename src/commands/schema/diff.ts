@@ -16,6 +16,7 @@ export const diff = defineCommand({
     against: {
       kind: 'text',
       placeholder: 'file|url|-',
+      completes: 'files',
       description: "an OpenAPI document in place of the service's own; an address of the service, or a file",
     },
   },

@@ -1,9 +1,7 @@
-import { defineCommand } from '../../cli/define.ts';
+import { defineRootCommand } from '../../cli/define.ts';
 import { listings, priceBounds, searchOptions, wordsArgument } from '../listing-search.ts';
 
-export const command = defineCommand({
-  name: 'search',
-  summary: 'Search orderable listings across retailers',
+export const command = defineRootCommand({
   arguments: [wordsArgument],
   options: searchOptions,
   examples: [

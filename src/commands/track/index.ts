@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/define.ts';
+import { defineRootCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
 import type { Column } from '../../output/result.ts';
 
@@ -33,11 +33,9 @@ const flatColumns: readonly Column[] = [
   { name: 'parcels', path: 'shipments', weight: 1 },
 ];
 
-export const command = defineCommand({
-  name: 'track',
-  summary: 'Follow an order publicly; its id is the secret',
+export const command = defineRootCommand({
   description: 'Needs no key: whoever knows the id of an order can follow it.',
-  arguments: [{ name: 'order', description: 'id of the order', required: true }],
+  arguments: [{ name: 'order', completes: 'orders', description: 'id of the order', required: true }],
   examples: [
     { command: 'errand track $ORDER', note: 'where the parcel is' },
     { command: "errand track $ORDER -o json --query 'shipments[].status'", note: 'the state of each parcel' },

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/define.ts';
+import { defineRootCommand } from '../../cli/define.ts';
 import { optionFor } from '../../cli/from-contract.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { sparkline } from '../../output/chart.ts';
@@ -23,9 +23,7 @@ const metricColumns: readonly Column[] = [
   { name: 'by day', path: 'chart', weight: 8 },
 ];
 
-export const command = defineCommand({
-  name: 'usage',
-  summary: 'Calls of the last days, with a chart of each metric',
+export const command = defineRootCommand({
   options: {
     windowDays: optionFor(query.window_days),
     recent: optionFor(query.recent),

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/define.ts';
+import { defineRootCommand } from '../../cli/define.ts';
 import type { Column } from '../../output/result.ts';
 
 const columns: readonly Column[] = [
@@ -10,9 +10,7 @@ const columns: readonly Column[] = [
   { name: 'updated', path: 'updated_at', kind: 'time' },
 ];
 
-export const command = defineCommand({
-  name: 'wallet',
-  summary: 'Spendable balance and fee of an order',
+export const command = defineRootCommand({
   examples: [
     { command: 'errand wallet', note: 'what can be spent' },
     { command: 'errand wallet -o json --query spendable_balance', note: 'the same in cents, for a script' },

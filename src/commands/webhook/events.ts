@@ -11,10 +11,17 @@ export const events = defineCommand({
   aliases: ['list', 'ls', 'show'],
   summary: 'Events that were received, newest first; with ids, all of each',
   description: 'They are kept on this machine for 30 days.',
-  arguments: [{ name: 'ids', description: 'ids of events; - reads them from stdin', variadic: true }],
+  arguments: [
+    {
+      name: 'ids',
+      completes: 'events',
+      description: 'ids of events; - reads them from stdin',
+      variadic: true,
+    },
+  ],
   options: {
     event: { kind: 'list', values: eventNames, description: 'only these' },
-    order: { kind: 'text', placeholder: 'id', description: 'only of this order' },
+    order: { kind: 'text', completes: 'orders', placeholder: 'id', description: 'only of this order' },
     failed: {
       kind: 'flag',
       description: 'only those that could not be sent on, or whose command failed or never ran',

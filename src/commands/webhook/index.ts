@@ -1,11 +1,9 @@
-import type { Noun } from '../../cli/define.ts';
+import type { RootNoun } from '../../cli/define.ts';
 import { events } from './events.ts';
 import { listenCommand } from './listen.ts';
 import { register } from './register.ts';
 import { replay } from './replay.ts';
 
-export const noun: Noun = {
-  name: 'webhook',
-  summary: 'Register an address; receive, show, forward and replay events',
+export const noun: RootNoun = {
   verbs: [listenCommand, register, events, replay],
 };

@@ -25,6 +25,7 @@ export const listenCommand = defineCommand({
     secretFile: {
       kind: 'text',
       placeholder: 'file',
+      completes: 'files',
       description: 'keep the secret of the address here, so that it stays the same; made where missing',
     },
     register: { kind: 'flag', description: 'register the address with the service while listening' },

@@ -15,7 +15,13 @@ export const replay = defineCommand({
   description:
     'Each goes out as it came, with the same name and body, to --to or to the address that events were last sent on to, once the service has confirmed that there is such an order. Retried as `webhook listen --forward-to` does.',
   arguments: [
-    { name: 'ids', description: 'ids of events; - reads them from stdin', required: true, variadic: true },
+    {
+      name: 'ids',
+      completes: 'events',
+      description: 'ids of events; - reads them from stdin',
+      required: true,
+      variadic: true,
+    },
   ],
   options: {
     to: { kind: 'text', placeholder: 'url', description: 'where to send them' },

@@ -14,7 +14,7 @@ export const search = defineCommand({
   summary: "Search one retailer's products, for a cent a page",
   arguments: [{ name: 'words', description: 'what to look for', required: true, variadic: true }],
   options: {
-    retailer: optionFor(query.retailer),
+    retailer: optionFor(query.retailer, { completes: 'retailers' }),
     page: optionFor(query.page),
     freeShipping: {
       kind: 'flag',

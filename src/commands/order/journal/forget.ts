@@ -9,7 +9,9 @@ export const forget = defineCommand({
   aliases: ['rm'],
   summary: 'Give an order in doubt up, without finding out what became of it',
   description: 'An order may have come of it all the same: look with `errand order list` first.',
-  arguments: [{ name: 'keys', description: keysMeaning, required: true, variadic: true }],
+  arguments: [
+    { name: 'keys', completes: 'intents', description: keysMeaning, required: true, variadic: true },
+  ],
   examples: [{ command: 'errand order journal forget $KEY', note: 'after a look at the service' }],
   related: ['order journal list', 'order journal resume'],
   async run(context, { keys }) {

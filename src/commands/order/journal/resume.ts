@@ -38,7 +38,7 @@ export const resume = defineCommand({
   summary: 'Settle orders in doubt: the same key is sent again, and exactly one order comes of it',
   description:
     'What was placed by a command that was interrupted before it could say so is shown. A key that is older than a day is not sent again unasked, since the service may have forgotten it: orders that look like it are named, and --resend sends it once you have looked.',
-  arguments: [{ name: 'keys', description: keysMeaning, variadic: true }],
+  arguments: [{ name: 'keys', completes: 'intents', description: keysMeaning, variadic: true }],
   options: {
     all: { kind: 'flag', description: 'everything in doubt or not reported at the service in use' },
     resend: { kind: 'flag', description: 'send a key again that is older than a day; name it' },
