@@ -12,11 +12,11 @@ export interface SandboxConfig {
   readonly forwardingDomain: string;
   /** Divides every delay of an order's life. */
   readonly speed: number;
-  /** Before each answer, ms. */
+  /** Before each response, ms. */
   readonly latencyMs: number;
   /** Keys a day for each address. */
   readonly mintLimitPerDay: number;
-  /** Hosts it answers to, `name` or `name:port`, beside this machine's own names and the address it is reached at. */
+  /** Hosts that it serves, `name` or `name:port`, beside this machine's own names and the address it is reached at. */
   readonly allowedHosts: readonly string[];
   /** Where webhooks go: to this machine, to others, and to receivers (`host` or `host:port`) that are named. */
   readonly webhooks: {
@@ -30,13 +30,13 @@ export interface SandboxConfig {
   readonly paymentMethods: readonly PaymentMethod[];
 }
 
-/** Where the embedded sandbox keeps its data; `sandbox serve` shares it unless told otherwise. */
+/** Where the embedded sandbox keeps its data; `sandbox serve` shares it by default. */
 export const sandboxFile = (stateDir: string): string => join(stateDir, 'sandbox.db');
 
 /** The shop and the service share one address; the shop is a path of it. */
 export const shopPath = '/shop';
 
-/** What a served sandbox allows of minting unless told otherwise: the "few a day" of the specification's limits. */
+/** What a served sandbox allows of minting by default: the "few a day" of the specification's limits. */
 export const servedMintsPerDay = 25;
 
 /** The configuration of a sandbox at an address. Embedded, minting is as good as unlimited: each caller is its owner. */

@@ -24,14 +24,14 @@ export interface OpenOptions {
   readonly config?: Partial<SandboxConfig>;
   /** The real time, ms since the epoch. */
   readonly now: () => number;
-  /** Is told of a bug behind a 500. */
+  /** Receives the bug behind a 500. */
   readonly report: (error: unknown) => void;
   readonly requests?: RequestLog;
-  /** Answers what only reads where the store cannot be written. */
+  /** Serves what only reads where the store cannot be written. */
   readonly readsCopy?: boolean | undefined;
   /** How a lock of another process is waited for. */
   readonly waiting?: Waiting;
-  /** Is told of files that were open to others and are not any more. */
+  /** Receives the files that were open to others and are not any more. */
   readonly tell?: Tell;
 }
 
@@ -39,7 +39,7 @@ export interface OpenSandbox {
   readonly handle: Handle;
   readonly service: Service;
   readonly outbox: Outbox;
-  /** Ends when the requests under way have been answered; webhooks under way get a moment, the rest stay queued. */
+  /** Ends when the requests under way are done; webhooks under way get a moment, the rest stay queued. */
   close(): Promise<void>;
 }
 
@@ -89,13 +89,13 @@ export async function openSandbox({
     report: reportBug,
   };
   const outbox = new Outbox(service);
-  const { handle, answered } = counted(dated(createApp(service), service.clock));
+  const { handle, settled } = counted(dated(createApp(service), service.clock));
   return {
     handle,
     service,
     outbox,
     async close() {
-      await answered();
+      await settled();
       const delivering = outbox.close();
       if (delivering) await delivering;
       for (const close of closers) close();
@@ -126,7 +126,7 @@ export async function openSandbox({
   }
 }
 
-/** Each answer tells the sandbox's own time, which may have been advanced: ages follow from it. */
+/** Each response carries the sandbox's own time, which may have been advanced: ages follow from it. */
 const dated =
   (app: Handle, clock: SandboxClock): Handle =>
   async (request) => {
@@ -135,21 +135,21 @@ const dated =
   };
 
 /** Longest that the end waits for requests under way, ms; one that `--latency` holds back takes longer. */
-const patienceMs = 2000;
+const closeLimitMs = 2000;
 
-/** The same service, and a wait until all that was asked of it has been answered: whoever asked may have gone. */
-function counted(app: Handle): { handle: Handle; answered(): Promise<void> } {
+/** The same service, and a wait until all of its requests are done, whether or not their callers still wait. */
+function counted(app: Handle): { handle: Handle; settled(): Promise<void> } {
   const underWay = new Set<Promise<unknown>>();
   return {
     handle: (request) => {
-      const answer = app(request);
-      const done = (): boolean => underWay.delete(answer);
-      underWay.add(answer);
-      answer.then(done, done);
-      return answer;
+      const response = app(request);
+      const done = (): boolean => underWay.delete(response);
+      underWay.add(response);
+      response.then(done, done);
+      return response;
     },
-    async answered() {
-      if (underWay.size > 0) await untilDone(Promise.allSettled(underWay), patienceMs);
+    async settled() {
+      if (underWay.size > 0) await untilDone(Promise.allSettled(underWay), closeLimitMs);
     },
   };
 }

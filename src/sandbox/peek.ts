@@ -9,7 +9,7 @@ interface Choice {
   readonly text: string;
 }
 
-/** The newest of a kind: its id, and what tells it from the others. */
+/** The newest of a kind: its id, and what sets it apart from the others. */
 const queries: Readonly<Record<Kind, string>> = {
   orders: `SELECT id, status || '  ' || (record ->> '$.shipping_address.first_name') || ' '
        || (record ->> '$.shipping_address.last_name') || '  ' || (record ->> '$.items[0].url') AS text

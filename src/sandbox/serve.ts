@@ -6,7 +6,7 @@ import { tick } from './control/tick.ts';
 import { drawFaults, refuseConnections } from './http/faults/inject.ts';
 import type { Fault } from './http/faults/spec.ts';
 import { RequestLog } from './http/request-log.ts';
-import { answerWith, createHttpServer, listen, stop } from './http/server.ts';
+import { createHttpServer, listen, respondWith, stop } from './http/server.ts';
 import { openSandbox } from './open.ts';
 
 export { type Fault, readFault } from './http/faults/spec.ts';
@@ -48,7 +48,7 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
     });
     const { faults = [], seed = 0, report, now } = options;
     refuseConnections(server, faults, seed);
-    answerWith(server, { handle, report, draw: drawFaults(faults, seed), requests, now });
+    respondWith(server, { handle, report, draw: drawFaults(faults, seed), requests, now });
     const stopTicking = tick(service);
     return {
       baseUrl,

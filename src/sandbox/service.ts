@@ -18,8 +18,8 @@ export interface Service {
   sealer(): Promise<Sealer>;
   /** Sends the webhooks that are due, without waiting for them. */
   deliver(): void;
-  /** What was asked of a sandbox that is being served. */
+  /** The requests to a sandbox that is being served. */
   readonly requests?: RequestLog;
-  /** Is told of a bug. */
+  /** Receives a bug. */
   report(error: unknown): void;
 }

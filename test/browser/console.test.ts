@@ -113,7 +113,7 @@ describeInChromium('the console in a browser', (browser) => {
   test('it says when the service is gone, and goes on when it is back', async () => {
     await page.goto(at('/'));
     await page.context().setOffline(true);
-    await page.getByText('The sandbox does not answer').waitFor();
+    await page.getByText('The sandbox does not respond').waitFor();
     const id = await place('test-success');
     await page.context().setOffline(false);
     await page.locator(`#order-${id}`).waitFor();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { drawFaults } from '../../src/sandbox/http/faults/inject.ts';
 import { RequestLog } from '../../src/sandbox/http/request-log.ts';
-import { answerWith, createHttpServer, listen, stop } from '../../src/sandbox/http/server.ts';
+import { createHttpServer, listen, respondWith, stop } from '../../src/sandbox/http/server.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
 import { DatabaseError } from '../../src/sqlite/database-error.ts';
 import { makeFolder } from '../sandbox/folder.ts';
@@ -67,7 +67,7 @@ test('embedded, a full disk is an error that names the file, and no half order s
 
 test('served, a full disk is a 503 that names no file, and the service goes on once there is room', async () => {
   const server = createHttpServer();
-  answerWith(server, {
+  respondWith(server, {
     handle: opened.handle,
     report: (error) => bugs.push(error),
     draw: drawFaults([], 0),

@@ -6,10 +6,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { drawFaults } from '../../src/sandbox/http/faults/inject.ts';
 import { RequestLog } from '../../src/sandbox/http/request-log.ts';
 import {
-  answerWith,
   type ConnectionLimits,
   createHttpServer,
   listen,
+  respondWith,
 } from '../../src/sandbox/http/server.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
 import { makePlace } from '../program/place.ts';
@@ -34,7 +34,7 @@ beforeEach(async () => {
   });
   server = createHttpServer(limits);
   const draw = drawFaults([], 0);
-  answerWith(server, {
+  respondWith(server, {
     ...{ handle: sandbox.handle, report: () => {}, draw, requests: new RequestLog(), now: Date.now },
     stalledMs,
   });

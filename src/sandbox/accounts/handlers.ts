@@ -9,16 +9,16 @@ import { accountOf, findAccount, shownAccount } from './records.ts';
 export const accountHandlers = {
   'account.list': ({ store }, { caller, query, now }) => {
     const search = (query.search ?? '').toLowerCase();
-    const wanted = `user_id = ? AND (? = '' OR instr(lower(email), ?) > 0 OR instr(coalesce(retailer, ''), ?) > 0 OR instr(lower(short_id), ?) > 0)`;
+    const matching = `user_id = ? AND (? = '' OR instr(lower(email), ?) > 0 OR instr(coalesce(retailer, ''), ?) > 0 OR instr(lower(short_id), ?) > 0)`;
     const values = [caller.userId, search, search, search, search];
     const rows = store.all(
-      `SELECT * FROM accounts WHERE ${wanted} ORDER BY seq DESC LIMIT ? OFFSET ?`,
+      `SELECT * FROM accounts WHERE ${matching} ORDER BY seq DESC LIMIT ? OFFSET ?`,
       ...values,
       query.limit,
       query.offset,
     );
     const total = Number(
-      store.get(`SELECT count(*) AS total FROM accounts WHERE ${wanted}`, ...values)?.total,
+      store.get(`SELECT count(*) AS total FROM accounts WHERE ${matching}`, ...values)?.total,
     );
     const credentials = rows.map((row) => shownAccount(store, accountOf(row), now));
     return { value: { credentials, total }, count: credentials.length };

@@ -8,15 +8,15 @@ const outcomes: readonly ErrorType[] = ['login_failed', 'account_locked', 'accou
 
 /**
  * Why signing in with an account fails, if it does: a rehearsed outcome, no password, or a second factor that the
- * retailer asks for and the account can give neither by its secret nor by a forwarded message.
+ * retailer requires and the account can give neither by its secret nor by a forwarded message.
  */
 export function accountTrouble(account: Account, sealer: Sealer, twoFactor: boolean): ErrorType | undefined {
-  const wanted = account.config?.[rehearsed];
-  const outcome = outcomes.find((known) => known === wanted);
+  const configured = account.config?.[rehearsed];
+  const outcome = outcomes.find((known) => known === configured);
   if (outcome) return outcome;
   const opens = (sealed: string | null): boolean =>
     sealed !== null && sealer.open(sealed, account.id) !== undefined;
   if (!opens(account.password)) return 'login_failed';
-  const answersSecondFactor = opens(account.totpSecret) || account.hasForwarding;
-  return twoFactor && !answersSecondFactor ? 'login_failed' : undefined;
+  const passesSecondFactor = opens(account.totpSecret) || account.hasForwarding;
+  return twoFactor && !passesSecondFactor ? 'login_failed' : undefined;
 }

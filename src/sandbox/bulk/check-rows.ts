@@ -8,7 +8,7 @@ import type { Service } from '../service.ts';
 
 export interface CheckedRow {
   readonly shown: Shape<'BulkRowValidation'>;
-  /** The order that the row asks for; null where it cannot be one. */
+  /** The order of the row; null where it cannot be one. */
   readonly body: OrderBody | null;
   /** What the order may come to cost the wallet, cents; 0 without one. */
   readonly cents: number;

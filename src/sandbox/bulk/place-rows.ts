@@ -112,7 +112,7 @@ async function placing(service: Service, row: StoredRow): Promise<() => void> {
 const described = ({ code, message, details }: Refusal): string =>
   code === 'already_exists' ? `${message} It is order ${details.identifier}.` : message;
 
-/** A batch whose last row was placed is complete, and whoever asked for it is notified. */
+/** A batch whose last row was placed is complete, and its uploader is notified. */
 function finish(store: Store, batch: number, now: number): void {
   const open = store.get('SELECT 1 FROM batch_rows WHERE batch_seq = ? AND due IS NOT NULL LIMIT 1', batch);
   store.run(

@@ -11,7 +11,7 @@ import { type Traits, traits } from './kinds.ts';
 import { legacyRecord } from './legacy-details.ts';
 import { type Listing, listingAt } from './listing.ts';
 import { offersOf } from './offers.ts';
-import { numberOfSku, type Place, placeOf, placeOfVariant } from './product-id.ts';
+import { type ListingRef, numberOfSku, refOf, refOfVariant } from './product-id.ts';
 import { type RetailerSearch, retailerPage } from './retailer-search.ts';
 import {
   publicRetailer,
@@ -91,7 +91,7 @@ export class Catalogue {
     };
   }
 
-  /** How the retailer's kind answers. @throws Refusal `unsupported_retailer`. */
+  /** The traits of the retailer's kind. @throws Refusal `unsupported_retailer`. */
   traits(retailer: string): Traits {
     return traits[supported(retailer).kind];
   }
@@ -107,7 +107,7 @@ export class Catalogue {
     if (sku !== undefined) return this.#at({ number: numberOfSku(sku) ?? 0, variant: 0 });
     const page = readPage(url);
     const listing = page && this.#productOf(page.retailer, page.productId);
-    const variant = page?.variantId ? placeOfVariant(page.variantId) : undefined;
+    const variant = page?.variantId ? refOfVariant(page.variantId) : undefined;
     const isOfThis = variant !== undefined && variant.number === listing?.number;
     return listing && isOfThis ? (atVariant(listing, variant.variant) ?? listing) : listing;
   }
@@ -128,9 +128,9 @@ export class Catalogue {
 
   /** @param seen with the stores that were seen and are not curated. */
   retailers({ name, seen, limit, offset }: { name?: string; seen: boolean; limit: number; offset: number }) {
-    const wanted = name?.toLowerCase() ?? '';
+    const part = name?.toLowerCase() ?? '';
     const found = (seen ? [...retailers, ...seenStores] : retailers).filter(
-      (it) => it.retailer.includes(wanted) || it.name.toLowerCase().includes(wanted),
+      (it) => it.retailer.includes(part) || it.name.toLowerCase().includes(part),
     );
     return { retailers: found.slice(offset, offset + limit).map(publicRetailer), total: found.length };
   }
@@ -161,12 +161,12 @@ export class Catalogue {
 
   /** A product of a retailer by the very id that the retailer gave it. */
   #productOf(seller: Retailer, productId: string): Listing | undefined {
-    const place = placeOf(seller.kind, productId);
-    const listing = place && this.#at(place);
+    const ref = refOf(seller.kind, productId);
+    const listing = ref && this.#at(ref);
     return listing?.seller === seller && listing.productId === productId ? listing : undefined;
   }
 
-  #at({ number, variant }: Place): Listing | undefined {
+  #at({ number, variant }: ListingRef): Listing | undefined {
     const listing = listingAt(this.#options.seed, number);
     return listing && atVariant(listing, variant);
   }

@@ -7,7 +7,7 @@ type Check = Shape<'RetailerCheckResponse'>;
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Would an order for this URL to this country be refused: the very code that ordering would answer with.
+ * Would an order for this URL to this country be refused: the very code that an order would be refused with.
  * @param retailer that sells what the URL names, if it is one of ours.
  * @param country two letters, any case; without it nothing is said of shipping.
  */

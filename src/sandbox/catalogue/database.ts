@@ -7,7 +7,7 @@ import { type Listing, listingAt, listingCount } from './listing.ts';
 const version = 2;
 
 /** How long another process that builds the same index is waited for, ms; it takes about half of that. */
-const patienceMs = 400;
+const busyTimeoutMs = 400;
 
 /** Only what a search filters and sorts by; the listings themselves follow from their numbers. */
 const tables = `
@@ -44,7 +44,7 @@ function opened(database: (file: string) => Sqlite, file: string, seed: number):
 
 /** The mark is set in the transaction that fills the tables, so that nobody sees half of them. */
 function build(index: Sqlite, seed: number): void {
-  index.exec(`PRAGMA busy_timeout = ${patienceMs}`);
+  index.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   const mark = hash(`${version} ${seed}`) | 1;
   if (markOf(index) === mark) return;
   index.exec('BEGIN EXCLUSIVE');

@@ -1,9 +1,9 @@
 import { limits } from '../../contract/limits.ts';
 
-/** The kinds of retailer that the specification tells apart; `plain` has no rules of its own. */
+/** The kinds of retailer that the specification distinguishes; `plain` has no rules of its own. */
 export type RetailerKind = 'general' | 'marketplace' | 'electronics' | 'handmade' | 'storefront' | 'plain';
 
-/** How a kind of retailer answers (specification, Products). */
+/** The traits of a kind of retailer (specification, Products). */
 export interface Traits {
   /** Products that one page of a search looks at. */
   readonly pageProducts: number;
@@ -15,7 +15,7 @@ export interface Traits {
   readonly freeShipping: 'filters' | 'ignored' | 'refused';
   /** The same on the agent's surface. */
   readonly agentFreeShipping: 'filters' | 'ignored' | 'refused';
-  /** Whether a product can be asked for with `async`. */
+  /** Whether a product can be requested with `async`. */
   readonly async: boolean;
   /** Whether products have offers to read. */
   readonly offers: boolean;

@@ -9,7 +9,7 @@ import { variantProductId, variantsOf } from './variants.ts';
 type LegacyDetails = Shape<'LegacyProductDetails'>;
 
 export interface Retrieval {
-  /** When the retailer was asked, unix seconds. */
+  /** When the retailer's page was read, unix seconds. */
   readonly timestamp: number;
   /** Base of picture addresses, without a trailing slash. */
   readonly images: string;

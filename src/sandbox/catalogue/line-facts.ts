@@ -4,21 +4,21 @@ import type { Listing } from './listing.ts';
 import { offersOf } from './offers.ts';
 import { atVariant, variantsOf } from './variants.ts';
 
-/** What a product line asks for of the listing that its URL names. */
-export type Asked = Partial<
+/** What a product line requests of the listing that its URL names. */
+export type LineTerms = Partial<
   Pick<Shape<'OrderCreate'>['products'][number], 'variant' | 'condition_in' | 'condition_not_in'>
 >;
 
 /**
- * What an order's life depends on of a listing: price and availability are those of the variant asked for, and the
+ * What an order's life depends on of a listing: price and availability are those of the requested variant, and the
  * price that of the cheapest offer in an accepted condition where new ones are not accepted.
  */
-export function lineFacts(listing: Listing, asked: Asked = {}): LineFacts {
-  const chosen = choose(listing, asked.variant ?? []);
+export function lineFacts(listing: Listing, terms: LineTerms = {}): LineFacts {
+  const chosen = choose(listing, terms.variant ?? []);
   const offers = offersOf(chosen);
   const accepted = offers.filter(
     ({ condition }) =>
-      (asked.condition_in?.includes(condition) ?? true) && !asked.condition_not_in?.includes(condition),
+      (terms.condition_in?.includes(condition) ?? true) && !terms.condition_not_in?.includes(condition),
   );
   const best = accepted.find(({ condition }) => condition === 'New') ?? cheapest(accepted);
   return {
@@ -40,10 +40,10 @@ export function lineFacts(listing: Listing, asked: Asked = {}): LineFacts {
 }
 
 /** The variant that has all of the choices; a listing without such a one stays as it was, and its options refuse them. */
-function choose(listing: Listing, wanted: readonly { label: string; value: string }[]): Listing {
-  if (wanted.length === 0) return listing;
+function choose(listing: Listing, variant: readonly { label: string; value: string }[]): Listing {
+  if (variant.length === 0) return listing;
   const index = variantsOf(listing).findIndex(({ choices }) =>
-    wanted.every(({ label, value }) => choices.some((it) => it.dimension === label && it.value === value)),
+    variant.every(({ label, value }) => choices.some((it) => it.dimension === label && it.value === value)),
   );
   return atVariant(listing, index) ?? listing;
 }

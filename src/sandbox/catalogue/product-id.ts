@@ -1,7 +1,7 @@
 import type { RetailerKind } from './kinds.ts';
 
 /** A listing by its number, from 1, and a variant of it by its index. */
-export interface Place {
+export interface ListingRef {
   readonly number: number;
   readonly variant: number;
 }
@@ -40,20 +40,20 @@ const forms: Readonly<Record<Exclude<RetailerKind, 'storefront'>, Form>> = {
 const variantForm = decimal(40_000_000_000_000);
 
 /** @param name of the product, the handle of a storefront is made from it. */
-export function productIdOf(kind: RetailerKind, place: Place, name: string): string {
-  return kind === 'storefront' ? `${slugOf(name)}-${place.number}` : forms[kind].write(codeOf(place));
+export function productIdOf(kind: RetailerKind, ref: ListingRef, name: string): string {
+  return kind === 'storefront' ? `${slugOf(name)}-${ref.number}` : forms[kind].write(codeOf(ref));
 }
 
 /** Where a product id points, whether or not there is such a listing. */
-export function placeOf(kind: RetailerKind, id: string): Place | undefined {
+export function refOf(kind: RetailerKind, id: string): ListingRef | undefined {
   if (kind !== 'storefront') return decoded(forms[kind].read(id));
   const number = /-(\d{1,7})$/.exec(id)?.[1];
   return number === undefined ? undefined : { number: Number(number), variant: 0 };
 }
 
 /** The id that a hosted storefront gives one variant of a product. */
-export const variantIdOf = (place: Place): string => variantForm.write(codeOf(place));
-export const placeOfVariant = (id: string): Place | undefined => decoded(variantForm.read(id));
+export const variantIdOf = (ref: ListingRef): string => variantForm.write(codeOf(ref));
+export const refOfVariant = (id: string): ListingRef | undefined => decoded(variantForm.read(id));
 
 /** The part of a listing id after its prefix. */
 export const skuOf = (number: number): string =>
@@ -73,10 +73,10 @@ export const slugOf = (title: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
 
-const codeOf = ({ number, variant }: Place): number =>
+const codeOf = ({ number, variant }: ListingRef): number =>
   Math.imul(number * variantsEach + variant, productSpread.factor) >>> 0;
 
-function decoded(code: number | undefined): Place | undefined {
+function decoded(code: number | undefined): ListingRef | undefined {
   if (code === undefined || code < 0 || code > 0xffffffff) return undefined;
   const plain = Math.imul(code, productSpread.inverse) >>> 0;
   return { number: Math.floor(plain / variantsEach), variant: plain % variantsEach };

@@ -2,9 +2,9 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Service } from '../service.ts';
 import type { Catalogue } from './catalogue.ts';
-import { readingOf, type Wanted } from './freshness.ts';
+import { type Freshness, readingOf } from './freshness.ts';
 
-export interface AskedProduct extends Wanted {
+export interface ProductRequest extends Freshness {
   /** A retailer's identifier, or the domain of a hosted storefront. */
   readonly retailer: string;
   readonly productId: string;
@@ -13,32 +13,34 @@ export interface AskedProduct extends Wanted {
 type Payload = Shape<'ProductDetailsPayload'> | Shape<'ProductOffersPayload'>;
 type Read<P extends Payload> = (
   catalogue: Catalogue,
-  product: AskedProduct,
+  product: ProductRequest,
   seconds: number,
 ) => P | undefined;
 
 /** The details payload of a product. @throws Refusal `unsupported_retailer`, `bad_request`. */
 export const productDetails = (
   service: Service,
-  product: AskedProduct,
+  product: ProductRequest,
   now: number,
 ): Promise<Shape<'ProductDetailsPayload'>> =>
-  payload(service, product, now, (catalogue, asked, seconds) => catalogue.details(asked, seconds));
+  payload(service, product, now, (catalogue, requested, seconds) => catalogue.details(requested, seconds));
 
 /** The offers payload of a product; a store domain has none. @throws Refusal, as for details. */
 export async function productOffers(
   service: Service,
-  product: AskedProduct,
+  product: ProductRequest,
   now: number,
 ): Promise<Shape<'ProductOffersPayload'>> {
   await refuseProduct(service, product, 'offers');
-  return payload(service, product, now, (catalogue, asked, seconds) => catalogue.offers(asked, seconds));
+  return payload(service, product, now, (catalogue, requested, seconds) =>
+    catalogue.offers(requested, seconds),
+  );
 }
 
-/** Refuses what the product's retailer has no answer of. @throws Refusal, as for details. */
+/** Refuses what the product's retailer does not support. @throws Refusal, as for details. */
 export async function refuseProduct(
   service: Pick<Service, 'catalogue'>,
-  { retailer, async }: AskedProduct,
+  { retailer, async }: ProductRequest,
   what: 'details' | 'offers',
 ): Promise<void> {
   const catalogue = await service.catalogue();
@@ -54,14 +56,16 @@ export async function refuseProduct(
 /** The legacy record of a product, v1. @throws Refusal, as for details. */
 export const legacyProduct = (
   service: Service,
-  product: AskedProduct,
+  product: ProductRequest,
   now: number,
 ): Promise<Shape<'LegacyProductDetails'>> =>
-  payload(service, product, now, (catalogue, asked, seconds) => catalogue.legacyDetails(asked, seconds));
+  payload(service, product, now, (catalogue, requested, seconds) =>
+    catalogue.legacyDetails(requested, seconds),
+  );
 
 async function payload<P extends Payload>(
   service: Service,
-  product: AskedProduct,
+  product: ProductRequest,
   now: number,
   read: Read<P>,
 ): Promise<P | { status: 'processing' } | { status: 'failed'; code: string; message: string }> {

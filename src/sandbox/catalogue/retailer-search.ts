@@ -13,7 +13,7 @@ export interface RetailerSearch {
   readonly query: string;
   readonly page?: number | null;
   readonly freeShipping?: boolean;
-  /** Asked on the agent's surface, where `free_shipping` has fewer effects. */
+  /** Requested on the agent's surface, where `free_shipping` has fewer effects. */
   readonly agent?: boolean;
 }
 
@@ -23,7 +23,7 @@ const lastPage = 10_000;
 type Find = (window: { offset: number; limit: number }) => readonly Listing[];
 
 /**
- * One page of a retailer's own search, as the specification tells of its kind: filters come after pagination, so
+ * One page of a retailer's own search, as the specification describes its kind: filters come after pagination, so
  * that a page may be short or empty while `next_page` is not null.
  * @param find products of the retailer from an offset on, with one more than the limit where there are more.
  * @throws Refusal `bad_request` for what a store domain does not take.

@@ -17,7 +17,7 @@ export interface Retailer {
   readonly home: string;
   readonly countries: readonly string[];
   readonly guestCheckout: boolean;
-  /** Whether signing in asks for a second factor. */
+  /** Whether signing in requires a second factor. */
   readonly twoFactor: boolean;
   /** Orders from this price ship free, cents; null where none does. */
   readonly freeFromCents: number | null;

@@ -3,7 +3,7 @@ import type { QueryOf } from '../http/handler.ts';
 import { Invalid } from '../http/refusal.ts';
 import type { Service } from '../service.ts';
 
-/** Searches across retailers, as a query asks for it. @throws Invalid for a retailer there is none of. */
+/** Searches across retailers. @throws Invalid for an unknown retailer. */
 export async function searchListings(
   service: Pick<Service, 'catalogue'>,
   { q, retailer, sort, limit, min_price: minPrice, max_price: maxPrice }: QueryOf<'search'>,

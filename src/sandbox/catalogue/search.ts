@@ -62,7 +62,7 @@ export function findEverywhere(index: Sqlite, search: Search): Hits {
   };
 }
 
-/** Within one retailer: the numbers from an offset on, and one more than asked for where there are more. */
+/** Within one retailer: the numbers from an offset on, and one more than the limit where there are more. */
 export function findWithin(
   index: Sqlite,
   { retailer, query, offset, limit }: { retailer: string; query: string; offset: number; limit: number },

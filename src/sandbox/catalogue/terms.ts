@@ -1,8 +1,8 @@
 import type { QueryOf } from '../http/handler.ts';
-import type { AskedProduct } from './products.ts';
+import type { ProductRequest } from './products.ts';
 import type { RetailerSearch } from './retailer-search.ts';
 
-/** A retailer's own search, as a query asks for it. */
+/** A retailer's own search, from its query. */
 export const retailerTerms = (query: QueryOf<'product.search'>): RetailerSearch => ({
   query: query.query,
   retailer: query.retailer,
@@ -10,8 +10,8 @@ export const retailerTerms = (query: QueryOf<'product.search'>): RetailerSearch 
   freeShipping: query.free_shipping,
 });
 
-/** One product, as a query asks for it. */
-export const productTerms = (productId: string, query: QueryOf<'product.get'>): AskedProduct => ({
+/** One product, from its query. */
+export const productTerms = (productId: string, query: QueryOf<'product.get'>): ProductRequest => ({
   retailer: query.retailer,
   productId,
   maxAge: query.max_age ?? null,

@@ -66,7 +66,7 @@ function advanceSome(service: Due, table: string, advanceRow: AdvanceRow, now: n
   });
 }
 
-/** A record that cannot go on, by a bug, is told of and stays as it is: it must not keep all others from going on. */
+/** A record that cannot go on, by a bug, is reported and stays as it is: it must not keep all others from going on. */
 function advanceOne({ store, report }: Due, table: string, go: () => void, seq: number): void {
   try {
     store.attempt(go);

@@ -1,4 +1,4 @@
-/** Resolves with the work, whatever came of it, or after `mostMs`. Whoever began it is told of its trouble. */
+/** Resolves with the work, whatever came of it, or after `mostMs`. Errors belong to whoever began it. */
 export function untilDone(work: Promise<unknown>, mostMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, Math.max(0, mostMs));

@@ -21,7 +21,7 @@ export const reachOf = (url: URL, reach: WebhookReach): WebhookReach & { readonl
     ? { ...reach, loopback: true, external: true, isNamed: true }
     : { ...reach, isNamed: false };
 
-/** Why an address is not called, as far as can be told without resolving its name; undefined where it may be. */
+/** Why an address is not called, as far as it shows without resolving its name; undefined where it may be called. */
 export function refusedAddress(url: URL, reach: WebhookReach): string | undefined {
   const { loopback, external } = reachOf(url, reach);
   const literal = literalAddress(url);

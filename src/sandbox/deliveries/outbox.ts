@@ -35,7 +35,7 @@ export class Outbox {
   readonly #inFlight = new Map<number, UnderWay>();
   #isClosed = false;
   #attempted: Attempted[] = [];
-  /** Looks at what is due, one after the other; undefined where nobody has asked for another. */
+  /** Looks at what is due, one after the other; undefined where no other pass is due. */
   #turns: Promise<void> | undefined;
   #isWoken = false;
   #waiting: (() => void)[] = [];
@@ -151,7 +151,7 @@ export class Outbox {
     await this.#guarded(() => this.#noting(() => release(store, this.#lease)));
   }
 
-  /** The store's trouble is told once, and again only after it was over; everything stays queued meanwhile. */
+  /** The store's trouble is reported once, and again only after it was over; everything stays queued meanwhile. */
   async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();

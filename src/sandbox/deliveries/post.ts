@@ -27,22 +27,22 @@ interface PostOptions {
   readonly closing: AbortSignal;
 }
 
-/** The answer's body is read, so that the receiver may end in peace, but not more of it than this. */
-const mostAnswered = 64 * 1024;
+/** How much of a response's body is read, bytes. Reading it lets the receiver finish. */
+const mostRead = 64 * 1024;
 
 /** Sends one webhook, once; redirects are not followed. @returns undefined where `closing` ended it. Never throws. */
 export async function post(letter: Letter, options: PostOptions): Promise<Posted | undefined> {
   try {
-    return judged(await statusOf(letter, options));
+    return outcomeOf(await statusOf(letter, options));
   } catch (error) {
     return options.closing.aborted ? undefined : { status: null, error: reason(error) };
   }
 }
 
-function judged(status: number): Posted {
+function outcomeOf(status: number): Posted {
   if (status >= 200 && status < 300) return { status, error: null };
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : '';
-  return { status, error: `answered ${status}${redirect}` };
+  return { status, error: `HTTP ${status}${redirect}` };
 }
 
 /** Why nothing was delivered, in words of ours. */
@@ -84,32 +84,32 @@ async function statusOf(
     lookup: guardedLookup(url, reach),
     signal: closing,
   });
-  const late = new Undelivered(`no answer within ${limitMs / 1000} s`);
+  const late = new Undelivered(`no response within ${limitMs / 1000} s`);
   const timer = setTimeout(() => outgoing.destroy(late), limitMs);
   try {
-    return await answered(outgoing, bytes);
+    return await statusFrom(outgoing, bytes);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function answered(outgoing: ClientRequest, bytes: Uint8Array): Promise<number> {
+function statusFrom(outgoing: ClientRequest, bytes: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {
     outgoing.on('error', reject);
-    outgoing.once('response', (answer) => discard(answer, () => resolve(answer.statusCode ?? 0)));
+    outgoing.once('response', (response) => discard(response, () => resolve(response.statusCode ?? 0)));
     outgoing.end(bytes);
   });
 }
 
 /** What the receiver says after its status changes nothing any more, not even that it breaks off. */
-function discard(answer: IncomingMessage, done: () => void): void {
+function discard(response: IncomingMessage, done: () => void): void {
   let size = 0;
-  answer.on('data', (chunk: Buffer) => {
+  response.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > mostAnswered) answer.destroy();
+    if (size > mostRead) response.destroy();
   });
-  answer.on('error', done);
-  answer.once('close', done);
+  response.on('error', done);
+  response.once('close', done);
 }
 
 /** Credentials inside the address are those of HTTP Basic. */

@@ -4,7 +4,7 @@ import { insertDelivery } from './enqueue.ts';
 
 /**
  * Sends a delivery once more: one that has ended is queued again as a new one, one that waits is due at `now` (ms).
- * @returns the order that it tells of; undefined for a delivery that is not there.
+ * @returns the id of its order; undefined for a delivery that is not there.
  */
 export function replay(
   store: Store,

@@ -6,13 +6,13 @@ import { callOperation } from './call.ts';
 import { finisher } from './finish.ts';
 import { refusedHost } from './hosts.ts';
 import { prefersHtml } from './prefers-html.ts';
-import { answerTo, json } from './refusal.ts';
+import { json, responseTo } from './refusal.ts';
 import { bodyTooLarge, readTarget } from './request.ts';
 import { findRoute } from './routes.ts';
 import { type Handle, headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
 /**
- * The service as a function: a request in, an answer out, no socket. A bug is a 500 and told to the service's `report`.
+ * The service as a function: a request in, a response out, no socket. A bug is a 500 and goes to the service's `report`.
  * @throws DatabaseError where the store's file is to blame: in this process that is the user's own to put right.
  */
 export function createApp(service: Service): Handle {
@@ -22,12 +22,12 @@ export function createApp(service: Service): Handle {
       // The network between a program and the service is slow, not the one to a person who watches both.
       if (service.config.latencyMs > 0 && !prefersHtml(headerOf(request, 'accept')))
         await new Promise((resolve) => setTimeout(resolve, service.config.latencyMs));
-      const answered = await answer(service, request);
+      const response = await dispatch(service, request);
       service.deliver();
-      return answered;
+      return response;
     } catch (error) {
-      const refused = answerTo(error);
-      if (refused) return refused;
+      const refusal = responseTo(error);
+      if (refusal) return refusal;
       if (error instanceof DatabaseError) throw error;
       service.report(error);
       return json(500, {
@@ -40,7 +40,7 @@ export function createApp(service: Service): Handle {
   return async (request) => finish(request, await respond(request));
 }
 
-async function answer(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
+async function dispatch(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
   const { pathname, search } = readTarget(request.target);
   const found = findRoute(request.method, pathname, prefersHtml(headerOf(request, 'accept')));
   const { bytes } = limitsFor(found);

@@ -8,15 +8,15 @@ import type { Service } from '../service.ts';
 import { noteCall } from '../wallet/usage.ts';
 import { limitsOf } from './body-limits.ts';
 import { identify } from './caller.ts';
-import type { Call, HandlerAnswer } from './handler.ts';
+import type { Call, HandlerResult } from './handler.ts';
 import { handlers } from './handlers.ts';
 import { Invalid, Refusal } from './refusal.ts';
 import { readBody, readQuery } from './request.ts';
-import { writeAnswer } from './response.ts';
+import { writeResponse } from './response.ts';
 import type { Match } from './routes.ts';
 import type { SandboxRequest, SandboxResponse } from './wire.ts';
 
-/** How long a request may work at rows of batches that are due before it is answered, ms. */
+/** How long a request may work at rows of batches that are due before its response, ms. */
 const placingBudgetMs = 40;
 
 /** The terms in a body as a query has them. */
@@ -56,8 +56,8 @@ export async function callOperation(
   const run = handler as (
     service: Service,
     call: Call<OperationName>,
-  ) => HandlerAnswer<OperationName> | Promise<HandlerAnswer<OperationName>>;
-  const answered = await run(service, {
+  ) => HandlerResult<OperationName> | Promise<HandlerResult<OperationName>>;
+  const result = await run(service, {
     caller,
     path: inPath.values,
     query: inQuery.values,
@@ -66,8 +66,8 @@ export async function callOperation(
     now,
   } as Call<OperationName>);
   if (caller) {
-    const count = 'count' in answered ? answered.count : undefined;
+    const count = 'count' in result ? result.count : undefined;
     noteCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);
   }
-  return writeAnswer(operation.answer, answered);
+  return writeResponse(operation.answer, result);
 }

@@ -29,16 +29,16 @@ export interface Call<N extends OperationName> {
   readonly now: number;
 }
 
-type AnswerShape<N extends OperationName> = Table[N]['answer'] extends { schema: infer S }
+type ResultShape<N extends OperationName> = Table[N]['answer'] extends { schema: infer S }
   ? S extends keyof typeof import('../../contract/schemas/index.ts').schemas
     ? Shape<S>
     : never
   : never;
 
-/** What a handler answers with when it succeeds; refusals are thrown. */
-export type HandlerAnswer<N extends OperationName> =
+/** What a handler returns when it succeeds; refusals are thrown. */
+export type HandlerResult<N extends OperationName> =
   | {
-      readonly value: AnswerShape<N>;
+      readonly value: ResultShape<N>;
       readonly headers?: Readonly<Record<string, string>>;
       readonly count?: number;
     }
@@ -54,7 +54,7 @@ export type HandlerAnswer<N extends OperationName> =
 export type Handler<N extends OperationName> = (
   service: Service,
   call: Call<N>,
-) => HandlerAnswer<N> | Promise<HandlerAnswer<N>>;
+) => HandlerResult<N> | Promise<HandlerResult<N>>;
 
 /** One handler for each operation of the table: one that is missing does not compile. */
 export type AllHandlers = { readonly [N in OperationName]: Handler<N> };

@@ -17,7 +17,7 @@ const hostUrl = (host: string): URL | undefined => {
 
 /**
  * The refusal of a request for another host; undefined for one of our own. A page of another site can make its own name
- * lead here, and would then read every answer: what it cannot do is ask for a name that the sandbox was told.
+ * lead here, and would then read every response. It cannot name a host that the sandbox was configured with.
  */
 export async function refusedHost(
   request: SandboxRequest,
@@ -28,8 +28,8 @@ export async function refusedHost(
   // No browser leaves it out; a call inside this process has none.
   if (host === undefined || isOwnHost(host, baseUrl)) return undefined;
   const url = hostUrl(host);
-  const isTold = url && (allowedHosts.includes(url.host) || allowedHosts.includes(url.hostname));
-  if (isTold || (url && isReachedAt(url, request.localAddress))) return undefined;
+  const isAllowed = url && (allowedHosts.includes(url.host) || allowedHosts.includes(url.hostname));
+  if (isAllowed || (url && isReachedAt(url, request.localAddress))) return undefined;
   const named = url?.hostname ?? 'that name';
   const message = `This sandbox does not answer to ${named}. \`errand sandbox serve --allow-host ${url?.hostname ?? 'NAME'}\` lets it.`;
   if (!prefersHtml(headerOf(request, 'accept')))

@@ -1,8 +1,8 @@
-/** Whether an Accept header (RFC 9110, 12.5.1) asks for a page rather than for JSON. Whoever takes either gets JSON. */
+/** Whether an Accept header (RFC 9110, 12.5.1) prefers a page to JSON. A request that takes either gets JSON. */
 export const prefersHtml = (accept: string | undefined): boolean =>
   accept !== undefined && quality(accept, 'text', 'html') > quality(accept, 'application', 'json');
 
-/** How much a type is wanted, 0 to 1, by the most specific range that covers it. */
+/** The preference for a type, 0 to 1, by the most specific range that covers it. */
 function quality(accept: string, type: string, subtype: string): number {
   const found = accept.split(',').flatMap((range) => {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

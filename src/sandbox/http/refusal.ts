@@ -4,7 +4,7 @@ import type { SandboxResponse } from './wire.ts';
 
 type Headers = Readonly<Record<string, string | string[]>>;
 
-/** A documented refusal; the router answers with the body that the specification gives it. */
+/** A documented refusal; its response has the body that the specification gives it. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: ErrorCode;
@@ -45,8 +45,8 @@ export const json = (status: number, value: unknown, headers: Headers = {}): San
   body: JSON.stringify(value),
 });
 
-/** A refusal as the answer it is; undefined for an error that is none. */
-export function answerTo(error: unknown): SandboxResponse | undefined {
+/** The response to an error; undefined where the error is not a refusal. */
+export function responseTo(error: unknown): SandboxResponse | undefined {
   if (error instanceof Invalid) return json(422, { detail: error.issues });
   if (!(error instanceof Refusal)) return undefined;
   const { code, message, details, headers, extension } = error;

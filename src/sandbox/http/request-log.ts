@@ -5,15 +5,15 @@ import type { Fault } from './faults/spec.ts';
 import { readTarget } from './request.ts';
 import type { SandboxResponse } from './wire.ts';
 
-/** A request that was answered, as it may be shown: no key, no link that is a permission, no secret of a query. */
+/** A request that is over, as it may be shown: no key, no link that is a permission, no secret of a query. */
 export interface Logged {
   /** ms of the machine's time. */
   readonly at: number;
   readonly method: string;
   readonly target: string;
-  /** null where the connection was broken off without an answer. */
+  /** null where the connection was broken off without a response. */
   readonly status: number | null;
-  /** Until its answer began. */
+  /** Until its response began. */
   readonly tookMs: number;
   readonly userId: string | null;
   /** What `--fault` made of it. */
@@ -27,8 +27,8 @@ interface Begun extends Pick<Logged, 'at' | 'method' | 'target'> {
 /** A request under way. */
 interface Noting {
   readonly identified: (userId: string) => void;
-  /** @param answer the service's own; null where a fault came before it. */
-  answered(answer: SandboxResponse | null): void;
+  /** @param response the service's own; null where a fault came before it. */
+  done(response: SandboxResponse | null): void;
 }
 
 /** Requests that are kept, the newest. */
@@ -39,7 +39,7 @@ const longestKept = 2000;
 
 /**
  * The newest requests of a served sandbox. In the memory of its process alone: no request waits for a log, and a log of
- * what another process answered would not be one of this service.
+ * the requests of another process would not be one of this service.
  */
 export class RequestLog {
   /** As they came; what must not be shown is taken out when they are read, which is seldom. */
@@ -53,14 +53,14 @@ export class RequestLog {
       identified: (id) => {
         userId = id;
       },
-      answered: (answer) => {
+      done: (response) => {
         // What a person looks at is no request of a program, and a live page would soon be all there is.
-        if (answer && method !== 'POST' && isPage(answer)) return;
+        if (response && method !== 'POST' && isPage(response)) return;
         this.#keep({
           at,
           method,
           target: target.length > longestKept ? beginningOf(target) : target,
-          status: sentStatus(fault, answer),
+          status: sentStatus(fault, response),
           tookMs: performance.now() - began,
           userId,
           fault: fault?.kind ?? null,
@@ -105,9 +105,9 @@ const beginningOf = (target: string): string => Buffer.from(target.slice(0, long
 const isPage = ({ headers }: SandboxResponse): boolean =>
   String(headers['content-type']).startsWith('text/html');
 
-function sentStatus(fault: Fault | undefined, answer: SandboxResponse | null): number | null {
+function sentStatus(fault: Fault | undefined, response: SandboxResponse | null): number | null {
   if (fault && fault.status > 0) return fault.status;
-  return fault?.kind === 'reset' ? null : (answer?.status ?? null);
+  return fault?.kind === 'reset' ? null : (response?.status ?? null);
 }
 
 /** The queries of the contract hold no secret; of any other the name is enough. */

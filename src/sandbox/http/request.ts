@@ -4,7 +4,7 @@ import { type JsonLimits, readJson } from './read-json.ts';
 import { Invalid, json } from './refusal.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
-/** The answer to a body of more than `limit` bytes. */
+/** The response to a body of more than `limit` bytes. */
 export const bodyTooLarge = (limit: number): SandboxResponse =>
   json(413, { code: 'bad_request', message: `The body is larger than ${limit} bytes.`, details: {} });
 
@@ -29,15 +29,15 @@ export function readQuery(search: string): Record<string, string[]> {
 
 /** JSON, or a form where one is taken. A body that does not say what it is, is JSON. @throws Invalid. */
 function readValue(
-  wanted: NonNullable<Operation['body']>,
+  declared: NonNullable<Operation['body']>,
   request: SandboxRequest,
   limits: JsonLimits,
 ): unknown {
   const type = (headerOf(request, 'content-type') ?? 'application/json').split(';', 1)[0]?.trim() ?? '';
   if (/^application\/(?:[\w.-]+\+)?json$/i.test(type)) return readJson(request.body, limits);
-  if (wanted.form && /^application\/x-www-form-urlencoded$/i.test(type)) {
+  if (declared.form && /^application\/x-www-form-urlencoded$/i.test(type)) {
     const form = new URLSearchParams(Buffer.from(request.body).toString('utf8'));
-    return Object.fromEntries([...form].filter(([name]) => wanted.form?.includes(name)));
+    return Object.fromEntries([...form].filter(([name]) => declared.form?.includes(name)));
   }
   const msg = `The body should be JSON: Content-Type application/json, not ${type.slice(0, 100)}`;
   throw new Invalid([{ loc: ['body'], msg, type: 'content_type' }]);
@@ -50,20 +50,20 @@ interface ReadBody {
 
 /** The body, held against its shape. @throws Invalid where it is missing or no JSON. */
 export async function readBody(
-  wanted: Operation['body'],
+  declared: Operation['body'],
   request: SandboxRequest,
   limits: JsonLimits,
 ): Promise<ReadBody> {
-  if (!wanted) return { value: undefined, issues: [] };
+  if (!declared) return { value: undefined, issues: [] };
   const { body } = request;
   if (body.length === 0) {
-    if (!wanted.optional) throw new Invalid([{ loc: ['body'], msg: 'Field required', type: 'missing' }]);
+    if (!declared.optional) throw new Invalid([{ loc: ['body'], msg: 'Field required', type: 'missing' }]);
     return { value: {}, issues: [] };
   }
-  const value = readValue(wanted, request, limits);
-  if (value === null && wanted.optional) return { value: {}, issues: [] };
+  const value = readValue(declared, request, limits);
+  if (value === null && declared.optional) return { value: {}, issues: [] };
   // The shapes are the largest part of the program: whoever only reads orders never loads them.
   const { checkShape } = await import('../../contract/schemas/check.ts');
-  const checked = checkShape(wanted.schema, value, 'body');
+  const checked = checkShape(declared.schema, value, 'body');
   return checked.issues ? { value: undefined, issues: checked.issues } : { value: checked.value, issues: [] };
 }

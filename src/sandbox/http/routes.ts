@@ -16,7 +16,7 @@ interface Route {
   /** Parameters in braces, each from the beginning of its segment. */
   readonly path: string;
   readonly target: Target;
-  /** Only for those who ask for a page; the API has the same path. */
+  /** Only for requests that prefer a page; the API has the same path. */
   readonly isForReaders?: boolean;
 }
 
@@ -25,7 +25,7 @@ export type Match = Target & { readonly path: Readonly<Record<string, string>> }
 // The table's own names, which `Object.keys` does not type.
 const operationNames = Object.keys(operations) as OperationName[];
 
-/** All that the sandbox answers to. */
+/** Every path of the sandbox. */
 const table: readonly Route[] = [
   ...pageRows.flatMap((row): Route[] => {
     const { path } = row;
@@ -78,7 +78,7 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
 /**
  * What a method and a path lead to; where only the method is wrong, the methods that the path has.
- * @param isReader whether a page is asked for rather than JSON.
+ * @param isReader whether the request prefers a page to JSON.
  */
 export function findRoute(
   method: string,

@@ -53,9 +53,9 @@ export function createHttpServer(limits: Partial<ConnectionLimits> = {}): Server
   return server;
 }
 
-interface Answering {
+interface Responding {
   readonly handle: Handle;
-  /** Is told of what no caller caused. */
+  /** Receives errors that no caller caused. */
   readonly report: (error: unknown) => void;
   /** Which faults fall on a request. */
   readonly draw: Draw;
@@ -63,20 +63,20 @@ interface Answering {
   readonly requests: RequestLog;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** How long whoever reads an answer may take none of it, ms. */
+  /** How long a reader may take none of its response, ms. */
   readonly stalledMs?: number;
 }
 
 /** A reader may be a pager that a person pages through. */
 const usualStalledMs = 10 * 60_000;
 
-/** Answers requests with `handle`. */
-export function answerWith(server: Server, answering: Answering): void {
+/** Responds to requests with `handle`. */
+export function respondWith(server: Server, responding: Responding): void {
   const uploads = new Uploads();
   server.on('request', (request, response) => {
-    respond(answering, uploads, request, response).catch((error: unknown) => {
-      // A caller that hung up is nobody's bug, and a server that was closed answers no more.
-      if (!request.destroyed && !response.destroyed && server.listening) answering.report(error);
+    respond(responding, uploads, request, response).catch((error: unknown) => {
+      // A caller that hung up is nobody's bug, and a closed server sends no more responses.
+      if (!request.destroyed && !response.destroyed && server.listening) responding.report(error);
       response.destroy();
     });
   });
@@ -109,7 +109,7 @@ const broken: Readonly<Record<string, readonly [status: string, message: string]
 
 function refuseBroken(error: Error & { code?: string }, socket: Duplex, lingerMs: number): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [status, message] = broken[error.code ?? ''] ?? ['400 Bad Request', 'This is no HTTP request.'];
+  const [status, message] = broken[error.code ?? ''] ?? ['400 Bad Request', 'This is not an HTTP request.'];
   const body = JSON.stringify({ code: 'bad_request', message, details: {} });
   socket.end(
     `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\nx-request-id: ${randomUUID()}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
@@ -119,13 +119,13 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex, lingerMs
 }
 
 async function respond(
-  { handle, draw, requests, now, stalledMs = usualStalledMs }: Answering,
+  { handle, draw, requests, now, stalledMs = usualStalledMs }: Responding,
   uploads: Uploads,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url: target = '/' } = request;
-  // For what is answered here; the service gives its own.
+  // For responses made here; the service sets its own.
   response.setHeader('x-request-id', randomUUID());
   const { fault, altering, alter } = draw(request);
   const noted = requests.begin({ at: now(), method, target, fault: fault ?? altering[0] });
@@ -134,17 +134,17 @@ async function respond(
   const upload = await uploads.read(request, bytes);
   if ('refusal' in upload) {
     const { refusal } = upload;
-    noted.answered(refusal);
+    noted.done(refusal);
     return write({ ...refusal, headers: { ...refusal.headers, connection: 'close' } }, response, headOnly);
   }
   const { body, release } = upload;
   if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
   else if (fault && !fault.after) {
-    noted.answered(null);
+    noted.done(null);
     release();
     return spoil(fault, target, response);
   }
-  const answered = handle({
+  const responded = handle({
     method: headOnly ? 'GET' : method,
     target,
     headers: request.headers,
@@ -153,23 +153,23 @@ async function respond(
     localAddress: request.socket.localAddress,
     identified: noted.identified,
   });
-  const answer = alter(await answered.catch(storeUnavailable).finally(release));
+  const result = alter(await responded.catch(storeUnavailable).finally(release));
   response.setTimeout(stalledMs, () => response.destroy());
-  noted.answered(answer);
-  if (fault?.after) await spoil(fault, target, response, answer);
-  else await write(answer, response, headOnly);
+  noted.done(result);
+  if (fault?.after) await spoil(fault, target, response, result);
+  else await write(result, response, headOnly);
 }
 
-/** What a fault makes of a request, with the answer where the work was done. */
+/** What a fault makes of a request, with the service's response where the work was done. */
 async function spoil(
   fault: Fault,
   target: string,
   response: ServerResponse,
-  answer?: SandboxResponse,
+  result?: SandboxResponse,
 ): Promise<void> {
-  const instead = standIn(fault, target, answer);
+  const instead = standIn(fault, target, result);
   if (instead) await write(instead, response, false);
-  else if (fault.kind === 'truncate' && answer) await sendHalf(response, answer);
+  else if (fault.kind === 'truncate' && result) await sendHalf(response, result);
   else reset(response.socket);
 }
 

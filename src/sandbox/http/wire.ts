@@ -8,7 +8,7 @@ export interface SandboxRequest {
   readonly remoteAddress: string;
   /** Where the connection came in; undefined for a call inside this process. */
   readonly localAddress?: string | undefined;
-  /** Is told whose request it is, once that is known. */
+  /** Receives the user of the request, once that is known. */
   readonly identified?: (userId: string) => void;
 }
 

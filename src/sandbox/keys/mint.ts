@@ -7,7 +7,7 @@ import { insertUser } from './users.ts';
 interface Minting {
   readonly email?: string | null | undefined;
   readonly name?: string | null | undefined;
-  /** Address that asked for it. */
+  /** Address that requested it. */
   readonly from: string;
   readonly now: number;
 }

@@ -16,11 +16,11 @@ export const claimPage: Page<'claim'> = async (visit) => {
   if (!found)
     return htmlPage('No such sandbox', html`<p>This link claims no sandbox.</p>`, { status: 404, narrow });
   if (found.claimed) return claimedBefore(found.claimed.by);
-  if (request.method !== 'POST') return asking();
+  if (request.method !== 'POST') return formPage();
   const form = readForm(request);
   if (!(form instanceof URLSearchParams)) return form;
   const email = emailIn(form);
-  if (email === undefined) return asking('That is no email address.');
+  if (email === undefined) return formPage('That is not an email address.');
   // Another may have been faster.
   if ((await claim(store, token, email, clock.now())) !== 'claimed') return claimPage(visit);
   return htmlPage(
@@ -40,7 +40,7 @@ const claimedBefore = (email: string): SandboxResponse =>
 
 const masked = (email: string): string => email.replace(/^(.).*(?=@)/u, '$1…');
 
-const asking = (problem = ''): SandboxResponse =>
+const formPage = (problem = ''): SandboxResponse =>
   htmlPage(
     'Claim this sandbox',
     html`<p class="lead">A claimed sandbox has an owner. Nothing else changes: its key works as before.</p>

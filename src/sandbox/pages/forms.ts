@@ -10,7 +10,7 @@ const refused = (status: number, title: string, why: string): SandboxResponse =>
   htmlPage(title, html`<p>${why}</p>`, { status, narrow: true });
 
 /**
- * The fields of a form that one of our own pages sent; otherwise the answer that refuses it. A browser names the page
+ * The fields of a form that one of our own pages sent; otherwise the response that refuses it. A browser names the page
  * that a form comes from, so another site cannot send one in a person's name.
  */
 export function readForm(request: SandboxRequest): URLSearchParams | SandboxResponse {
@@ -19,7 +19,7 @@ export function readForm(request: SandboxRequest): URLSearchParams | SandboxResp
   return new URLSearchParams(Buffer.from(request.body).toString('utf8'));
 }
 
-/** Each browser tells it in a way of its own, some in several; what is no browser tells nothing. */
+/** Each browser says so in its own way, some in several; a client that is not a browser says nothing. */
 function isOurs(request: SandboxRequest): boolean {
   const site = headerOf(request, 'sec-fetch-site') ?? 'none';
   if (site !== 'same-origin' && site !== 'none') return false;

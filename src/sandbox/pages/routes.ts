@@ -6,7 +6,7 @@ interface PageRow {
   readonly path: string;
   readonly GET?: string;
   readonly POST?: string;
-  /** The path is the API's too, and the page is for those who ask for one. */
+  /** The path is the API's too, and the page is for requests that prefer one. */
   readonly shared?: true;
 }
 

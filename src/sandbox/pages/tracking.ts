@@ -12,7 +12,7 @@ import { outsideLink, reached, spoken, stateBadge } from './words.ts';
 
 type Tracked = Shape<'PublicTrackingResponse'>;
 
-/** The API answers here too; what is sent depends on who asks. */
+/** The API has the same path; the response depends on the request. */
 const headers = { vary: 'Accept' };
 
 /** What anyone who holds an order's id sees of it: never whom it is for. */

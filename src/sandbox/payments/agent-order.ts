@@ -75,7 +75,7 @@ async function refuseBeforePayment(service: Service, { body }: OrderCall): Promi
 
 /**
  * A payment that made its order already, or a key that did. Who repeats the very request that was paid gets all that
- * its answer held but the record, so that a lost answer is never paid for twice; who knows only the key or the
+ * its response held but the record, so that a lost response is never paid for twice; who knows only the key or the
  * credential learns nothing of the order. @throws Refusal.
  */
 function refuseRepeated(

@@ -16,7 +16,7 @@ export function decodeObject(encoded: string): Readonly<Record<string, unknown>>
   try {
     return asObject(JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8')));
   } catch {
-    // Whoever sent it is told that it cannot be read.
+    // The sender learns that it cannot be read.
     return undefined;
   }
 }

@@ -23,7 +23,7 @@ export interface Bill {
   readonly cents: number;
   /** Of the body; null without one. */
   readonly digest: string | null;
-  /** What the query asks for. */
+  /** The terms of the query. */
   readonly terms: string;
   /** Those that are advertised. */
   readonly methods: readonly PaymentMethod[];
@@ -48,7 +48,7 @@ export function challengeOf(bill: Bill, method: PaymentMethod, secret: Buffer, n
     expires: new Date(now + payableMs).toISOString(),
     ...(bill.digest !== null && { digest: bill.digest }),
     // What is bought, so that the payment of one call does not pay another with the same body; and a number used once,
-    // so that two callers who ask the same at the same time are not told the same challenge.
+    // so that two equal requests at the same time do not get the same challenge.
     opaque: encodeJson({
       operation: bill.operation,
       terms: bill.terms,

@@ -5,8 +5,8 @@ import { receiptHeaders } from './receipt.ts';
 import { openTill, type PaidOperation, verified } from './till.ts';
 
 /**
- * Demands the price of a data call. The function given back takes the payment, once there is an answer for it, and
- * gives the headers of that answer. @throws Refusal 402, both: of two calls with one credential one is answered.
+ * Demands the price of a data call. The function given back takes the payment, once there is data for it, and
+ * gives the headers of that response. @throws Refusal 402, both: of two calls with one credential one succeeds.
  */
 export async function demandPayment<N extends PaidOperation>(
   service: Service,

@@ -5,7 +5,7 @@ import type { AllHandlers } from '../http/handler.ts';
 import { acceptAgentOrder } from './agent-order.ts';
 import { demandPayment } from './data-call.ts';
 
-/** A data call is paid for an answer: what is refused costs nothing, so it is refused before it is paid. */
+/** A data call is paid for its data: what is refused costs nothing, so it is refused before it is paid. */
 export const agentHandlers = {
   'agent.order.create': (service, call) => acceptAgentOrder(service, call),
 

@@ -11,7 +11,7 @@ type RawQuery = Readonly<Record<string, readonly string[] | undefined>>;
 
 /**
  * Whether a request only asks what a call costs and how it can be paid: it has no body, and no term in its query. One
- * that pays is none: told of another challenge, a payer that works by itself would pay again and again for nothing.
+ * that pays is not a probe: given another challenge, a payer that works by itself would pay again and again for nothing.
  */
 export function isProbe(
   name: OperationName,
@@ -23,7 +23,7 @@ export function isProbe(
   return !body?.joinsQuery || !Object.keys(query).some((term) => Object.hasOwn(rawQuery, term));
 }
 
-/** The answer to a probe. Its challenges are bound to no terms, so that they pay nothing; an order's names the fee alone. */
+/** The response to a probe. Its challenges are bound to no terms, so that they pay nothing; an order's names the fee alone. */
 export async function probeRefusal(
   service: Service,
   operation: PaidOperation,
@@ -33,5 +33,5 @@ export async function probeRefusal(
   const { values, issues } = readParameters(body?.joinsQuery ? {} : specs, [], 'query', rawQuery);
   if (issues.length > 0) throw new Invalid(issues);
   const { refusal } = await openTill(service, { operation, request, query: values, now }, 0);
-  return refusal('payment-required', 'This call is paid by challenge: send its terms to be told the price.');
+  return refusal('payment-required', 'This call is paid by challenge: send its terms to get the price.');
 }

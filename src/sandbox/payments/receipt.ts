@@ -3,7 +3,7 @@ import { billCurrency } from './challenge.ts';
 import type { Payment } from './payments.ts';
 
 /**
- * The headers of an answer that was paid. They follow from the payment, so that a lost answer can be given again.
+ * The headers of a response that was paid. They follow from the payment, so that a lost response can be given again.
  * @param more further fields of the receipt.
  */
 export function receiptHeaders(
@@ -21,7 +21,7 @@ export function receiptHeaders(
     currency: billCurrency,
     simulated: true,
     ...more,
-    // No card processor and no ledger was asked.
+    // No card processor and no ledger took part.
     ...(method !== 'sandbox' && { verified: ['form', 'binding'] }),
   };
   return { 'payment-receipt': encodeJson(receipt), 'cache-control': 'private' };

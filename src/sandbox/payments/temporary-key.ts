@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { hashKey } from '../http/caller.ts';
 import type { Store } from '../store/store.ts';
 
-/** The key that reads one order alone. It follows from the order, so that a lost answer can be given again. */
+/** The key that reads one order alone. It follows from the order, so that a lost response can be given again. */
 export function temporaryKey(secret: Buffer, prefix: string, orderId: string): string {
   const mac = createHmac('sha256', secret).update(`temporary key of order ${orderId}`).digest('hex');
   return `${prefix}_test_${mac.slice(0, 40)}`;

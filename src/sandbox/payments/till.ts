@@ -17,7 +17,7 @@ export type PaidOperation = {
 }[OperationName];
 
 /** A request for something that is paid by challenge. */
-export interface Asked {
+export interface PaidRequest {
   readonly operation: PaidOperation;
   readonly request: SandboxRequest;
   readonly query: ParameterValues;
@@ -39,8 +39,8 @@ export interface Till {
  * Opens the till for a request that costs `cents` beside the operation's own price.
  * @throws Refusal bad_request for an unknown `method`; 402 for a credential that cannot be read or was not issued here.
  */
-export async function openTill(service: Service, asked: Asked, cents: number): Promise<Till> {
-  const { operation, request, query, now } = asked;
+export async function openTill(service: Service, paid: PaidRequest, cents: number): Promise<Till> {
+  const { operation, request, query, now } = paid;
   const { method, ...terms } = query;
   const bill: Bill = {
     operation,
@@ -85,10 +85,10 @@ export async function verified(
   return { challengeId, method, reference, operation, cents, digest, source, ...bought, at: now };
 }
 
-function advertised({ config }: Service, wanted: unknown): readonly PaymentMethod[] {
-  if (wanted === undefined) return config.paymentMethods;
-  const methods = config.paymentMethods.filter((method) => method === wanted);
+function advertised({ config }: Service, requested: unknown): readonly PaymentMethod[] {
+  if (requested === undefined) return config.paymentMethods;
+  const methods = config.paymentMethods.filter((method) => method === requested);
   if (methods.length > 0) return methods;
-  const message = `There is no payment method ${wanted}; there are ${config.paymentMethods.join(', ')}.`;
+  const message = `There is no payment method ${requested}; there are ${config.paymentMethods.join(', ')}.`;
   throw new Refusal('bad_request', message, { methods: config.paymentMethods });
 }

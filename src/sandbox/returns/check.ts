@@ -5,7 +5,7 @@ import { boughtQuantity } from './credit.ts';
 import { isClosed } from './lifecycle.ts';
 import type { ReturnBody, ReturnRecord, ReturnState } from './types.ts';
 
-type Line = ReturnBody['items'][number];
+type ReturnedItem = ReturnBody['items'][number];
 type Item = OrderRecord['items'][number];
 
 const neverBought: readonly ItemStatus[] = ['skipped', 'failed', 'cancelled'];
@@ -36,13 +36,13 @@ export function refuseReturn(order: OrderRecord, body: ReturnBody, earlier: read
   }
 }
 
-function itemOf(order: OrderRecord, { order_item_id }: Line): Item {
+function itemOf(order: OrderRecord, { order_item_id }: ReturnedItem): Item {
   const item = order.items.find(({ id }) => id === order_item_id);
   if (item) return item;
   throw new Refusal('bad_request', `Order ${order.id} has no item ${order_item_id}.`, { order_item_id });
 }
 
-function refuseTwice(lines: readonly Line[]): void {
+function refuseTwice(lines: readonly ReturnedItem[]): void {
   const ids = lines.map(({ order_item_id }) => order_item_id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice === undefined) return;
@@ -51,7 +51,7 @@ function refuseTwice(lines: readonly Line[]): void {
   });
 }
 
-function refuseOpen(lines: readonly Line[], earlier: readonly ReturnState[]): void {
+function refuseOpen(lines: readonly ReturnedItem[], earlier: readonly ReturnState[]): void {
   const open = earlier.find(
     (state) =>
       !isClosed(state) &&
@@ -76,7 +76,7 @@ function refuseState({ reason }: ReturnBody, { id, status }: Item): void {
 
 function refuseQuantity(
   order: OrderRecord,
-  { order_item_id, quantity }: Line,
+  { order_item_id, quantity }: ReturnedItem,
   item: Item,
   earlier: readonly ReturnRecord[],
 ): void {

@@ -5,7 +5,7 @@ import type { ReturnRecord } from './types.ts';
 
 type Units = ReturnRecord['items'];
 
-/** How many of an item were bought: fewer than were asked for where the quantity was relaxed. */
+/** How many of an item were bought: fewer than were ordered where the quantity was relaxed. */
 export function boughtQuantity(order: OrderRecord, item: OrderRecord['items'][number]): number {
   const conceded = order.fulfillment?.concessions.find(
     ({ concern, item_id }) => concern === 'quantity' && item_id === item.id,

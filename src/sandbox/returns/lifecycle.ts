@@ -36,7 +36,7 @@ export interface Circumstances {
   readonly speed: number;
 }
 
-/** Everything that will happen to a return asked for at `createdAt` (ms). Decided by its reason. */
+/** Everything that will happen to a return requested at `createdAt` (ms). Decided by its reason. */
 export function planReturn(reason: ReturnReason, createdAt: number, facts: Circumstances): ReturnPlan {
   const at = (stage: keyof typeof stageDelays): number => createdAt + delay(stage, facts.speed);
   const deny = (why: string): ReturnPlan => [denial(at('decided'), why)];
@@ -47,7 +47,7 @@ export function planReturn(reason: ReturnReason, createdAt: number, facts: Circu
       return [resolution(at('decided'), facts.credit)];
     case 'stopped':
       return facts.hasShipped
-        ? deny('It had left the retailer already; ask for a return once it is delivered.')
+        ? deny('It had left the retailer already; request a return once it is delivered.')
         : [resolution(at('decided'), facts.credit)];
     case 'declined':
       return deny('The reason does not entitle to a return; name one of the others if one fits.');

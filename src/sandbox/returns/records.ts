@@ -84,18 +84,18 @@ export function listReturns(
           },
         ]),
   ];
-  const wanted = `FROM returns r WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
+  const matching = `FROM returns r WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
   const values = conditions.flatMap((condition) => condition.values);
   // The inner query walks an index alone, so that a deep page reads no record that it does not show.
   const rows = store.all(
     `SELECT * FROM returns WHERE seq IN
-       (SELECT seq FROM (SELECT r.seq ${wanted} ORDER BY r.created_at DESC, r.seq DESC LIMIT ? OFFSET ?))
+       (SELECT seq FROM (SELECT r.seq ${matching} ORDER BY r.created_at DESC, r.seq DESC LIMIT ? OFFSET ?))
      ORDER BY created_at DESC, seq DESC`,
     ...values,
     limit,
     offset,
   );
-  const total = Number(store.get(`SELECT count(*) AS total ${wanted}`, ...values)?.total ?? 0);
+  const total = Number(store.get(`SELECT count(*) AS total ${matching}`, ...values)?.total ?? 0);
   return { returns: rows.map(storedReturn), total };
 }
 

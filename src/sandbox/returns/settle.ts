@@ -26,12 +26,12 @@ export async function loadSettleReturn({
     updateReturn(store, found.seq, reached);
     const { seq, userId, body, plan, reserved, ...order } = orderOf(store, found);
     let { record } = order;
-    const told = reached.steps.map((step) => {
+    const events = reached.steps.map((step) => {
       record = withReturn(record, step.record);
       return { at: step.at, events: caseEvents, record };
     });
     updateOrder(store, seq, { record, plan }, { text: recordText(record), reserved });
-    enqueueEvents(store, identity, { userId, webhooks: body.webhooks }, told);
+    enqueueEvents(store, identity, { userId, webhooks: body.webhooks }, events);
   };
 }
 

@@ -27,7 +27,7 @@ export interface ReturnState {
   readonly labels: number;
 }
 
-/** One change that took place: the record right after it, and the money that it moved. */
+/** One change that happened: the record right after it, and the money that it moved. */
 export interface ReturnStep {
   /** ms since the epoch. */
   readonly at: number;

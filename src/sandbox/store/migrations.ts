@@ -102,7 +102,7 @@ export const migrations: readonly string[] = [
      passthrough TEXT NOT NULL, PRIMARY KEY (batch_seq, place)) STRICT, WITHOUT ROWID;
    CREATE INDEX batch_rows_due ON batch_rows (due) WHERE due IS NOT NULL`,
 
-  // When a product's page was last read, or will have been: an answer is as old as that.
+  // When a product's page was last read, or will have been: a response is as old as that.
   `CREATE TABLE product_reads (
      retailer TEXT NOT NULL, product_id TEXT NOT NULL, read_at INTEGER NOT NULL,
      PRIMARY KEY (retailer, product_id)) STRICT, WITHOUT ROWID`,

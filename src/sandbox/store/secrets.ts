@@ -7,28 +7,28 @@ import { keyFileOf } from './store.ts';
 const algorithm = 'aes-256-gcm';
 const [keyBytes, nonceBytes, tagBytes] = [32, 12, 16];
 
-/** Keeps secrets so that the store's file alone does not tell them. */
+/** Keeps secrets so that the store's file alone does not reveal them. */
 export interface Sealer {
-  /** @param place what the secret belongs to; it opens there and nowhere else. */
-  seal(secret: string, place: string): string;
-  /** The secret; undefined where it was sealed with another key, or for another place. */
-  open(sealed: string, place: string): string | undefined;
+  /** @param owner what the secret belongs to; it opens there and nowhere else. */
+  seal(secret: string, owner: string): string;
+  /** The secret; undefined where it was sealed with another key, or for another owner. */
+  open(sealed: string, owner: string): string | undefined;
 }
 
 /** The sealer of a store, with the key that stands beside it; made where there is none. @throws DatabaseError. */
 export function sealerOf(storeFile: string, tell: Tell): Sealer {
   const key = storeFile === ':memory:' ? randomBytes(keyBytes) : keyIn(keyFileOf(storeFile), tell);
   return {
-    seal(secret, place) {
+    seal(secret, owner) {
       const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place));
+      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(owner));
       const sealed = [cipher.update(secret, 'utf8'), cipher.final()];
       return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]).toString('base64');
     },
-    open(text, place) {
+    open(text, owner) {
       const sealed = Buffer.from(text, 'base64');
       const opener = createDecipheriv(algorithm, key, sealed.subarray(0, nonceBytes));
-      opener.setAAD(Buffer.from(place));
+      opener.setAAD(Buffer.from(owner));
       opener.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
       try {
         const parts = [opener.update(sealed.subarray(nonceBytes + tagBytes)), opener.final()];

@@ -13,7 +13,7 @@ export const keyFileOf = (file: string): string => `${file}.key`;
 const mostCached = 10_000;
 
 export interface StoreOptions {
-  /** Is told where the file was open to others and is not any more. */
+  /** Receives the file if it was open to others and is not any more. */
   readonly tell?: Tell | undefined;
   readonly waiting?: Waiting | undefined;
   /** Opens a copy of a file that cannot be written: whatever is written to it is lost. */
@@ -21,7 +21,7 @@ export interface StoreOptions {
 }
 
 interface Grouped {
-  /** Does the work; the function given back tells of it once it is durable. */
+  /** Does the work; the function given back reports it once it is durable. */
   run(): () => void;
   reject(error: unknown): void;
 }
@@ -124,7 +124,7 @@ export class Store {
   }
 
   /**
-   * Runs `work` in a transaction that it shares with others asked for in the same moment, so that they wait for the disk
+   * Runs `work` in a transaction that it shares with others requested in the same moment, so that they wait for the disk
    * once. Resolves when it is durable; what it throws undoes its own work alone.
    */
   grouped<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
@@ -154,7 +154,7 @@ export class Store {
     );
   }
 
-  /** What was asked for is written first. */
+  /** What was requested is written first. */
   async close(): Promise<void> {
     await this.#runGroup();
     this.#database.close();

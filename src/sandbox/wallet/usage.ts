@@ -6,14 +6,14 @@ import type { Service } from '../service.ts';
 /** What writing something down by the way needs. */
 export type Noting = Pick<Service, 'store' | 'report'>;
 
-/** Writes with whatever is written next; no answer waits for it. */
+/** Writes with whatever is written next; no response waits for it. */
 export function noteLater({ store, report }: Noting, write: () => void): void {
   store
     .grouped(write)
     .catch((error: unknown) => report(error instanceof DatabaseError ? error.message : error));
 }
 
-/** Writes a call down for `GET /usage`, with whatever else is written next; no answer waits for it. */
+/** Writes a call down for `GET /usage`, with whatever else is written next; no response waits for it. */
 export function noteCall(
   service: Noting,
   userId: string,
@@ -38,7 +38,7 @@ export function noteCall(
   );
 }
 
-/** What usage counts: calls that cost something to answer. Reads of orders are not among them. */
+/** What usage counts: calls that cost something to serve. Reads of orders are not among them. */
 const counted: ReadonlySet<OperationName> = new Set<OperationName>([
   'search',
   'product.search',

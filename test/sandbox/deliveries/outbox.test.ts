@@ -69,7 +69,7 @@ describe('a webhook that was not taken', () => {
     await sender.pass(1_000);
     const start = Date.parse('2026-03-01T12:00:00Z');
     expect(sender.attempts()).toEqual([
-      { at: start, status: 503, error: 'answered 503' },
+      { at: start, status: 503, error: 'HTTP 503' },
       { at: start + 1_000, status: 200, error: null },
     ]);
   });

@@ -27,13 +27,13 @@ test.each([200, 201, 204, 299])('%i is delivered', async (status) => {
 
 test.each([400, 404, 429, 500, 503])('%i is not', async (status) => {
   receiver.reply = () => ({ status });
-  expect(await send(receiver.at())).toEqual({ status, error: `answered ${status}` });
+  expect(await send(receiver.at())).toEqual({ status, error: `HTTP ${status}` });
 });
 
 test.each([301, 302, 307, 308])('a redirect (%i) is not followed', async (status) => {
   receiver.reply = () => ({ status, headers: { location: receiver.at('/elsewhere') } });
   const posted = await send(receiver.at());
-  expect(posted).toEqual({ status, error: `answered ${status}; redirects are not followed` });
+  expect(posted).toEqual({ status, error: `HTTP ${status}; redirects are not followed` });
   expect(receiver.received).toHaveLength(1);
 });
 
@@ -41,7 +41,7 @@ test('a receiver that says nothing in time is not waited for', async () => {
   receiver.reply = () => 'silence';
   expect(await send(receiver.at(), { limitMs: 50 })).toEqual({
     status: null,
-    error: 'no answer within 0.05 s',
+    error: 'no response within 0.05 s',
   });
 });
 

@@ -11,7 +11,7 @@ const failed = {
   createdAt: 0,
   attempts: 1,
   state: 'open',
-  last: { status: 500, error: 'answered 500', tookMs: 1 },
+  last: { status: 500, error: 'HTTP 500', tookMs: 1 },
 } as const;
 
 const outcome = (at: number): string | undefined =>

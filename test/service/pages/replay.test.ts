@@ -41,7 +41,7 @@ const settledRow = (delivery: string | undefined, outcome: RegExp): Promise<stri
 test('a delivery shows event, order, address without its secrets, attempts and the last answer', async () => {
   await cancelled();
   const [delivery] = await deliveries();
-  const cells = await settledRow(delivery, /^delivered answered 200, \d+ ms$/);
+  const cells = await settledRow(delivery, /^delivered HTTP 200, \d+ ms$/);
   expect(cells.slice(0, 5)).toEqual([
     'status_updated',
     id.slice(0, 8),
@@ -69,7 +69,7 @@ test('one that failed shows why and when it is tried next; Try now does not wait
   receiver.reply = () => ({ status: 500 });
   await cancelled();
   const [delivery] = await deliveries();
-  await settledRow(delivery, /^tries again in 1 s answered 500, \d+ ms$/);
+  await settledRow(delivery, /^tries again in 1 s HTTP 500, \d+ ms$/);
   receiver.reply = () => ({ status: 200 });
   const answer = await submit(service, `/console/deliveries/${delivery}/replay`, {
     back: 'https://evil.example',

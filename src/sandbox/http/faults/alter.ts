@@ -11,10 +11,10 @@ export const isAltering = (kind: FaultKind): boolean => altering.has(kind);
 
 interface Alterations {
   readonly altering: readonly Fault[];
-  readonly alter: (answer: SandboxResponse) => SandboxResponse;
+  readonly alter: (response: SandboxResponse) => SandboxResponse;
 }
 
-/** What changes the answers that are sent: seeded, apart from the faults that break them off. */
+/** What changes the responses that are sent: seeded, apart from the faults that break them off. */
 export function alterations(
   faults: readonly Fault[],
   seed: number,
@@ -29,20 +29,20 @@ export function alterations(
     const drawn = faults.filter(({ matches, share }) => matches(method, pathname) && random.chance(share));
     return {
       altering: drawn,
-      alter: (answer) =>
+      alter: (response) =>
         drawn.length === 0
-          ? answer
-          : withJson(answer, (value) => drawn.reduce((changed, fault) => change(fault, changed), value)),
+          ? response
+          : withJson(response, (value) => drawn.reduce((changed, fault) => change(fault, changed), value)),
     };
   };
 }
 
-/** Changes a successful JSON answer, and no other. */
-function withJson(answer: SandboxResponse, change: (value: unknown) => unknown): SandboxResponse {
-  const { status, headers, body } = answer;
+/** Changes a successful JSON response, and no other. */
+function withJson(response: SandboxResponse, change: (value: unknown) => unknown): SandboxResponse {
+  const { status, headers, body } = response;
   const isJson = String(headers['content-type']).startsWith('application/json');
-  if (status >= 300 || !isJson || typeof body !== 'string') return answer;
-  return { ...answer, body: JSON.stringify(change(JSON.parse(body))) };
+  if (status >= 300 || !isJson || typeof body !== 'string') return response;
+  return { ...response, body: JSON.stringify(change(JSON.parse(body))) };
 }
 
 function withOddId(value: unknown, variants: readonly string[], random: Random): unknown {

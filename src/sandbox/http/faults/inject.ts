@@ -9,24 +9,24 @@ import { reset } from './reset.ts';
 import type { Fault } from './spec.ts';
 
 export interface Drawn {
-  /** What stands in for the answer, delays it or breaks it off. */
+  /** What stands in for the response, delays it or breaks it off. */
   readonly fault: Fault | undefined;
-  /** What changes the answer that is sent. */
+  /** What changes the response that is sent. */
   readonly altering: readonly Fault[];
-  readonly alter: (answer: SandboxResponse) => SandboxResponse;
+  readonly alter: (response: SandboxResponse) => SandboxResponse;
 }
 
 /** Which faults fall on a request; each draw follows from the seed and the ones before it. */
 export type Draw = (request: IncomingMessage) => Drawn;
 
-const none: Drawn = { fault: undefined, altering: [], alter: (answer) => answer };
+const none: Drawn = { fault: undefined, altering: [], alter: (response) => response };
 
 /** Marks the request that a redirect led to: another redirect would only go round in a circle. */
 const redirected = 'redirected';
 
 /**
  * The faults of a served sandbox. The same seed and the same requests in the same order give the same faults. None falls
- * on a page that a person looks at: an open tab asks every second, and each draw would change those that follow.
+ * on a page that a person looks at: an open tab sends a request every second, and each draw would change those that follow.
  */
 export function drawFaults(faults: readonly Fault[], seed: number): Draw {
   const random = Random.of('faults', seed);
@@ -58,10 +58,14 @@ export function refuseConnections(server: Server, faults: readonly Fault[], seed
 }
 
 /**
- * The answer that stands in for the service's own; undefined for a fault that sends none.
- * @param target where the request went. @param answer the service's own, where the work is done.
+ * The response that stands in for the service's own; undefined for a fault that sends none.
+ * @param target where the request went. @param response the service's own, where the work is done.
  */
-export function standIn(fault: Fault, target: string, answer?: SandboxResponse): SandboxResponse | undefined {
+export function standIn(
+  fault: Fault,
+  target: string,
+  response?: SandboxResponse,
+): SandboxResponse | undefined {
   const { kind, status, ms } = fault;
   if (kind === 'status') {
     const code = codes[status] ?? 'internal_error';
@@ -71,7 +75,7 @@ export function standIn(fault: Fault, target: string, answer?: SandboxResponse):
   if (kind === 'bare') return { status, headers: {}, body: null };
   if (kind === 'html') return gatewayPage(status);
   if (kind !== 'redirect') return undefined;
-  return { status, headers: { location: elsewhere(target, answer) }, body: null };
+  return { status, headers: { location: elsewhere(target, response) }, body: null };
 }
 
 const codes: Readonly<Record<number, string>> = {
@@ -86,14 +90,15 @@ function gatewayPage(status: number): SandboxResponse {
 }
 
 /** Where a redirect leads: to the same place, or to what was made there. */
-function elsewhere(target: string, answer: SandboxResponse | undefined): string {
+function elsewhere(target: string, response: SandboxResponse | undefined): string {
   const { pathname, search } = readTarget(target);
-  const made = answer?.status === 201 && typeof answer.body === 'string' ? JSON.parse(answer.body).id : null;
+  const made =
+    response?.status === 201 && typeof response.body === 'string' ? JSON.parse(response.body).id : null;
   if (typeof made === 'string') return `${pathname}/${made}`;
   return `${pathname}?${[...(search === '' ? [] : [search]), `${redirected}=1`].join('&')}`;
 }
 
-/** Sends half of an answer under the length of the whole, then breaks off. */
+/** Sends half of a response under the length of the whole, then breaks off. */
 export async function sendHalf(
   response: ServerResponse,
   { status, headers, body }: SandboxResponse,

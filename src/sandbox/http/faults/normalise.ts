@@ -15,7 +15,7 @@ export const isOrderRecord = (value: unknown): value is OrderJson =>
   Array.isArray(value.items) &&
   value.items.every(isObject);
 
-/** Spells the order records in an answer as given, or in ways drawn for each. */
+/** Spells the order records in a response as given, or in ways drawn for each. */
 export function normalise(value: unknown, named: readonly string[], random: Random): unknown {
   if (Array.isArray(value)) return value.map((each) => normalise(each, named, random));
   if (!isObject(value)) return value;

@@ -1,8 +1,8 @@
 import { normaliseSpellings, oddIds } from '../../../contract/sandbox-faults.ts';
 
-/** What stands in for an answer or breaks it off. */
+/** What stands in for a response or breaks it off. */
 type BreakingKind = 'refuse' | 'reset' | 'delay' | 'truncate' | 'status' | 'html' | 'bare' | 'redirect';
-/** What changes an answer that is sent. */
+/** What changes a response that is sent. */
 type AlteringKind = 'normalise' | 'id' | 'another-order';
 export type FaultKind = BreakingKind | AlteringKind;
 
@@ -12,9 +12,9 @@ export interface Fault {
   /** Whether the service does the work first. */
   readonly after: boolean;
   readonly status: number;
-  /** How long to wait, for `delay`; how long to tell the caller to wait, for 429, ms. */
+  /** How long to wait, for `delay`; the `retry-after` of a 429, ms. */
   readonly ms: number;
-  /** Which spellings or ids, for what changes an answer; none leaves the choice to the seed. */
+  /** Which spellings or ids, for what changes a response; none leaves the choice to the seed. */
   readonly variants: readonly string[];
   /** Of the requests that match, 0 to 1. */
   readonly share: number;
@@ -88,7 +88,7 @@ function serviceError(name: string): Form | undefined {
   };
 }
 
-/** Responses with these have no body, so that nothing can be told by one. */
+/** Responses with these have no body, so that no field can carry the fault. */
 const bodyless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 type Variant = Partial<Pick<Fault, 'status' | 'after' | 'variants'>>;
@@ -110,8 +110,8 @@ function matcher(method: string | undefined, path: string | undefined): Fault['m
   if (path === undefined) return () => true;
   const parts = path.split('*');
   const [first = '', ...rest] = parts;
-  return (asked, pathname) => {
-    if (method !== undefined && method !== asked) return false;
+  return (requested, pathname) => {
+    if (method !== undefined && method !== requested) return false;
     if (parts.length === 1) return pathname === path;
     const last = rest.at(-1) ?? '';
     if (!pathname.startsWith(first) || !pathname.endsWith(last)) return false;

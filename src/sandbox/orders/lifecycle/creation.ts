@@ -3,7 +3,7 @@ import { slugOf } from './shop-url.ts';
 import { type TestProduct, testProducts } from './test-products.ts';
 import type { OrderBody } from './types.ts';
 
-/** An error answer's parts; the status is that of the code. */
+/** The parts of an error response; the status is that of the code. */
 export interface CreationRefusal {
   readonly code: ErrorCode;
   readonly message: string;

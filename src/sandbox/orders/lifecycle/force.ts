@@ -2,7 +2,6 @@ import type { ErrorType } from '../../../contract/error-codes.ts';
 import { advance, resumed } from './advance.ts';
 import { broughtForward, endingIn, lastArrival, lastDeparture, pickups } from './bring-forward.ts';
 import { drawFor } from './draw.ts';
-import { overCeiling } from './judge.ts';
 import { linesOf } from './lines.ts';
 import type { Ending } from './parcels.ts';
 import { failure, purchase } from './plan.ts';
@@ -10,6 +9,7 @@ import { priceOf } from './price.ts';
 import { scheduleFor } from './schedule.ts';
 import { blamesLine } from './troubles.ts';
 import type { Advanced, ForcedKind, OrderPlan, OrderState, Refused, Surroundings } from './types.ts';
+import { overCeiling } from './verdict.ts';
 
 export interface Force {
   readonly state: OrderState;

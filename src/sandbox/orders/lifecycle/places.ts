@@ -2,7 +2,7 @@ import type { Draw } from './draw.ts';
 import type { OrderRecord, UntimedCheckpoint } from './types.ts';
 
 type Address = OrderRecord['shipping_address'];
-type Place = Pick<UntimedCheckpoint, 'city' | 'state' | 'zip' | 'country' | 'location'>;
+type Location = Pick<UntimedCheckpoint, 'city' | 'state' | 'zip' | 'country' | 'location'>;
 /** City, state, postal code. */
 type Hub = readonly [string, string, string];
 type Hubs = readonly [Hub, ...Hub[]];
@@ -52,20 +52,20 @@ const europeHours = 1;
 
 const dayMs = 24 * 3_600_000;
 
-export function destination(address: Address): Place {
-  return place(address.city, address.state, address.postal_code, address.country);
+export function destination(address: Address): Location {
+  return locationIn(address.city, address.state, address.postal_code, address.country);
 }
 
 /** The sorting centre that serves an address; the address's own city in a country without centres. */
-export function nearestHub(address: Address): Place {
+export function nearestHub(address: Address): Location {
   const hub = hubsOf[address.country]?.[zoneOf(address)];
-  return hub ? place(...hub, address.country) : destination(address);
+  return hub ? locationIn(...hub, address.country) : destination(address);
 }
 
 /** Where the retailer ships from: some centre of the destination's country. */
-export function origin(address: Address, draw: Draw, parcel: string): Place {
+export function origin(address: Address, draw: Draw, parcel: string): Location {
   const hubs = hubsOf[address.country];
-  return hubs ? place(...draw.pick(`origin ${parcel}`, hubs), address.country) : destination(address);
+  return hubs ? locationIn(...draw.pick(`origin ${parcel}`, hubs), address.country) : destination(address);
 }
 
 /** The calendar date at the destination, `days` after `at` (ms). */
@@ -79,7 +79,7 @@ function zoneOf(address: Address): number {
   return Number.isNaN(digit) ? 0 : digit;
 }
 
-function place(city: string, state: string | null, zip: string, country: string): Place {
+function locationIn(city: string, state: string | null, zip: string, country: string): Location {
   const region = [state, zip].filter(Boolean).join(' ');
   return { city, state, zip, country, location: [city, region, country].filter(Boolean).join(', ') };
 }

@@ -1,5 +1,4 @@
 import { type Draw, drawFor } from './draw.ts';
-import { judge, type Verdict } from './judge.ts';
 import { type Line, linesOf } from './lines.ts';
 import { estimatedDelivery, journeys } from './parcels.ts';
 import { initialRecord } from './record.ts';
@@ -15,6 +14,7 @@ import type {
   Surroundings,
   Transition,
 } from './types.ts';
+import { decide, type Verdict } from './verdict.ts';
 
 /** A new order and its whole future. The order is taken as accepted: see `creationRefusal` for those that are not. */
 export function createOrder(input: NewOrder): OrderState {
@@ -31,7 +31,7 @@ export function planOrder(record: OrderRecord, surroundings: Surroundings, start
   const schedule = scheduleFor(draw, startAt, { speed, slow: paces.has('slow') });
   const started: Transition = { at: schedule('started'), kind: 'started' };
   if (paces.has('never')) return [started];
-  const verdict = judge(record, lines, surroundings.accountError);
+  const verdict = decide(record, lines, surroundings.accountError);
   const rest = verdict.refusal
     ? [failure(record, verdict.refusal, schedule('settled'), verdict)]
     : purchase(record, verdict, surroundings, { draw, schedule });

@@ -4,7 +4,7 @@ import type { NewOrder, OrderBody, OrderItem, OrderRecord } from './types.ts';
 
 export const isoTime = (at: number): string => new Date(at).toISOString();
 
-/** The record as `POST /orders` answers it: pending, nothing tried, nothing charged. */
+/** The record in the response to `POST /orders`: pending, nothing attempted, nothing charged. */
 export function initialRecord(input: NewOrder): OrderRecord {
   const { order, orderId, createdAt } = input;
   const time = isoTime(createdAt);

@@ -19,7 +19,7 @@ export const slowStartMs = 60_000;
 const staggerMs = 500;
 const jitterMs = { min: -150, max: 250 };
 
-/** Tells when a stage is reached, in ms since the epoch; `share` (0 to 1) says how far a parcel trails the first. */
+/** When a stage is reached, in ms since the epoch; `share` (0 to 1) says how far a parcel trails the first. */
 export type Schedule = (stage: Stage, share?: number) => number;
 
 export function scheduleFor(

@@ -5,7 +5,7 @@ const loopback = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * The test product that a product URL names, or null. Recognised at the shop's own address, and by the same
- * path at any loopback host and port: the sandbox answers embedded and on ports chosen at start.
+ * path at any loopback host and port: the sandbox runs embedded and on ports chosen at start.
  */
 export function slugOf(url: string, shopUrl: string): TestSlug | null {
   if (!URL.canParse(url) || !URL.canParse(shopUrl)) return null;

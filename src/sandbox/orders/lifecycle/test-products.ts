@@ -131,7 +131,7 @@ export function isTestSlug(slug: string): slug is TestSlug {
   return Object.hasOwn(testProducts, slug);
 }
 
-/** The answer of `GET /orders/test-products`. `shopUrl` has no trailing slash. */
+/** The response to `GET /orders/test-products`. `shopUrl` has no trailing slash. */
 export function testProductsResponse(shopUrl: string): Shape<'TestProductsResponse'> {
   const products = testSlugs.map((slug) => {
     const { scenario, name, description, refusesCreation }: TestProduct = testProducts[slug];
@@ -146,7 +146,7 @@ export function testProductsResponse(shopUrl: string): Shape<'TestProductsRespon
   return { products };
 }
 
-/** What the shop asks for and offers of a test product. USD cents. */
+/** The price and the options of a test product. USD cents. */
 export function testFacts(slug: TestSlug): LineFacts {
   const { name, facts }: TestProduct = testProducts[slug];
   return { ...shopFacts, productId: slug, title: name, ...facts };

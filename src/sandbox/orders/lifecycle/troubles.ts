@@ -16,7 +16,7 @@ const troubles: readonly (readonly [ErrorType, (line: Line, record: OrderRecord)
 /** Failures of the whole order: no line is to blame and nothing relaxes them. */
 const orderWide: ReadonlySet<ErrorType> = new Set(['login_failed', 'account_locked', 'order_limit_exceeded']);
 
-/** Every trouble of a line, the first met first; the ceiling and the account are judged for the order. */
+/** Every trouble of a line, the first met first; the ceiling and the account are decided for the whole order. */
 export function troublesOf(line: Line, record: OrderRecord): ErrorType[] {
   const rehearsed = line.test?.fails;
   const ownLine = rehearsed && rehearsed !== 'max_price_exceeded' && !orderWide.has(rehearsed);
@@ -52,8 +52,8 @@ function hasUnknownVariant({ facts, item }: Line): boolean {
 
 function lacksCondition({ facts, item }: Line): boolean {
   if (!facts.conditions) return false;
-  const wanted = facts.conditions.filter((condition) => item.condition_in?.includes(condition) ?? true);
-  return wanted.every((condition) => item.condition_not_in?.includes(condition) ?? false);
+  const accepted = facts.conditions.filter((condition) => item.condition_in?.includes(condition) ?? true);
+  return accepted.every((condition) => item.condition_not_in?.includes(condition) ?? false);
 }
 
 function isTooSlow({ facts }: Line, record: OrderRecord): boolean {

@@ -134,7 +134,7 @@ export interface LedgerEffect {
   readonly cents: number;
 }
 
-/** One transition that took place: the record right after it, and what follows from it outside the record. */
+/** One transition that happened: the record right after it, and what follows from it outside the record. */
 export interface Step {
   /** ms since the epoch. */
   readonly at: number;

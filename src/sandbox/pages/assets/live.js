@@ -21,29 +21,29 @@ document.addEventListener('click', async ({ target }) => {
 const isTheReaders = (node, name) =>
   node.nodeName === 'DETAILS' ? name === 'open' : node.matches('input,select,textarea,option');
 
-function become(node, wanted) {
-  if (node.isEqualNode(wanted)) return;
+function become(node, fetched) {
+  if (node.isEqualNode(fetched)) return;
   if (!(node instanceof Element)) {
-    node.nodeValue = wanted.nodeValue;
+    node.nodeValue = fetched.nodeValue;
     return;
   }
   for (const { name } of [...node.attributes])
-    if (!wanted.hasAttribute(name) && !isTheReaders(node, name)) node.removeAttribute(name);
-  for (const { name, value } of wanted.attributes)
+    if (!fetched.hasAttribute(name) && !isTheReaders(node, name)) node.removeAttribute(name);
+  for (const { name, value } of fetched.attributes)
     if (node.getAttribute(name) !== value && !isTheReaders(node, name)) node.setAttribute(name, value);
-  children(node, wanted);
+  children(node, fetched);
 }
 
-function children(node, wanted) {
+function children(node, fetched) {
   const named = new Map([...node.children].filter(({ id }) => id).map((child) => [child.id, child]));
-  const stay = new Set([...wanted.children].map(({ id }) => id));
+  const stay = new Set([...fetched.children].map(({ id }) => id));
   let at = node.firstChild;
   const drop = () => {
     const gone = at;
     at = at.nextSibling;
     gone.remove();
   };
-  for (const next of wanted.childNodes) {
+  for (const next of fetched.childNodes) {
     while (at?.id && !stay.has(at.id)) drop();
     if (named.has(next.id)) while (at && at !== named.get(next.id) && !stay.has(at.id)) drop();
     const same = next.id
@@ -65,12 +65,12 @@ function children(node, wanted) {
 }
 
 async function look() {
-  const answer = await fetch(location.href, {
+  const response = await fetch(location.href, {
     headers: { accept: 'text/html' },
     cache: 'no-store',
     signal: AbortSignal.timeout(5000),
   });
-  const found = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
+  const found = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main');
   if (!found) throw new Error('no page of the sandbox');
   become(main, found);
 }
@@ -82,7 +82,7 @@ async function follow() {
       await look();
       note.textContent = '';
     } catch {
-      note.textContent = 'The sandbox does not answer; this page goes on once it is back.';
+      note.textContent = 'The sandbox does not respond; this page goes on once it is back.';
       wait = 2000;
     }
     await new Promise((resolve) => setTimeout(resolve, wait));

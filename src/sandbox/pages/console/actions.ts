@@ -11,7 +11,7 @@ import type { Page } from '../page.ts';
 import { deliveriesPath } from './deliveries-table.ts';
 import { ordersPath } from './orders.ts';
 
-/** Makes something happen to an order, as a button of its page asks for. */
+/** Makes something happen to an order, as a button of its page requests. */
 export const triggerEvent: Page<'consoleEvent'> = async ({ service, request, path: { id, event } }) => {
   const form = readForm(request);
   if (!(form instanceof URLSearchParams)) return form;
@@ -33,7 +33,7 @@ function refused({ code, message }: Refusal, id: string): SandboxResponse {
   return htmlPage('Not now', body, { status: code === 'not_found' ? 404 : 409, links: siteLinks });
 }
 
-/** Sends a delivery again, as its button asks for. */
+/** Sends a delivery again, as its button requests. */
 export const replayDelivery: Page<'consoleReplay'> = async ({ service, request, path: { id } }) => {
   const form = readForm(request);
   if (!(form instanceof URLSearchParams)) return form;

@@ -45,12 +45,12 @@ function addressOf(url: string): string {
 
 function outcome(delivery: Delivery, now: number): Content {
   const { state, at, last } = delivery;
-  const answer = last && html` <small>${said(last)}, ${last.tookMs} ms</small>`;
-  if (state === 'delivered') return html`<span class="badge good">delivered</span>${answer}`;
-  if (state === 'given up') return html`<span class="badge bad">given up</span>${answer}`;
+  const result = last && html` <small>${said(last)}, ${last.tookMs} ms</small>`;
+  if (state === 'delivered') return html`<span class="badge good">delivered</span>${result}`;
+  if (state === 'given up') return html`<span class="badge bad">given up</span>${result}`;
   if (state === 'behind') return html`<span class="soft">waits behind an earlier one</span>`;
   if (!last) return html`<span class="badge wait">queued</span>`;
-  return html`<span class="badge wait">${at > now ? html`tries again ${age(at, now)}` : 'is tried again now'}</span>${answer}`;
+  return html`<span class="badge wait">${at > now ? html`tries again ${age(at, now)}` : 'is tried again now'}</span>${result}`;
 }
 
-const said = ({ status, error }: NonNullable<Delivery['last']>): string => error ?? `answered ${status}`;
+const said = ({ status, error }: NonNullable<Delivery['last']>): string => error ?? `HTTP ${status}`;

@@ -9,7 +9,7 @@ import type { Page } from '../page.ts';
 import type { PageName } from '../routes.ts';
 
 /**
- * A page of the console: it shows what is, and only to the machine that it runs on. The service itself asks for a key;
+ * A page of the console: it shows what is, and only to the machine that it runs on. The service itself requires a key;
  * the console does not.
  */
 export const forThisMachine =
@@ -25,12 +25,12 @@ export const forThisMachine =
 const refused = (why: string) =>
   htmlPage(
     'For its own machine only',
-    html`<p class="lead">The console shows every order and key of this sandbox, so it answers only to the machine it runs on: ${why}.</p>
-<p>The service itself answers as usual, and so does <a href="${shopPath}">the shop</a>.</p>`,
+    html`<p class="lead">The console shows every order and key of this sandbox, so it is open only to the machine it runs on: ${why}.</p>
+<p>The service itself is open as usual, and so is <a href="${shopPath}">the shop</a>.</p>`,
     { status: 403, narrow: true },
   );
 
-/** Headers by which a proxy tells that it speaks for someone else. */
+/** Headers by which a proxy says that it speaks for someone else. */
 const proxied =
   /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|(?:x|true|fastly|fly)-client-ip|cf-connecting-ip)$/;
 

@@ -56,7 +56,7 @@ function price({ status, job_result: result, max_price }: OrderRecord): string {
   return isFailed(status) ? '–' : `at most ${money(max_price)}`;
 }
 
-/** More lines than these are told by their number. */
+/** More lines than these are counted, not listed. */
 const mostNamed = 4;
 
 /** Each line by the last part of its URL that says something. */

@@ -13,14 +13,14 @@ type Row = ReturnType<NonNullable<Service['requests']>['newest']>[number];
 export const readRequests = ({ requests }: Service, { before, limit }: Part): Row[] =>
   requests?.newest(limit, before) ?? [];
 
-/** What was asked of the service since it is served, newest first. */
+/** The requests since the sandbox is served, newest first. */
 export function requestsTable({ store }: Service, rows: readonly Row[]): Content {
   if (rows.length === 0) return html`<p class="soft">None since the sandbox is served.</p>`;
   const nameOf = userNames(
     store,
     rows.map(({ request }) => request.userId),
   );
-  return html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>Request</th><th class="fit">Answer</th>
+  return html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>Request</th><th class="fit">Response</th>
 <th class="fit number">Took</th><th class="fit">By</th></tr></thead><tbody>${rows.map(
     ({ number, request: { at, method, target, status, tookMs, userId, fault } }) =>
       html`<tr id="request-${number}"><td class="fit number"><time>${new Date(at).toISOString().slice(11, 19)}</time></td>

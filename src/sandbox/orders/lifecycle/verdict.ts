@@ -17,17 +17,17 @@ export interface Verdict {
 }
 
 /** Strict unless a concern is relaxed; the ceiling and the account's limits never are (specification, Errors, rule 6). */
-export function judge(record: OrderRecord, lines: readonly Line[], accountError?: ErrorType): Verdict {
-  const judged = lines.map((line) => judgeLine(line, record));
-  const purchases = judged.flatMap(({ purchase }) => purchase ?? []);
+export function decide(record: OrderRecord, lines: readonly Line[], accountError?: ErrorType): Verdict {
+  const decided = lines.map((line) => decideLine(line, record));
+  const purchases = decided.flatMap(({ purchase }) => purchase ?? []);
   const price = priceOf(purchases);
-  const rejections = judged.flatMap(({ rejection }) => rejection ?? []);
+  const rejections = decided.flatMap(({ rejection }) => rejection ?? []);
   const whole = accountError ?? orderTrouble(lines);
   return {
     purchases,
     price,
-    concessions: whole ? [] : judged.flatMap(({ concessions }) => concessions),
-    skipped: whole ? [] : judged.flatMap(({ skipped }) => skipped ?? []),
+    concessions: whole ? [] : decided.flatMap(({ concessions }) => concessions),
+    skipped: whole ? [] : decided.flatMap(({ skipped }) => skipped ?? []),
     refusal: whole ? { code: whole, rejections: [] } : refusalOf(record, purchases, rejections, price),
   };
 }
@@ -56,14 +56,14 @@ export function overCeiling(
   );
 }
 
-interface JudgedLine {
+interface LineVerdict {
   readonly concessions: readonly Concession[];
   readonly purchase?: Purchase;
   readonly rejection?: Rejection;
   readonly skipped?: ItemChange;
 }
 
-function judgeLine(line: Line, record: OrderRecord): JudgedLine {
+function decideLine(line: Line, record: OrderRecord): LineVerdict {
   const concessions: Concession[] = [];
   let { quantity } = line.item;
   for (const code of troublesOf(line, record)) {
