@@ -73,7 +73,7 @@ export function makePrivateFolder(folder: string, isInUse = false): void {
 }
 
 /** The files that errand keeps in the folder of its state. */
-const stateFiles = /\.(?:db|db-wal|db-shm|db-journal|db\.key|csv)$/;
+const stateFiles = /\.(?:db|db-wal|db-shm|db-journal|db-seal|db\.key|csv)$/;
 
 /**
  * Checks the folder of the state and our files in it before any is opened, and tightens what others could use. From

@@ -25,8 +25,8 @@ export function readSeal(file: string): number | undefined {
 export function writeSeal(file: string, count: number): void {
   const text = String(count).padStart(12, '0');
   try {
-    const { O_WRONLY, O_CREAT, O_NOFOLLOW = 0 } = constants;
-    const opened = openSync(file, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600);
+    const { O_WRONLY, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    const opened = openSync(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     try {
       // Always of one length, so that nothing is left of what stood there.
       writeSync(opened, `${text} ${checkOf(text)}\n`, 0);

@@ -42,7 +42,7 @@ async function settle(): Promise<void> {
 describe('what errand keeps', () => {
   test('is tightened wherever others could use it, and each file is told once', async () => {
     await settle();
-    const files = ['journal.db', 'webhooks.db', 'sandbox.db', 'sandbox.db.key'];
+    const files = ['journal.db', 'journal.db-seal', 'webhooks.db', 'sandbox.db', 'sandbox.db.key'];
     for (const file of files) chmodSync(at('.state', file), 0o666);
     chmodSync(at('.config', 'config.json'), 0o644);
     for (const folder of ['.state', '.config']) chmodSync(at(folder), 0o777);
@@ -63,26 +63,31 @@ describe('what errand keeps', () => {
     expect((await errand(place, ['account', 'list'])).stderr).toBe('');
   });
 
-  test.each(['journal.db', 'webhooks.db', 'sandbox.db', 'sandbox.db.key', 'sandbox.db-wal'])(
-    'a link in the place of %s is refused, and what it leads to is neither read nor made',
-    async (name) => {
-      await settle();
-      for (const target of ['there', 'nowhere']) {
-        rmSync(at('.state', name), { force: true });
-        writeFileSync(at('there'), 'mine');
-        symlinkSync(at(target), at('.state', name));
-        const { code, stderr, stdout } = await errand(place, ['order', 'list']);
-        expect([code, stdout]).toEqual([1, '']);
-        expect(stderr).toContain(`${at('.state', name)} is a link; errand does not follow links`);
-        expect(stderr).toContain('ERRAND_STATE_DIR');
-        expect([readFileSync(at('there'), 'utf8'), existsSync(at('nowhere'))]).toEqual(['mine', false]);
-      }
-    },
-  );
+  test.each([
+    'journal.db',
+    'journal.db-seal',
+    'webhooks.db',
+    'sandbox.db',
+    'sandbox.db.key',
+    'sandbox.db-wal',
+  ])('a link in the place of %s is refused, and what it leads to is neither read nor made', async (name) => {
+    await settle();
+    for (const target of ['there', 'nowhere']) {
+      rmSync(at('.state', name), { force: true });
+      writeFileSync(at('there'), 'mine');
+      symlinkSync(at(target), at('.state', name));
+      const { code, stderr, stdout } = await errand(place, ['order', 'list']);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toContain(`${at('.state', name)} is a link; errand does not follow links`);
+      expect(stderr).toContain('ERRAND_STATE_DIR');
+      expect([readFileSync(at('there'), 'utf8'), existsSync(at('nowhere'))]).toEqual(['mine', false]);
+    }
+  });
 
   test.each([
     ['.config', 'config.json'],
     ['.state', 'journal.db'],
+    ['.state', 'journal.db-seal'],
     ['.state', 'sandbox.db'],
     ['.state', 'sandbox.db.key'],
   ])('a FIFO in the place of %s/%s is refused at once', async (folder, name) => {
