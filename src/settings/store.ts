@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { StorageError, UsageError } from '../errors.ts';
 import { retryWhile } from '../retry-while.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
+import { loadConf } from './load-conf.ts';
 import { makePrivateFolder, reasonOf } from './paths.ts';
 import {
   BrokenConfigError,
@@ -204,7 +205,7 @@ export class SettingsStore {
     const release = await lock(folder, this.#signal);
     try {
       const next = change(this.#readForWrite());
-      const { default: Conf } = await import('conf');
+      const { default: Conf } = await loadConf();
       const conf = new Conf<Record<string, unknown>>({
         cwd: folder,
         configName: basename(this.file, '.json'),

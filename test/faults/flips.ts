@@ -53,6 +53,8 @@ export async function killedMachine(service: Service, key: string): Promise<Kill
     ...['--timeout', '3s', '--retries', '0', '-o', 'json'],
   ];
   const given = { environment, proxy };
+  // However long the flips take, what was reported stays recent.
+  await attempt({ ...given, args: ['config', 'set', 'repeat-window', '30d'] });
   for (let past = 0; past < 6; past += 1)
     await attempt({ ...given, args: [...create('reported'), '--po-number', `past-${past}`] });
   await attempt({ ...given, args: create('reported') });

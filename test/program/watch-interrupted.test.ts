@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makePlace, type Place } from './place.ts';
-import { begin, orderOf } from './run.ts';
+import { begin, errand, orderOf } from './run.ts';
 
 let place: Place;
 
@@ -33,4 +33,21 @@ test('order watch -o ndjson that is interrupted ends with a summary, and no word
   expect(records.at(-1)).toMatchObject({ reached: 0, failed: 0, waiting: 1 });
   expect(JSON.parse(stderr)).toMatchObject({ error: { category: 'interrupted', exit_code: 130 } });
   expect(code).toBe(130);
+});
+
+test('the first order of a machine that is interrupted while it is watched is told, and owed no more', async () => {
+  const { stdout } = await errand(place, ['sandbox', 'products', '-o', 'id']);
+  const url = stdout.split('\n').find((line) => line.endsWith('test-slow')) ?? '';
+  const args = ['order', 'create', '--product', url, '--max-price', '$50', '--ship-to', 'home'];
+  const watching = begin(place, 'errand', [...args, '--watch', '-o', 'json']);
+  let stderr = '';
+  watching.stderr.on('data', (data) => {
+    stderr += data;
+    if (/pending/.test(stderr) && !watching.killed) watching.kill('SIGINT');
+  });
+  expect(await new Promise((resolve) => watching.on('close', resolve))).toBe(130);
+  const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+  expect(error).toMatchObject({ category: 'interrupted', outcome: 'applied' });
+  const owed = await errand(place, ['order', 'journal', 'list', '-o', 'json']);
+  expect(owed.stdout.trim()).toBe('[]');
 });
