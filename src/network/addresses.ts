@@ -47,6 +47,9 @@ const ipv6: typeof ipv4 = {
     ['2001:db8::', 32],
     ['2002::', 16],
     ['100::', 64],
+    ['3fff::', 20],
+    // Between the routers of one network.
+    ['5f00::', 16],
     ['fe80::', 10],
     // Metadata of two clouds.
     ['fd00:ec2::', 32],

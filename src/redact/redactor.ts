@@ -100,11 +100,14 @@ export function createRedactor(): Redactor {
   };
 }
 
+/** A secret of more words is a text. */
+const mostWords = 32;
+
 /** A service that takes a request apart repeats a secret with spaces in it word by word; short ones are words like any. */
 const withWords = (secret: string | undefined): string[] =>
   secret === undefined
     ? []
-    : [secret, ...secret.split(/\s+/).filter((word) => word.length >= shortestWithinWords)];
+    : [secret, ...secret.split(/\s+/, mostWords).filter((word) => word.length >= shortestWithinWords)];
 
 /** Of this process: what it shows on stderr, and every error of its own, goes through it. */
 export const redactor = createRedactor();

@@ -36,6 +36,16 @@ function wallet(script: string): string[] {
 const pays = `printf '{"payload":{"signature":"0x1"}}'`;
 
 describe('an order without an account', () => {
+  test('a wallet gets no key of ours, and what it tells is text', async () => {
+    Object.assign(place.environment, {
+      ERRAND_API_KEY: 'xx_test_0123456789abcdef',
+      ERRAND_LEGACY_TOKEN: 'tt',
+    });
+    const tells = `printf 'keys:%s;\\033]0;x\\007\\n' "$ERRAND_API_KEY$ERRAND_LEGACY_TOKEN" >&2`;
+    const { stderr } = await order('--method', 'tempo', '--yes', ...wallet(`${tells}\n${pays}`));
+    expect(stderr).toContain('keys:;␛]0;x␇\n');
+  });
+
   test('what a wallet tells is told whole, wherever its writes break a letter', async () => {
     const halves = `printf 'caf\\303' >&2; sleep 0.3; printf '\\251\\n' >&2`;
     const { stderr } = await order('--method', 'tempo', '--yes', ...wallet(`${halves}\n${pays}`));
