@@ -177,6 +177,7 @@ describe('who may import whom', () => {
       'commander',
       'yaml',
       'http/paging.ts',
+      'type http/client-types.ts',
       'request-preview.ts',
       ...openToAll,
     ]);

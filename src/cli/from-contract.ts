@@ -9,11 +9,13 @@ type OptionFor<P extends Parameter> = P extends { type: 'boolean' }
       ? { readonly kind: 'date'; readonly description: string }
       : P extends { type: 'strings'; values: infer V extends readonly string[] }
         ? { readonly kind: 'list'; readonly description: string; readonly values: V }
-        : P extends { values: readonly string[]; grows: true }
-          ? { readonly kind: 'text'; readonly description: string; readonly suggests: readonly string[] }
-          : P extends { values: infer V extends readonly string[] }
-            ? { readonly kind: 'choice'; readonly description: string; readonly values: V }
-            : { readonly kind: 'text'; readonly description: string };
+        : P extends { type: 'strings' }
+          ? { readonly kind: 'list'; readonly description: string }
+          : P extends { values: readonly string[]; grows: true }
+            ? { readonly kind: 'text'; readonly description: string; readonly suggests: readonly string[] }
+            : P extends { values: infer V extends readonly string[] }
+              ? { readonly kind: 'choice'; readonly description: string; readonly values: V }
+              : { readonly kind: 'text'; readonly description: string };
 
 /** The option for a query parameter of the table: its kind, bounds, values and description are the contract's. */
 export function optionFor<const P extends Parameter>(

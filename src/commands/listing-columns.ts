@@ -1,7 +1,8 @@
+import type { Shape } from '../contract/schemas/index.ts';
 import type { Column } from '../output/result.ts';
 
 /** A listing found across retailers. */
-export const listingColumns: readonly Column[] = [
+export const listingColumns: readonly Column<Shape<'Sku'>>[] = [
   { name: 'title', path: 'title', weight: 9, least: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
   { name: 'retailer', path: 'retailer', kind: 'id', weight: 7 },

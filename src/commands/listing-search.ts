@@ -1,7 +1,7 @@
 import { optionFor } from '../cli/from-contract.ts';
 import { numberIn, objectsIn, textIn } from '../contract/json.ts';
 import { operations } from '../contract/operations/index.ts';
-import type { Received } from '../http/client-types.ts';
+import type { Received } from '../contract/received.ts';
 import type { ListResult } from '../output/result.ts';
 import { listingColumns, searchHints } from './listing-columns.ts';
 

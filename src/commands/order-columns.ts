@@ -1,8 +1,17 @@
-import { accessor, joinedText, plainText } from '../output/path.ts';
-import type { Column, Row } from '../output/result.ts';
+import { own } from '../contract/json.ts';
+import { type PathOf, valueAt } from '../contract/received.ts';
+import type { Shape } from '../contract/schemas/index.ts';
+import type { Order, OrderRecord } from '../ordering/order-record.ts';
+import { joinedText, plainText } from '../output/path.ts';
+import type { Column } from '../output/result.ts';
+
+type Item = Shape<'OrderItem'>;
+type Tracking = Shape<'TrackingNumber'>;
+type Return = Shape<'ReturnSummary'>;
+type Concession = Shape<'FulfillmentConcession'>;
 
 /** An order's columns, for every format. */
-export const orderColumns: readonly Column[] = [
+export const orderColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id', weight: 10 },
   { name: 'status', path: 'status', kind: 'status', weight: 9 },
   { name: 'delivery', path: 'delivery', kind: 'status', weight: 8, value: deliveryOf },
@@ -24,7 +33,7 @@ export const orderColumns: readonly Column[] = [
 ];
 
 /** What a person wants of one order, line by line. */
-export const orderDetailColumns: readonly Column[] = [
+export const orderDetailColumns: readonly Column<Order>[] = [
   ...orderColumns.slice(0, 3),
   { name: 'why', path: 'job_result.error' },
   ...orderColumns.slice(3, 4),
@@ -54,7 +63,7 @@ export const orderDetailColumns: readonly Column[] = [
   { name: 'updated', path: 'updated_at', kind: 'time' },
 ];
 
-export const milestoneColumns: readonly Column[] = [
+export const milestoneColumns: readonly Column<Shape<'OrderMilestone'>>[] = [
   { name: 'at', path: 'occurred_at', kind: 'time', weight: 9 },
   { name: 'milestone', path: 'type', kind: 'status', weight: 10 },
   { name: 'label', path: 'label', weight: 8 },
@@ -65,60 +74,67 @@ export const milestoneColumns: readonly Column[] = [
 const unpaid: ReadonlySet<unknown> = new Set(['order_failed', 'cancelled', 'cancelled_by_retailer']);
 
 /** Whether nothing was bought in the end: the price is then what the order was refused at. */
-export const cameToNothing = ({ status }: Row): boolean => unpaid.has(status);
+export const cameToNothing = ({ status }: OrderRecord): boolean => unpaid.has(status);
 
-const priceOf = accessor('job_result.price_components.total');
+const priceOf = (order: OrderRecord): unknown => valueAt<Order>(order, 'job_result.price_components.total');
 
 /** The furthest that a parcel of the order has come; parcels of one order may differ. */
-export function deliveryOf(order: Row): string | undefined {
-  const states = [...new Set(list(order.tracking_numbers).map((tracking) => field(tracking, 'status')))];
+export function deliveryOf(order: OrderRecord): string | undefined {
+  const states = [...new Set(list(order.tracking_numbers).map((it) => textAt<Tracking>(it, 'status')))];
   return states.length === 0 ? undefined : states.join(', ');
 }
 
-function recipientOf(order: Row): string {
-  const address = order.shipping_address;
-  return [field(address, 'first_name'), field(address, 'last_name')].filter(Boolean).join(' ');
+function recipientOf(order: OrderRecord): string {
+  const names = [text(order, 'shipping_address.first_name'), text(order, 'shipping_address.last_name')];
+  return names.filter(Boolean).join(' ');
 }
 
-function addressOf(order: Row): string {
-  const address = order.shipping_address;
-  const town = ['city', 'state', 'postal_code', 'country'].map((name) => field(address, name));
-  const parts = [recipientOf(order), field(address, 'address_line1'), field(address, 'address_line2')];
-  return [...parts, town.filter(Boolean).join(' ')].filter(Boolean).join(', ');
+function addressOf(order: OrderRecord): string {
+  const town = (['city', 'state', 'postal_code', 'country'] as const).map((part) =>
+    text(order, `shipping_address.${part}`),
+  );
+  const street = [
+    text(order, 'shipping_address.address_line1'),
+    text(order, 'shipping_address.address_line2'),
+  ];
+  return [recipientOf(order), ...street, town.filter(Boolean).join(' ')].filter(Boolean).join(', ');
 }
 
-function itemsOf(order: Row): string {
+function itemsOf(order: OrderRecord): string {
   return list(order.items)
-    .map((item) => `${field(item, 'quantity')} x ${field(item, 'url')} (${field(item, 'status')})`)
+    .map(
+      (it) => `${textAt<Item>(it, 'quantity')} x ${textAt<Item>(it, 'url')} (${textAt<Item>(it, 'status')})`,
+    )
     .join('; ');
 }
 
-function trackingOf(order: Row): string {
+function trackingOf(order: OrderRecord): string {
   return list(order.tracking_numbers)
-    .map((it) => `${field(it, 'carrier')} ${field(it, 'tracking_number')} (${field(it, 'status')})`)
+    .map(
+      (it) =>
+        `${textAt<Tracking>(it, 'carrier')} ${textAt<Tracking>(it, 'tracking_number')} (${textAt<Tracking>(it, 'status')})`,
+    )
     .join('; ');
 }
 
-function returnsOf(order: Row): string {
+function returnsOf(order: OrderRecord): string {
   return list(order.returns)
-    .map((it) => `${field(it, 'id')} (${field(it, 'status')})`)
+    .map((it) => `${textAt<Return>(it, 'id')} (${textAt<Return>(it, 'status')})`)
     .join('; ');
 }
 
 /** What a payer by challenge got back, cents; a service that says it in another way is not understood here. */
-function paidBack({ job_result: result }: Row): number | undefined {
-  const refunds = typeof result === 'object' && result !== null ? Reflect.get(result, 'refunds') : [];
-  const amounts = list(refunds).map((it) => (field(it, 'currency') === 'usd' ? field(it, 'amount') : ''));
+function paidBack({ job_result: result }: OrderRecord): number | undefined {
+  const amounts = list(own(result, 'refunds')).map((it) =>
+    own(it, 'currency') === 'usd' ? plainText(own(it, 'amount')) : '',
+  );
   const known = amounts.filter((amount) => /^\d{1,15}$/.test(amount));
   return known.length === 0 ? undefined : known.reduce((sum, amount) => sum + Number(amount), 0);
 }
 
-function concessionsOf(order: Row): string {
-  const { fulfillment } = order;
-  const concessions =
-    typeof fulfillment === 'object' && fulfillment !== null ? Reflect.get(fulfillment, 'concessions') : [];
-  return list(concessions)
-    .map((it) => `${field(it, 'concern')}: ${field(it, 'message')}`)
+function concessionsOf(order: OrderRecord): string {
+  return list(valueAt<Order>(order, 'fulfillment.concessions'))
+    .map((it) => `${textAt<Concession>(it, 'concern')}: ${textAt<Concession>(it, 'message')}`)
     .join('; ');
 }
 
@@ -131,8 +147,7 @@ function inWords(detail: unknown): string {
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-function field(record: unknown, name: string): string {
-  if (typeof record !== 'object' || record === null || !Object.hasOwn(record, name)) return '';
-  const value: unknown = Reflect.get(record, name);
-  return plainText(value);
-}
+const textAt = <T = never>(record: unknown, path: NoInfer<PathOf<T>>): string =>
+  plainText(valueAt<T>(record, path));
+
+const text = (order: OrderRecord, path: PathOf<Order>): string => textAt<Order>(order, path);

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import type { OrderRecord } from '../ordering/order-record.ts';
 import { type Until, untilValues } from '../ordering/watch-policy.ts';
-import type { Result, Row } from '../output/result.ts';
+import type { Result } from '../output/result.ts';
 import { shellLine } from '../shell-word.ts';
 import { whereFlags } from '../where-flags.ts';
 import { orderDetailColumns } from './order-columns.ts';
@@ -37,7 +38,7 @@ export function checkFollowing({ watch = false, until }: Following): void {
 /** The order that was placed, or followed to its end. */
 export async function createdResult(
   context: Context,
-  order: Row,
+  order: OrderRecord,
   { watch = false, until = 'delivered' }: Following,
 ): Promise<Result> {
   const id = String(order.id);

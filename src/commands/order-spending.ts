@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { numberIn } from '../contract/json.ts';
+import type { Received } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
-import type { Received } from '../http/client-types.ts';
 import { formatMoney } from '../output/money.ts';
 
 /** An order as a person judges it before spending: items, ceiling, fee, address and how it is paid. */

@@ -1,15 +1,16 @@
 import type { Context } from '../context.ts';
 import { errorTypeHint } from '../contract/error-codes.ts';
+import { valueAt } from '../contract/received.ts';
 import { stopwatch } from '../deadline.ts';
+import type { Order, OrderRecord } from '../ordering/order-record.ts';
 import type { WatchEvent } from '../ordering/watch.ts';
 import { formatMoney } from '../output/money.ts';
 import { plainText } from '../output/path.ts';
-import type { Row } from '../output/result.ts';
 import { safeText } from '../output/safe-text.ts';
 import { cameToNothing, deliveryOf } from './order-columns.ts';
 
 interface WatchView {
-  show(event: WatchEvent, orders: ReadonlyMap<string, Row>): Promise<void>;
+  show(event: WatchEvent, orders: ReadonlyMap<string, OrderRecord>): Promise<void>;
   /** `settled` when the orders are printed next; else what was last seen of them stays. */
   done(outcome: 'settled' | 'broken off'): void;
 }
@@ -27,7 +28,7 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
   if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context);
   const live = await createLive(context.io);
   const elapsedMs = stopwatch(context.clock);
-  let latest: ReadonlyMap<string, Row> = new Map();
+  let latest: ReadonlyMap<string, OrderRecord> = new Map();
   let trouble = '';
   let frame = 0;
   const draw = (): void => {
@@ -90,7 +91,7 @@ export function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: 
  */
 export function liveLines(
   ids: readonly string[],
-  orders: ReadonlyMap<string, Row>,
+  orders: ReadonlyMap<string, OrderRecord>,
   now: number,
   width = Number.POSITIVE_INFINITY,
 ): string[] {
@@ -111,7 +112,7 @@ export function liveLines(
   );
 }
 
-function liveCells(id: string, order: Row | undefined, now: number): string[] {
+function liveCells(id: string, order: OrderRecord | undefined, now: number): string[] {
   if (!order) return [id, '…'];
   const age = Math.max(0, Math.round((now - Date.parse(plainText(order.created_at))) / 1000));
   const cells = [
@@ -128,7 +129,7 @@ function liveCells(id: string, order: Row | undefined, now: number): string[] {
 function footer(
   frame: number,
   ids: readonly string[],
-  latest: ReadonlyMap<string, Row>,
+  latest: ReadonlyMap<string, OrderRecord>,
   elapsedMs: number,
   trouble: string,
 ): string {
@@ -136,22 +137,17 @@ function footer(
   return `${sign} watching ${ids.length} ${ids.length === 1 ? 'order' : 'orders'}, ${latest.size} seen, ${Math.round(elapsedMs / 1000)} s${trouble}`;
 }
 
-function totalOf(order: Row): string {
+function totalOf(order: OrderRecord): string {
   if (cameToNothing(order)) return '';
-  const prices = pick(pick(order, 'job_result'), 'price_components');
-  const total = pick(prices, 'total');
-  return typeof total === 'number' ? formatMoney(total, String(pick(prices, 'currency') ?? 'USD')) : '';
+  const total = valueAt<Order>(order, 'job_result.price_components.total');
+  const currency = valueAt<Order>(order, 'job_result.price_components.currency');
+  return typeof total === 'number' ? formatMoney(total, String(currency ?? 'USD')) : '';
 }
 
 /** The failure of an order, with what can be done about it. */
-export function failureOf(order: Row): string | undefined {
-  const type = pick(pick(order, 'job_result'), 'error_type');
+export function failureOf(order: OrderRecord): string | undefined {
+  const type = valueAt<Order>(order, 'job_result.error_type');
   if (typeof type !== 'string') return undefined;
   const hint = errorTypeHint(type);
   return hint ? `${type}: ${hint}` : type;
 }
-
-const pick = (record: unknown, name: string): unknown =>
-  typeof record === 'object' && record !== null && Object.hasOwn(record, name)
-    ? Reflect.get(record, name)
-    : undefined;

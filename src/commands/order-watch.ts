@@ -1,8 +1,9 @@
 import type { Context } from '../context.ts';
 import { exitCodes } from '../errors.ts';
+import type { OrderRecord } from '../ordering/order-record.ts';
 import { type WatchEvent, type WatchSummary, watchOrders } from '../ordering/watch.ts';
 import { defaultPace, type Until } from '../ordering/watch-policy.ts';
-import type { ListResult, Result, Row } from '../output/result.ts';
+import type { ListResult, Result } from '../output/result.ts';
 import { orderColumns, orderDetailColumns } from './order-columns.ts';
 import { changeLine, watchView } from './order-watch-view.ts';
 
@@ -30,7 +31,7 @@ export async function watchResult(context: Context, ids: readonly string[], want
 /** Each event as a record, from `ready` to `summary`. */
 function eventStream(context: Context, events: AsyncGenerator<WatchEvent>): ListResult {
   let code = 0;
-  async function* rows(): AsyncGenerator<Row> {
+  async function* rows() {
     for await (const event of events) {
       if (event.type === 'summary') code = exitCodeOf(event);
       yield { ...event, at: new Date(context.clock.now()).toISOString() };
@@ -58,12 +59,12 @@ async function finalState(
   ids: readonly string[],
   events: AsyncGenerator<WatchEvent>,
 ): Promise<Result> {
-  const orders = new Map<string, Row>();
+  const orders = new Map<string, OrderRecord>();
   const view = await watchView(context, ids);
   let exitCode = 0;
   try {
     for await (const event of events) {
-      if (event.type === 'change') orders.set(String(event.order.id), event.order);
+      if (event.type === 'change') orders.set(event.order.id, event.order);
       await view.show(event, orders);
       if (event.type !== 'summary' || context.signal.aborted) continue;
       view.done('settled');

@@ -1,8 +1,12 @@
-import { own } from '../contract/json.ts';
+import { type JsonObject, objectsIn, own } from '../contract/json.ts';
+import type { Unchecked } from '../contract/received.ts';
+import type { Shape } from '../contract/schemas/index.ts';
 import { plainText } from '../output/path.ts';
-import type { Column, Row } from '../output/result.ts';
+import type { Column } from '../output/result.ts';
 
-export const resultColumns: readonly Column[] = [
+type Offer = Unchecked<Shape<'Offer'>>;
+
+export const resultColumns: readonly Column<Shape<'ProductSearchResult'>>[] = [
   { name: 'product id', path: 'product_id', weight: 10 },
   { name: 'title', path: 'title', weight: 8, least: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
@@ -14,7 +18,7 @@ export const resultColumns: readonly Column[] = [
   { name: 'url', path: 'url', kind: 'url', weight: 7 },
 ];
 
-export const detailColumns: readonly Column[] = [
+export const detailColumns: readonly Column<Shape<'ProductDetailsPayload'>>[] = [
   { name: 'status', path: 'status', kind: 'status', weight: 1 },
   { name: 'product id', path: 'product_id', weight: 10 },
   { name: 'retailer', path: 'retailer', weight: 9 },
@@ -35,7 +39,7 @@ export const detailColumns: readonly Column[] = [
   },
 ];
 
-export const offerColumns: readonly Column[] = [
+export const offerColumns: readonly Column<Shape<'Offer'>>[] = [
   { name: 'offer', path: 'offer_id', weight: 6 },
   { name: 'price', path: 'price', kind: 'money', weight: 10 },
   { name: 'condition', path: 'condition', weight: 9 },
@@ -54,6 +58,4 @@ function specifics(value: unknown): string {
 }
 
 /** The offers of a payload; none where it has no list of them. */
-export const offersOf = ({ offers }: Row): Row[] => (Array.isArray(offers) ? offers.filter(isRow) : []);
-
-const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;
+export const offersOf = (payload: JsonObject): readonly Offer[] => objectsIn(payload, 'offers');

@@ -1,13 +1,13 @@
+import type { JsonObject } from '../contract/json.ts';
 import { ErrandError } from '../errors.ts';
 import { plainText } from '../output/path.ts';
-import type { Row } from '../output/result.ts';
 
 /** What the exit codes mean where one product is read. */
 export const noSuchProduct = 'the retailer has no such product';
 export const noAnswer = 'the retailer gave no answer';
 
 /** A read whose payload says that the retailer had no answer. */
-export function noProduct(productId: string, payload: Row): ErrandError {
+export function noProduct(productId: string, payload: JsonObject): ErrandError {
   const { code, message, status: _, ...details } = payload;
   return new ErrandError(
     code === 'product_not_found' ? 'not_found' : 'ended_badly',

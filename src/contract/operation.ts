@@ -1,5 +1,5 @@
 import type { ErrorCode } from './error-codes.ts';
-import type { SchemaName } from './schemas/index.ts';
+import type { SchemaName, Shape } from './schemas/index.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** `current` lives under the base URL, `legacy` under the legacy base URL. */
@@ -84,3 +84,38 @@ export interface Operation {
   /** Whole operation known from watching the service only. */
   readonly observed?: true;
 }
+
+type NamesIn<P extends string> = P extends `${string}{${infer N}}${infer Rest}` ? N | NamesIn<Rest> : never;
+type KeysIn<O, K extends string> = O extends { readonly [P in K]: infer S } ? keyof S & string : never;
+
+type RuleOver<N extends string> =
+  | { readonly together: readonly [N, N] }
+  | { readonly exclusive: readonly [N, N] };
+
+/** Rows and essential fields are those of the shape. */
+type AnswerOf<A> = A extends { readonly schema: infer S extends SchemaName }
+  ? {
+      readonly rows?: keyof Shape<S>;
+      readonly essential?: {
+        readonly [K in KeysIn<A, 'essential'>]: K extends keyof Shape<S> ? EssentialKind : never;
+      };
+    }
+  : unknown;
+
+/** What a row of the table says in two places, it says the same way in both. */
+interface WellFormed<O extends Operation> {
+  readonly path: [NamesIn<O['path']>] extends [KeysIn<O, 'pathParameters'>] ? string : never;
+  readonly pathParameters?: {
+    readonly [K in KeysIn<O, 'pathParameters'>]: K extends NamesIn<O['path']> ? Parameter : never;
+  };
+  readonly rules?: readonly RuleOver<KeysIn<O, 'query'>>[];
+  readonly answer: AnswerOf<O['answer']>;
+}
+
+/**
+ * Rows of the table as they are written. A name in a path template, a rule, `rows` or `essential` that the row or its shape
+ * does not have does not compile.
+ */
+export const operationTable = <const T extends Readonly<Record<string, Operation>>>(
+  table: T & { readonly [N in keyof T]: WellFormed<T[N]> },
+): T => table;

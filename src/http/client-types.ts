@@ -1,7 +1,6 @@
-import type { JsonObject } from '../contract/json.ts';
-import type { EssentialKind, Operation, Parameter } from '../contract/operation.ts';
+import type { Operation, Parameter } from '../contract/operation.ts';
 import type { OperationName, operations } from '../contract/operations/index.ts';
-import type { SchemaName, Shape, ShapeInput } from '../contract/schemas/index.ts';
+import type { SchemaName, ShapeInput } from '../contract/schemas/index.ts';
 
 type Table = typeof operations;
 type Specs = Readonly<Record<string, Parameter>>;
@@ -24,6 +23,10 @@ type Values<S extends Specs> = { readonly [N in RequiredNames<S>]: ValueOf<S[N]>
   readonly [N in Exclude<keyof S, RequiredNames<S>>]?: ValueOf<S[N]> | undefined;
 };
 
+/** The query parameters of an operation, by their wire names. */
+export type QueryOf<N extends OperationName> =
+  Field<Table[N], 'query'> extends infer S extends Specs ? Values<S> : { readonly [name: string]: never };
+
 /** A part of the input: required where something in it is, absent where the operation has none. */
 type Part<K extends string, S> = S extends Specs
   ? RequiredNames<S> extends never
@@ -43,36 +46,6 @@ type Field<O, K extends string> = O extends { readonly [P in K]: infer V } ? V :
 export type InputOf<N extends OperationName> = Part<'path', Field<Table[N], 'pathParameters'>> &
   Part<'query', Field<Table[N], 'query'>> &
   BodyPart<Field<Table[N], 'body'>>;
-
-interface ValueOfKind {
-  id: string;
-  newId: string;
-  text: string;
-  number: number;
-  boolean: boolean;
-  object: JsonObject;
-}
-
-type Essential<A> = A extends { readonly essential: infer E extends Readonly<Record<string, EssentialKind>> }
-  ? { readonly [K in keyof E]: ValueOfKind[E[K]] }
-  : unknown;
-type Rows<A> = A extends { readonly rows: infer R extends string }
-  ? { readonly [K in R]: readonly unknown[] }
-  : unknown;
-type CertainKeys<A> = keyof (Essential<A> & Rows<A>);
-
-/**
- * A record as it was received: what the table calls essential is certain, and of the rest of its shape nobody knows
- * whether it is there, and in which type.
- */
-export type Received<N extends OperationName> = Table[N]['answer'] extends {
-  readonly schema: infer S extends SchemaName;
-}
-  ? Essential<Table[N]['answer']> &
-      Rows<Table[N]['answer']> & {
-        readonly [K in Exclude<keyof Shape<S>, CertainKeys<Table[N]['answer']>>]?: unknown;
-      }
-  : undefined;
 
 type Answering<T extends Operation['answer']['type']> = {
   [N in OperationName]: Table[N]['answer']['type'] extends T ? N : never;

@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
+import type { Received } from '../contract/received.ts';
 import { redactor } from '../redact/redactor.ts';
 import { checkedBase } from './address.ts';
 import { readGoodAnswer } from './answer.ts';
-import type { CallName, InputOf, Received, StreamName } from './client-types.ts';
+import type { CallName, InputOf, StreamName } from './client-types.ts';
 import { credentialFor } from './credential.ts';
 import { type Described, describeRequest } from './describe.ts';
 import { downloadRequest, isForeign } from './download.ts';

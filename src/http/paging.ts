@@ -1,16 +1,16 @@
+import type { JsonObject } from '../contract/json.ts';
 import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
 import type { ParameterValues } from '../contract/parameters.ts';
+import type { ReceivedRow } from '../contract/received.ts';
 import type { Deadline } from '../deadline.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from './client.ts';
-import type { CallName, InputOf } from './client-types.ts';
+import type { CallName, InputOf, QueryOf } from './client-types.ts';
 import { UnavailableError } from './errors.ts';
 
-type Row = Readonly<Record<string, unknown>>;
-
-export interface Page {
-  readonly rows: readonly Row[];
+export interface Page<R = JsonObject> {
+  readonly rows: readonly R[];
   /** How many records there are in all, where the service says so. */
   readonly total: number | undefined;
   /** Number of the page that follows, where the list is paged by number and goes on. */
@@ -45,20 +45,23 @@ interface PagedSource {
  * The pages of a list of the table.
  * @throws ErrandError, also for a service that gives the same page for ever.
  */
-export async function* pages(
+export async function* pages<N extends CallName>(
   client: Pick<Client, 'call'>,
-  name: CallName,
-  { query = {} }: { readonly query?: ParameterValues | undefined },
+  name: N,
+  { query }: { readonly query?: QueryOf<N> },
   options: PageOptions,
-): AsyncGenerator<Page> {
+): AsyncGenerator<Page<ReceivedRow<N>>> {
   const operation: Operation = operations[name];
   const ask = async (paged: ParameterValues, signal: AbortSignal): Promise<unknown> => {
     // The client checks every parameter against the table, so what the types cannot see is refused there.
-    const input = { query: { ...query, ...paged } } as unknown as InputOf<CallName>;
+    const input = { query: { ...query, ...paged } } as unknown as InputOf<N>;
     return (await client.call(name, input, { signal })).body;
   };
-  const start = { limit: numberIn(query.limit), offset: numberIn(query.offset) };
-  yield* pagesFrom({ title: name, ...pagingOf(operation), ask }, start, options);
+  const start = { limit: numberIn(fieldOf(query, 'limit')), offset: numberIn(fieldOf(query, 'offset')) };
+  // Each record has the names of its shape, and any value under each.
+  yield* pagesFrom({ title: name, ...pagingOf(operation), ask }, start, options) as AsyncGenerator<
+    Page<ReceivedRow<N>>
+  >;
 }
 
 /** How the table says that an operation is paged. */
@@ -196,7 +199,7 @@ function isLast({ rows, total }: Page, end: number, limit: number | undefined): 
 }
 
 const pageOf = (body: unknown, name: string | undefined): Page => ({
-  rows: (rowsIn(body, name) ?? []).filter(isRow),
+  rows: (rowsIn(body, name) ?? []).filter(isRecord),
   total: numberIn(fieldOf(body, 'total')),
   next: numberIn(fieldOf(body, 'next_page')),
 });
@@ -221,6 +224,6 @@ const fieldOf = (body: unknown, name: string): unknown =>
     ? Reflect.get(body, name)
     : undefined;
 
-const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;
+const isRecord = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
-const identity = (row: Row): string => (typeof row.id === 'string' ? row.id : JSON.stringify(row));
+const identity = (row: JsonObject): string => (typeof row.id === 'string' ? row.id : JSON.stringify(row));

@@ -1,7 +1,7 @@
 import { own } from '../contract/json.ts';
 import type { Shape } from '../contract/schemas/index.ts';
-import type { Row } from '../output/result.ts';
 import { canonicalJson } from '../state/canonical.ts';
+import type { OrderRecord } from './order-record.ts';
 import {
   type Same,
   sameEntries,
@@ -28,7 +28,7 @@ type Body = Shape<'OrderCreate'>;
  * Where an existing order differs from what was requested; empty when it is that very order.
  * Compares only what both sides carry: an older service may echo less than it was sent.
  */
-export function differences(body: Body, order: Row): Difference[] {
+export function differences(body: Body, order: OrderRecord): Difference[] {
   return [
     ...lineDifferences(body, order),
     ...Object.entries(addressFields).flatMap(([field, same]) =>
@@ -40,7 +40,7 @@ export function differences(body: Body, order: Row): Difference[] {
       ),
     ),
     ...Object.entries(orderFields).flatMap(([field, same]) =>
-      compare(field, own(body, field), order[field], same),
+      compare(field, own(body, field), own(order, field), same),
     ),
   ];
 }
@@ -49,7 +49,7 @@ export function differences(body: Body, order: Row): Difference[] {
  * Whether a response describes another order than the one that was sent, as a confused cache may: other products, another
  * ceiling, another intent in the metadata, or somebody else somewhere else.
  */
-export function isAnotherOrder(body: Body, order: Row): boolean {
+export function isAnotherOrder(body: Body, order: OrderRecord): boolean {
   const fields = differences(body, order)
     .filter(({ isSpelling, existing }) => !isSpelling && !isNothing(existing))
     .map(({ field }) => field);
@@ -88,7 +88,7 @@ const orderFields: Readonly<Record<string, Same>> = {
 const lineFields: Readonly<Record<string, Same>> = { url: sameUrl, quantity: sameNumber, variant: sameTexts };
 
 /** A service may list the lines in another order. */
-function lineDifferences({ products }: Body, { items: echoed }: Row): Difference[] {
+function lineDifferences({ products }: Body, { items: echoed }: OrderRecord): Difference[] {
   if (!Array.isArray(echoed) || echoed.length === 0) return [];
   const items: unknown[] = [...echoed];
   if (items.length !== products.length) {

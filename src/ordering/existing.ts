@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { own } from '../contract/json.ts';
+import type { Received } from '../contract/received.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import type { Client } from '../http/client.ts';
-import type { Row } from '../output/result.ts';
 import { shellLine } from '../shell-word.ts';
 import { differingFields } from '../state/content.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
@@ -62,7 +62,7 @@ export function keyOfAnother(
   return otherOrder({}, key, id ?? '', differing);
 }
 
-const readOrder = async (client: Client, id: string): Promise<Row> =>
+const readOrder = async (client: Client, id: string): Promise<Received<'order.get'>> =>
   (await client.call('order.get', { path: { order_id: id } })).body;
 
 function tellDifferences(context: Context, id: string, differing: readonly Difference[]): void {

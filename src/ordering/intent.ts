@@ -1,13 +1,21 @@
 import type { Context } from '../context.ts';
+import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
 import { type Intent, type PaymentNote, paidAccount } from '../state/journal-record.ts';
+import type { JournaledOperation } from './order-record.ts';
 
 type Given = Pick<Intent, 'key' | 'keyOrigin' | 'body'>;
-type KeyedOperation = 'order.create' | 'bulk.create' | 'return.create' | 'legacy.retry';
+
+/** An intent whose operation is known, and with it what the intent leads to. */
+export type IntentOf<N extends JournaledOperation> = Intent & { readonly operation: N };
 
 /** What is about to be requested with the key in use, as the journal keeps it. */
-export async function intentOf(context: Context, operation: KeyedOperation, given: Given): Promise<Intent> {
-  const { surface } = operations[operation];
+export async function intentOf<N extends JournaledOperation>(
+  context: Context,
+  operation: N,
+  given: Given,
+): Promise<IntentOf<N>> {
+  const { surface }: Operation = operations[operation];
   const { profile, baseUrl, legacyBaseUrl } = context.settings;
   return {
     ...given,
@@ -22,7 +30,7 @@ export async function intentOf(context: Context, operation: KeyedOperation, give
 export const paidOperation = 'agent.order.create';
 
 /** The same of an order that is paid by challenge, before it is known how. */
-export const paidIntent = ({ settings }: Context, given: Given): Intent => ({
+export const paidIntent = ({ settings }: Context, given: Given): IntentOf<typeof paidOperation> => ({
   ...given,
   operation: paidOperation,
   profile: settings.profile.value,

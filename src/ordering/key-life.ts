@@ -2,13 +2,13 @@ import type { Context } from '../context.ts';
 import { objectsIn } from '../contract/json.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
-import type { Row } from '../output/result.ts';
 import { shellLine } from '../shell-word.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { whereFlags } from '../where-flags.ts';
 import { differences } from './compare.ts';
 import { asOrder } from './journaled-order.ts';
+import type { OrderRecord } from './order-record.ts';
 
 /** How long a service is trusted to keep an idempotency key, ms. After that the same key may make a second order. */
 export const keyLifeMs = 24 * 3600 * 1000;
@@ -95,7 +95,7 @@ async function ordersAlike(client: Client, record: JournalRecord): Promise<reado
     .map(alike);
 }
 
-function alike({ id, created_at, status, shipping_address: address }: Row): Alike {
+function alike({ id, created_at, status, shipping_address: address }: OrderRecord): Alike {
   const { first_name: first, last_name: last } = Object(address);
   return { id: String(id), created_at, status, recipient: [first, last].filter(Boolean).join(' ') };
 }

@@ -2,7 +2,7 @@ import { numberIn, objectsIn } from '../contract/json.ts';
 import { limits } from '../contract/limits.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
-import type { Row } from '../output/result.ts';
+import type { IdentifiedOrder, OrderRecord } from './order-record.ts';
 
 /** More orders than this are paged to when a watch begins; of fewer, those that are not among the newest are read singly. */
 const fewOrders = 20;
@@ -13,7 +13,7 @@ interface CreatedWithin {
   readonly created_before?: string;
 }
 
-const hasId = (order: Row): order is Row & { readonly id: string } => typeof order.id === 'string';
+const hasId = (order: OrderRecord): order is IdentifiedOrder => typeof order.id === 'string';
 
 interface PageQuery extends CreatedWithin {
   readonly limit: number;
@@ -40,7 +40,7 @@ export class OrderPoll {
   }
 
   /** First look: every order once, page by page, in no order. Ids that the service does not know are in `missing`. */
-  async *begin(ids: readonly string[]): AsyncGenerator<readonly Row[]> {
+  async *begin(ids: readonly string[]): AsyncGenerator<readonly IdentifiedOrder[]> {
     const { own, others } = await this.#parted(ids);
     const left = new Set(own);
     if (own.length > fewOrders) yield* this.#list(left, {});
@@ -49,7 +49,7 @@ export class OrderPoll {
   }
 
   /** The records of orders seen before, page by page. */
-  async *round(ids: ReadonlySet<string>): AsyncGenerator<readonly Row[]> {
+  async *round(ids: ReadonlySet<string>): AsyncGenerator<readonly IdentifiedOrder[]> {
     const [only] = ids;
     if (only !== undefined && ids.size === 1) return yield [await this.#read(only)];
     const { own, others } = await this.#parted([...ids]);
@@ -74,7 +74,7 @@ export class OrderPoll {
    * Pages through the list until each wanted order has come, or the list ends. A total counts more than a short page: the
    * service may give fewer than it was asked for. @param wanted loses what has come.
    */
-  async *#list(wanted: Set<string>, range: CreatedWithin): AsyncGenerator<readonly Row[]> {
+  async *#list(wanted: Set<string>, range: CreatedWithin): AsyncGenerator<readonly IdentifiedOrder[]> {
     for (let offset = 0; wanted.size > 0; ) {
       const { found, read, total } = await this.#page(wanted, { ...range, limit: pageSize, offset });
       offset += read;
@@ -105,7 +105,7 @@ export class OrderPoll {
     return { own, others };
   }
 
-  async *#each(ids: readonly string[]): AsyncGenerator<readonly Row[]> {
+  async *#each(ids: readonly string[]): AsyncGenerator<readonly IdentifiedOrder[]> {
     this.missing = [];
     for (const id of ids) {
       try {
@@ -117,12 +117,12 @@ export class OrderPoll {
     }
   }
 
-  async #read(id: string): Promise<Row> {
+  async #read(id: string): Promise<IdentifiedOrder> {
     this.requests += 1;
     return this.#remember((await this.#client.call('order.get', { path: { order_id: id } })).body);
   }
 
-  #remember(order: Row & { readonly id: string }): Row {
+  #remember(order: IdentifiedOrder): IdentifiedOrder {
     const createdAt = Date.parse(String(order.created_at));
     if (!Number.isNaN(createdAt)) this.#createdAt.set(order.id, createdAt);
     return order;

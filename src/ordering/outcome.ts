@@ -1,5 +1,5 @@
+import type { JsonObject } from '../contract/json.ts';
 import { ErrandError, type ErrorFacts, OutputError, toError } from '../errors.ts';
-import type { Row } from '../output/result.ts';
 import { shellWord } from '../shell-word.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { RunIntent } from '../state/run-intents.ts';
@@ -12,7 +12,7 @@ export interface RunSoFar {
   /** The service has carried a write out. */
   readonly hasWritten: boolean;
   /** What stdout was to show. */
-  readonly record: Row | undefined;
+  readonly record: JsonObject | undefined;
 }
 
 /**
@@ -45,7 +45,11 @@ function unanswered(error: ErrandError, open: readonly RunIntent[], made: readon
   });
 }
 
-function applied(error: ErrandError, made: readonly RunIntent[], record: Row | undefined): ErrandError {
+function applied(
+  error: ErrandError,
+  made: readonly RunIntent[],
+  record: JsonObject | undefined,
+): ErrandError {
   const [first] = made;
   if (!first) return error;
   const { one, get, made: done } = thingOf(first.operation);
@@ -64,7 +68,11 @@ function applied(error: ErrandError, made: readonly RunIntent[], record: Row | u
 }
 
 /** What exists, for a program that reads the error. */
-function detailsOf({ facts }: ErrandError, made: readonly RunIntent[], record: Row | undefined): unknown {
+function detailsOf(
+  { facts }: ErrandError,
+  made: readonly RunIntent[],
+  record: JsonObject | undefined,
+): unknown {
   const { details = null } = facts;
   const isObject = typeof details === 'object' && details !== null && !Array.isArray(details);
   return {

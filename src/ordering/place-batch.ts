@@ -23,6 +23,6 @@ export async function placeBatch(context: Context, batch: BatchIntent): Promise<
     return { id: known.order_id, existed: true };
   }
   const recorded = await recordOnce(context, intent, 'none');
-  if (recorded.placed) return { id: String(recorded.placed.order.id), existed: true };
+  if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
   return sendBatch(context, intent, batch, recorded.mayBeSent ? known?.created_at : undefined);
 }

@@ -7,7 +7,7 @@ import type { PayOptions } from '../paying/options.ts';
 import { agreeOnPayment, askPrice, notePaid, pay } from '../paying/pay.ts';
 import { priceText } from '../paying/price.ts';
 import type { Intent, PaymentNote } from '../state/journal-record.ts';
-import { paidBy, paidIntent, paidOperation } from './intent.ts';
+import { type IntentOf, paidBy, paidIntent, paidOperation } from './intent.ts';
 import { earlierOrder } from './place.ts';
 import type { Body, Placed } from './placed.ts';
 import { type RepeatRule, recordOnce, settleEarlier } from './repeats.ts';
@@ -52,7 +52,7 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
 /** A service that asks for no payment has placed the order already. */
 async function placedUnpaid(
   context: Context,
-  intent: Intent,
+  intent: IntentOf<typeof paidOperation>,
   order: Placed['order'] & { readonly id: string },
   rule: RepeatRule,
 ): Promise<Placed> {

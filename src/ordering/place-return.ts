@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { intentOf } from './intent.ts';
-import type { Placed } from './placed.ts';
+import type { MadeBy } from './order-record.ts';
+import type { Made } from './placed.ts';
 import { recordOnce } from './repeats.ts';
 import { type ReturnBody, sendReturn } from './send-return.ts';
 
@@ -10,7 +11,10 @@ import { type ReturnBody, sendReturn } from './send-return.ts';
  * requested by a command that was interrupted is found again, whatever became of it since.
  * @throws ErrandError: conflict with the differences where another is open; in_doubt where no response settles it.
  */
-export async function requestReturn(context: Context, body: ReturnBody): Promise<Placed> {
+export async function requestReturn(
+  context: Context,
+  body: ReturnBody,
+): Promise<Made<MadeBy['return.create']>> {
   const client = await context.client();
   if (context.previewsRequests)
     return { order: (await client.call('return.create', { body })).body, existed: false };

@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Client } from '../http/client.ts';
 import { contentHash } from '../state/content.ts';
-import type { Intent } from '../state/journal-record.ts';
 import { wasSentWithAnother } from '../state/take-over.ts';
 import { adoptOrder, keyOfAnother } from './existing.ts';
-import { intentOf } from './intent.ts';
+import { type IntentOf, intentOf } from './intent.ts';
 import type { Body, KeyedBody, Placed } from './placed.ts';
 import { recordOnce } from './repeats.ts';
-import { resumeIntent } from './resume.ts';
+import { resumeKnown } from './resume.ts';
 import { send } from './send.ts';
 
 /**
@@ -44,7 +43,7 @@ export async function placeOrder(
 export async function earlierOrder(
   context: Context,
   client: Client,
-  intent: Intent,
+  intent: IntentOf<'order.create' | 'agent.order.create'>,
   body: KeyedBody,
 ): Promise<Placed | undefined> {
   if (intent.keyOrigin === 'made') return undefined;
@@ -52,7 +51,9 @@ export async function earlierOrder(
   if (!record || wasSentWithAnother(record, intent)) return undefined;
   const isSame = record.body_hash === contentHash(intent.operation, body);
   if (record.state === 'intended')
-    return isSame && record.operation === intent.operation ? resumeIntent(context, record) : undefined;
+    return isSame && record.operation === intent.operation
+      ? resumeKnown(context, intent.operation, record)
+      : undefined;
   if (record.order_id === null || (record.state !== 'responded' && record.state !== 'reported'))
     return undefined;
   if (!isSame) throw keyOfAnother(record, body);

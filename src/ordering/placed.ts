@@ -1,11 +1,14 @@
 import type { Shape } from '../contract/schemas/index.ts';
-import type { Row } from '../output/result.ts';
+import type { MadeRecord, OrderRecord } from './order-record.ts';
 
 export type Body = Shape<'OrderCreate'>;
 export type KeyedBody = Body & { readonly idempotency_key: string };
 
-export interface Placed {
-  readonly order: Row;
-  /** Set when the order had been made by an earlier attempt. */
+/** What an intent has led to: an order, a batch, a return. */
+export interface Made<R = MadeRecord> {
+  readonly order: R;
+  /** Set when it had been made by an earlier attempt. */
   readonly existed: boolean;
 }
+
+export type Placed = Made<OrderRecord>;

@@ -6,9 +6,11 @@ import type { Intent, JournalRecord } from '../state/journal-record.ts';
 import { damagedRecord, sentWithAnother } from '../state/take-over.ts';
 import type { Twin, TwinRule } from '../state/twins.ts';
 import { whereFlags } from '../where-flags.ts';
+import type { IntentOf } from './intent.ts';
 import { keyLifeMs } from './key-life.ts';
-import type { Placed } from './placed.ts';
-import { resumeIntent } from './resume.ts';
+import type { JournaledOperation, MadeBy } from './order-record.ts';
+import type { Made } from './placed.ts';
+import { resumeKnown } from './resume.ts';
 import { thingOf } from './things.ts';
 
 /** How long a command waits for the id of the same order that another process is placing at this moment, ms. */
@@ -18,13 +20,19 @@ const pauseMs = 40;
 /** Which records of the same intent stand in its way: none where a second one is meant, what is owed, also what was just reported. */
 export type RepeatRule = 'none' | 'owed' | 'repeats';
 
-type Recorded = { readonly placed: Placed } | { readonly placed?: never; readonly mayBeSent: boolean };
+type Recorded<N extends JournaledOperation> =
+  | { readonly placed: Made<MadeBy[N]> }
+  | { readonly placed?: never; readonly mayBeSent: boolean };
 
 /**
  * Writes an intent down, unless the same is owed already: then that one is settled, or reported, in its place.
  * @throws ErrandError conflict for a repeated command, naming the order or the key under which it is being placed.
  */
-export async function recordOnce(context: Context, intent: Intent, rule: RepeatRule): Promise<Recorded> {
+export async function recordOnce<N extends JournaledOperation>(
+  context: Context,
+  intent: IntentOf<N>,
+  rule: RepeatRule,
+): Promise<Recorded<N>> {
   let mayBeSent = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
     const recorded = await (await context.journal()).record(intent, twins);
@@ -39,19 +47,19 @@ export async function recordOnce(context: Context, intent: Intent, rule: RepeatR
  * The same without writing the intent down. @returns what was placed in its place; else which records may still come in
  * between. @throws as `recordOnce`.
  */
-export const settleEarlier = (
+export const settleEarlier = <N extends JournaledOperation>(
   context: Context,
-  intent: Intent,
+  intent: IntentOf<N>,
   rule: RepeatRule,
-): Promise<{ readonly placed: Placed | undefined; readonly rule: RepeatRule }> =>
+): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> =>
   pastTwins(context, intent, rule, async (twins) => twins && (await context.journal()).look(intent, twins));
 
-async function pastTwins(
+async function pastTwins<N extends JournaledOperation>(
   context: Context,
-  intent: Intent,
+  intent: IntentOf<N>,
   rule: RepeatRule,
   attempt: (twins: TwinRule | undefined) => Promise<Twin | undefined>,
-): Promise<{ readonly placed: Placed | undefined; readonly rule: RepeatRule }> {
+): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> {
   const { clock, settings, signal } = context;
   const { value: windowMs } = settings.repeatWindowMs;
   const deadline = clock.monotonic() + patienceMs;
@@ -64,7 +72,7 @@ async function pastTwins(
     if (twin.situation === 'damaged') throw damagedRecord(twin.record);
     if (twin.situation === 'other_key') throw sentWithAnother(twin.record);
     if (twin.situation === 'in_doubt' || twin.situation === 'unreported')
-      return { placed: await settleTwin(context, twin), rule: left };
+      return { placed: await settleTwin(context, intent, twin), rule: left };
     const { order_id: id } = twin.record;
     if (id !== null) {
       if (!(await isAnotherMeant(context, twin.record, id))) throw repeated(context, twin.record, id);
@@ -108,7 +116,11 @@ function notRecorded(
 }
 
 /** The same intent is in doubt, or was placed and never reported: what became of it is what this command asked for. */
-async function settleTwin(context: Context, { situation, record }: Twin): Promise<Placed> {
+async function settleTwin<N extends JournaledOperation>(
+  context: Context,
+  { operation }: IntentOf<N>,
+  { situation, record }: Twin,
+): Promise<Made<MadeBy[N]>> {
   const { one, made } = thingOf(record.operation);
   const { created_at: since, settled_at: at, order_id: id } = record;
   if (situation === 'in_doubt') {
@@ -116,14 +128,14 @@ async function settleTwin(context: Context, { situation, record }: Twin): Promis
     context.note(
       `the same ${one} is in doubt since ${since}; settling that one${how} (--new orders another)`,
     );
-    return resumeIntent(context, record);
+    return resumeKnown(context, operation, record);
   }
   // Whoever runs the same command days later may well mean another one, and must not be told that it was placed.
   if (Date.parse(at ?? since) < context.clock.now() - keyLifeMs) throw repeated(context, record, id ?? '');
   context.note(
     `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (--new orders another)`,
   );
-  return resumeIntent(context, record);
+  return resumeKnown(context, operation, record);
 }
 
 async function isAnotherMeant(context: Context, record: JournalRecord, id: string): Promise<boolean> {

@@ -2,14 +2,14 @@ import type { Context } from '../context.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
 import { ErrandError, StorageError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
-import type { Row } from '../output/result.ts';
 import { shellLine } from '../shell-word.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../state/take-over.ts';
 import { asBatch, asOrder, asReturn } from './journaled-order.ts';
 import { isKeyOld, tooOld } from './key-life.ts';
-import type { Placed } from './placed.ts';
+import type { JournaledOperation, MadeBy, MadeRecord } from './order-record.ts';
+import type { Made } from './placed.ts';
 import { resumePaid } from './resume-paid.ts';
 import { retryInDoubt } from './retry-in-doubt.ts';
 import { send } from './send.ts';
@@ -33,7 +33,7 @@ export async function resumeIntent(
   context: Context,
   found: JournalRecord,
   { keyChanged = false, resend = false }: ResumeOptions = {},
-): Promise<Placed> {
+): Promise<Made> {
   const client = await context.client();
   if (found.state === 'damaged') throw damagedRecord(found);
   const { surface } = operationOf(found);
@@ -52,6 +52,15 @@ export async function resumeIntent(
   return settle({ context, client, record, resend });
 }
 
+/** The same of a record of a known operation. */
+export const resumeKnown = async <N extends JournaledOperation>(
+  context: Context,
+  _operation: N,
+  record: JournalRecord,
+): Promise<Made<MadeBy[N]>> =>
+  // What a record leads to is settled by its operation.
+  (await resumeIntent(context, record)) as Made<MadeBy[N]>;
+
 interface Settling {
   readonly context: Context;
   readonly client: Client;
@@ -59,14 +68,14 @@ interface Settling {
   readonly resend: boolean;
 }
 
-async function settleOrder({ context, client, record, resend }: Settling): Promise<Placed> {
+async function settleOrder({ context, client, record, resend }: Settling): Promise<Made> {
   if (!resend && isKeyOld(record, context.clock.now())) throw await tooOld(context, client, record);
   const body = { ...(await asOrder(record)), idempotency_key: record.key };
   return send(context, client, { intent: intentIn(record), body, sending: 'again' });
 }
 
 /** What is no order. What can be looked up is not sent blindly, so that the age of its key does not matter. */
-const settling: Readonly<Record<string, (settling: Settling) => Promise<Placed>>> = {
+const settling: Readonly<Record<string, (settling: Settling) => Promise<Made>>> = {
   'agent.order.create': ({ context, client, record, resend }: Settling) =>
     resumePaid(context, client, record, resend),
   'bulk.create': async ({ context, client, record }: Settling) => {
@@ -108,7 +117,7 @@ async function claim(context: Context, found: JournalRecord): Promise<JournalRec
 }
 
 /** What a record has led to: an order, a batch, a return. */
-async function readMade(client: Client, { operation, body }: JournalRecord, id: string): Promise<Row> {
+async function readMade(client: Client, { operation, body }: JournalRecord, id: string): Promise<MadeRecord> {
   switch (operation) {
     case 'bulk.create':
       return (await client.call('bulk.get', { path: { batch_id: id } })).body;

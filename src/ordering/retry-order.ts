@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
-import type { Row } from '../output/result.ts';
 import { isCertain } from './doubt.ts';
 import { intentOf } from './intent.ts';
+import type { MadeBy } from './order-record.ts';
 import { recordOnce } from './repeats.ts';
 import { retryInDoubt } from './retry-in-doubt.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
@@ -13,7 +13,7 @@ import { refuseIntent, settleIntent } from './settle.ts';
  * once, and never again while that is in doubt.
  * @returns the order and the new request. @throws ErrandError in_doubt where no response settles it.
  */
-export async function retryOrder(context: Context, orderId: string): Promise<Row> {
+export async function retryOrder(context: Context, orderId: string): Promise<MadeBy['legacy.retry']> {
   const client = await context.client();
   const call = async () => (await client.call('legacy.retry', { path: { request_id: orderId } })).body;
   if (context.previewsRequests) return { order_id: orderId, ...(await call()) };

@@ -2,17 +2,17 @@ import type { Context } from '../context.ts';
 import type { ErrorCode } from '../contract/error-codes.ts';
 import { objectsIn } from '../contract/json.ts';
 import { uuidPattern } from '../contract/limits.ts';
+import type { Received } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
-import type { Received } from '../http/client-types.ts';
 import { pages } from '../http/paging.ts';
 import { plainText } from '../output/path.ts';
 import { shellLine } from '../shell-word.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { inDoubt, isCertain } from './doubt.ts';
 import { asObject } from './existing.ts';
-import type { Placed } from './placed.ts';
+import type { Made } from './placed.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
 
 export type ReturnBody = Shape<'ReturnRequestCreate'>;
@@ -32,7 +32,7 @@ export async function sendReturn(
   intent: Recorded,
   body: ReturnBody,
   sentSince?: string,
-): Promise<Placed> {
+): Promise<Made<ReturnRecord>> {
   try {
     const found = sentSince === undefined ? undefined : await findReturn(context, client, body, sentSince);
     const record = found ?? (await create(client, body));
@@ -64,7 +64,7 @@ async function adoptReturn(
   intent: Recorded,
   body: ReturnBody,
   refusal: ErrandError,
-): Promise<Placed> {
+): Promise<Made<ReturnRecord>> {
   try {
     const record = await readOpen(client, body, refusal);
     await settleIntent(context, intent, record.id);

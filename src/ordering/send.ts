@@ -5,11 +5,11 @@ import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
 import { type Grant, readGrant } from '../http/payment-credential.ts';
-import type { Row } from '../output/result.ts';
 import type { Intent, KeyOrigin } from '../state/journal-record.ts';
 import { isAnotherOrder } from './compare.ts';
 import { inDoubt, isCertain, type Sending } from './doubt.ts';
 import { adoptOrder, asObject, compareOrder } from './existing.ts';
+import type { IdentifiedOrder } from './order-record.ts';
 import type { KeyedBody, Placed } from './placed.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
 
@@ -17,7 +17,7 @@ import { refuseIntent, settleIntent } from './settle.ts';
 export type Create = (
   client: Client,
   body: KeyedBody,
-) => Promise<{ readonly order: Row & { readonly id: string }; readonly grant?: Grant }>;
+) => Promise<{ readonly order: IdentifiedOrder; readonly grant?: Grant }>;
 
 /** An intent in the journal, and what is sent for it. */
 export interface Sendable {
@@ -58,7 +58,7 @@ export async function send(context: Context, client: Client, sendable: Sendable)
 async function checkMade(
   context: Context,
   { intent, body }: Sendable,
-  order: Row & { readonly id: string },
+  order: IdentifiedOrder,
 ): Promise<void> {
   const other = (await context.journal()).madeBy(order.id, intent.baseUrl);
   const isOther = other !== undefined && other.key !== intent.key;

@@ -1,5 +1,5 @@
 import { failedOrderStatuses, type ItemStatus, type TrackingStatus } from '../contract/enums.ts';
-import type { Row } from '../output/result.ts';
+import type { OrderRecord } from './order-record.ts';
 
 export const untilValues = ['placed', 'delivered'] as const;
 export type Until = (typeof untilValues)[number];
@@ -23,7 +23,7 @@ const failed: readonly unknown[] = failedOrderStatuses;
  * Judges one order record. An unknown status is waited on. A parcel that waits for pickup has arrived;
  * one that cannot be delivered has failed once no other parcel is on its way.
  */
-export function judge(order: Row, until: Until): Verdict {
+export function judge(order: OrderRecord, until: Until): Verdict {
   if (failed.includes(order.status)) return 'failed';
   if (order.status !== 'order_placed') return 'waiting';
   if (until === 'placed') return 'reached';
@@ -37,7 +37,7 @@ export function judge(order: Row, until: Until): Verdict {
 }
 
 /** What of an order is worth a line when it changes. */
-export function stateOf(order: Row): string {
+export function stateOf(order: OrderRecord): string {
   return JSON.stringify([order.status, statuses(order.tracking_numbers), statuses(order.items)]);
 }
 

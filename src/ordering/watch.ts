@@ -2,9 +2,9 @@ import type { Context } from '../context.ts';
 import { Deadline, stopwatch } from '../deadline.ts';
 import { ErrandError } from '../errors.ts';
 import { orderKey } from '../order-keys.ts';
-import type { Row } from '../output/result.ts';
 import { isBlip } from './blip.ts';
 import { OrderPoll } from './order-poll.ts';
+import type { IdentifiedOrder } from './order-record.ts';
 import { judge, nextPause, type Pace, stateOf, type Until, type Verdict } from './watch-policy.ts';
 
 export interface WatchOptions {
@@ -17,7 +17,7 @@ export interface WatchOptions {
 
 export type WatchEvent =
   | { readonly type: 'ready'; readonly orders: number; readonly until: Until }
-  | { readonly type: 'change'; readonly order: Row; readonly verdict: Verdict }
+  | { readonly type: 'change'; readonly order: IdentifiedOrder; readonly verdict: Verdict }
   | { readonly type: 'gap'; readonly message: string }
   | { readonly type: 'reconnected'; readonly gap_ms: number }
   | ({ readonly type: 'summary' } & WatchSummary);
@@ -90,7 +90,7 @@ export async function* watchOrders(
   }
 
   /** Every order once, page by page, so that no more of them is held than a page. */
-  async function* look(): AsyncGenerator<readonly Row[]> {
+  async function* look(): AsyncGenerator<readonly IdentifiedOrder[]> {
     // A gap may have ended the round before in its middle; what came before that was seen.
     unseen = unseen.filter((id) => !states.has(id));
     const unknown = new Set(unseen);
@@ -103,12 +103,12 @@ export async function* watchOrders(
     if (seenBefore.size > 0) yield* poll.round(seenBefore);
   }
 
-  function isChanged(order: Row): boolean {
-    return states.get(String(order.id)) !== stateOf(order);
+  function isChanged(order: IdentifiedOrder): boolean {
+    return states.get(order.id) !== stateOf(order);
   }
 
-  function note(order: Row): WatchEvent {
-    const id = String(order.id);
+  function note(order: IdentifiedOrder): WatchEvent {
+    const { id } = order;
     const verdict = judge(order, options.until);
     states.set(id, stateOf(order));
     verdicts.set(id, verdict);

@@ -1,3 +1,4 @@
+import type { PathOf, Unchecked } from '../contract/received.ts';
 import type { KnownFields } from './known-fields.ts';
 
 /** What a command's `run` returns: data with its columns. `output` prints it in the format that was asked for. */
@@ -7,10 +8,8 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export type ColumnKind = 'text' | 'money' | 'time' | 'date' | 'id' | 'count' | 'flag' | 'status' | 'url';
 
-/** One column of a record. `path` is the wire path (`items.0.url`); csv, tsv and table all use it. */
-export interface Column {
+interface ColumnStyle<R> {
   readonly name: string;
-  readonly path: string;
   readonly kind?: ColumnKind;
   /** Higher is kept longer when the terminal is narrow; default 0. */
   readonly weight?: number;
@@ -18,15 +17,23 @@ export interface Column {
   readonly least?: number;
   /** Characters kept for it, where the rows that settle the widths come before wider ones. */
   readonly room?: number;
-  /** The value to show in place of what stands at `path` (a sum, a join). Pure. */
-  readonly value?: (row: Row) => unknown;
   /** Of a time: it was taken on this machine, not at the service. */
   readonly isLocal?: true;
   /** Path of the field naming the currency of a money column; USD without it. */
-  readonly currency?: string;
+  readonly currency?: PathOf<R>;
   /** Columns of the records in the list at `path`, for the view of one record; its plain fields without them. */
   readonly columns?: readonly Column[];
 }
+
+/**
+ * One column of a record of the shape `R`. `path` is the wire path (`items.0.url`); csv, tsv and table all use it. `value`
+ * is shown in place of what stands there (a sum, a join), and is pure; only a column that has it may name a path of its own.
+ */
+export type Column<R = Row> = ColumnStyle<R> &
+  (
+    | { readonly path: PathOf<R>; readonly value?: (row: Unchecked<R>) => unknown }
+    | { readonly path: string; readonly value: (row: Unchecked<R>) => unknown }
+  );
 
 export interface RecordResult {
   readonly kind: 'record';

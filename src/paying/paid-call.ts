@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { operations } from '../contract/operations/index.ts';
-import type { InputOf, Received } from '../http/client-types.ts';
+import type { Received } from '../contract/received.ts';
+import type { InputOf } from '../http/client-types.ts';
 import { readGrant } from '../http/payment-credential.ts';
 import type { PayOptions } from './options.ts';
 import { agreeOnPayment, askPrice, notePaid, pay } from './pay.ts';

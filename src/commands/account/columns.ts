@@ -1,6 +1,7 @@
+import type { Shape } from '../../contract/schemas/index.ts';
 import type { Column } from '../../output/result.ts';
 
-export const accountColumns: readonly Column[] = [
+export const accountColumns: readonly Column<Shape<'ManagedAccount'>>[] = [
   { name: 'short id', path: 'short_id', kind: 'id', weight: 10 },
   { name: 'email', path: 'email', weight: 9 },
   { name: 'retailer', path: 'retailer', weight: 8, value: ({ retailer }) => retailer ?? 'any' },
@@ -11,7 +12,7 @@ export const accountColumns: readonly Column[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 2 },
 ];
 
-export const accountDetailColumns: readonly Column[] = [
+export const accountDetailColumns: readonly Column<Shape<'ManagedAccount'>>[] = [
   ...accountColumns,
   { name: 'forwarding address', path: 'forwarding_email', weight: 7 },
 ];

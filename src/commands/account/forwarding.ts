@@ -2,14 +2,14 @@ import { defineCommand } from '../../cli/define.ts';
 import { checkName, readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
+import type { ReceivedRow } from '../../contract/received.ts';
 import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
-import type { Row } from '../../output/result.ts';
 import { accountDetailColumns } from './columns.ts';
 
-type Account = Row;
+type Account = ReceivedRow<'account.list'>;
 
 /** Between two looks for the first message, ms. */
 const pollMs = 3000;

@@ -1,10 +1,11 @@
 import { showsRows } from '../../cli/shows-rows.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { ErrandError } from '../../errors.ts';
 import type { RawAnswer } from '../../http/client.ts';
 import { rowsIn } from '../../http/paging.ts';
 import { headerText } from '../../http/transport.ts';
-import type { Column, OutputOptions, Result, Row } from '../../output/result.ts';
+import type { Column, OutputOptions, Result } from '../../output/result.ts';
 import { inferColumns } from '../../output/select.ts';
 
 type Chunks = AsyncIterable<Uint8Array>;
@@ -30,24 +31,25 @@ export async function showAnswer(
 
 /** Any JSON value as a result. */
 export function showJson(json: unknown, operation: Operation | undefined, output: OutputOptions): Result {
-  if (!isRow(json)) return { kind: 'text', lines: [JSON.stringify(json)] };
+  if (!isRecord(json)) return { kind: 'text', lines: [JSON.stringify(json)] };
   const name = operation?.answer.type === 'json' ? operation.answer.rows : undefined;
   const rows = name === undefined && !Array.isArray(json) ? undefined : rowsIn(json, name);
-  if (rows?.every(isRow) && (Array.isArray(json) || showsRows(output)))
+  if (rows?.every(isRecord) && (Array.isArray(json) || showsRows(output)))
     return { kind: 'list', rows, columns: columnsOf(rows, output) };
   return { kind: 'record', record: json, columns: inferColumns([json]) };
 }
 
 /** A column for each field of the records; a table leaves out those that hold records of their own. */
-export function columnsOf(rows: readonly Row[], { format }: OutputOptions): Column[] {
+export function columnsOf(rows: readonly JsonObject[], { format }: OutputOptions): Column[] {
   const columns = inferColumns(rows);
   if (format !== 'table') return columns;
   return columns.filter(({ path }) => rows.some((row) => row[path] != null && !holdsRecords(row[path])));
 }
 
-const holdsRecords = (value: unknown): boolean => (Array.isArray(value) ? value.some(isRow) : isRow(value));
+const holdsRecords = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(isRecord) : isRecord(value);
 
-const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;
+const isRecord = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
 /** The chunks, once the first of them is seen to be text. */
 async function textOnly(chunks: Chunks, type: string): Promise<Chunks> {

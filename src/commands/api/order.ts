@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
+import type { OrderRecord } from '../../ordering/order-record.ts';
 import { placeOrder } from '../../ordering/place.ts';
-import type { Row } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
 import { confirmSpending } from '../confirm-spending.ts';
 import { spendingLines } from '../order-spending.ts';
@@ -24,7 +24,7 @@ interface Asked {
  * one intent ends as one order.
  * @throws UsageError for a body that is no order, and for one without a key to find the order again by.
  */
-export async function orderByHand(context: Context, { body, file, yes }: Asked): Promise<Row> {
+export async function orderByHand(context: Context, { body, file, yes }: Asked): Promise<OrderRecord> {
   const name = file === undefined ? 'the fields' : file === '-' ? 'stdin' : file;
   const payload = parseBody(name, body);
   if (!hasKey(payload)) throw keyless(context, file);

@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
+import type { Received } from '../../contract/received.ts';
 import { UsageError } from '../../errors.ts';
-import type { Received } from '../../http/client-types.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { embeddedUrl, type Profile } from '../../settings/stored.ts';
 import { shellLine } from '../../shell-word.ts';

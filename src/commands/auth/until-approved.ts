@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 import { numberIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
+import type { Received } from '../../contract/received.ts';
 import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
-import type { Received } from '../../http/client-types.ts';
 import { whereFlags } from '../../where-flags.ts';
 
 /** The codes that mean: keep waiting (specification, Device approval polling). */

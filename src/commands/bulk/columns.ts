@@ -1,5 +1,7 @@
 import { numberIn } from '../../contract/json.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Unchecked } from '../../contract/received.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import type { Column } from '../../output/result.ts';
 import { type Reasons, reasonOf } from './reasons.ts';
 
 export const issueColumns: readonly Column[] = [
@@ -9,7 +11,7 @@ export const issueColumns: readonly Column[] = [
   { name: 'what is wrong', path: 'message', weight: 8 },
 ];
 
-export const batchColumns: readonly Column[] = [
+export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   { name: 'id', path: 'id', kind: 'id', weight: 10 },
   { name: 'status', path: 'status', kind: 'status', weight: 9 },
   { name: 'rows', path: 'row_count', kind: 'count', weight: 8 },
@@ -19,7 +21,7 @@ export const batchColumns: readonly Column[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
-const placeIn = (row: Row): number | undefined => {
+const placeIn = (row: Unchecked<Shape<'BulkRowResult'>>): number | undefined => {
   const index = numberIn(row, 'index');
   return index === undefined ? undefined : index + 1;
 };
@@ -28,7 +30,7 @@ const placeIn = (row: Row): number | undefined => {
 export const batchDetailColumns = (
   numberOf: ((index: number) => number | undefined) | undefined,
   reasons: Reasons,
-): readonly Column[] => [
+): readonly Column<Shape<'BulkBatchResponse'>>[] => [
   ...batchColumns,
   { name: 'notified', path: 'notified_at', kind: 'time', weight: 1 },
   {

@@ -3,7 +3,6 @@ import { type JsonObject, numberIn } from '../../contract/json.ts';
 import { Deadline, stopwatch } from '../../deadline.ts';
 import { exitCodes } from '../../errors.ts';
 import { isBlip } from '../../ordering/blip.ts';
-import type { Row } from '../../output/result.ts';
 import type { TableLayout } from '../../state/uploads.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { layoutOf } from './layout.ts';
@@ -117,4 +116,4 @@ export function exitCodeOf({ open, failed, refused }: FollowSummary): number {
 }
 
 /** A batch as a list shows it: without its rows. */
-export const withoutRows = ({ rows: _, ...batch }: Batch): Row => batch;
+export const withoutRows = ({ rows: _, ...batch }: Batch): Omit<Batch, 'rows'> => batch;

@@ -1,8 +1,10 @@
 import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
+import { valueAt } from '../../contract/received.ts';
 import { ErrandError } from '../../errors.ts';
 import { pages } from '../../http/paging.ts';
-import { accessor, plainText } from '../../output/path.ts';
+import type { Order } from '../../ordering/order-record.ts';
+import { plainText } from '../../output/path.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { stateOf } from './row-state.ts';
 
@@ -17,8 +19,6 @@ export type Reasons = ReadonlyMap<string, Reason>;
 
 /** Failed orders that are looked through, at most. */
 const mostOrders = 20_000;
-const errorType = accessor('job_result.error_type');
-const errorText = accessor('job_result.error');
 
 /** Reads why orders failed, where the batch does not say it. What cannot be read stays unknown. */
 export async function readReasons(context: Context, batches: Iterable<Batch>): Promise<Reasons> {
@@ -47,7 +47,10 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
       for (const order of rows) {
         const id = plainText(order.id);
         if (!wanted.delete(id)) continue;
-        reasons.set(id, { code: plainText(errorType(order)), message: plainText(errorText(order)) });
+        reasons.set(id, {
+          code: plainText(valueAt<Order>(order, 'job_result.error_type')),
+          message: plainText(valueAt<Order>(order, 'job_result.error')),
+        });
       }
       looked += rows.length;
       if (wanted.size === 0 || looked >= mostOrders) break;

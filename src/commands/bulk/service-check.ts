@@ -3,9 +3,9 @@ import type { ShownIssue } from '../../bulk/check.ts';
 import { inFlight } from '../../bulk/flow.ts';
 import type { Context } from '../../context.ts';
 import { listIn, numberIn, objectsIn } from '../../contract/json.ts';
+import type { Received } from '../../contract/received.ts';
 import { ErrandError } from '../../errors.ts';
 import { plainText } from '../../output/path.ts';
-import type { Row } from '../../output/result.ts';
 
 /** What the service says of one batch. */
 interface Checked {
@@ -63,8 +63,10 @@ export async function* checkAtService(
   );
 }
 
+type Validation = Received<'bulk.validate'>;
+
 /** A sum is spent by: one that is no number is not taken for nothing. */
-function amount(answer: Row, name: string): number {
+function amount(answer: Validation, name: keyof Validation & string): number {
   const value = answer[name];
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   throw new ErrandError('unavailable', `the service checked the rows, but its ${name} is no whole number`, {

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
-import type { Column, ListResult, Result, Row } from '../../output/result.ts';
+import type { ListResult, Result } from '../../output/result.ts';
 import type { Batch } from './batch.ts';
 import { batchColumns } from './columns.ts';
 import { conclusions } from './conclusions.ts';
@@ -61,11 +61,11 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
 }
 
 /** A batch's columns with the counts of the lines below them: a row that was ordered before counts as ordered. */
-const countedColumns = (latest: ReadonlyMap<string, Batch>): Column[] =>
+const countedColumns = (latest: ReadonlyMap<string, Batch>): typeof batchColumns =>
   batchColumns.map((column) => {
     const counted = column.name === 'ordered' || column.name === 'refused' ? column.name : undefined;
     if (!counted) return column;
-    const value = ({ id }: Row): number | undefined => {
+    const value = ({ id }: { readonly id?: unknown }): number | undefined => {
       const batch = latest.get(String(id));
       return batch && tallyOf([batch])[counted];
     };
@@ -109,7 +109,7 @@ class PlacingProgress {
 
 function eventStream(context: Context, ids: readonly string[], latest: Map<string, Batch>): ListResult {
   let code = 0;
-  async function* rows(): AsyncGenerator<Row> {
+  async function* rows() {
     for await (const event of followBatches(context, ids, latest)) {
       if (event.type === 'summary') code = exitCodeOf(event);
       yield { ...event, at: new Date(context.clock.now()).toISOString() };

@@ -1,7 +1,7 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Column } from '../../output/result.ts';
 import { type Check, type Ground, type Probe, troubleOf } from './check.ts';
 import { clock } from './checks/clock.ts';
 import { completion } from './checks/completion.ts';
@@ -67,7 +67,7 @@ export const command = defineRootCommand({
 });
 
 /** Every finding as it is made; those that are trouble leave a line for people in `remedies`. */
-async function* examine(context: Context, remedies: string[]): AsyncGenerator<Row> {
+async function* examine(context: Context, remedies: string[]) {
   let probed: Promise<Probe> | undefined;
   const ground: Ground = {
     context,

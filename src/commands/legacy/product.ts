@@ -1,13 +1,14 @@
 import { defineCommand } from '../../cli/define.ts';
 import { optionFor } from '../../cli/from-contract.ts';
 import { operations } from '../../contract/operations/index.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
 import type { Column } from '../../output/result.ts';
 import { noAnswer, noProduct, noSuchProduct } from '../product-failure.ts';
 import { freshnessFields, freshnessOptions } from '../product-freshness.ts';
 
 const { query } = operations['legacy.product'];
 
-const columns: readonly Column[] = [
+const columns: readonly Column<Shape<'LegacyProductDetails'>>[] = [
   { name: 'status', path: 'status', kind: 'status', weight: 1 },
   { name: 'product id', path: 'product_id', weight: 9 },
   { name: 'retailer', path: 'retailer', weight: 8 },

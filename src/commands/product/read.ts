@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
+import type { Received } from '../../contract/received.ts';
 import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
-import type { Row } from '../../output/result.ts';
 import { noProduct } from '../product-failure.ts';
 import { type Freshness, freshnessFields } from '../product-freshness.ts';
 
@@ -26,7 +26,7 @@ export async function readProduct(
   name: 'product.get' | 'product.offers',
   productId: string,
   wanted: Wanted,
-): Promise<Row> {
+): Promise<Received<'product.get'> | Received<'product.offers'>> {
   const { wait = false } = wanted;
   const fields = freshnessFields(wanted);
   const client = await context.client();

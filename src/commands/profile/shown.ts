@@ -1,9 +1,8 @@
-import type { Row } from '../../output/result.ts';
 import { maskKey } from '../../settings/keys.ts';
 import type { Profile } from '../../settings/stored.ts';
 
 /** A profile as it may be shown: keys masked. */
-export function shownProfile(name: string, profile: Profile, current: string): Row {
+export function shownProfile(name: string, profile: Profile, current: string) {
   const { api_key: key, legacy_token: token, ...rest } = profile;
   return {
     name,

@@ -1,21 +1,25 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
+import { type ReceivedRow, valueAt } from '../../contract/received.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import type { Order, OrderRecord } from '../../ordering/order-record.ts';
 import { placeOrder } from '../../ordering/place.ts';
 import { watchOrders } from '../../ordering/watch.ts';
 import { defaultPace } from '../../ordering/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
 import { plainText } from '../../output/path.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Column } from '../../output/result.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
+
+type Listing = ReceivedRow<'search'>;
 
 const words = 'coffee';
 const searchCeilingCents = 3_000;
 const orderCeilingCents = 5_000;
 const usualWaitMs = 60_000;
 
-const columns: readonly Column[] = [
+const columns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id' },
   { name: 'status', path: 'status', kind: 'status' },
   { name: 'delivery', path: 'tracking_numbers.0.status', kind: 'status' },
@@ -59,13 +63,13 @@ async function mint(context: Context): Promise<void> {
   step(context, 'A sandbox key and a wallet', 'errand wallet', formatMoney(balance));
 }
 
-async function find(context: Context): Promise<Row> {
+async function find(context: Context): Promise<Listing> {
   const client = await context.client();
   const { body } = await client.call('search', {
     query: { q: words, max_price: searchCeilingCents, sort: 'rating' },
   });
   const listing = objectsIn(body, 'results').find(
-    ({ available, url }) => available === true && typeof url === 'string',
+    ({ available, url }: Listing) => available === true && typeof url === 'string',
   );
   if (!listing) throw new ErrandError('not_found', `nothing to order was found for "${words}"`);
   const price = numberIn(listing, 'price');
@@ -77,7 +81,7 @@ async function find(context: Context): Promise<Row> {
   return listing;
 }
 
-async function check(context: Context, listing: Row): Promise<void> {
+async function check(context: Context, listing: Listing): Promise<void> {
   const client = await context.client();
   const url = String(listing.url);
   const { body } = await client.call('retailer.check', { query: { url, country: 'US' } });
@@ -91,7 +95,7 @@ async function check(context: Context, listing: Row): Promise<void> {
   );
 }
 
-async function place(context: Context, listing: Row): Promise<Row> {
+async function place(context: Context, listing: Listing): Promise<OrderRecord> {
   const store = await context.store();
   const saved = store.defaultAddress();
   if (!saved)
@@ -115,7 +119,7 @@ async function place(context: Context, listing: Row): Promise<Row> {
   return order;
 }
 
-async function follow(context: Context, order: Row): Promise<{ record: Row; exitCode: number }> {
+async function follow(context: Context, order: OrderRecord) {
   const id = String(order.id);
   step(context, 'Watch', shellLine`errand order watch ${id}`, 'to the door');
   let record = order;
@@ -129,8 +133,7 @@ async function follow(context: Context, order: Row): Promise<{ record: Row; exit
   for await (const event of watchOrders(context, [id], options)) {
     if (event.type === 'change') {
       record = event.order;
-      const { tracking_numbers: parcels } = event.order;
-      const parcel: unknown = Array.isArray(parcels) ? parcels[0]?.status : undefined;
+      const parcel = valueAt<Order>(record, 'tracking_numbers.0.status');
       context.note(`     ${String(record.status)}${typeof parcel === 'string' ? `, parcel ${parcel}` : ''}`);
     }
     if (event.type === 'gap')

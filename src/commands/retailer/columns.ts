@@ -1,7 +1,8 @@
+import type { Shape } from '../../contract/schemas/index.ts';
 import { joinedText } from '../../output/path.ts';
 import type { Column } from '../../output/result.ts';
 
-export const retailerColumns: readonly Column[] = [
+export const retailerColumns: readonly Column<Shape<'PublicRetailer'>>[] = [
   { name: 'retailer', path: 'retailer', kind: 'id', weight: 10 },
   { name: 'name', path: 'display_name', weight: 9 },
   {
@@ -17,7 +18,7 @@ export const retailerColumns: readonly Column[] = [
   { name: 'address', path: 'base_url', kind: 'url', weight: 3 },
 ];
 
-export const checkColumns: readonly Column[] = [
+export const checkColumns: readonly Column<Shape<'RetailerCheckResponse'>>[] = [
   { name: 'orderable', path: 'orderable', kind: 'flag', weight: 10 },
   { name: 'why not', path: 'unsupported_reason', weight: 9 },
   { name: 'retailer', path: 'retailer.display_name', weight: 8 },

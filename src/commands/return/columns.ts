@@ -1,8 +1,10 @@
+import type { Unchecked } from '../../contract/received.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
 import { plainText } from '../../output/path.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Column } from '../../output/result.ts';
 
 /** A return's columns, for every format. Links of labels are permissions: tables tell only how many there are. */
-export const returnColumns: readonly Column[] = [
+export const returnColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
   { name: 'id', path: 'id', kind: 'id', weight: 10 },
   { name: 'status', path: 'status', kind: 'status', weight: 9 },
   { name: 'reason', path: 'reason', weight: 6 },
@@ -20,7 +22,7 @@ export const returnColumns: readonly Column[] = [
 ];
 
 /** What a person wants of one return, line by line. */
-export const returnDetailColumns: readonly Column[] = [
+export const returnDetailColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
   ...returnColumns.slice(0, 2),
   { name: 'outcome', path: 'resolution_notes' },
   ...returnColumns.slice(2, 7),
@@ -30,7 +32,7 @@ export const returnDetailColumns: readonly Column[] = [
   { name: 'updated', path: 'updated_at', kind: 'time' },
 ];
 
-function itemsOf({ items }: Row): string {
+function itemsOf({ items }: Unchecked<Shape<'ReturnRequest'>>): string {
   return list(items)
     .map((item) => `${plainText(Object(item).quantity)} x ${plainText(Object(item).order_item_id)}`)
     .join('; ');

@@ -76,8 +76,8 @@ export const create = defineCommand({
       columns: returnDetailColumns,
       hints: [
         labelUrls(record).length > 0
-          ? `its labels: ${shellLine`errand return labels ${String(record.id)}`}`
-          : `what comes of it: ${shellLine`errand return get ${String(record.id)}`}`,
+          ? `its labels: ${shellLine`errand return labels ${record.id}`}`
+          : `what comes of it: ${shellLine`errand return get ${record.id}`}`,
       ],
     };
   },

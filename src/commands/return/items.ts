@@ -3,9 +3,9 @@ import { parseInteger } from '../../cli/parse-option.ts';
 import type { ItemStatus } from '../../contract/enums.ts';
 import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import { limits, uuidPattern } from '../../contract/limits.ts';
+import type { Received } from '../../contract/received.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
-import type { Received } from '../../http/client-types.ts';
 import { plainText } from '../../output/path.ts';
 
 export type ReturnItem = Shape<'ReturnRequestCreate'>['items'][number];

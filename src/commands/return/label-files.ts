@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { listIn } from '../../contract/json.ts';
+import type { Received } from '../../contract/received.ts';
 import { UsageError } from '../../errors.ts';
-import type { Received } from '../../http/client-types.ts';
 import { pathInside, safeFileName } from './file-name.ts';
 
 export interface LabelFile {

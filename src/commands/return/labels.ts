@@ -3,10 +3,9 @@ import { defineCommand } from '../../cli/define.ts';
 import { eachId, readIds } from '../../cli/ids.ts';
 import { errorCodes } from '../../contract/error-codes.ts';
 import { textIn } from '../../contract/json.ts';
+import type { Received } from '../../contract/received.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
-import type { Received } from '../../http/client-types.ts';
-import type { Row } from '../../output/result.ts';
 import { type LabelFile, labelFiles, labelUrls, refuseOverwriting } from './label-files.ts';
 import { saveFile } from './save.ts';
 
@@ -53,7 +52,7 @@ export const labels = defineCommand({
     if (files.length > 0) makeFolder(dir);
     if (!force) refuseOverwriting(files);
     const byPath = new Map(files.map((file) => [file.path, file]));
-    const saved = eachId(context, [...byPath.keys()], async (path): Promise<Row> => {
+    const saved = eachId(context, [...byPath.keys()], async (path) => {
       const file = byPath.get(path);
       if (!file) throw new Error(`no label goes to ${path}`);
       const bytes = await download(client, file, force);

@@ -3,7 +3,6 @@ import { defineCommand } from '../../cli/define.ts';
 import { faultGrammar, sandboxFaults } from '../../contract/sandbox-faults.ts';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
-import type { Row } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
 import { reachOf, reachOptions } from './reach.ts';
 import { walletCents } from './wallet-cents.ts';
@@ -88,7 +87,7 @@ export const serve = defineCommand({
       ...(more.balance !== undefined && { startBalanceCents: walletCents('--balance', more.balance) }),
       ...(more.mintLimit !== undefined && { mintLimitPerDay: more.mintLimit }),
     });
-    const ready: Row = {
+    const ready = {
       base_url: served.baseUrl,
       legacy_base_url: served.legacyBaseUrl,
       shop_url: served.shopUrl,

@@ -1,9 +1,10 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkName, eachId, readIds } from '../../cli/ids.ts';
 import { errorTypes } from '../../contract/error-codes.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Column } from '../../output/result.ts';
 import { walletCents } from './wallet-cents.ts';
 
 const events = Object.keys(sandboxTriggers);
@@ -80,7 +81,7 @@ export const trigger = defineCommand({
       ...eachId(context, known.target === 'none' ? [''] : targets, fire),
     };
 
-    async function fire(id: string): Promise<Row> {
+    async function fire(id: string): Promise<JsonObject> {
       const body = {
         event,
         id,

@@ -1,9 +1,10 @@
 import { errorCodes } from '../../contract/error-codes.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import type { Operation, Parameter } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Column } from '../../output/result.ts';
 
-export const operationRows: readonly Row[] = Object.entries<Operation>(operations).map(
+export const operationRows: readonly JsonObject[] = Object.entries<Operation>(operations).map(
   ([name, { method, path, summary, auth, retry, movesMoney, observed }]) => ({
     name,
     method,
@@ -57,7 +58,7 @@ export const operationDetailColumns: readonly Column[] = [
 ];
 
 /** One operation with everything the table says of it. */
-export function operationRecord(name: OperationName): Row {
+export function operationRecord(name: OperationName): JsonObject {
   const operation: Operation = operations[name];
   const { method, path, surface, summary, auth, retry, body, answer, errors, rules } = operation;
   return {
@@ -86,7 +87,7 @@ export function operationRecord(name: OperationName): Row {
   };
 }
 
-const parameterRows = (place: string, specs: Readonly<Record<string, Parameter>> = {}): Row[] =>
+const parameterRows = (place: string, specs: Readonly<Record<string, Parameter>> = {}): JsonObject[] =>
   Object.entries(specs).map(([name, { minLength, maxLength, required, ...spec }]) => ({
     name,
     in: place,
@@ -97,7 +98,7 @@ const parameterRows = (place: string, specs: Readonly<Record<string, Parameter>>
   }));
 
 /** `1 to 500`, `at most 200 characters`. */
-function boundsText({ min, max, min_length: shortest, max_length: longest }: Row): string {
+function boundsText({ min, max, min_length: shortest, max_length: longest }: JsonObject): string {
   const range = (least: unknown, most: unknown): string => {
     if (least !== undefined && most !== undefined) return `${least} to ${most}`;
     return least !== undefined ? `at least ${least}` : most !== undefined ? `at most ${most}` : '';

@@ -1,15 +1,16 @@
 import { showsRows } from '../../cli/shows-rows.ts';
 import { Budget } from '../../contract/drift/budget.ts';
 import { boundNames, type Facts, fieldsOf } from '../../contract/drift/fields.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { shapeSchema } from '../../contract/openapi.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { type SchemaName, schemas } from '../../contract/schemas/index.ts';
-import type { Column, OutputOptions, Result, Row } from '../../output/result.ts';
+import type { Column, OutputOptions, Result } from '../../output/result.ts';
 import { inferColumns } from '../../output/select.ts';
 
 /** Every shape with the operations it belongs to. */
-export const shapeRows: readonly Row[] = Object.keys(schemas).map((name) => ({
+export const shapeRows: readonly JsonObject[] = Object.keys(schemas).map((name) => ({
   name,
   used_by: usesOf(name),
 }));
@@ -46,7 +47,10 @@ export function shapeResult(name: SchemaName, output: OutputOptions): Result {
   };
 }
 
-const fieldRow = (field: string, { types, required, bounds, values, observed, ...facts }: Facts): Row => ({
+const fieldRow = (
+  field: string,
+  { types, required, bounds, values, observed, ...facts }: Facts,
+): JsonObject => ({
   field,
   type: [...types].join(' or ') + (facts.format === undefined ? '' : ` (${facts.format})`),
   required,

@@ -1,7 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
-import type { OutputOptions, Result, Row } from '../../output/result.ts';
+import type { OutputOptions, Result } from '../../output/result.ts';
 import { operationColumns, operationDetailColumns, operationRecord, operationRows } from './operation.ts';
 import { type Table, tables } from './tables.ts';
 
@@ -65,7 +66,15 @@ function overview(topics: Readonly<Record<string, Table>>): Result {
   };
 }
 
-function summaryOf({ method, path, summary, used_by: uses, values, sent_when: when, ...row }: Row): unknown {
+function summaryOf({
+  method,
+  path,
+  summary,
+  used_by: uses,
+  values,
+  sent_when: when,
+  ...row
+}: JsonObject): unknown {
   if (typeof method === 'string') return `${method} ${path}  ${summary}`;
   const { name: _, ...bounds } = row;
   const spelled = Object.entries(bounds).map(([bound, value]) => `${bound} ${value}`);

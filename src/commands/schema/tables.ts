@@ -1,8 +1,9 @@
 import * as enums from '../../contract/enums.ts';
 import { errorCodes, errorTypes } from '../../contract/error-codes.ts';
 import { webhookEvents } from '../../contract/events.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Column } from '../../output/result.ts';
 
 /** A part of the contract that is a plain table. */
 export interface Table {
@@ -10,14 +11,15 @@ export interface Table {
   readonly columns: readonly Column[];
   /** Field that names a row. */
   readonly id: string;
-  readonly rows: readonly Row[];
+  readonly rows: readonly JsonObject[];
 }
 
 const nameColumn: Column = { name: 'name', path: 'name', weight: 9 };
 
-const bounds = (bound: number | object): Row => (typeof bound === 'number' ? { value: bound } : { ...bound });
+const bounds = (bound: number | object): JsonObject =>
+  typeof bound === 'number' ? { value: bound } : { ...bound };
 
-const errorRows: readonly Row[] = [
+const errorRows: readonly JsonObject[] = [
   ...Object.entries(errorCodes).map(([code, row]) => ({ code, kind: 'code', ...row })),
   ...Object.entries(errorTypes).map(([code, { group, hint, ...row }]) => ({
     code,

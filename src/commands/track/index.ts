@@ -1,8 +1,9 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
 import type { Column } from '../../output/result.ts';
 
-const orderFacts: readonly Column[] = [
+const orderFacts: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
   { name: 'order', path: 'order_id', kind: 'id', weight: 9 },
   { name: 'status', path: 'current_status', kind: 'status', weight: 10 },
   { name: 'expected', path: 'estimated_delivery_date', kind: 'date', weight: 8 },
@@ -10,7 +11,7 @@ const orderFacts: readonly Column[] = [
   { name: 'country', path: 'destination.country', weight: 4 },
 ];
 
-const parcels: Column = {
+const parcels: Column<Shape<'PublicTrackingResponse'>> = {
   name: 'parcels',
   path: 'shipments',
   columns: [
@@ -23,7 +24,7 @@ const parcels: Column = {
 };
 
 /** For a row of a table, which holds one parcel; the last column has all. */
-const flatColumns: readonly Column[] = [
+const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
   ...orderFacts,
   { name: 'carrier', path: 'shipments.0.carrier', weight: 7 },
   { name: 'tracking number', path: 'shipments.0.tracking_number', weight: 7 },

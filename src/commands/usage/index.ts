@@ -1,8 +1,11 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import { optionFor } from '../../cli/from-contract.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { operations } from '../../contract/operations/index.ts';
+import type { Unchecked } from '../../contract/received.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
 import { sparkline } from '../../output/chart.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Column } from '../../output/result.ts';
 
 const { query } = operations['usage.get'];
 
@@ -43,7 +46,7 @@ export const command = defineRootCommand({
       },
     });
     const plain = context.io.stdout.isDumb === true;
-    const columns: readonly Column[] = [
+    const columns: readonly Column<Shape<'UserUsageResponse'>>[] = [
       { name: 'days', path: 'window_days', kind: 'count', weight: 5 },
       { name: 'since', path: 'since', kind: 'time', weight: 4 },
       {
@@ -58,9 +61,11 @@ export const command = defineRootCommand({
   },
 });
 
-function charted(metrics: unknown, plain: boolean): Row[] {
+type UsageMetric = Shape<'UserUsageResponse'>['metrics'][keyof Shape<'UserUsageResponse'>['metrics']];
+
+function charted(metrics: unknown, plain: boolean): JsonObject[] {
   return Object.entries(Object(metrics)).map(([name, metric]) => {
-    const { total, prev_total, series }: Row = Object(metric);
+    const { total, prev_total, series }: Unchecked<UsageMetric> = Object(metric);
     const numbers = Array.isArray(series) ? series.filter((it) => typeof it === 'number') : [];
     return {
       name,

@@ -1,7 +1,8 @@
 import { defineRootCommand } from '../../cli/define.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
 import type { Column } from '../../output/result.ts';
 
-const columns: readonly Column[] = [
+const columns: readonly Column<Shape<'Wallet'>>[] = [
   { name: 'spendable', path: 'spendable_balance', kind: 'money', weight: 9 },
   { name: 'balance', path: 'balance', kind: 'money' },
   { name: 'fee per order', path: 'order_fee_cents', kind: 'money', weight: 8 },

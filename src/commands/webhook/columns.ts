@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../state/events.ts';
 import { maskAddress } from '../../webhooks/secret.ts';
 
 /** An event's columns, for every format. */
-export const eventColumns: readonly Column[] = [
+export const eventColumns: readonly Column<StoredEvent>[] = [
   { name: 'id', path: 'id', kind: 'id', weight: 10 },
   { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 7 },
   { name: 'event', path: 'event', kind: 'status', weight: 9 },
@@ -16,7 +16,7 @@ export const eventColumns: readonly Column[] = [
 ];
 
 /** What a person wants of one event, line by line. */
-export const eventDetailColumns: readonly Column[] = [
+export const eventDetailColumns: readonly Column<StoredEvent>[] = [
   ...eventColumns,
   { name: 'sent to', path: 'forward.url' },
   { name: 'tries', path: 'forward.attempts', kind: 'count' },

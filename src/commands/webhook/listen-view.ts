@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
-import type { Result, Row } from '../../output/result.ts';
+import type { Result } from '../../output/result.ts';
 import { safeText } from '../../output/safe-text.ts';
 import type { ListenRecord, ListenSummary, ShownEvent } from '../../webhooks/listen.ts';
 import { eventColumns } from './columns.ts';
@@ -16,7 +16,7 @@ export function listenResult(context: Context, records: AsyncGenerator<ListenRec
   if (format === 'table') return { kind: 'stream', chunks: lines(), exitCode };
   return { kind: 'list', rows: eventsOnly(), columns: eventColumns, exitCode, printed };
 
-  async function* every(): AsyncGenerator<Row> {
+  async function* every() {
     for await (const record of records) {
       conclude(record);
       yield { ...record };
@@ -34,7 +34,7 @@ export function listenResult(context: Context, records: AsyncGenerator<ListenRec
     context.signal.throwIfAborted();
   }
 
-  async function* eventsOnly(): AsyncGenerator<Row> {
+  async function* eventsOnly() {
     for await (const record of records) {
       conclude(record);
       if (record.type === 'ready') context.note(`listening on ${record.url}`);

@@ -1,8 +1,8 @@
 import { limits } from '../limits.ts';
-import type { Operation } from '../operation.ts';
+import { operationTable } from '../operation.ts';
 
 /** What concerns the caller: money, use, keys, sign-in, webhook address; and the description of the service. */
-export const accountHolderOperations = {
+export const accountHolderOperations = operationTable({
   'wallet.get': {
     method: 'GET',
     path: '/wallet/me',
@@ -117,4 +117,4 @@ export const accountHolderOperations = {
     errors: [],
     retry: 'safe',
   },
-} as const satisfies Record<string, Operation>;
+});

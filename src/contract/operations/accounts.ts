@@ -1,5 +1,5 @@
 import { limits } from '../limits.ts';
-import type { Operation, Parameter } from '../operation.ts';
+import { operationTable, type Parameter } from '../operation.ts';
 import { list, offset } from './parameters.ts';
 
 const shortId = {
@@ -9,7 +9,7 @@ const shortId = {
   description: 'short id of the managed account',
 } as const satisfies Parameter;
 
-export const accountOperations = {
+export const accountOperations = operationTable({
   'account.list': {
     method: 'GET',
     path: '/managed-accounts',
@@ -59,4 +59,4 @@ export const accountOperations = {
     errors: ['not_found', 'forbidden'],
     retry: 'never',
   },
-} as const satisfies Record<string, Operation>;
+});

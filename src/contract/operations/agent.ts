@@ -1,5 +1,5 @@
 import { limits } from '../limits.ts';
-import type { Operation, Parameter } from '../operation.ts';
+import { operationTable, type Parameter } from '../operation.ts';
 import { orderCreationErrors } from './orders.ts';
 import { freshnessRules } from './parameters.ts';
 import { productOperations } from './products.ts';
@@ -24,7 +24,7 @@ const productQuery = {
 
 const challenge = ['payment_failed', 'payment_method_required', 'invalid_payment_method'] as const;
 
-export const agentOperations = {
+export const agentOperations = operationTable({
   'agent.order.create': {
     ...dataCall,
     path: '/agent/orders',
@@ -76,4 +76,4 @@ export const agentOperations = {
     answer: { status: 200, type: 'json', schema: 'ProductDetailsPayload', essential: { status: 'text' } },
     errors: [...challenge, 'not_found', 'bad_request', 'unsupported_retailer'],
   },
-} as const satisfies Record<string, Operation>;
+});

@@ -1,10 +1,10 @@
 import { limits } from '../limits.ts';
-import type { Operation, Parameter } from '../operation.ts';
+import { operationTable, type Parameter } from '../operation.ts';
 import { list, offset } from './parameters.ts';
 
 const batchId = { type: 'uuid', required: true, description: 'id of the batch' } as const satisfies Parameter;
 
-export const bulkOperations = {
+export const bulkOperations = operationTable({
   'bulk.validate': {
     method: 'POST',
     path: '/orders/bulk/validate',
@@ -71,4 +71,4 @@ export const bulkOperations = {
     errors: ['not_found', 'forbidden'],
     retry: 'safe',
   },
-} as const satisfies Record<string, Operation>;
+});

@@ -1,7 +1,7 @@
-import type { Operation } from '../operation.ts';
+import { operationTable } from '../operation.ts';
 import { freshnessRules } from './parameters.ts';
 
-export const legacyOperations = {
+export const legacyOperations = operationTable({
   'legacy.product': {
     method: 'GET',
     path: '/v1/products/{product_id}',
@@ -51,4 +51,4 @@ export const legacyOperations = {
     retry: 'never',
     movesMoney: true,
   },
-} as const satisfies Record<string, Operation>;
+});

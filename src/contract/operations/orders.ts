@@ -1,6 +1,6 @@
 import { orderIncludes, orderReturnFilters, orderStatuses, trackingStatuses } from '../enums.ts';
 import { limits } from '../limits.ts';
-import type { Operation, Parameter } from '../operation.ts';
+import { operationTable, type Parameter } from '../operation.ts';
 import { list, offset, orderId } from './parameters.ts';
 
 const filters = {
@@ -64,7 +64,7 @@ const creationErrors = [
   'bad_request',
 ] as const;
 
-export const orderOperations = {
+export const orderOperations = operationTable({
   'order.create': {
     method: 'POST',
     path: '/orders',
@@ -164,6 +164,6 @@ export const orderOperations = {
     errors: ['not_found'],
     retry: 'safe',
   },
-} as const satisfies Record<string, Operation>;
+});
 
 export const orderCreationErrors = creationErrors;

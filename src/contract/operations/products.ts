@@ -1,6 +1,6 @@
 import { searchSorts } from '../enums.ts';
 import { limits } from '../limits.ts';
-import type { Operation, Parameter } from '../operation.ts';
+import { operationTable, type Parameter } from '../operation.ts';
 import { freeShipping, freshness, freshnessRules, retailer } from './parameters.ts';
 
 const productId = {
@@ -31,7 +31,7 @@ const crossRetailerQuery = {
 
 const paid = ['insufficient_funds', 'payment_failed', 'payment_method_required'] as const;
 
-export const productOperations = {
+export const productOperations = operationTable({
   search: {
     method: 'GET',
     path: '/search',
@@ -90,4 +90,4 @@ export const productOperations = {
     errors: [...paid, 'not_found', 'bad_request', 'unsupported_retailer'],
     retry: 'safe',
   },
-} as const satisfies Record<string, Operation>;
+});

@@ -1,8 +1,8 @@
 import { limits } from '../limits.ts';
-import type { Operation } from '../operation.ts';
+import { operationTable } from '../operation.ts';
 import { list, offset } from './parameters.ts';
 
-export const retailerOperations = {
+export const retailerOperations = operationTable({
   'retailer.list': {
     method: 'GET',
     path: '/retailers',
@@ -45,4 +45,4 @@ export const retailerOperations = {
     errors: ['bad_request'],
     retry: 'safe',
   },
-} as const satisfies Record<string, Operation>;
+});

@@ -1,9 +1,9 @@
 import { returnStatuses } from '../enums.ts';
 import { limits } from '../limits.ts';
-import type { Operation } from '../operation.ts';
+import { operationTable } from '../operation.ts';
 import { list, offset } from './parameters.ts';
 
-export const returnOperations = {
+export const returnOperations = operationTable({
   'return.create': {
     method: 'POST',
     path: '/returns',
@@ -45,4 +45,4 @@ export const returnOperations = {
     errors: ['not_found', 'forbidden'],
     retry: 'safe',
   },
-} as const satisfies Record<string, Operation>;
+});

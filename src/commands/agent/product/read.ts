@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import type { Row } from '../../../output/result.ts';
+import type { Received } from '../../../contract/received.ts';
 import { paidCall } from '../../../paying/paid-call.ts';
 import { noProduct } from '../../product-failure.ts';
 import { type Freshness, freshnessFields } from '../../product-freshness.ts';
@@ -13,10 +13,10 @@ export async function readPaid(
   name: 'agent.product.get' | 'agent.product.offers',
   productId: string,
   { retailer, maxAge, newerThan, async, ...pay }: Wanted,
-): Promise<Row> {
+): Promise<Received<'agent.product.get'> | Received<'agent.product.offers'>> {
   const fields = freshnessFields({ retailer, maxAge, newerThan });
   const query = { product_id: productId, ...fields, ...(async && { async }) };
-  const payload: Row = await paidCall(context, name, { query }, paymentFrom(pay));
+  const payload = await paidCall(context, name, { query }, paymentFrom(pay));
   if (payload.status === 'failed') throw noProduct(productId, payload);
   return payload;
 }

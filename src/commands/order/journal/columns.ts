@@ -1,7 +1,7 @@
-import type { Column, Row } from '../../../output/result.ts';
+import type { Column } from '../../../output/result.ts';
 import type { JournalRecord } from '../../../state/journal-record.ts';
 
-export const journalColumns: readonly Column[] = [
+export const journalColumns: readonly Column<JournalRecord>[] = [
   { name: 'key', path: 'key', weight: 10 },
   { name: 'state', path: 'state', kind: 'status', weight: 9 },
   { name: 'written', path: 'created_at', kind: 'time', isLocal: true, weight: 8 },
@@ -21,4 +21,4 @@ function whatOf({ products, rows, filename }: Readonly<Record<string, unknown>>)
 }
 
 /** A record as it is shown: whose account it is for is told by the key. */
-export const shown = ({ account: _, ...record }: JournalRecord): Row => record;
+export const shown = ({ account: _, ...record }: JournalRecord): Omit<JournalRecord, 'account'> => record;

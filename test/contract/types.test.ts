@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { operationTable } from '../../src/contract/operation.ts';
+import { operations } from '../../src/contract/operations/index.ts';
+import { type Received, type ReceivedRow, valueAt } from '../../src/contract/received.ts';
+import type { Shape } from '../../src/contract/schemas/index.ts';
+import type { Client } from '../../src/http/client.ts';
+import { pages } from '../../src/http/paging.ts';
+import type { Column } from '../../src/output/result.ts';
+
+type Order = Shape<'OrderResponse'>;
+
+/** The type checker is what tests these: each @ts-expect-error fails when the line below it compiles. */
+const columns: readonly Column<Order>[] = [
+  { name: 'status', path: 'status' },
+  { name: 'url', path: 'items.0.url' },
+  { name: 'computed', path: 'no_wire_path', value: (order) => order.status },
+  // @ts-expect-error a misspelt path
+  { name: 'status', path: 'stattus' },
+  // @ts-expect-error a misspelt path inside a list
+  { name: 'url', path: 'items.0.urll' },
+  // @ts-expect-error a misspelt path inside a record
+  { name: 'total', path: 'job_result.price_components.totall', kind: 'money' },
+  // @ts-expect-error a misspelt field in a computed column
+  { name: 'computed', path: 'no_wire_path', value: (order) => order.stattus },
+  // @ts-expect-error the currency of a money column
+  { name: 'total', path: 'max_price', kind: 'money', currency: 'currencyy' },
+];
+
+function records(order: Received<'order.get'>, row: ReceivedRow<'order.list'>): unknown[] {
+  const certain: string = order.id;
+  // @ts-expect-error what is not essential may be missing, or of another type
+  const uncertain: string = order.po_number;
+  // @ts-expect-error a row's id is not certain either
+  const id: string = row.id;
+  return [
+    certain,
+    uncertain,
+    id,
+    valueAt<Order>(order, 'job_result.price_components.total'),
+    // @ts-expect-error a misspelt path
+    valueAt<Order>(order, 'job_result.price_components.totall'),
+    // @ts-expect-error a misspelt field
+    order.stattus,
+    // @ts-expect-error a misspelt field of a row
+    row.stattus,
+  ];
+}
+
+async function calls(client: Client): Promise<void> {
+  await client.call('order.list', { query: { status_filter: 'pending' } });
+  // @ts-expect-error a misspelt filter
+  await client.call('order.list', { query: { status_filterr: 'pending' } });
+  for await (const { rows } of pages(client, 'order.list', {}, { all: true })) {
+    // @ts-expect-error a misspelt field of a paged row
+    for (const { stattus } of rows) expect(stattus).toBeUndefined();
+  }
+}
+
+const row = {
+  method: 'GET',
+  path: '/things/{thing_id}',
+  surface: 'current',
+  summary: 'A row of the table',
+  auth: 'bearer',
+  pathParameters: { thing_id: { type: 'uuid', description: 'id' } },
+  query: { from: { type: 'string', description: 'from' }, to: { type: 'string', description: 'to' } },
+  answer: { status: 200, type: 'json', schema: 'OrderListResponse' },
+  errors: [],
+  retry: 'safe',
+} as const;
+
+const answer = { status: 200, type: 'json', schema: 'OrderListResponse' } as const;
+
+const rows = [
+  operationTable({ ok: row }),
+  operationTable({ ok: { ...row, rules: [{ together: ['from', 'to'] }] } }),
+  // @ts-expect-error a rule over a parameter that the row does not have
+  operationTable({ wrong: { ...row, rules: [{ together: ['from', 'tto'] }] } }),
+  // @ts-expect-error a name in the path template that is no parameter
+  operationTable({ wrong: { ...row, path: '/things/{thingg_id}' } }),
+  operationTable({ ok: { ...row, answer: { ...answer, rows: 'orders' } } }),
+  // @ts-expect-error rows that the shape does not have
+  operationTable({ wrong: { ...row, answer: { ...answer, rows: 'orderss' } } }),
+  operationTable({ ok: { ...row, answer: { ...answer, essential: { total: 'number' } } } }),
+  // @ts-expect-error an essential field that the shape does not have
+  operationTable({ wrong: { ...row, answer: { ...answer, essential: { totall: 'number' } } } }),
+];
+
+test('what is refused above is refused by the type checker alone', () => {
+  expect(columns.map(({ name }) => name)).toContain('url');
+  expect(rows.every((table) => Object.values(table).length === 1)).toBe(true);
+  expect([records, calls]).toHaveLength(2);
+});
+
+test('a path reads own properties through records and lists', () => {
+  const order = { items: [{ url: 'https://shop.test/a' }], status: 'pending' };
+  expect(valueAt<Order>(order, 'items.0.url')).toBe('https://shop.test/a');
+  expect(valueAt<Order>(order, 'items.1.url')).toBeUndefined();
+  expect(valueAt<{ constructor: { name: string } }>(order, 'constructor.name')).toBeUndefined();
+  expect(valueAt<Order>(null, 'status')).toBeUndefined();
+});
+
+test('the table of operations is returned as it was written', () => {
+  expect(operations['order.get'].answer.essential).toEqual({ id: 'id', status: 'text' });
+});
