@@ -4,11 +4,19 @@ import type { OperationName } from '../../src/contract/operations/index.ts';
 import { findRoute } from '../../src/sandbox/http/routes.ts';
 import type { TestService } from '../service/service.ts';
 import type { Mutation } from './mutations.ts';
+import { changedRefusal, type RefusalSample } from './refusals.ts';
 
 /** A good answer of an operation, as the sandbox gave it. */
 export interface Sample {
   readonly operation: OperationName;
   readonly body: unknown;
+}
+
+/** Whose answers come changed, and how: those that the sandbox gives, or a refusal in place of them. */
+export interface Attempt {
+  readonly operation: OperationName;
+  readonly mutation: Mutation;
+  readonly refusal?: RefusalSample;
 }
 
 /**
@@ -20,7 +28,9 @@ export class DistortingService {
   readonly #server: Server;
   /** The good answers since they were last taken. */
   readonly samples: Sample[] = [];
-  target: { readonly operation: OperationName; readonly mutation: Mutation } | undefined;
+  /** What was called since this was last emptied. */
+  readonly called = new Set<OperationName>();
+  target: Attempt | undefined;
 
   private constructor(service: TestService) {
     this.#service = service;
@@ -51,6 +61,11 @@ export class DistortingService {
     const { method = '', url = '', headers } = request;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
+    const found = findRoute(method, new URL(url, 'http://x').pathname);
+    const name = 'kind' in found && found.kind === 'operation' ? found.name : undefined;
+    if (name) this.called.add(name);
+    const { operation, mutation, refusal } = this.target ?? {};
+    if (name && mutation && refusal && operation === name) return changedRefusal(name, refusal, mutation);
     const answer = await fetch(`${this.#service.baseUrl}${url}`, {
       method,
       headers: passedOn(headers),
@@ -60,18 +75,12 @@ export class DistortingService {
     this.#service.pass(3000);
     const text = await answer.text();
     const passed = { status: answer.status, headers: givenBack(answer), text };
-    const found = findRoute(method, new URL(url, 'http://x').pathname);
-    if (
-      !answer.ok ||
-      !('kind' in found && found.kind === 'operation') ||
-      !answer.headers.get('content-type')?.includes('json')
-    )
-      return passed;
+    if (!name || !answer.ok || !answer.headers.get('content-type')?.includes('json')) return passed;
     const body: unknown = withHaste(JSON.parse(text));
-    this.samples.push({ operation: found.name, body });
-    if (found.name === 'device.code') await this.#approve(Object(body).user_code);
-    if (this.target?.operation !== found.name) return { ...passed, text: JSON.stringify(body) };
-    return { ...passed, text: JSON.stringify(this.target.mutation.apply(body)) ?? '' };
+    this.samples.push({ operation: name, body });
+    if (name === 'device.code') await this.#approve(Object(body).user_code);
+    const changed = mutation && operation === name ? mutation.apply(body) : body;
+    return { ...passed, text: JSON.stringify(changed) ?? '' };
   }
 
   /** A person is quick. */

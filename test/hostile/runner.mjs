@@ -38,7 +38,7 @@ function surroundings({ argv, env, stdin }) {
 
 process.on('message', async ({ limitMs, ...line }) => {
   const { fake, out, err } = surroundings(line);
-  const started = performance.now();
+  const started = process.cpuUsage();
   const ended = await new Promise((resolve) => {
     const timer = setTimeout(
       () => resolve({ code: null, crash: `still running after ${limitMs} ms` }),
@@ -54,6 +54,7 @@ process.on('message', async ({ limitMs, ...line }) => {
       (error) => settle({ code: null, crash: String(error?.stack ?? error) }),
     );
   });
-  process.send({ ...ended, ms: performance.now() - started, stdout: out.text(), stderr: err.text() });
+  const { user, system } = process.cpuUsage(started);
+  process.send({ ...ended, busyMs: (user + system) / 1000, stdout: out.text(), stderr: err.text() });
 });
 process.send({ ready: true });
