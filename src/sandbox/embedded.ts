@@ -30,7 +30,7 @@ interface EmbeddedOptions {
 
 /**
  * The sandbox inside this process, on the data that `sandbox serve` shares. It lives on while a command waits, as a
- * served one does: what is due happens in its order, whoever sends a request, and webhooks are delivered.
+ * served one does: what is due happens in its order, with or without requests, and webhooks are delivered.
  * @throws DatabaseError.
  */
 export async function openEmbedded({

@@ -57,7 +57,7 @@ export async function openSandbox({
   waiting,
 }: OpenOptions): Promise<OpenSandbox> {
   const signal = waiting?.signal;
-  // A wait that the user has ended is nobody's bug.
+  // A wait that the user has ended is not a bug.
   const reportBug = (error: unknown): void => {
     if (!signal?.aborted || error !== signal.reason) report(error);
   };

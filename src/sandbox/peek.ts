@@ -21,7 +21,7 @@ const queries: Readonly<Record<Kind, string>> = {
 
 /**
  * What a key has in the embedded sandbox, newest first, read in passing: the file is opened read-only, and nothing
- * that is due is brought up to date. @param open opens a file read-only. @throws where there is none, or an older one.
+ * that is due is brought up to date. @param open opens a file read-only. @throws where the file is missing or of an older version.
  */
 export async function peekSandbox(
   open: (file: string) => Sqlite,

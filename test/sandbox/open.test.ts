@@ -38,3 +38,30 @@ test('a sandbox that is closed answers first what it was asked', async () => {
   for (const answer of await Promise.all(asked)) expect(answer.status).toBe(200);
   expect(bugs).toEqual([]);
 });
+
+test('ten sandboxes side by side in one process share nothing', async () => {
+  const all = await Promise.all(Array.from({ length: 10 }, place));
+  const created = await Promise.all(
+    all.map(({ send }, index) =>
+      send('POST', '/orders', {
+        products: [{ url: 'http://127.0.0.1:4848/shop/test-success' }],
+        shipping_address: address,
+        max_price: 5000 + index,
+      }),
+    ),
+  );
+  for (const [index, { send, clock, bugs, opened }] of all.entries()) {
+    clock.now += index * 60_000;
+    const { body, headers } = await send('GET', '/orders');
+    const { orders, total } = JSON.parse(String(body));
+    expect(total).toBe(1);
+    expect(orders[0]).toMatchObject({
+      id: JSON.parse(String(created[index]?.body)).id,
+      max_price: 5000 + index,
+      status: index === 0 ? 'pending' : 'order_placed',
+    });
+    expect(headers.date).toBe(new Date(clock.now).toUTCString());
+    expect(bugs).toEqual([]);
+    await opened.close();
+  }
+});

@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkName, eachId, readIds } from '../../cli/ids.ts';
+import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/control.ts';
 import { errorTypes } from '../../contract/error-codes.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/sandbox-triggers.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
 import { walletCents } from './wallet-cents.ts';

@@ -108,7 +108,7 @@ async function placing(service: Service, row: StoredRow): Promise<() => void> {
   }
 }
 
-/** The order that is there already is named: whoever sent the row again can find it. */
+/** Names the order that exists already, so that the sender of the row can find it. */
 const described = ({ code, message, details }: Refusal): string =>
   code === 'already_exists' ? `${message} It is order ${details.identifier}.` : message;
 

@@ -9,7 +9,7 @@ type Upload = Pick<Shape<'BulkUploadRequest'>, 'filename' | 'notify_on_complete'
 /** Rows are placed this long after their batch was created, and one after the other at this distance, ms. */
 const [firstRowMs, nextRowMs] = [300, 2];
 
-/** Keeps a batch; rows that are no orders have failed from the start. Within a transaction. @returns its id. */
+/** Keeps a batch; rows that cannot be orders have failed from the start. Within a transaction. @returns its id. */
 export function insertBatch(
   store: Store,
   identity: Identity,
@@ -69,7 +69,7 @@ export function listBatches(
   return { batches: rows.map(batchOf), total: Number(total) };
 }
 
-/** The caller's batch with its rows as they are now; undefined where there is none of that id. */
+/** The caller's batch with its rows as they are now; undefined for an unknown id. */
 export function findBatch(store: Store, userId: string, id: string): Batch | undefined {
   const row = store.get(`${counted} WHERE b.id = ? AND b.user_id = ? GROUP BY b.seq`, id, userId);
   if (!row) return undefined;

@@ -29,7 +29,7 @@ export function tick(service: Service): () => Promise<void> {
       })
       .catch(report);
   }, tickMs);
-  // Whoever waits keeps the process; this alone must not.
+  // The timer alone must not keep the process alive.
   timer.unref();
   return () => {
     clearInterval(timer);

@@ -1,6 +1,6 @@
+import { type SandboxTrigger, sandboxTriggers } from '../../contract/control.ts';
 import { type ErrorType, errorTypes } from '../../contract/error-codes.ts';
 import { fullestSandboxWalletCents } from '../../contract/limits.ts';
-import { type SandboxTrigger, sandboxTriggers } from '../../contract/sandbox-triggers.ts';
 import { findAccount } from '../accounts/records.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';
 import { usualLimits } from '../http/body-limits.ts';

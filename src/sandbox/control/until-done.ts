@@ -1,4 +1,4 @@
-/** Resolves with the work, whatever came of it, or after `mostMs`. Errors belong to whoever began it. */
+/** Resolves once the work is done or has failed, and after `mostMs` at the latest. Its errors are its caller's. */
 export function untilDone(work: Promise<unknown>, mostMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, Math.max(0, mostMs));

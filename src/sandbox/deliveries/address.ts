@@ -15,7 +15,7 @@ export function mayReach(ip: string, { loopback, external }: WebhookReach, isNam
   return external && (kind === 'public' || (kind === 'private' && isNamed));
 }
 
-/** The same, for a receiver that whoever runs the sandbox has named: it may be anywhere but among what is forbidden. */
+/** The reach for one URL. A receiver that was named to the sandbox may be anywhere but at a forbidden address. */
 export const reachOf = (url: URL, reach: WebhookReach): WebhookReach & { readonly isNamed: boolean } =>
   reach.named.includes(url.host) || reach.named.includes(url.hostname)
     ? { ...reach, loopback: true, external: true, isNamed: true }

@@ -130,13 +130,13 @@ export class Outbox {
     const { post } = await import('./post.ts');
     const { clock, config } = this.#options;
     const began = performance.now();
-    const posted = await post(claimed, {
+    const result = await post(claimed, {
       reach: config.webhooks,
       limitMs: attemptLimitMs,
       closing,
     });
     const tookMs = Math.round(performance.now() - began);
-    if (posted) this.#attempted.push({ claimed, posted, at: clock.now(), tookMs });
+    if (result) this.#attempted.push({ claimed, result, at: clock.now(), tookMs });
   }
 
   async #closeInAMoment(): Promise<void> {

@@ -7,12 +7,12 @@ import { checkedLookup } from '../../network/lookup.ts';
 import { mayReach, reachOf, refusedAddress, type WebhookReach } from './address.ts';
 
 /** What came of one attempt. `error` is null where it was delivered, and never shows more of the address than its host. */
-export interface Posted {
+export interface AttemptResult {
   readonly status: number | null;
   readonly error: string | null;
 }
 
-interface Letter {
+interface OutgoingWebhook {
   readonly url: string;
   readonly event: string;
   readonly eventId: string;
@@ -23,7 +23,7 @@ interface PostOptions {
   readonly reach: WebhookReach;
   /** For the whole attempt, ms. */
   readonly limitMs: number;
-  /** Ends the attempt without an outcome. Of this attempt alone: a signal keeps whoever listens to it. */
+  /** Ends the attempt without an outcome. One signal for each attempt, because a signal keeps its listeners. */
   readonly closing: AbortSignal;
 }
 
@@ -31,21 +31,24 @@ interface PostOptions {
 const mostRead = 64 * 1024;
 
 /** Sends one webhook, once; redirects are not followed. @returns undefined where `closing` ended it. Never throws. */
-export async function post(letter: Letter, options: PostOptions): Promise<Posted | undefined> {
+export async function post(
+  webhook: OutgoingWebhook,
+  options: PostOptions,
+): Promise<AttemptResult | undefined> {
   try {
-    return outcomeOf(await statusOf(letter, options));
+    return outcomeOf(await statusOf(webhook, options));
   } catch (error) {
     return options.closing.aborted ? undefined : { status: null, error: reason(error) };
   }
 }
 
-function outcomeOf(status: number): Posted {
+function outcomeOf(status: number): AttemptResult {
   if (status >= 200 && status < 300) return { status, error: null };
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : '';
   return { status, error: `HTTP ${status}${redirect}` };
 }
 
-/** Why nothing was delivered, in words of ours. */
+/** Why nothing was delivered. */
 class Undelivered extends Error {
   override readonly name = 'Undelivered';
 }
@@ -58,7 +61,7 @@ function reason(error: unknown): string {
 }
 
 async function statusOf(
-  { url: address, event, eventId, body }: Letter,
+  { url: address, event, eventId, body }: OutgoingWebhook,
   options: PostOptions,
 ): Promise<number> {
   const { reach, limitMs, closing } = options;

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts';
 import { retryDelay } from './backoff.ts';
-import type { Posted } from './post.ts';
+import type { AttemptResult } from './post.ts';
 
 /** A delivery that this process may attempt, and no other until its lease ends. */
 export interface Claimed {
@@ -20,7 +20,7 @@ export interface Times {
   readonly real: number;
 }
 
-/** Longer than an attempt may take; after it, whoever held a delivery is taken to be gone. ms of the machine's time. */
+/** How long a process keeps a claimed delivery, ms of the machine's time; longer than an attempt may take. */
 const leaseMs = 15_000;
 
 /** A lease that ends later than any can was taken before the machine's clock was set back. */
@@ -60,7 +60,7 @@ export function release(store: Store, lease: string): void {
 
 export interface Attempted {
   readonly claimed: Claimed;
-  readonly posted: Posted;
+  readonly result: AttemptResult;
   /** When the attempt ended, ms of the sandbox's time. */
   readonly at: number;
   /** How long it took, ms of the machine's time. */
@@ -74,7 +74,7 @@ export interface Attempted {
 export function note(
   store: Store,
   lease: string,
-  { claimed, posted, at, tookMs }: Attempted,
+  { claimed, result, at, tookMs }: Attempted,
   speed: number,
 ): void {
   // The delivery is gone where the store was emptied meanwhile, or an earlier state of it brought back.
@@ -82,14 +82,14 @@ export function note(
     `INSERT INTO delivery_attempts (delivery_seq, at, status, error, took_ms)
      SELECT seq, ?, ?, ?, ? FROM deliveries WHERE seq = ? AND order_id = ? AND event = ?`,
     at,
-    posted.status,
-    posted.error,
+    result.status,
+    result.error,
     tookMs,
     claimed.seq,
     claimed.orderId,
     claimed.event,
   );
-  const isTaken = posted.error === null;
+  const isTaken = result.error === null;
   const attempts = claimed.attempts + 1;
   const wait = isTaken ? null : retryDelay(attempts, speed);
   const { changes } = store.run(
@@ -105,7 +105,7 @@ export function note(
   if (changes === 1 && wait === null) callNext(store, claimed);
 }
 
-/** The next of the same order to the same address is no longer behind once the one before it has ended. */
+/** The next of the same order to the same address can be sent once the one before it is over. */
 function callNext(store: Store, { orderId, url }: Claimed): void {
   store.run(
     `UPDATE deliveries SET behind = 0 WHERE seq = (

@@ -13,7 +13,7 @@ const lifeSeconds = 900;
 /** What a person types: consonants that are not taken for one another. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 
-/** How many codes of one address may wait at a time; more are no people's. */
+/** How many codes of one address may wait at a time; people need no more. */
 const waitingAtOnce = 100;
 
 /**

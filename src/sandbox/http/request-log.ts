@@ -54,7 +54,7 @@ export class RequestLog {
         userId = id;
       },
       done: (response) => {
-        // What a person looks at is no request of a program, and a live page would soon be all there is.
+        // Pages are left out: a live page is fetched every second and would soon fill the log.
         if (response && method !== 'POST' && isPage(response)) return;
         this.#keep({
           at,
@@ -119,7 +119,7 @@ function decodedPath(pathname: string): string {
   try {
     return decodeURIComponent(pathname);
   } catch {
-    // It is no text, so there is nothing in it to be shown.
+    // It cannot be decoded, so nothing of it is shown.
     return '…';
   }
 }

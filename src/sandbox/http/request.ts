@@ -62,7 +62,7 @@ export async function readBody(
   }
   const value = readValue(declared, request, limits);
   if (value === null && declared.optional) return { value: {}, issues: [] };
-  // The shapes are the largest part of the program: whoever only reads orders never loads them.
+  // The shapes are the largest part of the program: a process that only reads orders never loads them.
   const { checkShape } = await import('../../contract/schemas/check.ts');
   const checked = checkShape(declared.schema, value, 'body');
   return checked.issues ? { value: undefined, issues: checked.issues } : { value: checked.value, issues: [] };

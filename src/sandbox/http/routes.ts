@@ -1,6 +1,6 @@
+import { triggerPath } from '../../contract/control.ts';
 import type { Method } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
-import { triggerPath } from '../../contract/sandbox-triggers.ts';
 import { type PageName, pageRows } from '../pages/routes.ts';
 import { labelPath } from '../returns/labels.ts';
 

@@ -24,7 +24,7 @@ export interface ConnectionLimits {
   readonly requestMs: number;
   /** Between two requests. */
   readonly idleMs: number;
-  /** For whoever was refused to hang up. */
+  /** For a refused caller to hang up. */
   readonly lingerMs: number;
 }
 
@@ -92,7 +92,7 @@ export function listen(server: Server, port: number, host: string): Promise<void
   });
 }
 
-/** Takes no new requests; whoever still reads gets a moment to finish. */
+/** Takes no new requests; callers that still read get a moment to finish. */
 export function stop(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
@@ -114,7 +114,7 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex, lingerMs
   socket.end(
     `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\nx-request-id: ${randomUUID()}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
-  // Whoever was too slow may never hang up.
+  // A caller that was too slow may never hang up.
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
@@ -173,7 +173,7 @@ async function spoil(
   else reset(response.socket);
 }
 
-/** The store's own trouble, without the name of a file that is no caller's business. */
+/** The store's own trouble, without the name of the file. */
 function storeUnavailable(error: unknown): SandboxResponse {
   if (!(error instanceof DatabaseError)) throw error;
   const message = `The sandbox cannot use its data now: ${error.reason}.`;

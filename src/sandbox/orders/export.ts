@@ -14,7 +14,7 @@ const columns: Readonly<Record<string, Cell>> = {
   product_urls: (order) => joined(order.items.map(({ url }) => url)),
   quantities: (order) => joined(order.items.map(({ quantity }) => quantity)),
   max_price: (order) => order.max_price,
-  // What an order that came to nothing was quoted at is no total.
+  // A quote is not a total: only a placed order has one.
   total: ({ status, job_result: result }) =>
     status === 'order_placed' ? result?.price_components?.total : null,
   currency: (order) => order.job_result?.price_components?.currency,

@@ -5,7 +5,7 @@ import { Refusal } from '../http/refusal.ts';
 import type { Service } from '../service.ts';
 import type { LineFacts, OrderBody, OrderPlan, Surroundings } from './lifecycle/index.ts';
 
-/** The managed account that an order names. @throws Refusal where there is none of that name. */
+/** The managed account that an order names. @throws Refusal for an unknown account. */
 export function orderAccount({ store }: Service, userId: string, body: OrderBody): Account | undefined {
   const id = body.retailer_credentials_id;
   if (id == null) return undefined;

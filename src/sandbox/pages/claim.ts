@@ -30,7 +30,7 @@ export const claimPage: Page<'claim'> = async (visit) => {
   );
 };
 
-/** Whoever comes later sees enough to know their own address by, and nobody else's. */
+/** A later visitor sees enough to recognise an own address, and no more. */
 const claimedBefore = (email: string): SandboxResponse =>
   htmlPage(
     'Claimed',

@@ -27,7 +27,7 @@ function isOurs(request: SandboxRequest): boolean {
   return from === undefined || (URL.canParse(from) && new URL(from).host === headerOf(request, 'host'));
 }
 
-/** An email of a form; undefined for a text that is none. */
+/** An email of a form; undefined for a text that is not an email address. */
 export function emailIn(form: URLSearchParams): string | undefined {
   const email = (form.get('email') ?? '').trim();
   const isShort = characterCount(email) <= limits.userEmailLength.max;

@@ -2,7 +2,7 @@ import { operations } from '../../contract/operations/index.ts';
 import { shopPath } from '../config.ts';
 import type { Link } from './html.ts';
 
-/** Where the pages of whoever works with the sandbox lead to. */
+/** The links of pages for those who work with the sandbox. */
 export const siteLinks: readonly Link[] = [
   { path: '/', text: 'Console' },
   { path: shopPath, text: 'Shop' },

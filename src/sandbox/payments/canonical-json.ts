@@ -10,7 +10,7 @@ export function canonicalJson(value: unknown): string {
 
 export const encodeJson = (value: unknown): string => Buffer.from(canonicalJson(value)).toString('base64url');
 
-/** The JSON object behind base64url; undefined where it is none. */
+/** The JSON object behind base64url; undefined for anything else. */
 export function decodeObject(encoded: string): Readonly<Record<string, unknown>> | undefined {
   if (!/^[A-Za-z0-9_-]+=*$/.test(encoded)) return undefined;
   try {

@@ -11,7 +11,7 @@ export interface Credential {
 
 const scheme = /^Payment +(\S+)$/i;
 
-/** The credential of a request: undefined without one, `malformed` where it cannot be read. Another scheme is none. */
+/** The credential of a request: undefined without one, `malformed` where it cannot be read. A credential of another scheme is ignored. */
 export function readCredential(request: SandboxRequest): Credential | 'malformed' | undefined {
   const parts = (headerOf(request, 'authorization') ?? '').split(',').map((part) => part.trim());
   const given = parts.find((part) => /^Payment(?: |$)/i.test(part));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { triggerPath } from '../../../src/contract/control.ts';
 import type { Operation } from '../../../src/contract/operation.ts';
 import { operations } from '../../../src/contract/operations/index.ts';
-import { triggerPath } from '../../../src/contract/sandbox-triggers.ts';
 import { readQuery, readTarget } from '../../../src/sandbox/http/request.ts';
 import { findRoute } from '../../../src/sandbox/http/routes.ts';
 

@@ -1,7 +1,7 @@
+import { sandboxTriggers } from '../../../contract/control.ts';
 import { cancellableOrderStatuses, type OrderStatus } from '../../../contract/enums.ts';
 import { uuidPattern } from '../../../contract/limits.ts';
 import { operations } from '../../../contract/operations/index.ts';
-import { sandboxTriggers } from '../../../contract/sandbox-triggers.ts';
 import { possibleTriggers } from '../../orders/force.ts';
 import { findOrder, type StoredOrder } from '../../orders/records.ts';
 import type { Service } from '../../service.ts';
