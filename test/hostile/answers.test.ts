@@ -105,7 +105,6 @@ async function run(line: CommandLine, format = 'table'): Promise<Ended> {
     ERRAND_API_KEY: key,
     ERRAND_LEGACY_BASE_URL: scene.url,
     ERRAND_LEGACY_TOKEN: key,
-    ERRAND_RETRIES: '0',
   };
   distorting.target = undefined;
   if (line.first) await runner.run({ argv: line.first(here), env });

@@ -135,7 +135,6 @@ beforeAll(async () => {
     ERRAND_LEGACY_BASE_URL: url,
     ERRAND_API_KEY: secrets.key,
     ERRAND_LEGACY_TOKEN: secrets.legacy,
-    ERRAND_RETRIES: '0',
     ERRAND_TIMEOUT: '5s',
   });
   writeFileSync(join(place.folder, 'password'), secrets.password);

@@ -22,7 +22,6 @@ beforeAll(async () => {
   place = makePlace({
     ERRAND_BASE_URL: `http://127.0.0.1:${port}`,
     ERRAND_API_KEY: key,
-    ERRAND_RETRIES: '0',
   });
 });
 afterAll(() => {

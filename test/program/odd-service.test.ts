@@ -120,7 +120,7 @@ const oddities: readonly (readonly [string, unknown])[] = [
 
 let place: Place;
 beforeEach(async () => {
-  place = makePlace({ ERRAND_API_KEY: 'xx_test_0123456789abcdef', ERRAND_RETRIES: '0' });
+  place = makePlace({ ERRAND_API_KEY: 'xx_test_0123456789abcdef' });
   writeFileSync(join(place.folder, 'orders.csv'), (await errand(place, ['bulk', 'template'])).stdout);
 });
 afterEach(() => place.remove());

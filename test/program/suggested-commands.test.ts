@@ -33,7 +33,6 @@ beforeAll(async () => {
   place = makePlace({
     ERRAND_BASE_URL: `http://127.0.0.1:${port}`,
     ERRAND_API_KEY: 'zz_test_0123456789abcdef',
-    ERRAND_RETRIES: '0',
   });
 });
 afterAll(() => {
