@@ -1,10 +1,11 @@
 import { headFirst } from './batches.ts';
 import { type CellOptions, cellText } from './cell.ts';
-import { gap, type Layout, layOut, type PlacedColumn } from './layout.ts';
+import { type Cell, drawRows } from './draw-rows.ts';
+import { type Layout, layOut, type PlacedColumn } from './layout.ts';
 import { type Paint, paintStatus } from './paint.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
-import { cut, cutStart, type Measure, measureFor, pad } from './width.ts';
+import { cut, cutStart, type Measure, measureFor } from './width.ts';
 import type { Writer } from './writer.ts';
 
 export interface TableOptions extends CellOptions {
@@ -13,6 +14,9 @@ export interface TableOptions extends CellOptions {
   readonly paint: Paint;
 }
 
+/** Rows that are drawn at a time. */
+const pageSize = 100;
+
 /** Rows as lines: a header, then one line each. For what is drawn whole; a list is printed with `printTable`. */
 export async function tableLines(
   rows: readonly unknown[],
@@ -20,7 +24,10 @@ export async function tableLines(
   options: TableOptions,
 ): Promise<{ readonly lines: string[]; readonly hidden: readonly string[] }> {
   const table = await Table.begin(rows, columns, options);
-  return { lines: [table.header, ...(await table.rows(rows))], hidden: table.layout.hidden };
+  const lines = await table.firstPage(rows.slice(0, pageSize));
+  for (let at = pageSize; at < rows.length; at += pageSize)
+    lines.push(...(await table.page(rows.slice(at, at + pageSize))));
+  return { lines, hidden: table.layout.hidden };
 }
 
 /**
@@ -36,12 +43,12 @@ export async function printTable(
   let table: Table | undefined;
   let count = 0;
   try {
-    for await (const batch of headFirst(rows, { size: 100, waitMs: 100 })) {
-      const begun: boolean = table !== undefined;
+    for await (const batch of headFirst(rows, { size: pageSize, waitMs: 100 })) {
+      const begun: Table | undefined = table;
       table ??= await Table.begin(batch, columns, options);
-      const lines = await table.rows(batch);
-      count += lines.length;
-      await out.write(`${(begun ? lines : [table.header, ...lines]).join('\n')}\n`);
+      const lines = await (begun ? table.page(batch) : table.firstPage(batch));
+      count += batch.length;
+      await out.write(`${lines.join('\n')}\n`);
       if (out.isClosed) break;
     }
   } finally {
@@ -52,16 +59,11 @@ export async function printTable(
 
 /** A table whose widths are settled. */
 class Table {
-  readonly header: string;
-
   private constructor(
     readonly layout: Layout,
     readonly columns: readonly Column[],
     readonly options: TableOptions,
-    measure: Measure,
-  ) {
-    this.header = options.paint.faint(this.#line(columns.map(heading), measure, (text) => text));
-  }
+  ) {}
 
   static async begin(
     rows: readonly unknown[],
@@ -76,33 +78,41 @@ class Table {
     const natural = texts.map((column, index) =>
       column.reduce((most, text) => Math.max(most, measure(text)), columns[index]?.room ?? 0),
     );
-    return new Table(layOut(columns, natural, options.width), columns, options, measure);
+    return new Table(layOut(columns, natural, options.width), columns, options);
+  }
+
+  /** @returns the header, then one line for each row. */
+  async firstPage(rows: readonly unknown[]): Promise<string[]> {
+    const [header = '', ...lines] = await this.#draw([this.columns.map(heading), ...this.#texts(rows)], 0);
+    return [this.options.paint.faint(header), ...lines];
   }
 
   /** @returns one line for each row. */
-  async rows(rows: readonly unknown[]): Promise<string[]> {
-    const cells = rows.map((row) => this.columns.map((column) => cellText(column, row, this.options)));
-    const measure = await measureFor(cells.flat());
-    return cells.map((texts) => this.#line(texts, measure, this.#painted));
+  page(rows: readonly unknown[]): Promise<string[]> {
+    return this.#draw(this.#texts(rows));
   }
 
-  #line(texts: readonly string[], measure: Measure, paint: (text: string, index: number) => string): string {
+  #texts(rows: readonly unknown[]): string[][] {
+    return rows.map((row) => this.columns.map((column) => cellText(column, row, this.options)));
+  }
+
+  async #draw(rows: readonly (readonly string[])[], header?: number): Promise<string[]> {
     const { shown } = this.layout;
-    const cells = shown.map((placed, position) => {
-      const text = this.#fit(texts[placed.index] ?? '', placed, measure);
-      const last = position === shown.length - 1 && placed.align === 'left';
-      return paint(last ? text : pad(text, placed.width, placed.align, measure), placed.index);
-    });
-    return cells.join(' '.repeat(gap)).trimEnd();
+    const measure = await measureFor(rows.flat());
+    const cells = rows.map((texts, line) =>
+      shown.map((placed): Cell => {
+        const text = this.#fit(texts[placed.index] ?? '', placed, measure);
+        const isStatus = line !== header && this.columns[placed.index]?.kind === 'status';
+        return isStatus ? { text, paint: paintStatus(text, this.options.paint) } : { text };
+      }),
+    );
+    return drawRows(cells, shown, measure);
   }
 
   #fit(text: string, { width, cuts, keeps }: PlacedColumn, measure: Measure): string {
     if (!cuts || this.options.width === undefined) return text;
     return (keeps === 'end' ? cutStart : cut)(text, width, measure);
   }
-
-  readonly #painted = (text: string, index: number): string =>
-    this.columns[index]?.kind === 'status' ? paintStatus(text.trimEnd(), this.options.paint)(text) : text;
 }
 
 const heading = ({ name }: Column): string => safeText(name.toUpperCase());

@@ -1,0 +1,56 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makePlace, type Place } from '../program/place.ts';
+import { errand, orderOf } from '../program/run.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = makePlace();
+  await errand(place, [
+    ...[
+      'address',
+      'add',
+      'home',
+      '--first-name',
+      'Ada',
+      '--last-name',
+      'Byron',
+      '--address-line1',
+      '1 Main St',
+    ],
+    ...['--city', 'Austin', '--state', 'TX', '--postal-code', '78701', '--phone-number', '5125550100'],
+  ]);
+  expect(await orderOf(place, 'test-slow')).not.toBe('');
+});
+afterAll(() => place.remove());
+
+/** The files of the built program that a run loads, as Node itself tells them. */
+async function filesLoaded(...args: string[]): Promise<string[]> {
+  const folder = join(place.folder, 'coverage', args.join('-'));
+  mkdirSync(folder, { recursive: true });
+  const traced = { ...place, environment: { ...place.environment, NODE_V8_COVERAGE: folder } };
+  const { code } = await errand(traced, args);
+  expect(code).toBe(0);
+  return readdirSync(folder).flatMap((name) => {
+    const { result }: { result: { url: string }[] } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    return result.map(({ url }) => url).filter((url) => url.includes('/dist/'));
+  });
+}
+
+const drawsTables = (files: readonly string[]): boolean =>
+  files.some((file) => file.includes('/cli-table3-'));
+
+test('a list that is a table is drawn by cli-table3', async () => {
+  expect(drawsTables(await filesLoaded('order', 'list'))).toBe(true);
+});
+
+test.each(['json', 'csv', 'id'])('-o %s loads no cli-table3', async (format) => {
+  const files = await filesLoaded('order', 'list', '-o', format);
+  expect(files.length).toBeGreaterThan(3);
+  expect(drawsTables(files)).toBe(false);
+});
+
+test('a table without rows loads no cli-table3', async () => {
+  expect(drawsTables(await filesLoaded('account', 'list'))).toBe(false);
+});
