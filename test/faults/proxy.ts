@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { retryWhile } from '../../src/retry-while.ts';
 import { reset } from '../../src/sandbox/http/faults/reset.ts';
 
 /** What happens to one request on its way. `before`: the service never sees it. `after`: the service has done the work. */
@@ -33,6 +34,10 @@ const creates: ReadonlySet<string> = new Set(['/orders', '/orders/bulk', '/agent
 /** Where a request is; a harness may do something to the client at that moment. */
 export type Moment = 'request-came' | 'work-done' | 'half-answered' | 'answered';
 
+/** A connection of another process may hold the port for a moment. */
+const isTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+
 interface Answer {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
@@ -55,11 +60,18 @@ export class FaultProxy {
   }
 
   async start(port = 0): Promise<string> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, '127.0.0.1', resolve);
-    });
+    await retryWhile(isTaken, () => this.#listen(port), {});
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  #listen(port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, '127.0.0.1', () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
   }
 
   async stop(): Promise<void> {
