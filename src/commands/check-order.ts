@@ -3,26 +3,10 @@ import type { Shape } from '../contract/schemas/index.ts';
 import type { ValidationIssue } from '../contract/validation.ts';
 import { UsageError } from '../errors.ts';
 import { addressFlag } from './address-options.ts';
-
-/** The flag that gives a field of the payload, where its name is not the field's own. */
-const flags: Readonly<Record<string, string>> = {
-  products: '--product',
-  max_price: '--max-price',
-  idempotency_key: '--idempotency-key',
-  retailer_credentials_id: '--account',
-  metadata: '--metadata',
-  po_number: '--po-number',
-  is_gift: '--gift',
-  gift_message: '--gift-message',
-  handling_days_max: '--handling-days-max',
-  customer_notifications: '--notify',
-  payment: '--payment-mode',
-  fulfillment: '--best-effort',
-  webhooks: '--webhook',
-};
+import { eachOrderField, orderFields } from './order-fields.ts';
 
 const flagFor = (field: string): string | undefined =>
-  Object.hasOwn(flags, field) ? flags[field] : undefined;
+  eachOrderField.find(([name]) => name === field)?.[1].flag;
 
 /**
  * Checks a whole payload against the contract before anything is sent.
@@ -50,11 +34,11 @@ function wholeCents(order: Shape<'OrderCreate'>, file: string | undefined): Shap
 function describeIssue({ loc, msg }: ValidationIssue, file: string | undefined): string {
   const [, top = '', next = ''] = loc.map(String);
   const path = loc.slice(1).join('.');
-  const flag = top === 'shipping_address' ? (addressFlag(next) ?? '--ship-to') : flagFor(top);
+  const flag = top === 'shipping_address' ? (addressFlag(next) ?? flagFor(top)) : flagFor(top);
   const places = [path, flag, file && (file === '-' ? 'stdin' : file)].filter(
     (place) => place !== undefined && place !== '',
   );
   const [name, ...where] = places;
-  const said = msg.replace('is_gift: true', `is_gift: true (${flags.is_gift})`);
+  const said = msg.replace('is_gift: true', `is_gift: true (${orderFields.is_gift.flag})`);
   return `${name}${where.length > 0 ? ` (${where.join(', ')})` : ''}: ${said}`;
 }

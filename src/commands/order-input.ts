@@ -5,16 +5,15 @@ import type { ShapeInput } from '../contract/schemas/index.ts';
 import { UsageError } from '../errors.ts';
 import { type AddressFields, addressFields, addressFlag, addressOptions } from './address-options.ts';
 import { addressProblems } from './address-rules.ts';
-import { completePayload } from './order-ask.ts';
-import { keyedFulfillment, payloadFromFlags } from './order-payload.ts';
-import { payloadOptions } from './order-payload-options.ts';
+import { completePayload } from './order-complete.ts';
+import { eachOrderField, type OrderFlags, orderFieldOptions } from './order-fields.ts';
 import { resolveAddress } from './ship-to.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof ShapeInput<'OrderCreate'>)[];
 
 /** What every command takes that places an order. */
 export const orderInputOptions = {
-  ...payloadOptions,
+  ...orderFieldOptions,
   shipTo: {
     kind: 'text',
     placeholder: 'name|file|-',
@@ -30,14 +29,13 @@ export const orderInputOptions = {
   ...addressOptions,
 } as const satisfies Options;
 
-type OrderInput = Parameters<typeof payloadFromFlags>[0] &
+type Fields = Readonly<Record<string, unknown>>;
+
+type OrderInput = OrderFlags &
   Parameters<typeof addressFields>[0] & { readonly file?: string; readonly shipTo?: string };
 
 /** File, flags, address and prompts to one payload, in that order of precedence. */
-export async function assembleOrder(
-  context: Context,
-  input: OrderInput,
-): Promise<Readonly<Record<string, unknown>>> {
+export async function assembleOrder(context: Context, input: OrderInput): Promise<Fields> {
   const file =
     input.file === undefined ? {} : (await readDocument(context, '--file', input.file, centFields)).value;
   const fields = addressFields(input);
@@ -48,8 +46,17 @@ export async function assembleOrder(
       : await resolveAddress(context, input.shipTo, fields);
   checkFields(fields, address);
   const payload = await payloadFromFlags(input, { ...file, ...(address && { shipping_address: address }) });
-  const keyed = keyedFulfillment(payload.fulfillment);
-  return completePayload(context, { ...payload, ...(keyed && { fulfillment: keyed }) }, context.argv);
+  return completePayload(context, payload, context.argv);
+}
+
+/** The payload that the flags give, merged over that of a file. Not yet checked as a whole. */
+async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields> {
+  const payload: Record<string, unknown> = { ...file };
+  for (const [name, field] of eachOrderField) {
+    const value = await field.value(flags, file[name]);
+    if (value !== undefined) payload[name] = value;
+  }
+  return payload;
 }
 
 /** @throws UsageError for an address field given by a flag that no carrier can use. */

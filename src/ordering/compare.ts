@@ -1,7 +1,7 @@
 import { own } from '../contract/json.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { canonicalJson } from '../state/canonical.ts';
-import type { OrderRecord } from './order-record.ts';
+import type { Order, OrderRecord } from './order-record.ts';
 import {
   type Same,
   sameEntries,
@@ -63,7 +63,7 @@ export function isAnotherOrder(body: Body, order: OrderRecord): boolean {
   );
 }
 
-const addressFields: Readonly<Record<string, Same>> = {
+const addressFields: { readonly [K in keyof Body['shipping_address']]?: Same } = {
   first_name: sameText,
   last_name: sameText,
   address_line1: samePlace,
@@ -75,7 +75,7 @@ const addressFields: Readonly<Record<string, Same>> = {
   phone_number: samePhone,
 };
 
-const orderFields: Readonly<Record<string, Same>> = {
+const orderFields: { readonly [K in keyof Body & keyof Order]?: Same } = {
   max_price: sameNumber,
   metadata: sameEntries,
   po_number: sameText,
@@ -85,7 +85,11 @@ const orderFields: Readonly<Record<string, Same>> = {
   retailer_credentials_id: sameText,
 };
 
-const lineFields: Readonly<Record<string, Same>> = { url: sameUrl, quantity: sameNumber, variant: sameTexts };
+const lineFields: { readonly [K in keyof Body['products'][number]]?: Same } = {
+  url: sameUrl,
+  quantity: sameNumber,
+  variant: sameTexts,
+};
 
 /** A service may list the lines in another order. */
 function lineDifferences({ products }: Body, { items: echoed }: OrderRecord): Difference[] {

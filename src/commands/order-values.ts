@@ -2,41 +2,26 @@ import { parseMoney } from '../cli/parse-money.ts';
 import { fulfillmentConcerns } from '../contract/enums.ts';
 import { webhookEventNames } from '../contract/events.ts';
 import { UsageError } from '../errors.ts';
-import type { PayloadFlags } from './order-payload-options.ts';
-import { parseProduct } from './product-flag.ts';
+
+/** What several options together give a field of an order, over what a file has. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The payload that the flags give, under wire names; merged over that of a file. Not yet checked as a whole. */
-export async function payloadFromFlags(flags: PayloadFlags, file: Fields): Promise<Fields> {
-  const payload: Record<string, unknown> = {
-    products: flags.product?.map(parseProduct),
-    max_price: flags.maxPrice,
-    idempotency_key: flags.idempotencyKey,
-    retailer_credentials_id: flags.account,
-    metadata: metadata(flags, asFields(file.metadata)),
-    po_number: flags.poNumber,
-    is_gift: flags.gift,
-    gift_message: flags.giftMessage,
-    handling_days_max: flags.handlingDaysMax,
-    customer_notifications: flags.notify && { email: flags.notify },
-    payment: await payment(flags, asFields(file.payment)),
-    fulfillment: fulfillment(flags, keyedFulfillment(file.fulfillment)),
-    webhooks: flags.webhook && { ...asFields(file.webhooks), ...checkEvents(flags.webhook) },
-  };
-  return {
-    ...file,
-    ...Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined)),
-  };
+interface MetadataFlags {
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly metadataJson?: Readonly<Record<string, string>>;
 }
 
-/** What the file has, and what the flags give over it: as text, or typed. */
-function metadata({ metadata: texts, metadataJson: typed }: PayloadFlags, file: Fields): Fields | undefined {
+/** Metadata as text, or typed. @throws UsageError for a name that is given both ways. */
+export function metadata(
+  { metadata: texts, metadataJson: typed }: MetadataFlags,
+  inFile: unknown,
+): Fields | undefined {
   if (!texts && !typed) return undefined;
   const twice = Object.keys(texts ?? {}).find((key) => Object.hasOwn(typed ?? {}, key));
   if (twice !== undefined) throw new UsageError(`--metadata and --metadata-json both give "${twice}"`);
   const values = Object.entries(typed ?? {}).map(([key, text]) => [key, parseTyped(key, text)]);
-  return { ...file, ...texts, ...Object.fromEntries(values) };
+  return { ...asFields(inFile), ...texts, ...Object.fromEntries(values) };
 }
 
 function parseTyped(key: string, text: string): unknown {
@@ -50,7 +35,15 @@ function parseTyped(key: string, text: string): unknown {
   }
 }
 
-async function payment(flags: PayloadFlags, file: Fields): Promise<Fields | undefined> {
+interface PaymentFlags {
+  readonly paymentMode?: string;
+  readonly paymentMethod?: string;
+  readonly paymentCustomer?: string;
+  readonly margin?: string;
+}
+
+/** How an order is paid. @throws UsageError for what needs a mode. */
+export async function payment(flags: PaymentFlags, inFile: unknown): Promise<Fields | undefined> {
   const given = {
     ...(flags.paymentMode && { mode: flags.paymentMode }),
     ...(flags.paymentMethod && { payment_method: flags.paymentMethod }),
@@ -58,7 +51,7 @@ async function payment(flags: PayloadFlags, file: Fields): Promise<Fields | unde
     ...(flags.margin && { margin: await parseMargin(flags.margin) }),
   };
   if (Object.keys(given).length === 0) return undefined;
-  const merged = { ...file, ...given };
+  const merged = { ...asFields(inFile), ...given };
   if (!('mode' in merged))
     throw new UsageError(
       '--payment-mode is missing: --payment-method, --payment-customer and --margin need it',
@@ -78,15 +71,24 @@ async function parseMargin(text: string): Promise<Fields> {
   return { type: 'flat', value: parseMoney(text, '--margin') };
 }
 
-function fulfillment(flags: PayloadFlags, file: Fields | undefined): Fields | undefined {
-  const { bestEffort, excludeMerchant } = flags;
+interface FulfillmentFlags {
+  readonly bestEffort?: readonly string[];
+  readonly excludeMerchant?: readonly string[];
+}
+
+/** What may be relaxed, under one key for each concern. @throws UsageError for a concern that the service does not know. */
+export function fulfillment(
+  { bestEffort, excludeMerchant }: FulfillmentFlags,
+  inFile: unknown,
+): Fields | undefined {
+  const file = keyedFulfillment(inFile);
   if (!bestEffort && !excludeMerchant) return file;
   const relaxed = Object.fromEntries((bestEffort ?? []).map((concern) => [concern, 'best_effort']));
   return { ...file, ...relaxed, ...(excludeMerchant && { excluded_merchants: excludeMerchant }) };
 }
 
 /** A file may name the relaxed concerns in an array; the service takes one key for each. */
-export function keyedFulfillment(value: unknown): Fields | undefined {
+function keyedFulfillment(value: unknown): Fields | undefined {
   if (value === undefined || value === null) return undefined;
   const fields = asFields(value);
   if (!Array.isArray(fields.best_effort)) return fields;
@@ -100,7 +102,13 @@ export function keyedFulfillment(value: unknown): Fields | undefined {
   return { ...rest, ...Object.fromEntries(concerns.map((concern) => [concern, 'best_effort'])) };
 }
 
-function checkEvents(webhooks: Record<string, string>): Record<string, string> {
+/** Addresses for events. @throws UsageError for an event that the service does not know. */
+export const webhooks = (
+  { webhook }: { readonly webhook?: Readonly<Record<string, string>> },
+  inFile: unknown,
+): Fields | undefined => webhook && { ...asFields(inFile), ...checkEvents(webhook) };
+
+function checkEvents(webhooks: Readonly<Record<string, string>>): Fields {
   const unknown = Object.keys(webhooks).find((event) => !webhookEventNames.includes(event));
   if (unknown === undefined) return webhooks;
   throw new UsageError(`--webhook: no event "${unknown}"; events are ${webhookEventNames.join(', ')}`);
