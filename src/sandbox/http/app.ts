@@ -1,4 +1,5 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
+import { fireTrigger } from '../control/trigger.ts';
 import { labelResponse } from '../returns/labels.ts';
 import type { Service } from '../service.ts';
 import { limitsFor } from './body-limits.ts';
@@ -54,10 +55,8 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
       return callOperation(service, found, request, search);
     case 'label':
       return labelResponse(service, found.path, search);
-    case 'trigger': {
-      const { fireTrigger } = await import('../control/trigger.ts');
+    case 'trigger':
       return fireTrigger(service, request);
-    }
     case 'page': {
       // Of the pages nothing is loaded before: the command's own sandbox shows none.
       const { showPage } = await import('../pages/pages.ts');
