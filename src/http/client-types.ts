@@ -19,19 +19,22 @@ type RequiredNames<S extends Specs> = {
   [N in keyof S]: S[N] extends { readonly required: true } ? N : never;
 }[keyof S];
 
-type Values<S extends Specs> = { readonly [N in RequiredNames<S>]: ValueOf<S[N]> } & {
+/** The values of parameters by their names. */
+export type QueryValues<S extends Specs> = { readonly [N in RequiredNames<S>]: ValueOf<S[N]> } & {
   readonly [N in Exclude<keyof S, RequiredNames<S>>]?: ValueOf<S[N]> | undefined;
 };
 
 /** The query parameters of an operation, by their wire names. */
 export type QueryOf<N extends OperationName> =
-  Field<Table[N], 'query'> extends infer S extends Specs ? Values<S> : { readonly [name: string]: never };
+  Field<Table[N], 'query'> extends infer S extends Specs
+    ? QueryValues<S>
+    : { readonly [name: string]: never };
 
 /** A part of the input: required where something in it is, absent where the operation has none. */
 type Part<K extends string, S> = S extends Specs
   ? RequiredNames<S> extends never
-    ? { readonly [P in K]?: Values<S> | undefined }
-    : { readonly [P in K]: Values<S> }
+    ? { readonly [P in K]?: QueryValues<S> | undefined }
+    : { readonly [P in K]: QueryValues<S> }
   : unknown;
 
 type BodyPart<B> = B extends { readonly schema: infer N extends SchemaName; readonly optional: true }

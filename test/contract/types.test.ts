@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { optionsFrom } from '../../src/cli/from-contract.ts';
+import { listCommand } from '../../src/cli/list-command.ts';
 import { operationTable } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations/index.ts';
 import { type Received, type ReceivedRow, valueAt } from '../../src/contract/received.ts';
@@ -86,10 +88,32 @@ const rows = [
   operationTable({ wrong: { ...row, answer: { ...answer, essential: { totall: 'number' } } } }),
 ];
 
+const listing = { summary: '', what: 'orders', empty: '', examples: [], related: [] } as const;
+const lists = [
+  listCommand('order.list', { ...listing, columns: [{ name: 'id', path: 'id' }] }),
+  // @ts-expect-error a misspelt path of a column
+  listCommand('order.list', { ...listing, columns: [{ name: 'id', path: 'idd' }] }),
+  // @ts-expect-error a filter that the row does not have
+  listCommand('order.list', { ...listing, columns: [], filters: { rename: { statuss_filter: 'status' } } }),
+];
+
+const exported = optionsFrom(operations['order.export'], { rename: { status_filter: 'status' } });
+const queries = [
+  exported.toQuery({ status: 'pending', orderId: 'x' }),
+  // @ts-expect-error the option has another name than its parameter
+  exported.toQuery({ statusFilter: 'pending' }),
+  // @ts-expect-error a misspelt option
+  exported.toQuery({ orderIdd: 'x' }),
+  // @ts-expect-error a parameter that the row does not have
+  optionsFrom(operations['order.export'], { rename: { statuss_filter: 'status' } }),
+];
+
 test('what is refused above is refused by the type checker alone', () => {
   expect(columns.map(({ name }) => name)).toContain('url');
   expect(rows.every((table) => Object.values(table).length === 1)).toBe(true);
   expect([records, calls]).toHaveLength(2);
+  expect(lists.every(({ name }) => name === 'list')).toBe(true);
+  expect(queries[0]).toEqual({ status_filter: 'pending', order_id: 'x' });
 });
 
 test('a path reads own properties through records and lists', () => {
@@ -102,4 +126,12 @@ test('a path reads own properties through records and lists', () => {
 
 test('the table of operations is returned as it was written', () => {
   expect(operations['order.get'].answer.essential).toEqual({ id: 'id', status: 'text' });
+});
+
+test('half of a pair is refused by the name of its flag', () => {
+  expect(() => exported.toQuery({ metadataKey: 'team' })).toThrow('--metadata-key needs --metadata-value');
+  expect(exported.toQuery({ metadataKey: 'team', metadataValue: 'web' })).toEqual({
+    metadata_key: 'team',
+    metadata_value: 'web',
+  });
 });

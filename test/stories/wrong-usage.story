@@ -50,7 +50,7 @@ $ printf 'max_price: 0x1388\n' | errand order create --file -
 
 $ errand order list --metadata-key team
 ? 2
-! error: --metadata-key needs --metadata-value: an order is found by both
+! error: --metadata-key needs --metadata-value
 
 $ errand order get 123
 ? 2

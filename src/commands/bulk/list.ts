@@ -1,20 +1,11 @@
-import { defineCommand } from '../../cli/define.ts';
-import { optionFor } from '../../cli/from-contract.ts';
-import { listRows, moreHint } from '../../cli/paged-list.ts';
-import { operations } from '../../contract/operations/index.ts';
+import { listCommand } from '../../cli/list-command.ts';
 import { batchColumns } from './columns.ts';
 
-const { query } = operations['bulk.list'];
-
-export const list = defineCommand({
-  name: 'list',
-  aliases: ['ls'],
+export const list = listCommand('bulk.list', {
   summary: 'List batches, newest first',
-  options: {
-    limit: optionFor(query.limit),
-    offset: optionFor(query.offset),
-    all: { kind: 'flag', description: 'page to the end' },
-  },
+  columns: batchColumns,
+  what: 'batches',
+  empty: 'no batch was uploaded',
   examples: [
     { command: 'errand bulk list', note: 'what was uploaded, and how it stands' },
     {
@@ -22,16 +13,5 @@ export const list = defineCommand({
       note: 'batches with failed rows',
     },
   ],
-  operations: ['bulk.list'],
   related: ['bulk get', 'bulk watch'],
-  async run(context, { all = false, ...query }) {
-    const paged = await listRows(context, 'bulk.list', query, all);
-    return {
-      kind: 'list',
-      rows: paged.rows,
-      columns: batchColumns,
-      empty: 'no batch was uploaded',
-      hints: () => moreHint(paged, 'batches'),
-    };
-  },
 });

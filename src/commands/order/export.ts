@@ -1,18 +1,22 @@
 import { defineCommand } from '../../cli/define.ts';
+import { optionsFrom } from '../../cli/from-contract.ts';
+import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
-import { filterOptions, wireFilters } from './filters.ts';
+import { orderFilters } from './filters.ts';
+
+const filters = optionsFrom(operations['order.export'], orderFilters);
 
 export const exportOrders = defineCommand({
   name: 'export',
   summary: 'Export the whole filtered set as CSV',
-  options: filterOptions,
+  options: filters.options,
   examples: [
     { command: 'errand order export --created-after 2026-01-01 > orders.csv', note: "the year's orders" },
     { command: 'errand order export --status order_failed', note: 'what failed' },
   ],
   operations: ['order.export'],
   related: ['order list'],
-  async run(context, filters) {
+  async run(context, input) {
     const { format, rawCsv, fields, query } = context.output;
     if (fields || query)
       throw new UsageError('--fields and --query do not apply: the export is the service’s own CSV');
@@ -20,7 +24,7 @@ export const exportOrders = defineCommand({
       throw new UsageError(`the export is CSV; for ${format} use \`errand order list --all -o ${format}\``);
     }
     const client = await context.client();
-    const { chunks } = await client.stream('order.export', { query: wireFilters(filters) });
+    const { chunks } = await client.stream('order.export', { query: filters.toQuery(input) });
     if (rawCsv) return { kind: 'stream', chunks };
     const { neutraliseCsv } = await import('../../output/csv-stream.ts');
     return { kind: 'stream', chunks: neutraliseCsv(chunks) };

@@ -1,23 +1,13 @@
-import { defineCommand } from '../../cli/define.ts';
-import { optionFor } from '../../cli/from-contract.ts';
-import { listRows, moreHint } from '../../cli/paged-list.ts';
-import { operations } from '../../contract/operations/index.ts';
+import { listCommand } from '../../cli/list-command.ts';
 import { orderColumns } from '../order-columns.ts';
-import { filterOptions, wireFilters } from './filters.ts';
+import { orderFilters } from './filters.ts';
 
-const query = operations['order.list'].query;
-
-export const list = defineCommand({
-  name: 'list',
-  aliases: ['ls'],
+export const list = listCommand('order.list', {
   summary: 'List orders, newest first',
-  options: {
-    ...filterOptions,
-    limit: optionFor(query.limit),
-    offset: optionFor(query.offset),
-    all: { kind: 'flag', description: 'page to the end' },
-    include: optionFor(query.include),
-  },
+  filters: orderFilters,
+  columns: orderColumns,
+  what: 'orders',
+  empty: 'no order matches',
   examples: [
     { command: 'errand order list', note: 'the newest 50' },
     {
@@ -27,17 +17,5 @@ export const list = defineCommand({
     { command: 'errand order list --all -o ndjson', note: 'every order, one a line' },
     { command: 'errand order list --metadata-key team --metadata-value web', note: 'by your own metadata' },
   ],
-  operations: ['order.list'],
   related: ['order get', 'order export', 'order watch'],
-  async run(context, { limit, offset, all = false, include, ...filters }) {
-    const query = { ...wireFilters(filters), limit, offset, include };
-    const paged = await listRows(context, 'order.list', query, all);
-    return {
-      kind: 'list',
-      rows: paged.rows,
-      columns: orderColumns,
-      empty: 'no order matches',
-      hints: () => moreHint(paged, 'orders'),
-    };
-  },
 });

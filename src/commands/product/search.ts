@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { optionFor } from '../../cli/from-contract.ts';
-import { listRows, moreHint } from '../../cli/paged-list.ts';
+import { listRows, moreHint } from '../../cli/list-command.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
 import { resultColumns } from '../product-columns.ts';

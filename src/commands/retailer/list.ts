@@ -1,22 +1,12 @@
-import { defineCommand } from '../../cli/define.ts';
-import { optionFor } from '../../cli/from-contract.ts';
-import { listRows, moreHint } from '../../cli/paged-list.ts';
-import { operations } from '../../contract/operations/index.ts';
+import { listCommand } from '../../cli/list-command.ts';
 import { retailerColumns } from './columns.ts';
 
-const query = operations['retailer.list'].query;
-
-export const list = defineCommand({
-  name: 'list',
-  aliases: ['ls'],
+export const list = listCommand('retailer.list', {
   summary: 'List the supported retailers; free, no key',
-  options: {
-    name: optionFor(query.name),
-    limit: optionFor(query.limit),
-    offset: optionFor(query.offset),
-    all: { kind: 'flag', description: 'page to the end' },
-    include: optionFor(query.include),
-  },
+  columns: retailerColumns,
+  id: 'retailer',
+  what: 'retailers',
+  empty: 'no retailer matches',
   examples: [
     { command: 'errand retailer list', note: 'who can be ordered from' },
     {
@@ -24,17 +14,5 @@ export const list = defineCommand({
       note: 'no account needed',
     },
   ],
-  operations: ['retailer.list'],
   related: ['retailer check', 'search'],
-  async run(context, { all = false, ...filters }) {
-    const paged = await listRows(context, 'retailer.list', filters, all);
-    return {
-      kind: 'list',
-      rows: paged.rows,
-      columns: retailerColumns,
-      id: 'retailer',
-      empty: 'no retailer matches',
-      hints: () => moreHint(paged, 'retailers'),
-    };
-  },
 });

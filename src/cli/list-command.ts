@@ -1,0 +1,118 @@
+import type { Context } from '../context.ts';
+import type { Operation } from '../contract/operation.ts';
+import { type OperationName, operations } from '../contract/operations/index.ts';
+import type { ReceivedRow, RowShape } from '../contract/received.ts';
+import { Deadline } from '../deadline.ts';
+import type { QueryOf } from '../http/client-types.ts';
+import { pages } from '../http/paging.ts';
+import type { Column } from '../output/result.ts';
+import { type AnyCommand, defineCommand, type Example, type Options } from './define.ts';
+import { optionsFrom, type Presentation, type QueryOfRow } from './from-contract.ts';
+
+/** Operations whose records are paged. */
+export type ListName = OperationName & (`${string}.list` | `${string}.search`);
+
+export interface PagedList<R> {
+  readonly rows: AsyncGenerator<R>;
+  /** How many came, and how many there are; known once the rows are out. */
+  readonly count: () => { shown: number; total: number | undefined; next: number | undefined };
+}
+
+/**
+ * One page of a list endpoint, or with `all` every page to the end, the next loading while this one is read: all of it
+ * within --timeout, where that is given.
+ */
+export async function listRows<N extends ListName>(
+  context: Context,
+  name: N,
+  query: QueryOf<N>,
+  all: boolean,
+): Promise<PagedList<ReceivedRow<N>>> {
+  const client = await context.client();
+  const deadline = new Deadline(context.clock, context.waitMs());
+  let shown = 0;
+  let total: number | undefined;
+  let next: number | undefined;
+  async function* rows(): AsyncGenerator<ReceivedRow<N>> {
+    for await (const page of pages(client, name, { query }, { all, deadline })) {
+      total = page.total ?? total;
+      next = page.next;
+      for (const row of page.rows) {
+        shown += 1;
+        yield row;
+      }
+    }
+  }
+  return { rows: rows(), count: () => ({ shown, total, next }) };
+}
+
+/** "50 of 1,200 orders; --all for the rest", where there is a rest. */
+export function moreHint(list: PagedList<unknown>, what: string): string[] {
+  const { shown, total, next } = list.count();
+  if (next !== undefined) return [`--page ${next} for the next page, --all for every one`];
+  if (total === undefined || shown === 0 || shown >= total) return [];
+  return [`${shown.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} ${what}; --all for the rest`];
+}
+
+/** A list verb as data. */
+interface ListDefinition<N extends ListName> {
+  readonly summary: string;
+  readonly filters?: Presentation<QueryOfRow<(typeof operations)[N]>>;
+  readonly columns: readonly Column<RowShape<N>>[];
+  /** Path of what `-o id` prints; default `id`. */
+  readonly id?: string;
+  /** What the records are called: `orders`. */
+  readonly what: string;
+  /** Shown in place of an empty table. */
+  readonly empty: string;
+  readonly examples: readonly Example[];
+  readonly related: readonly string[];
+}
+
+const paging: readonly string[] = ['limit', 'offset'];
+
+/** The `list` verb of a noun: filters, paging and columns of an operation that lists records. */
+export function listCommand<N extends ListName>(
+  name: N,
+  { summary, filters, columns, id, what, empty, examples, related }: ListDefinition<N>,
+): AnyCommand {
+  const operation: Operation = operations[name];
+  const all = { kind: 'flag', description: 'page to the end' } as const;
+  const presentation: Presentation = filters ?? {};
+  const { group: _, ...ungrouped } = presentation;
+  const shown = (isShown: (parameter: string) => boolean, shownAs: Presentation): Options =>
+    optionsFrom(pick(operation, isShown), shownAs).options;
+  const isFilter = (parameter: string): boolean => !paging.includes(parameter) && parameter !== 'include';
+  const { toQuery } = optionsFrom(operation, presentation);
+  return defineCommand({
+    name: 'list',
+    aliases: ['ls'],
+    summary,
+    options: {
+      ...shown(isFilter, presentation),
+      ...shown((parameter) => paging.includes(parameter), ungrouped),
+      all,
+      ...shown((parameter) => parameter === 'include', ungrouped),
+    },
+    examples,
+    operations: [name],
+    related,
+    async run(context, { all, ...input }) {
+      // The options are those of the row.
+      const paged = await listRows(context, name, toQuery(input) as QueryOf<N>, all === true);
+      return {
+        kind: 'list',
+        rows: paged.rows,
+        columns,
+        ...(id !== undefined && { id }),
+        empty,
+        hints: () => moreHint(paged, what),
+      };
+    },
+  });
+}
+
+const pick = (operation: Operation, isPicked: (parameter: string) => boolean): Operation => ({
+  ...operation,
+  query: Object.fromEntries(Object.entries(operation.query ?? {}).filter(([name]) => isPicked(name))),
+});
