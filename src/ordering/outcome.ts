@@ -36,7 +36,7 @@ const isUnknown = (failure: unknown): boolean =>
 function unanswered(error: ErrandError, open: readonly RunIntent[], made: readonly RunIntent[]): ErrandError {
   const [first] = open;
   const keys = open.map(({ key }) => key).join(', ');
-  return changed(error, `${error.message}; in doubt: ${keys} may have been sent`, {
+  return changed(error, `${clause(error)}; in doubt: ${keys} may have been sent`, {
     ...(made.length > 0 && { details: detailsOf(error, made, undefined) }),
     outcome: 'unknown',
     idempotencyKey: first?.key,
@@ -54,7 +54,7 @@ function applied(
   if (!first) return error;
   const { one, get, made: done } = thingOf(first.operation);
   const isNamed = error.message.includes(first.madeId ?? '');
-  const message = isNamed ? error.message : `${error.message}; ${listed(made)}`;
+  const message = isNamed ? error.message : `${clause(error)}; ${listed(made)}`;
   const details = detailsOf(error, made, record);
   if (isUnknown(error)) return changed(error, message, { details });
   return changed(error, message, {
@@ -66,6 +66,9 @@ function applied(
     next: [{ command: `${get} ${shellWord(first.madeId ?? '')}`, when: 'to see it' }],
   });
 }
+
+/** A message that goes on. */
+const clause = ({ message }: ErrandError): string => message.replace(/\.$/, '');
 
 /** What exists, for a program that reads the error. */
 function detailsOf(
