@@ -51,6 +51,10 @@ const named: readonly (readonly [string, Partial<Scenario>])[] = [
       ],
     },
   ],
+  ...[0, 4, 8].map((afterMs): readonly [string, Partial<Scenario>] => [
+    `a CSV, SIGTERM ${afterMs} ms after its first batch is made`,
+    { what: 'csv', sameAgain: true, blows: [{ signal: 'SIGTERM', at: 'work-done', afterMs }] },
+  ]),
   ...(
     ['reset-after', 'silence-after', 'half-answer', '500-after', '429-before', 'reset-before'] as const
   ).map((fault): readonly [string, Partial<Scenario>] => [

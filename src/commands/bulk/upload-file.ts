@@ -2,6 +2,7 @@ import { type Batch, batchesOf } from '../../bulk/batches.ts';
 import { inFlight } from '../../bulk/flow.ts';
 import { RowKeys } from '../../bulk/rows.ts';
 import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
 import { placeBatch } from '../../ordering/place-batch.ts';
 import { createProgress } from '../../output/progress.ts';
 import { mayHaveMade } from '../../state/take-over.ts';
@@ -61,11 +62,25 @@ export async function uploadFile(
       context.note(
         `${rowsText(sent)} of ${rows} were uploaded before this; the same command goes on from there`,
       );
-    throw error;
+    throw cutShort(context, error);
   } finally {
     progress.end();
   }
   return uploaded;
+}
+
+/** Some of the file is uploaded and the rest is not: neither done, nor safe to take for undone. */
+function cutShort({ signal, unreported }: Context, error: unknown): unknown {
+  const reason: unknown = error instanceof ErrandError ? error : signal.reason;
+  if (!(reason instanceof ErrandError) || !unreported().some(({ madeId }) => madeId !== undefined))
+    return error;
+  return new ErrandError(reason.category, reason.message, {
+    ...reason.facts,
+    outcome: 'unknown',
+    retryable: reason.facts.outcome !== 'rejected',
+    hint: reason.facts.hint ?? 'The same command goes on from there; nothing is placed twice.',
+    cause: error,
+  });
 }
 
 /**
