@@ -71,19 +71,19 @@ async function place() {
   });
   let key = '';
   const send = async (method: string, target: string, body?: unknown, authorization = `Bearer ${key}`) => {
-    const answer = await opened.handle({
+    const response = await opened.handle({
       method,
       target,
       headers: { authorization },
       body: new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
       remoteAddress: '',
     });
-    expect(answer.status, String(answer.body)).toBeLessThan(500);
+    expect(response.status, String(response.body)).toBeLessThan(500);
     const headers = new Headers();
-    for (const [name, values] of Object.entries(answer.headers))
+    for (const [name, values] of Object.entries(response.headers))
       for (const value of [values].flat()) headers.append(name, value);
-    const text = String(answer.body ?? '');
-    return { status: answer.status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
+    const text = String(response.body ?? '');
+    return { status: response.status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
   };
   key = (await send('POST', '/sandbox/keys')).body.api_key;
   const accounts: string[] = [];
@@ -123,9 +123,9 @@ async function place() {
 
   async function payByChallenge({ products, ceiling }: Extract<Step, { do: 'agent order' }>): Promise<void> {
     const body = { products, shipping_address, max_price: ceiling };
-    const asked = await send('POST', '/agent/orders', body, '');
-    if (!asked.headers.has('www-authenticate')) return;
-    const credential = credentialOf(challengeFor({ ...asked }));
+    const challenged = await send('POST', '/agent/orders', body, '');
+    if (!challenged.headers.has('www-authenticate')) return;
+    const credential = credentialOf(challengeFor({ ...challenged }));
     expect((await send('POST', '/agent/orders', body, credential)).status).toBe(201);
     expect((await send('POST', '/agent/orders', body, credential)).status).toBe(409);
   }

@@ -38,14 +38,17 @@ async function place() {
   });
   let key = '';
   const send = async (method: string, target: string, body?: unknown) => {
-    const answer = await opened.handle({
+    const response = await opened.handle({
       method,
       target,
       headers: key === '' ? {} : { authorization: `Bearer ${key}` },
       body: new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
       remoteAddress: '',
     });
-    return { status: answer.status, body: answer.body === null ? null : JSON.parse(String(answer.body)) };
+    return {
+      status: response.status,
+      body: response.body === null ? null : JSON.parse(String(response.body)),
+    };
   };
   key = (await send('POST', '/sandbox/keys')).body.api_key;
   const order = (slug: string, mode: string, ceiling: number) =>

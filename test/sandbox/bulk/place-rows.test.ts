@@ -25,14 +25,14 @@ async function place() {
     report: (error) => expect.fail(String(error)),
   });
   const send = async (target: string, body: unknown, key = '') => {
-    const answer = await handle({
+    const response = await handle({
       method: 'POST',
       target,
       headers: { authorization: `Bearer ${key}` },
       body: new TextEncoder().encode(JSON.stringify(body)),
       remoteAddress: '',
     });
-    return JSON.parse(String(answer.body));
+    return JSON.parse(String(response.body));
   };
   const key = (await send('/sandbox/keys', {})).api_key;
   let reads = 0;

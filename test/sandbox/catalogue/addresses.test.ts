@@ -50,7 +50,7 @@ describe('a product URL may carry more than the product', () => {
     expect(catalogue.byUrl(`${other.url.replace('/dp/', '/Some-Title/dp/')}/ref=sr_1_1`)).toEqual(other);
   });
 
-  test('a variant of another product is no variant of this one', () => {
+  test('a variant of another product is not a variant of this one', () => {
     const [one, other] = listings.filter(
       ({ seller, options }) => seller.kind === 'storefront' && options.length > 0,
     );

@@ -21,9 +21,9 @@ export function listingNumbered(number: number, seed = 1): Listing {
   return listing;
 }
 
-/** The first listing of seed 1 that is as wanted. */
-export function listingWhere(wanted: (listing: Listing) => boolean): Listing {
-  const listing = allListings().find(wanted);
+/** The first listing of seed 1 that matches. */
+export function listingWhere(matches: (listing: Listing) => boolean): Listing {
+  const listing = allListings().find(matches);
   if (!listing) throw new Error('there is no such listing');
   return listing;
 }

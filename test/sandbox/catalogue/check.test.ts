@@ -35,9 +35,9 @@ describe('would an order be refused', () => {
     ['the same on another port', 'http://localhost:9/shop/test-success', 'DE', null, 'verified'],
     ['the same to elsewhere', `${shopUrl}/test-success`, 'FR', 'unsupported_country', 'verified'],
   ])('%s', (_, url, country, reason, support) => {
-    const answer = check(url, country);
-    expect(answer).toMatchObject({ url, orderable: reason === null, unsupported_reason: reason, support });
-    expect(checkShape('RetailerCheckResponse', answer, 'answer').issues).toBeUndefined();
+    const response = check(url, country);
+    expect(response).toMatchObject({ url, orderable: reason === null, unsupported_reason: reason, support });
+    expect(checkShape('RetailerCheckResponse', response, 'answer').issues).toBeUndefined();
   });
 
   test('a listing id is checked as its retailer is', () => {
@@ -56,7 +56,7 @@ describe('would an order be refused', () => {
     });
   });
 
-  test('a store domain is told by its platform', () => {
+  test('a store domain is recognised by its platform', () => {
     expect(check(pageAt('softlight.example'))).toMatchObject({
       platform: 'hosted-storefront',
       domain: 'softlight.example',
@@ -68,10 +68,10 @@ describe('would an order be refused', () => {
 describe('the list of retailers', () => {
   const all = catalogue.retailers({ seen: false, limit: 200, offset: 0 });
 
-  test('is in the shape of the contract, with every kind of support where those that were seen are asked for', () => {
+  test('is in the shape of the contract, with every kind of support where those that were seen are requested', () => {
     const seen = catalogue.retailers({ seen: true, limit: 200, offset: 0 });
-    const answer = { ...seen, coverage: catalogue.coverage() };
-    expect(checkShape('PublicRetailerListResponse', answer, 'answer').issues).toBeUndefined();
+    const response = { ...seen, coverage: catalogue.coverage() };
+    expect(checkShape('PublicRetailerListResponse', response, 'answer').issues).toBeUndefined();
     expect(new Set(all.retailers.map(({ support }) => support))).toEqual(new Set(['verified', 'active']));
     expect(new Set(seen.retailers.map(({ support }) => support))).toEqual(
       new Set(['verified', 'active', 'observed']),

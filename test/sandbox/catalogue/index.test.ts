@@ -65,8 +65,8 @@ test('several processes that open a new one at the same moment build it once and
   const lines = children.map((child) => createInterface({ input: child.stdout })[Symbol.asyncIterator]());
   await Promise.all(lines.map((each) => each.next()));
   for (const child of children) child.stdin.write('go\n');
-  const told = await Promise.all(lines.map(async (each) => (await each.next()).value));
-  expect(new Set(told)).toEqual(
+  const printed = await Promise.all(lines.map(async (each) => (await each.next()).value));
+  expect(new Set(printed)).toEqual(
     new Set([`${found(1, ':memory:').length} ${found(1, file).at(-1)?.split(' ')[0]}`]),
   );
   const index = openDatabase(file);

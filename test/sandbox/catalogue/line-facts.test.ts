@@ -22,7 +22,7 @@ describe('what an order depends on of a listing', () => {
     });
   });
 
-  test('is the price and stock of the variant asked for', () => {
+  test('is the price and stock of the requested variant', () => {
     for (const listing of allListings()
       .filter(({ options }) => options.length > 0)
       .slice(0, 200)) {

@@ -19,7 +19,7 @@ const detailsOf = (listing: Listing) => {
 const legacyOf = (listing: Listing) => catalogue.legacyDetails(productOf(listing), timestamp);
 const offersOf = (listing: Listing) => catalogue.offers(productOf(listing), timestamp)?.offers ?? [];
 
-test('every listing answers in the shapes of the contract', () => {
+test('every listing has the shapes of the contract', () => {
   for (const listing of listings) {
     expect(checkShape('ProductDetailsPayload', detailsOf(listing), 'answer').issues).toBeUndefined();
     expect(checkShape('LegacyProductDetails', legacyOf(listing), 'answer').issues).toBeUndefined();
@@ -97,7 +97,7 @@ describe('details', () => {
     }
   });
 
-  test('every variant that is named can be asked for', () => {
+  test('every variant that is named can be requested', () => {
     const listing = listingWhere(({ seller, options }) => seller.kind === 'general' && options.length === 2);
     const { all_variants = [], variants = [] } = detailsOf(listing);
     expect(all_variants).toHaveLength(variantsOf(listing).length);
@@ -171,10 +171,10 @@ describe('the legacy record', () => {
   test("has the marketplace's fields for the marketplace only", () => {
     for (const listing of listings) {
       const has = marketplaceOnly.filter((field) => field in (legacyOf(listing) ?? {}));
-      const wanted = listing.available
+      const expected = listing.available
         ? marketplaceOnly
         : marketplaceOnly.filter((field) => field !== 'price');
-      expect(has).toEqual(listing.seller.kind === 'marketplace' ? wanted : []);
+      expect(has).toEqual(listing.seller.kind === 'marketplace' ? expected : []);
     }
   });
 

@@ -137,7 +137,7 @@ describe('a store domain', () => {
   const ask = (more: object) =>
     catalogue.retailerSearch({ retailer: 'morningroast.example', query: 'coffee', ...more });
 
-  test('answers with about ten results and no further page', () => {
+  test('has about ten results and no further page', () => {
     expect(ask({})).toMatchObject({ next_page: null });
     expect(ask({}).results).toHaveLength(10);
     expect(ask({ page: 1 })).toEqual(ask({}));

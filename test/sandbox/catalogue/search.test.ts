@@ -18,16 +18,16 @@ describe('search across retailers', () => {
     },
   );
 
-  test('answers in the shape of the contract', () => {
+  test('responds in the shape of the contract', () => {
     const { results, excludedByPrice, hint } = search('coffee');
-    const answer = {
+    const response = {
       status: 'completed',
       query: 'coffee',
       results,
       excluded_by_price: excludedByPrice,
       hint,
     };
-    expect(checkShape('SearchResponse', answer, 'answer').issues).toBeUndefined();
+    expect(checkShape('SearchResponse', response, 'answer').issues).toBeUndefined();
   });
 
   test('each result can be looked up by its URL and by its listing id', () => {
@@ -116,7 +116,7 @@ describe('search across retailers', () => {
     expect(hint).toContain('some of them');
   });
 
-  test('nothing found is an empty answer', () => {
+  test('nothing found is an empty result', () => {
     expect(search('zzyzx')).toEqual({
       results: [],
       excludedByPrice: null,

@@ -22,14 +22,14 @@ describe('bringing about what is due', () => {
   afterEach(() => opened.close());
 
   const send = async (method: string, target: string, body?: unknown) => {
-    const answer = await opened.handle({
+    const response = await opened.handle({
       method,
       target,
       headers: key === '' ? {} : { authorization: `Bearer ${key}` },
       body: new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
       remoteAddress: '',
     });
-    return JSON.parse(String(answer.body));
+    return JSON.parse(String(response.body));
   };
 
   const place = async (): Promise<string> => {
@@ -39,7 +39,7 @@ describe('bringing about what is due', () => {
 
   const statusOf = async (id: string): Promise<string> => (await send('GET', `/orders/${id}`)).status;
 
-  test('an order that cannot go on is told of once, and keeps no other from going on', async () => {
+  test('an order that cannot go on is reported once, and keeps no other from going on', async () => {
     const [broken, sound] = [await place(), await place()];
     const { store } = opened.service;
     await store.perform(

@@ -145,7 +145,7 @@ describe('a webhook that was not taken', () => {
 });
 
 describe('the queue', () => {
-  test('is kept with the state that it tells of, and outlives the process', async () => {
+  test('is kept with the state of its event, and outlives the process', async () => {
     const first = await open();
     await first.register(receiver.at());
     receiver.reply = refusing;

@@ -95,7 +95,7 @@ test('a name is resolved, and what it leads to is checked', async () => {
   expect(nowhere?.error).not.toContain('pass');
 });
 
-test('credentials that are no percent encoding are sent as they stand', async () => {
+test('credentials that are not percent-encoded are sent as they stand', async () => {
   await send(receiver.at().replace('//', '//50%:x@'));
   expect(receiver.received[0]?.headers.authorization).toBe(
     `Basic ${Buffer.from('50%:x').toString('base64')}`,

@@ -28,14 +28,14 @@ export class Sender {
   }
 
   async send(method: string, target: string, body?: unknown) {
-    const answer = await this.opened.handle({
+    const response = await this.opened.handle({
       method,
       target,
       headers: this.key === '' ? {} : { authorization: `Bearer ${this.key}` },
       body: new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
       remoteAddress: '',
     });
-    return answer.body === null ? null : JSON.parse(String(answer.body));
+    return response.body === null ? null : JSON.parse(String(response.body));
   }
 
   /** Mints a key and registers an address with it. */

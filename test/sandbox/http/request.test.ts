@@ -37,7 +37,7 @@ describe('the routes', () => {
     }
   });
 
-  test('a wrong method is told the right ones; an unknown path has none', () => {
+  test('a wrong method gets the right ones; an unknown path has none', () => {
     expect(findRoute('PATCH', '/orders')).toEqual({ allowed: ['GET', 'POST'] });
     expect(findRoute('GET', '/nothing/at/all')).toEqual({ allowed: [] });
   });

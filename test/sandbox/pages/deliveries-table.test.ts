@@ -19,7 +19,7 @@ const outcome = (at: number): string | undefined =>
     html`${deliveriesTable([{ ...failed, at }], { now: 10_000, back: 'console' })}`.text,
   )?.[1];
 
-test('an attempt that is due is no time of the past', () => {
+test('an attempt that is due is not in the past', () => {
   expect(outcome(12_000)).toMatch(/^tries again <time.*>in 2 s<\/time>$/);
   for (const due of [10_000, 7000]) expect(outcome(due)).toBe('is tried again now');
 });

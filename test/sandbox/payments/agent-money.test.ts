@@ -16,7 +16,7 @@ async function place() {
     report: (error) => bugs.push(error),
   });
   const send = async (method: string, target: string, body?: unknown, authorization?: string) => {
-    const answer = await opened.handle({
+    const response = await opened.handle({
       method,
       target,
       headers: { ...(authorization !== undefined && { authorization }) },
@@ -24,10 +24,10 @@ async function place() {
       remoteAddress: '',
     });
     const headers = new Headers();
-    for (const [name, values] of Object.entries(answer.headers))
+    for (const [name, values] of Object.entries(response.headers))
       for (const value of [values].flat()) headers.append(name, value);
-    const text = String(answer.body ?? '');
-    return { status: answer.status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
+    const text = String(response.body ?? '');
+    return { status: response.status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
   };
   const order = async (slug: string, more: Record<string, unknown> = {}) => {
     const body = {

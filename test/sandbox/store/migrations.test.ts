@@ -128,7 +128,7 @@ function olderStore(file: string): void {
     job_result: orderOf({}).job_result,
   };
   insertOrder(pending, [placed], now + 1000);
-  const asked = {
+  const requested = {
     ...summary('in_progress'),
     order_id: id(2),
     notes: null,
@@ -147,7 +147,7 @@ function olderStore(file: string): void {
     id(4),
     id(1),
     id(2),
-    JSON.stringify(asked),
+    JSON.stringify(requested),
     JSON.stringify(plan),
     now - 1,
     now,
@@ -174,15 +174,15 @@ test('records of an earlier version are read in the shapes of today, and live on
   });
   const get = async (target: string) => {
     const headers = { authorization: `Bearer ${key}` };
-    const answer = await handle({
+    const response = await handle({
       method: 'GET',
       target,
       headers,
       body: new Uint8Array(),
       remoteAddress: '::1',
     });
-    expect(answer.status, String(answer.body)).toBe(200);
-    return JSON.parse(String(answer.body));
+    expect(response.status, String(response.body)).toBe(200);
+    return JSON.parse(String(response.body));
   };
   const list = await get('/orders');
   expect(checkShape('OrderListResponse', list, 'answer').issues).toBeUndefined();

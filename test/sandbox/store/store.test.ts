@@ -63,7 +63,7 @@ describe('the store', () => {
     expect(String(await thrownBy(() => Store.open(file)))).toContain('a newer errand has changed it');
   });
 
-  test('a full disk is told as such, and leaves nothing of the transaction', async () => {
+  test('a full disk is reported as such, and leaves nothing of the transaction', async () => {
     const store = await Store.open(file);
     const { page_count: pages } = store.get('PRAGMA page_count') ?? {};
     await store.perform(`PRAGMA max_page_count = ${Number(pages) + 2}`);

@@ -14,9 +14,9 @@ describe('public tracking', () => {
 
   it('never tells whom the order is for, or more than the contract allows', () => {
     expect(checkShape('PublicTrackingResponse', view, 'answer').issues).toBeUndefined();
-    const told = JSON.stringify(view);
+    const shown = JSON.stringify(view);
     for (const secret of [address.first_name, address.last_name, address.phone_number, 'secret']) {
-      expect(told).not.toContain(secret);
+      expect(shown).not.toContain(secret);
     }
   });
 
