@@ -2,10 +2,10 @@ import type { Context } from '../context.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
 import type { ReceivedRow, RowShape } from '../contract/received.ts';
-import { Deadline } from '../deadline.ts';
 import type { QueryOf } from '../http/client-types.ts';
 import { pages } from '../http/paging.ts';
 import type { Column } from '../output/result.ts';
+import { Deadline } from '../wait/deadline.ts';
 import { type AnyCommand, defineCommand, type Example, type Options } from './define.ts';
 import { optionsFrom, type Presentation, type QueryOfRow } from './from-contract.ts';
 

@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts';
 import { errorTypeHint } from '../contract/error-codes.ts';
 import { valueAt } from '../contract/received.ts';
-import { stopwatch } from '../deadline.ts';
 import type { Order, OrderRecord } from '../ordering/order-record.ts';
 import type { WatchEvent } from '../ordering/watch.ts';
 import { formatMoney } from '../output/money.ts';
 import { plainText } from '../output/path.ts';
 import { safeText } from '../output/safe-text.ts';
+import { stopwatch } from '../wait/deadline.ts';
 import { cameToNothing, deliveryOf } from './order-columns.ts';
 
 interface WatchView {

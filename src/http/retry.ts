@@ -1,4 +1,5 @@
 import type { RetryPolicy } from '../contract/operation.ts';
+import { backoffMs, requestBackoff } from '../wait/backoff.ts';
 import type { Sent } from './transport.ts';
 
 /** How one attempt ended: with an answer, or without one. */
@@ -21,8 +22,6 @@ export const defaultRetries: Readonly<Record<RetryPolicy, number>> = {
 };
 /** A service that asks for a longer wait than this is not waited for: its wish is told to the user instead. */
 export const longestRetryAfterMs = 60_000;
-const firstBackoffMs = 250;
-const longestBackoffMs = 8_000;
 
 /**
  * What follows attempt number `attempt` (from 1): how long to wait before the next one, in ms, or to stop.
@@ -38,10 +37,9 @@ export function nextTry(
   random: () => number,
 ): number | 'stop' {
   if (attempt > retries || !mayRetry(retry, tried)) return 'stop';
-  const jitter = random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1));
-  const asked = 'status' in tried ? (tried.retryAfterMs ?? 0) : 0;
-  const wait = Math.round(Math.max(jitter, asked));
-  return asked > longestRetryAfterMs || now + wait >= deadline ? 'stop' : wait;
+  const leastMs = 'status' in tried ? (tried.retryAfterMs ?? 0) : 0;
+  const wait = backoffMs(attempt, random, { ...requestBackoff, leastMs });
+  return leastMs > longestRetryAfterMs || now + wait >= deadline ? 'stop' : wait;
 }
 
 /** Whether trying again can help, and cannot make anything happen twice. */

@@ -5,6 +5,7 @@ import { journalCommand } from '../state/journal-command.ts';
 import type { Intent, JournalRecord } from '../state/journal-record.ts';
 import { damagedRecord, sentWithAnother } from '../state/take-over.ts';
 import type { Twin, TwinRule } from '../state/twins.ts';
+import { Deadline } from '../wait/deadline.ts';
 import { whereFlags } from '../where-flags.ts';
 import type { IntentOf } from './intent.ts';
 import { keyLifeMs } from './key-life.ts';
@@ -62,7 +63,7 @@ async function pastTwins<N extends JournaledOperation>(
 ): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> {
   const { clock, settings, signal } = context;
   const { value: windowMs } = settings.repeatWindowMs;
-  const deadline = clock.monotonic() + patienceMs;
+  const deadline = new Deadline(clock, patienceMs);
   let left = rule;
   for (;;) {
     const isWatched = left === 'repeats' && windowMs > 0;
@@ -77,10 +78,7 @@ async function pastTwins<N extends JournaledOperation>(
     if (id !== null) {
       if (!(await isAnotherMeant(context, twin.record, id))) throw repeated(context, twin.record, id);
       left = 'owed';
-    } else {
-      if (clock.monotonic() >= deadline) throw beingPlaced(context, twin.record);
-      await clock.sleep(pauseMs, signal);
-    }
+    } else if (!(await deadline.pause(pauseMs, signal))) throw beingPlaced(context, twin.record);
   }
 }
 

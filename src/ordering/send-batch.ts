@@ -3,6 +3,7 @@ import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
 import type { Intent } from '../state/journal-record.ts';
+import { backoffMs } from '../wait/backoff.ts';
 import { inDoubt, isCertain } from './doubt.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
 
@@ -23,7 +24,7 @@ export interface PlacedBatch {
 }
 
 const mostAttempts = 4;
-const firstPauseMs = 300;
+const backoff = { firstMs: 300, longestMs: 5_000, jitter: 0 };
 /** How much the clocks of this machine and of the service may differ, ms. */
 const clocksDifferMs = 3600 * 1000;
 
@@ -54,7 +55,7 @@ export async function sendBatch(
       since ??= new Date(context.clock.now()).toISOString();
       if (context.signal.aborted || attempt === mostAttempts || isCertain(error))
         throw inDoubt(context, error, intent, 'again');
-      await context.clock.sleep(firstPauseMs * 2 ** (attempt - 1), context.signal).catch(() => {
+      await context.clock.sleep(backoffMs(attempt, Math.random, backoff), context.signal).catch(() => {
         throw inDoubt(context, error, intent);
       });
     }

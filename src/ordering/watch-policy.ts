@@ -1,4 +1,5 @@
 import { failedOrderStatuses, type ItemStatus, type TrackingStatus } from '../contract/enums.ts';
+import type { Pace } from '../wait/poll.ts';
 import type { OrderRecord } from './order-record.ts';
 
 export const untilValues = ['placed', 'delivered'] as const;
@@ -44,14 +45,4 @@ export function stateOf(order: OrderRecord): string {
 const statuses = (records: unknown): unknown[] =>
   Array.isArray(records) ? records.map((record) => (record as { status?: unknown } | null)?.status) : [];
 
-export interface Pace {
-  readonly shortestMs: number;
-  readonly longestMs: number;
-}
-
 export const defaultPace: Pace = { shortestMs: 500, longestMs: 30_000 };
-
-/** The next pause between polls, in ms: short after a change, growing by half while nothing happens. */
-export function nextPause(pace: Pace, quietRounds: number): number {
-  return Math.min(pace.longestMs, Math.round(pace.shortestMs * 1.5 ** Math.min(quietRounds, 40)));
-}

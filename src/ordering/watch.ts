@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts';
-import { Deadline, stopwatch } from '../deadline.ts';
 import { ErrandError } from '../errors.ts';
 import { orderKey } from '../order-keys.ts';
-import { isBlip } from './blip.ts';
+import { Deadline, stopwatch } from '../wait/deadline.ts';
+import { type Interruption, type Pace, watch } from '../wait/poll.ts';
 import { OrderPoll } from './order-poll.ts';
 import type { IdentifiedOrder } from './order-record.ts';
-import { judge, nextPause, type Pace, stateOf, type Until, type Verdict } from './watch-policy.ts';
+import { judge, stateOf, type Until, type Verdict } from './watch-policy.ts';
 
 export interface WatchOptions {
   readonly until: Until;
@@ -18,8 +18,7 @@ export interface WatchOptions {
 export type WatchEvent =
   | { readonly type: 'ready'; readonly orders: number; readonly until: Until }
   | { readonly type: 'change'; readonly order: IdentifiedOrder; readonly verdict: Verdict }
-  | { readonly type: 'gap'; readonly message: string }
-  | { readonly type: 'reconnected'; readonly gap_ms: number }
+  | Interruption
   | ({ readonly type: 'summary' } & WatchSummary);
 
 export interface WatchSummary {
@@ -52,15 +51,17 @@ export async function* watchOrders(
   const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
   const pending = new Set(ids);
   let unseen: readonly string[] = ids;
-  let quietRounds = 0;
-  let gapMs: (() => number) | undefined;
   yield { type: 'ready', orders: ids.length, until: options.until };
   try {
-    while (pending.size > 0) {
-      const changes = yield* round();
-      quietRounds = changes > 0 ? 0 : quietRounds + 1;
-      if (pending.size === 0 || !(await deadline.pause(nextPause(options.pace, quietRounds), signal))) break;
-    }
+    yield* watch<WatchEvent>({
+      look: changes,
+      isOver: () => pending.size === 0,
+      hasAnswered: () => states.size > 0,
+      pace: options.pace,
+      deadline,
+      clock,
+      signal,
+    });
   } catch (error) {
     // Whoever reads the events is owed their end, however it comes.
     if (signal.aborted) yield summary();
@@ -68,25 +69,8 @@ export async function* watchOrders(
   }
   yield summary();
 
-  /** One poll, told as it comes. @returns how many orders have changed. */
-  async function* round(): AsyncGenerator<WatchEvent, number> {
-    let changes = 0;
-    try {
-      for await (const orders of look()) {
-        for (const order of orders.filter(isChanged)) {
-          changes += 1;
-          yield note(order);
-        }
-      }
-      if (gapMs) yield { type: 'reconnected', gap_ms: gapMs() };
-      gapMs = undefined;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isBlip(error, states.size > 0)) throw error;
-      if (!gapMs) yield { type: 'gap', message: error.message };
-      gapMs ??= stopwatch(clock);
-    }
-    return changes;
+  async function* changes(): AsyncGenerator<WatchEvent> {
+    for await (const orders of look()) for (const order of orders.filter(isChanged)) yield note(order);
   }
 
   /** Every order once, page by page, so that no more of them is held than a page. */

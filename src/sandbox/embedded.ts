@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
-import type { Waiting } from '../retry-while.ts';
 import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
+import type { Waiting } from '../wait/retry-while.ts';
 import { sandboxFile } from './config.ts';
 import { tick } from './control/tick.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { makePrivateDatabase, type Tell } from '../private-files.ts';
-import type { Waiting } from '../retry-while.ts';
 import { databaseError } from '../sqlite/database-error.ts';
+import type { Waiting } from '../wait/retry-while.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { type SandboxConfig, sandboxConfig } from './config.ts';
 import { untilDone } from './control/until-done.ts';

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Tell } from '../private-files.ts';
-import type { Waiting } from '../retry-while.ts';
+import type { Waiting } from '../wait/retry-while.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
 import { tick } from './control/tick.ts';
 import { drawFaults, refuseConnections } from './http/faults/inject.ts';

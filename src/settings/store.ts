@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StorageError, UsageError } from '../errors.ts';
-import { retryWhile } from '../retry-while.ts';
+import { retryWhile } from '../wait/retry-while.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
 import { loadConf } from './load-conf.ts';
 import { makePrivateFolder, reasonOf } from './paths.ts';

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { Tell } from '../private-files.ts';
-import { retryWhile, type Waiting } from '../retry-while.ts';
+import { retryWhile, type Waiting } from '../wait/retry-while.ts';
 import { DatabaseError, databaseError, isBusy, isOfSqlite } from './database-error.ts';
 import type { Sqlite, Statement } from './load.ts';
 

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ErrandError } from '../errors.ts';
 import { makePrivateDatabase } from '../private-files.ts';
-import { retryWhile } from '../retry-while.ts';
+import { retryWhile } from '../wait/retry-while.ts';
 import { copyDatabase } from './copy.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseError, databaseError, isBusy, type Trouble } from './database-error.ts';

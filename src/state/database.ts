@@ -1,9 +1,9 @@
 import { DamagedError, type ErrorFacts, StorageError } from '../errors.ts';
 import type { Tell } from '../private-files.ts';
-import type { Waiting } from '../retry-while.ts';
 import type { Database, Migration } from '../sqlite/database.ts';
 import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
 import { openDatabase } from '../sqlite/open.ts';
+import type { Waiting } from '../wait/retry-while.ts';
 
 /** What opening a database of this machine's state depends on. */
 export interface OpenOptions {

@@ -1,10 +1,10 @@
+import { backoffMs, requestBackoff } from '../wait/backoff.ts';
+
 /** How one try to send an event on ended. `retryAfter` is the header as it came. */
 export type Attempt =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly failure: string; readonly isPermanent: boolean };
 
-const firstBackoffMs = 250;
-const longestBackoffMs = 8_000;
 const longestRetryAfterMs = 30_000;
 
 /**
@@ -20,8 +20,7 @@ export function nextAttempt(
 ): number | 'delivered' | 'failed' {
   if ('status' in attempt && attempt.status >= 200 && attempt.status < 300) return 'delivered';
   if (attempts > retries || isFinal(attempt)) return 'failed';
-  const backoff = random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempts - 1));
-  return Math.round(Math.max(backoff, askedMs(attempt)));
+  return backoffMs(attempts, random, { ...requestBackoff, leastMs: retryAfterMs(attempt) });
 }
 
 const isFinal = (attempt: Attempt): boolean =>
@@ -29,7 +28,7 @@ const isFinal = (attempt: Attempt): boolean =>
     ? attempt.isPermanent
     : attempt.status < 500 && attempt.status !== 429 && attempt.status !== 408;
 
-function askedMs(attempt: Attempt): number {
-  const asked = 'status' in attempt ? (attempt.retryAfter ?? '') : '';
-  return /^\d{1,6}$/.test(asked) ? Math.min(Number(asked) * 1000, longestRetryAfterMs) : 0;
+function retryAfterMs(attempt: Attempt): number {
+  const text = 'status' in attempt ? (attempt.retryAfter ?? '') : '';
+  return /^\d{1,6}$/.test(text) ? Math.min(Number(text) * 1000, longestRetryAfterMs) : 0;
 }

@@ -1,6 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultPace, judge, nextPause } from '../../src/ordering/watch-policy.ts';
+import { judge } from '../../src/ordering/watch-policy.ts';
 
 const order = (status: string, parcels: string[] = [], items: string[] = []) => ({
   status,
@@ -33,16 +32,5 @@ describe('what is awaited', () => {
   test('placed is reached as soon as the retailer has the order', () => {
     expect(judge(order('order_placed'), 'placed')).toBe('reached');
     expect(judge(order('order_failed'), 'placed')).toBe('failed');
-  });
-
-  test('a pause grows while nothing happens, and stays within its bounds', () => {
-    fc.assert(
-      fc.property(fc.nat(10_000), (quiet) => {
-        const pause = nextPause(defaultPace, quiet);
-        expect(pause).toBeGreaterThanOrEqual(defaultPace.shortestMs);
-        expect(pause).toBeLessThanOrEqual(defaultPace.longestMs);
-        expect(nextPause(defaultPace, quiet + 1)).toBeGreaterThanOrEqual(pause);
-      }),
-    );
   });
 });

@@ -3,10 +3,11 @@ import { checkName, readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import type { ReceivedRow } from '../../contract/received.ts';
-import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
+import { Deadline } from '../../wait/deadline.ts';
+import { poll } from '../../wait/poll.ts';
 import { accountDetailColumns } from './columns.ts';
 
 type Account = ReceivedRow<'account.list'>;
@@ -76,11 +77,14 @@ async function untilForwarded(
   id: string,
   deadline: Deadline,
 ): Promise<Account> {
-  for (;;) {
-    // The last look begins when --timeout has passed.
-    const account = await find(client, id, new Deadline(clock, Math.max(deadline.leftMs, pollMs)));
-    if (isForwarded(account)) return account;
-    if (!(await deadline.pause(pollMs, signal)))
-      throw new ErrandError('deadline', `--timeout passed; no message has come for ${id}`);
-  }
+  const forwarded = await poll(
+    async () => {
+      // The last look begins when --timeout has passed.
+      const account = await find(client, id, new Deadline(clock, Math.max(deadline.leftMs, pollMs)));
+      return isForwarded(account) ? account : undefined;
+    },
+    { deadline, everyMs: pollMs, signal },
+  );
+  if (forwarded) return forwarded;
+  throw new ErrandError('deadline', `--timeout passed; no message has come for ${id}`);
 }

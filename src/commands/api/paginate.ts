@@ -1,12 +1,12 @@
 import type { Context } from '../../context.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { wireTexts } from '../../contract/parameters.ts';
-import { Deadline } from '../../deadline.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { type Page, pagesFrom, pagingOf, rowsIn } from '../../http/paging.ts';
 import type { RawRequest } from '../../http/raw.ts';
 import type { Result } from '../../output/result.ts';
+import { Deadline } from '../../wait/deadline.ts';
 import type { Target } from '../request-target.ts';
 import { columnsOf } from './answer.ts';
 

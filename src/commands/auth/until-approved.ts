@@ -2,9 +2,9 @@ import type { Context } from '../../context.ts';
 import { numberIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Received } from '../../contract/received.ts';
-import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import { Deadline } from '../../wait/deadline.ts';
 import { whereFlags } from '../../where-flags.ts';
 
 /** The codes that mean: keep waiting (specification, Device approval polling). */

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { type JsonObject, numberIn } from '../../contract/json.ts';
-import { Deadline, stopwatch } from '../../deadline.ts';
 import { exitCodes } from '../../errors.ts';
-import { isBlip } from '../../ordering/blip.ts';
 import type { TableLayout } from '../../state/uploads.ts';
+import { Deadline, stopwatch } from '../../wait/deadline.ts';
+import { type Interruption, watch } from '../../wait/poll.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { layoutOf } from './layout.ts';
 import { type RowState, type RowTally, stateOf, tallyOf } from './row-state.ts';
@@ -12,8 +12,7 @@ import { type RowState, type RowTally, stateOf, tallyOf } from './row-state.ts';
 export type FollowEvent =
   | { readonly type: 'ready'; readonly batches: number }
   | ({ readonly type: 'row'; readonly batch_id: string; readonly row?: number } & JsonObject)
-  | { readonly type: 'gap'; readonly message: string }
-  | { readonly type: 'reconnected'; readonly gap_ms: number }
+  | Interruption
   | ({ readonly type: 'summary' } & FollowSummary);
 
 export interface FollowSummary extends RowTally {
@@ -52,15 +51,17 @@ export async function* followBatches(
   const states = new Map<string, string>();
   const layouts = new Map<string, Promise<TableLayout | undefined>>();
   const open = new Set(ids);
-  let pauseMs = pace.shortestMs;
-  let gapMs: (() => number) | undefined;
   yield { type: 'ready', batches: ids.length };
   try {
-    while (open.size > 0) {
-      const changes = yield* round();
-      pauseMs = changes > 0 ? pace.shortestMs : Math.min(pace.longestMs, pauseMs * 1.5);
-      if (open.size === 0 || !(await deadline.pause(pauseMs, signal))) break;
-    }
+    yield* watch<FollowEvent>({
+      look: changes,
+      isOver: () => open.size === 0,
+      hasAnswered: () => latest.size > 0,
+      pace,
+      deadline,
+      clock,
+      signal,
+    });
   } catch (error) {
     // Whoever reads the events is owed their end.
     if (signal.aborted) yield summary();
@@ -68,34 +69,22 @@ export async function* followBatches(
   }
   yield summary();
 
-  /** Every open batch once. @returns how many rows have changed. */
-  async function* round(): AsyncGenerator<FollowEvent, number> {
-    let changes = 0;
-    try {
-      for (const id of open) {
-        const { body } = await client.call('bulk.get', { path: { batch_id: id } });
-        latest.set(id, body);
-        const head = { type: 'row', batch_id: id } as const;
-        for (const row of rowsOf(body)) {
-          const state = `${row.status} ${row.orderStatus}`;
-          const name = `${id} ${row.index}`;
-          if (states.get(name) === state) continue;
-          states.set(name, state);
-          changes += 1;
-          const number = (await layout(id))?.numbers[row.index];
-          yield { ...head, ...(number !== undefined && { row: number }), ...row.record, ...head };
-        }
-        if (isDone(body)) open.delete(id);
+  /** Every open batch once, an event for each row that has changed. */
+  async function* changes(): AsyncGenerator<FollowEvent> {
+    for (const id of open) {
+      const { body } = await client.call('bulk.get', { path: { batch_id: id } });
+      latest.set(id, body);
+      const head = { type: 'row', batch_id: id } as const;
+      for (const row of rowsOf(body)) {
+        const state = `${row.status} ${row.orderStatus}`;
+        const name = `${id} ${row.index}`;
+        if (states.get(name) === state) continue;
+        states.set(name, state);
+        const number = (await layout(id))?.numbers[row.index];
+        yield { ...head, ...(number !== undefined && { row: number }), ...row.record, ...head };
       }
-      if (gapMs) yield { type: 'reconnected', gap_ms: gapMs() };
-      gapMs = undefined;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isBlip(error, latest.size > 0)) throw error;
-      if (!gapMs) yield { type: 'gap', message: error.message };
-      gapMs ??= stopwatch(clock);
+      if (isDone(body)) open.delete(id);
     }
-    return changes;
   }
 
   function layout(id: string): Promise<TableLayout | undefined> {

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
-import { stopwatch } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
+import { stopwatch } from '../../wait/deadline.ts';
 import type { Probe } from './check.ts';
 
 /** Asks the service for its description, once. Any answer of the service, a refusal too, shows that it is reached. */

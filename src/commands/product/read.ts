@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { Received } from '../../contract/received.ts';
-import { Deadline } from '../../deadline.ts';
 import { ErrandError } from '../../errors.ts';
+import { Deadline } from '../../wait/deadline.ts';
+import { poll } from '../../wait/poll.ts';
 import { noProduct } from '../product-failure.ts';
 import { type Freshness, freshnessFields } from '../product-freshness.ts';
 
@@ -32,14 +33,17 @@ export async function readProduct(
   const client = await context.client();
   const { clock, signal } = context;
   const deadline = new Deadline(clock, context.waitMs());
-  for (;;) {
-    const { body } = await client.call(name, {
-      path: { product_id: productId },
-      query: { ...fields, ...((wait || wanted.async) && { async: true }) },
-    });
-    if (body.status === 'failed') throw noProduct(productId, body);
-    if (!wait || body.status !== 'processing') return body;
-    if (!(await deadline.pause(pollMs, signal)))
-      throw new ErrandError('deadline', `--timeout passed; ${productId} is still being fetched`);
-  }
+  const product = await poll(
+    async () => {
+      const { body } = await client.call(name, {
+        path: { product_id: productId },
+        query: { ...fields, ...((wait || wanted.async) && { async: true }) },
+      });
+      if (body.status === 'failed') throw noProduct(productId, body);
+      return wait && body.status === 'processing' ? undefined : body;
+    },
+    { deadline, everyMs: pollMs, signal },
+  );
+  if (product) return product;
+  throw new ErrandError('deadline', `--timeout passed; ${productId} is still being fetched`);
 }

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkPrivateFile, makePrivateFile } from '../../private-files.ts';
-import type { Waiting } from '../../retry-while.ts';
 import { databaseError } from '../../sqlite/database-error.ts';
+import type { Waiting } from '../../wait/retry-while.ts';
 import { SandboxClock } from './clock.ts';
 import { Store } from './store.ts';
 import { tablesOf } from './tables.ts';

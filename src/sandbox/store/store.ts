@@ -1,8 +1,8 @@
 import { checkPrivateFile, type Tell } from '../../private-files.ts';
-import type { Waiting } from '../../retry-while.ts';
 import type { Database, SqlValue, StoredRow, Synchronous } from '../../sqlite/database.ts';
 import { DatabaseError, databaseError } from '../../sqlite/database-error.ts';
 import { openDatabase } from '../../sqlite/open.ts';
+import type { Waiting } from '../../wait/retry-while.ts';
 import { migrations } from './migrations.ts';
 
 export type { StoredRow } from '../../sqlite/database.ts';

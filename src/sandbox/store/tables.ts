@@ -1,4 +1,4 @@
-import type { Waiting } from '../../retry-while.ts';
+import type { Waiting } from '../../wait/retry-while.ts';
 import { Store } from './store.ts';
 
 /** Names of all tables of an attached database, quoted. */

@@ -1,4 +1,4 @@
-import type { Timer } from './clock.ts';
+import type { Timer } from '../clock.ts';
 
 /** The most that a timer can hold, ms. */
 const longestSleepMs = 2 ** 31 - 1;

@@ -1,4 +1,5 @@
-import { systemClock, type Timer } from './clock.ts';
+import { systemClock, type Timer } from '../clock.ts';
+import { backoffMs } from './backoff.ts';
 
 /** How a wait goes for what another process holds. */
 export interface Waiting {
@@ -11,7 +12,8 @@ export interface Waiting {
 const patienceMs = 15_000;
 /** What is left of that once the user wants to stop, ms: a lock is rarely held for longer than a commit takes. */
 const graceMs = 200;
-const longestPauseMs = 25;
+/** Processes that wait together do not try together. */
+const backoff = { firstMs: 1, longestMs: 25, jitter: 0.5 };
 
 /**
  * Attempts what fails while another process holds a lock, again and again until it succeeds. The event loop turns
@@ -24,7 +26,7 @@ export async function retryWhile<T>(
   { clock = systemClock, signal }: Waiting,
 ): Promise<T> {
   let deadline = clock.monotonic() + patienceMs;
-  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  for (let attempts = 1; ; attempts += 1) {
     try {
       return await attempt();
     } catch (error) {
@@ -36,7 +38,6 @@ export async function retryWhile<T>(
         throw error;
       }
     }
-    // Processes that wait together do not try together.
-    await clock.sleep(pauseMs * (0.5 + Math.random() / 2));
+    await clock.sleep(backoffMs(attempts, Math.random, backoff));
   }
 }
