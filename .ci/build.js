@@ -5,32 +5,18 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { createNotices } from './notices.js';
+import { stubs } from './stubs.js';
 
-const nothing = 'export default {}';
-
-/**
- * What libraries load and errand does not use, with what stands in its place: commander's executable subcommands (3 ms),
- * undici's HTTP/2 and the bodies of its fetch (10 ms), the colours that cli-table3 gives to borders. The last measures
- * texts by an older Unicode (20 ms); it is given none but such whose every UTF-16 unit takes one column.
- */
-const replaced = [
-  { library: 'commander', module: 'node:child_process', code: nothing },
-  { library: 'undici', module: './client-h2.js', code: nothing },
-  { library: 'undici', module: '../web/fetch/body.js', code: nothing },
-  { library: 'cli-table3', module: '@colors/colors/safe', code: nothing },
-  { library: 'cli-table3', module: 'string-width', code: 'module.exports = (text) => text.length' },
-];
-
-const withoutUnused = {
-  name: 'without-unused',
+const withStubs = {
+  name: 'with-stubs',
   resolveId(source, importer = '') {
     const folders = importer.split(/[\\/]/);
-    const found = replaced.findIndex(({ library, module }) => module === source && folders.includes(library));
-    if (found >= 0) return `\0replaced:${found}`;
+    const found = stubs.findIndex(({ library, module }) => module === source && folders.includes(library));
+    if (found >= 0) return `\0stub:${found}`;
   },
   load(id) {
-    const [, index] = /^\0replaced:(\d+)$/.exec(id) ?? [];
-    return index && replaced[index].code;
+    const [, index] = /^\0stub:(\d+)$/.exec(id) ?? [];
+    return index && stubs[index].code;
   },
 };
 
@@ -114,7 +100,7 @@ async function write(input, output, ...plugins) {
     input,
     platform: 'node',
     external: ['@photostructure/sqlite'],
-    plugins: [withoutUnused, ...plugins],
+    plugins: [withStubs, ...plugins],
     onLog(level, log, handler) {
       // Some modules are both lazy and not, as their users need them.
       if (log.code !== 'INEFFECTIVE_DYNAMIC_IMPORT') handler(level, log);

@@ -1,8 +1,5 @@
 import { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
-import connectorOf from 'undici/lib/core/connect.js';
-import Agent from 'undici/lib/dispatcher/agent.js';
 import { acceptedCodings, decodedBody, pieces } from './decode.ts';
 import { Exchange } from './exchange.ts';
 import { Inward } from './inward.ts';
@@ -16,16 +13,10 @@ import {
   type WireRequest,
   type WireResponse,
 } from './transport.ts';
+import { Agent, connectorOf } from './undici-internals.ts';
 
 /** Bytes of all headers of an answer. */
 const maxHeaderSize = 64 * 1024;
-
-/** V8 of Node 24; a later one may know the flag no more, and would say so on stderr. */
-const latestKnownV8 = 13;
-
-// V8 would compile undici's parser a second time after one answer, and the process waits for that before it ends: 80 ms.
-if (Number.parseInt(process.versions.v8, 10) <= latestKnownV8)
-  setFlagsFromString('--wasm-tiering-budget=100000000');
 
 export interface NetworkOptions {
   readonly proxy?: ProxySettings;

@@ -1,9 +1,7 @@
 import type { buildConnector, Dispatcher, Pool as PoolType } from 'undici';
-import connect from 'undici/lib/api/api-connect.js';
-import Pool from 'undici/lib/dispatcher/pool.js';
-import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { networkFailure } from './failure.ts';
 import { type Timeouts, TransportFailure } from './transport.ts';
+import { loadProxying } from './undici-internals.ts';
 
 interface Options {
   readonly maxHeaderSize: number;
@@ -11,7 +9,8 @@ interface Options {
 }
 
 /** Connections through a proxy: a CONNECT tunnel to https, forwarding to plain http. */
-export function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: Options): Dispatcher {
+export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: Options): Promise<Dispatcher> {
+  const { connect, Pool, ProxyAgent } = await loadProxying();
   const { connectMs: timeout, headersMs: headersTimeout } = timeouts;
   return new ProxyAgent({
     uri: proxy.href,

@@ -1,4 +1,4 @@
-/** undici is loaded by the files that are needed: the whole of it costs 50 ms at start. Its own types describe them. */
+/** The files of undici that `undici-internals.ts` loads, described by its own types. */
 declare module 'undici/lib/dispatcher/agent.js' {
   import { Agent } from 'undici';
   export default Agent;
