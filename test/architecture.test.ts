@@ -12,6 +12,8 @@ interface Import {
   readonly from: string;
   readonly to: string;
   readonly typeOnly: boolean;
+  /** Loaded when it is first needed. */
+  readonly isLazy: boolean;
 }
 
 /** Every import of every file: ours relative to src, others by their name. */
@@ -24,11 +26,12 @@ const imports: Import[] = files.flatMap(({ name, text }) => {
     const to = target.startsWith('.')
       ? relative(source, resolve(dirname(join(source, name)), target))
       : target;
-    return { from: name, to, typeOnly: type !== undefined };
+    return { from: name, to, typeOnly: type !== undefined, isLazy: dynamic !== undefined };
   });
 });
 
 const within = (folder: string) => (name: string) => name === `${folder}.ts` || name.startsWith(`${folder}/`);
+/** Open to all parts but the contract. */
 const openToAll = [
   'errors.ts',
   'io.ts',
@@ -41,23 +44,66 @@ const openToAll = [
   'redact',
 ];
 
-function offenders(folder: string, mayImport: readonly string[]): string[] {
-  const inside = within(folder);
+/** What a part imports and may not. @param mayImport files, folders and libraries, after `type ` for their types alone. */
+function offenders(part: string, mayImport: readonly string[]): string[] {
+  const inside = within(part.replace(/\.ts$/, ''));
+  const isAllowed = ({ to, typeOnly }: Import): boolean =>
+    mayImport.some((allowed) => {
+      const target = allowed.replace(/^type /, '');
+      return (target === allowed || typeOnly) && (to === target || to.startsWith(`${target}/`));
+    });
   return imports
     .filter(({ from, to }) => inside(from) && !inside(to) && !to.startsWith('node:'))
-    .filter(
-      ({ to, typeOnly }) =>
-        !mayImport.some(
-          (allowed) =>
-            allowed === to || to.startsWith(`${allowed}/`) || (typeOnly && allowed === `type ${to}`),
-        ),
-    )
+    .filter((found) => !isAllowed(found))
     .map(({ from, to }) => `${from} imports ${to}`);
 }
+
+/** The parts that may load a library; one that is not named is refused by the wall of each part. */
+const walls: Readonly<Record<string, readonly string[]>> = {
+  zod: ['contract'],
+  undici: ['http'],
+  conf: ['settings'],
+  'proper-lockfile': ['settings'],
+  '@photostructure/sqlite': ['sqlite'],
+  commander: ['cli', 'program'],
+  '@inquirer': ['prompt'],
+  'cli-table3': ['output'],
+  'cli-progress': ['output'],
+  chalk: ['output'],
+  'string-width': ['output'],
+  'csv-stringify': ['output'],
+  '@jmespath-community/jmespath': ['output'],
+  yaml: ['output', 'cli'],
+  'csv-parse': ['bulk'],
+};
+
+/** What several commands say or do; the client and the questions are handed in. */
+const features = ['orders', 'ordering', 'bulk', 'products', 'payments', 'paying', 'spending', 'webhooks'];
 
 describe('who may import whom', () => {
   test('the contract imports zod only', () => {
     expect(offenders('contract', ['zod'])).toEqual([]);
+  });
+
+  test('what is open to all imports nothing that is not', () => {
+    expect(openToAll.flatMap((part) => offenders(part, openToAll))).toEqual([]);
+  });
+
+  test('each library is loaded behind its wall', () => {
+    const wrong = imports.flatMap(({ from, to, typeOnly }) => {
+      const wall = Object.entries(walls).find(([library]) => to === library || to.startsWith(`${library}/`));
+      return typeOnly || wall?.[1].some((part) => within(part)(from)) !== false
+        ? []
+        : [`${from} loads ${to}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('the output imports types of the contract, and its libraries', () => {
+    const libraries = Object.keys(walls).filter((library) => walls[library]?.includes('output'));
+    expect(offenders('output', ['type contract', 'spreadsheet-cell.ts', ...libraries, ...openToAll])).toEqual(
+      [],
+    );
   });
 
   test('the sandbox imports the contract and what guards files and connections, and nothing else of ours', () => {
@@ -135,29 +181,53 @@ describe('who may import whom', () => {
     expect(offenders('state', ['contract', 'sqlite', ...openToAll])).toEqual([]);
   });
 
-  test('only sqlite loads SQLite, and it knows nothing of who uses it', () => {
+  test('sqlite knows nothing of who uses it', () => {
     expect(offenders('sqlite', ['@photostructure/sqlite', ...openToAll])).toEqual([]);
-    const loads = imports.filter(({ to }) => to === '@photostructure/sqlite').map(({ from }) => from);
-    expect(new Set(loads)).toEqual(new Set(['sqlite/load.ts']));
+  });
+
+  test('only the state, the sandbox and completion open databases', () => {
+    const opens = imports
+      .filter(({ to, typeOnly }) => within('sqlite')(to) && to !== 'sqlite/database-error.ts' && !typeOnly)
+      .map(({ from }) => from)
+      .filter((from) => !['sqlite', 'state', 'sandbox'].some((part) => within(part)(from)));
+    expect(opens).toEqual(['cli/completion/sources.ts']);
+  });
+
+  test('prompt imports the output, and types of the context', () => {
+    expect(offenders('prompt', ['output', 'type context.ts', '@inquirer/prompts', ...openToAll])).toEqual([]);
+  });
+
+  test('the context imports settings and output, and the costly things when they are needed', () => {
+    const atOnce = imports.filter(
+      ({ from, typeOnly, isLazy }) => from === 'context.ts' && !typeOnly && !isLazy,
+    );
+    const cheap = ['settings', 'output'];
+    const costly = atOnce.filter(
+      ({ to }) => !cheap.some((part) => within(part)(to)) && ![...openToAll, 'service-clock.ts'].includes(to),
+    );
+    expect(costly).toEqual([]);
+  });
+
+  test('a feature imports no command, and nothing that asks or parses', () => {
+    const behind = /^(?:commands|cli|prompt|sandbox)\/|^(?:main|program|sandbox-door)\.ts$/;
+    const wrong = imports.filter(
+      ({ from, to }) => features.some((feature) => within(feature)(from)) && behind.test(to),
+    );
+    expect(wrong).toEqual([]);
   });
 
   test('webhooks import the contract and the state', () => {
     expect(offenders('webhooks', ['contract', 'state', ...openToAll])).toEqual([]);
   });
 
-  test('a noun imports no other noun, and none of the libraries behind the walls', () => {
+  test('a noun imports no other noun, and nothing of the sandbox and the databases', () => {
     const wrong = imports.filter(({ from, to }) => {
       const noun = /^commands\/([^/]+)\//.exec(from)?.[1];
       const other = /^commands\/([^/]+)\//.exec(to)?.[1];
       if (noun === undefined) return false;
-      return (other !== undefined && other !== noun) || /^(undici|conf|commander|sandbox)\b/.test(to);
+      return (other !== undefined && other !== noun) || /^(?:sandbox|sqlite|main|program)\b/.test(to);
     });
     expect(wrong).toEqual([]);
-  });
-
-  test('only cli and program know commander', () => {
-    const knows = imports.filter(({ to }) => to === 'commander').map(({ from }) => from);
-    expect(knows.filter((name) => name !== 'program.ts' && !within('cli')(name))).toEqual([]);
   });
 
   test('cli imports the contract, the output and types of the context, and no command', () => {
@@ -185,11 +255,6 @@ describe('who may import whom', () => {
       (offence) => !madeByTheBuild.some((file) => offence.startsWith(file)),
     );
     expect(wrong).toEqual([]);
-  });
-
-  test('only prompt asks', () => {
-    const asks = imports.filter(({ to }) => to.startsWith('@inquirer/')).map(({ from }) => from);
-    expect(asks.every(within('prompt'))).toBe(true);
   });
 
   test('zod is loaded by the shapes only', () => {
