@@ -49,6 +49,7 @@ export async function attempt(given: Attempt): Promise<Ended> {
   const child = start(given, full ?? 'pipe');
   if (full !== undefined) closeSync(full);
   if (stdout === 'closed') child.stdout?.destroy();
+  if (given.disk) child.on('exit', () => endGroup(child));
   const strike = (): void => {
     child.kill(blow?.signal);
     if (blow?.twice) setTimeout(() => child.kill(blow.signal), twiceMs);
@@ -83,7 +84,15 @@ function start(
   return spawn(command, all, {
     env: { ...environment, CLOCK_SET_MS: String(clockShiftMs), CLOCK_SET_AFTER_MS: '-1' },
     stdio: ['ignore', stdout, 'pipe'],
+    detached: disk != null,
   });
+}
+
+/** A tracer that is killed as it starts leaves the program stopped, and holding its pipes. */
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {}
 }
 
 /** The files that the journal is kept in. */
