@@ -1,13 +1,14 @@
 import type { Context } from './context.ts';
 import { own } from './contract/json.ts';
-import type { Auth } from './contract/operation.ts';
-import { type OperationName, operations } from './contract/operations/index.ts';
 import { isSameOrigin } from './http/address.ts';
-import { type Client, createClient } from './http/client.ts';
+import { type Client, type ClientOptions, createClient } from './http/client.ts';
+import { firstOf, type KeySource } from './http/credential.ts';
 import { curlCommand } from './http/curl.ts';
-import { operationOf, type RawRequest } from './http/raw.ts';
+import type { Described } from './http/describe.ts';
+import { previewKeys, previewTransport } from './http/preview-transport.ts';
 import type { Transport } from './http/transport.ts';
-import { orderKey, withOrderKeys } from './order-keys.ts';
+import { orderKeys } from './order-keys.ts';
+import { redactor } from './redact/redactor.ts';
 import { RequestPreview } from './request-preview.ts';
 import { keyMode, maskKey } from './settings/keys.ts';
 import { embeddedUrl, localProfile } from './settings/stored.ts';
@@ -29,6 +30,7 @@ export async function openClient(context: Context, preview: Preview, wrote: () =
   const { settings } = context;
   const { transport: bare, close } = await openTransport(context);
   const transport = tellingTime(bare, context);
+  redactor.remember([settings.apiKey?.value, settings.legacyToken?.value]);
   const options = {
     transport,
     baseUrl: settings.baseUrl.value,
@@ -41,35 +43,69 @@ export async function openClient(context: Context, preview: Preview, wrote: () =
     version: context.version,
   };
   const trace = settings.debug ? await debugTrace(context) : undefined;
-  // Of a rehearsal the key is the client token too, where both surfaces are one service.
-  const isOneService = isSameOrigin(new URL(settings.legacyBaseUrl.value), new URL(settings.baseUrl.value));
-  const make = (apiKey: string | undefined, onWritten: (() => void) | undefined = wrote): Client => {
-    const ownKey = isOneService && apiKey !== undefined && keyMode(apiKey) === 'test' ? apiKey : undefined;
-    const legacyToken = settings.legacyToken?.value ?? ownKey;
-    return createClient({ ...options, trace, apiKey, legacyToken, onWritten });
+  const make = (credentials: KeySource, more: Partial<ClientOptions> = {}): Client =>
+    createClient({ ...options, trace, onWritten: wrote, credentials, ...more });
+  const stored = firstOf(orderKeys(context), storedKey(context));
+  if (preview) {
+    const isShown = (method: string): boolean => preview === 'curl' || !/^(?:get|head)$/i.test(method);
+    const keys = firstOf(previewKeys(isShown, storedKey(context)), stored);
+    const shown = {
+      transport: previewTransport(transport, isShown, (described) => showRequest(described, preview)),
+      trace:
+        trace &&
+        ((event) => {
+          if (event.type !== 'request' || !isShown(event.request.method)) trace(event);
+        }),
+    } satisfies Partial<ClientOptions>;
+    return { client: make(keys, shown), ready: async () => {}, close };
+  }
+  if (!mints(context)) return { client: make(stored), ready: async () => {}, close };
+  const keyless = make(() => undefined, { onWritten: () => {} });
+  const minted = once(() => localKey(context, keyless));
+  const client = make(firstOf(stored, mintedKey(context, minted)));
+  return { client, ready: async () => void (await minted()), close };
+}
+
+/** The local profile of the embedded sandbox gets its key when a request first needs one. */
+const mints = ({ settings }: Context): boolean =>
+  !settings.apiKey && settings.profile.value === localProfile && settings.baseUrl.value === embeddedUrl;
+
+/** Of a rehearsal the key is the client token too, where both surfaces are one service. */
+const isOneService = ({ settings: { baseUrl, legacyBaseUrl } }: Context): boolean =>
+  isSameOrigin(new URL(legacyBaseUrl.value), new URL(baseUrl.value));
+
+/** The keys that the settings name. */
+const storedKey =
+  (context: Context): KeySource =>
+  ({ auth }) => {
+    const { apiKey, legacyToken } = context.settings;
+    if (auth === 'bearer') return apiKey?.value;
+    return legacyToken?.value ?? (apiKey && asClientToken(context, apiKey.value));
   };
-  const client = make(settings.apiKey?.value);
-  const forOrder = (keyed: Client): Client =>
-    withOrderKeys(
-      keyed,
-      (id) => orderKey(context, id),
-      (key) => (preview ? previewing(make(key), preview) : make(key)),
-    );
-  if (preview) return { client: forOrder(previewing(client, preview)), ready: async () => {}, close };
-  const mints =
-    !settings.apiKey && settings.profile.value === localProfile && settings.baseUrl.value === embeddedUrl;
-  if (!mints) return { client: forOrder(client), ready: async () => {}, close };
-  let keyed: Promise<Client> | undefined;
-  const getKeyed = (): Promise<Client> => {
-    keyed ??= localKey(
-      context,
-      make(undefined, () => {}),
-    ).then((key) => make(key));
-    return keyed;
+
+/** The key that the local profile gets. */
+const mintedKey =
+  (context: Context, minted: () => Promise<string>): KeySource =>
+  async ({ auth }) => {
+    if (auth === 'bearer') return minted();
+    return isOneService(context) ? asClientToken(context, await minted()) : undefined;
   };
-  const auths = isOneService && !settings.legacyToken ? ['bearer', 'basic'] : ['bearer'];
-  const mintingClient = minting(client, getKeyed, auths);
-  return { client: forOrder(mintingClient), ready: async () => void (await getKeyed()), close };
+
+const asClientToken = (context: Context, key: string): string | undefined =>
+  isOneService(context) && keyMode(key) === 'test' ? key : undefined;
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= work();
+    return running;
+  };
+}
+
+function showRequest(described: Described, preview: 'curl' | 'request'): never {
+  throw new RequestPreview(
+    preview === 'curl' ? curlCommand(described) : `${JSON.stringify(described, null, 2)}\n`,
+  );
 }
 
 /** The service inside this process or over the network; each surface may be either. */
@@ -144,43 +180,4 @@ async function localKey(context: Context, client: Client): Promise<string> {
   if (await store.saveExample('home', own(body.example_order, 'shipping_address')))
     context.note("saved the sandbox's example address as home");
   return key;
-}
-
-/** A client that gets its key when an operation first needs one; `auths` are those that need the key. */
-function minting(keyless: Client, getKeyed: () => Promise<Client>, auths: readonly string[]): Client {
-  const clientFor = async (name: OperationName): Promise<Client> =>
-    auths.includes(operations[name].auth) ? getKeyed() : keyless;
-  return {
-    ...keyless,
-    call: async (name, input, options) => (await clientFor(name)).call(name, input, options),
-    stream: async (name, input, options) => (await clientFor(name)).stream(name, input, options),
-    raw: async (request, options) =>
-      (auths.includes(authOf(request)) ? await getKeyed() : keyless).raw(request, options),
-  };
-}
-
-/** Of an unknown path the credential of its surface. */
-const authOf = (request: RawRequest): Auth =>
-  operationOf(request)?.auth ?? (request.surface === 'legacy' ? 'basic' : 'bearer');
-
-/** A client that shows its requests in place of sending them. With `request` reads are sent: they change nothing. */
-function previewing(client: Client, preview: 'curl' | 'request'): Client {
-  const show = (described: ReturnType<Client['describe']>): never => {
-    throw new RequestPreview(
-      preview === 'curl' ? curlCommand(described) : `${JSON.stringify(described, null, 2)}\n`,
-    );
-  };
-  return {
-    ...client,
-    call: async (name, input, options) =>
-      preview === 'request' && operations[name].method === 'GET'
-        ? client.call(name, input, options)
-        : show(client.describe(name, input)),
-    stream: async (name, input, options) =>
-      preview === 'request' ? client.stream(name, input, options) : show(client.describe(name, input)),
-    raw: async (request, options) =>
-      preview === 'request' && /^(?:get|head)$/i.test(request.method)
-        ? client.raw(request, options)
-        : show(client.describeRaw(request)),
-  };
 }

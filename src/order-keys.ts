@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from './context.ts';
-import { operations } from './contract/operations/index.ts';
 import { StorageError } from './errors.ts';
-import type { Client } from './http/client.ts';
+import type { KeySource } from './http/credential.ts';
 import { journalFile } from './state/journal-tables.ts';
 
 /** The temporary key of an order that was paid for without an account, where this machine ordered it. */
@@ -18,26 +17,8 @@ export async function orderKey(context: Context, orderId: string): Promise<strin
   }
 }
 
-/** A client that reads an order by the order's own key, where it has one. */
-export function withOrderKeys(
-  client: Client,
-  keyOf: (orderId: string) => Promise<string | undefined>,
-  make: (key: string) => Client,
-): Client {
-  return {
-    ...client,
-    async call(name, input, options) {
-      const id =
-        operations[name].auth === 'bearer' && operations[name].method === 'GET'
-          ? orderIdOf(input)
-          : undefined;
-      const key = id === undefined ? undefined : await keyOf(id);
-      return (key === undefined ? client : make(key)).call(name, input, options);
-    },
-  };
-}
-
-function orderIdOf(input: unknown): string | undefined {
-  const id: unknown = Object(Object(input).path).order_id;
-  return typeof id === 'string' ? id : undefined;
-}
+/** Reads an order by the order's own key, where it has one. */
+export const orderKeys =
+  (context: Context): KeySource =>
+  ({ auth, orderId }) =>
+    auth === 'bearer' && orderId !== undefined ? orderKey(context, orderId) : undefined;

@@ -2,12 +2,10 @@ import type { Clock } from '../clock.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
 import type { Received } from '../contract/received.ts';
-import { redactor } from '../redact/redactor.ts';
 import { checkedBase } from './address.ts';
 import { readGoodAnswer } from './answer.ts';
 import type { CallName, InputOf, StreamName } from './client-types.ts';
-import { credentialFor } from './credential.ts';
-import { type Described, describeRequest } from './describe.ts';
+import { credentialFor, type KeySource } from './credential.ts';
 import { downloadRequest, isForeign } from './download.ts';
 import { unreadable } from './judge.ts';
 import { type CallOptions, type Line, type Performed, perform } from './perform.ts';
@@ -23,8 +21,7 @@ export interface ClientOptions {
   /** `https://host/path`, or `embedded:`. */
   readonly baseUrl: string;
   readonly legacyBaseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly legacyToken?: string | undefined;
+  readonly credentials: KeySource;
   /** For each call with all its attempts, ms; for what is streamed, until the answer begins, and each pause in it. */
   readonly timeoutMs?: number | undefined;
   /** Called when the service has carried out a write. */
@@ -64,22 +61,16 @@ export interface Client {
   raw(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
   /** A signed link of the service: no credential goes with it, wherever it leads. */
   download(url: string, options?: CallOptions): Promise<Streamed>;
-  /** What `call` would send. */
-  describe<N extends OperationName>(name: N, input: InputOf<N>): Described;
-  describeRaw(request: RawRequest): Described;
   close(): Promise<void>;
 }
 
 /** @throws UsageError for a base URL that no key may be sent to. */
 export function createClient(options: ClientOptions): Client {
-  const { transport, apiKey, legacyToken, allowPlainHttp = false } = options;
-  redactor.remember([apiKey, legacyToken]);
+  const { transport, credentials, allowPlainHttp = false } = options;
   const service: Service = {
     base: checkedBase(options.baseUrl, allowPlainHttp),
     legacyBase:
       options.legacyBaseUrl === undefined ? undefined : checkedBase(options.legacyBaseUrl, allowPlainHttp),
-    apiKey,
-    legacyToken,
     userAgent: `errand/${options.version}`,
   };
   const line: Line = {
@@ -97,7 +88,9 @@ export function createClient(options: ClientOptions): Client {
     streams: (headers: WireHeaders) => boolean,
     more: CallOptions = {},
   ): Promise<Performed> => {
-    const credential = credentialFor(request.auth, service, more.payment);
+    const { auth, method, orderId, isKeyOptional: isOptional = false } = request;
+    const keyRequest = { auth, method, orderId, isOptional, payment: more.payment };
+    const credential = await credentialFor(keyRequest, credentials);
     const performed = await perform(line, request, credential, { ...more, streams, follow: 'same-origin' });
     if (request.retry !== 'safe') options.onWritten?.();
     return performed;
@@ -136,8 +129,6 @@ export function createClient(options: ClientOptions): Client {
       });
       return { ...headOf(performed), chunks: performed.answer.stream ?? oneChunk(performed.answer.bytes) };
     },
-    describe: (name, input) => describeRequest(prepared(name, input)),
-    describeRaw: (request) => describeRequest(prepareRaw(service, request)),
     close: () => transport.close(),
   };
 }

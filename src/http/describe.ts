@@ -1,6 +1,6 @@
 import { redacted, redactor } from '../redact/redactor.ts';
 import { parseJson } from './read-body.ts';
-import type { Prepared } from './request.ts';
+import type { WireRequest } from './transport.ts';
 
 /** A request as `--dry-run` shows it: what would be sent, secrets replaced. */
 export interface Described {
@@ -12,19 +12,19 @@ export interface Described {
   readonly body: unknown;
 }
 
-const schemes = { bearer: 'Bearer', basic: 'Basic', payment: undefined, none: undefined } as const;
-
-/** Describes a request. The key is shown as replaced even where there is none yet. Pure. */
-export function describeRequest({ method, url, headers, body, auth }: Prepared): Described {
-  const scheme = schemes[auth];
+/** Describes a request; of the placeholder of a key the scheme stays. Pure. */
+export function describeRequest({ method, url, headers, body }: Omit<WireRequest, 'signal'>): Described {
   const shown = redactor.headers(headers);
+  const scheme = schemeOf(headers.authorization);
   return {
     method,
     url: redactor.text(url.href),
-    headers:
-      scheme === undefined || shown.authorization !== undefined
-        ? shown
-        : { ...shown, authorization: `${scheme} ${redacted}` },
+    headers: scheme === undefined ? shown : { ...shown, authorization: `${scheme} ${redacted}` },
     body: body === undefined ? null : redactor.value(parseJson(body) ?? new TextDecoder().decode(body)),
   };
+}
+
+function schemeOf(authorization: string | undefined): string | undefined {
+  const placeholders = { Bearer: redacted, Basic: Buffer.from(`${redacted}:`).toString('base64') };
+  return Object.entries(placeholders).find(([scheme, key]) => authorization === `${scheme} ${key}`)?.[0];
 }

@@ -51,7 +51,8 @@ export function prepareRaw(
       ...own,
     },
     body: bytes,
-    auth: own.authorization === undefined ? (operation?.auth ?? defaultAuth(service, surface)) : 'none',
+    auth: own.authorization === undefined ? (operation?.auth ?? defaultAuth[surface]) : 'none',
+    isKeyOptional: operation === undefined,
     retry: operation ? retryPolicyOf(operation, bytes && parseJson(bytes)) : isRead ? 'safe' : 'never',
     movesMoney: operation?.movesMoney === true,
     refusals: operation ? refusalCodes(operation) : [],
@@ -93,10 +94,11 @@ export function operationOf({
 const pattern = (template: string): RegExp =>
   new RegExp(`^${template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}/?$`);
 
-function defaultAuth({ apiKey, legacyToken }: Service, surface: Surface): Prepared['auth'] {
-  if (surface === 'legacy') return legacyToken === undefined ? 'none' : 'basic';
-  return apiKey === undefined ? 'none' : 'bearer';
-}
+/** Of an unknown path the credential of its surface. */
+const defaultAuth = { current: 'bearer', legacy: 'basic' } as const satisfies Record<
+  Surface,
+  Prepared['auth']
+>;
 
 function addressOf(
   service: Service,

@@ -15,8 +15,6 @@ import { toldUrl, underBase } from './address.ts';
 export interface Service {
   readonly base: URL;
   readonly legacyBase: URL | undefined;
-  readonly apiKey: string | undefined;
-  readonly legacyToken: string | undefined;
   readonly userAgent: string;
 }
 
@@ -35,6 +33,10 @@ export interface Prepared {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
   readonly auth: Auth;
+  /** It goes without a credential where there is none. */
+  readonly isKeyOptional?: boolean;
+  /** The order that it reads. */
+  readonly orderId?: string | undefined;
   readonly retry: RetryPolicy;
   readonly movesMoney: boolean;
   /** Codes with which the service refuses it, validation aside. */
@@ -69,6 +71,7 @@ export function prepare(
     },
     body: body === undefined ? undefined : wireBody(body),
     auth,
+    orderId: method === 'GET' && typeof path.order_id === 'string' ? path.order_id : undefined,
     retry: retryPolicyOf(operation, body),
     movesMoney: operation.movesMoney === true,
     refusals: refusalCodes(operation),

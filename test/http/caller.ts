@@ -36,14 +36,24 @@ export interface Caller {
 /** A client of a service on the network, with a key and the patient clock. */
 export function caller(
   baseUrl: string,
-  { network = {}, ...more }: Partial<ClientOptions> & { network?: NetworkOptions } = {},
+  {
+    network = {},
+    apiKey = testKey,
+    legacyToken,
+    ...more
+  }: Partial<ClientOptions> & {
+    network?: NetworkOptions;
+    /** null: there is none. */
+    apiKey?: string | null;
+    legacyToken?: string;
+  } = {},
 ): Caller {
   const clock = patientClock();
   const controller = new AbortController();
   const client = createClient({
     transport: new NetworkTransport(network),
     baseUrl,
-    apiKey: testKey,
+    credentials: ({ auth }) => (auth === 'bearer' ? (apiKey ?? undefined) : legacyToken),
     clock,
     signal: controller.signal,
     random: () => 1,

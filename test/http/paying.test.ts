@@ -15,7 +15,7 @@ const payment = 'Payment abcdefghijklmnopqrstuvwxyz';
 describe('a call that is paid by challenge', () => {
   test('answers 402 with what would pay for it, and needs no key', async () => {
     const service = await peer(challenged);
-    const { client } = caller(service.url, { apiKey: undefined });
+    const { client } = caller(service.url, { apiKey: null });
     const error = await failureOf(client.call('agent.search', search));
     expect(error).toBeInstanceOf(PaymentRequiredError);
     expect(error).toMatchObject({

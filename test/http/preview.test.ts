@@ -1,14 +1,55 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Client } from '../../src/http/client.ts';
 import { curlCommand } from '../../src/http/curl.ts';
+import type { Described } from '../../src/http/describe.ts';
+import { previewKeys, previewTransport } from '../../src/http/preview-transport.ts';
+import type { Transport } from '../../src/http/transport.ts';
+import { redactor } from '../../src/redact/redactor.ts';
 import { caller, keyedOrder, orderId, testKey } from './caller.ts';
 
-const offline = () => caller('https://service.example/api').client;
+class Shown extends Error {
+  readonly described: Described;
+
+  constructor(described: Described) {
+    super('shown');
+    this.described = described;
+  }
+}
+
+/** A client whose requests are shown, and never sent. */
+function shower(baseUrl = 'https://service.example/api', more: Parameters<typeof caller>[1] = {}): Client {
+  const never: Transport = {
+    send: () => Promise.reject(new Error('sent')),
+    close: async () => {},
+  };
+  const transport = previewTransport(
+    never,
+    () => true,
+    (described) => {
+      throw new Shown(described);
+    },
+  );
+  return caller(baseUrl, {
+    transport,
+    credentials: previewKeys(
+      () => true,
+      () => undefined,
+    ),
+    ...more,
+  }).client;
+}
+
+async function shownBy(call: Promise<unknown>): Promise<Described> {
+  const error: unknown = await call.catch((thrown: unknown) => thrown);
+  if (error instanceof Shown) return error.described;
+  throw error;
+}
 
 describe('a request described', () => {
-  test('is what would be sent, the key replaced', () => {
-    expect(offline().describe('order.create', { body: keyedOrder })).toEqual({
+  test('is what would be sent, the key replaced', async () => {
+    expect(await shownBy(shower().call('order.create', { body: keyedOrder }))).toEqual({
       method: 'POST',
       url: 'https://service.example/api/orders',
       headers: {
@@ -21,9 +62,9 @@ describe('a request described', () => {
     });
   });
 
-  test('shows no password and no two-factor secret', () => {
+  test('shows no password and no two-factor secret', async () => {
     const body = { email: 'a@b.example', password: 'hunter22', totp_secret: 'A'.repeat(64) };
-    const described = offline().describe('account.create', { body });
+    const described = await shownBy(shower().call('account.create', { body }));
     expect(described.body).toEqual({
       email: 'a@b.example',
       password: '[redacted]',
@@ -31,27 +72,35 @@ describe('a request described', () => {
     });
   });
 
-  test('needs no key', () => {
-    const { client } = caller('https://service.example', { apiKey: undefined });
-    expect(client.describe('order.cancel', { path: { order_id: orderId } })).toMatchObject({
+  test('needs no key', async () => {
+    const client = shower('https://service.example');
+    expect(await shownBy(client.call('order.cancel', { path: { order_id: orderId } }))).toMatchObject({
       url: `https://service.example/orders/${orderId}/cancel`,
       headers: { authorization: 'Bearer [redacted]' },
       body: null,
     });
   });
 
-  test('is refused where it could not be sent', () => {
-    expect(() => offline().describe('order.get', { path: { order_id: 'x' } })).toThrow('order_id');
+  test('is refused where it could not be sent', async () => {
+    await expect(shower().call('order.get', { path: { order_id: 'x' } })).rejects.toThrow('order_id');
   });
 
-  test('may be any request', () => {
+  test('may be any request, with a key where there is one', async () => {
     const raw = {
       method: 'POST',
       path: '/x',
       body: `{"note": "key ${testKey}"}`,
       headers: { 'X-Api-Key': 'abc' },
     };
-    const described = offline().describeRaw(raw);
+    redactor.remember([testKey]);
+    const described = await shownBy(shower().raw(raw));
+    expect(described.headers.authorization).toBeUndefined();
+    const keys = previewKeys(
+      () => true,
+      () => testKey,
+    );
+    const keyed = await shownBy(shower(undefined, { credentials: keys }).raw(raw));
+    expect(keyed.headers.authorization).toBe('Bearer [redacted]');
     expect(described.body).toEqual({ note: 'key [redacted]' });
     expect(described.headers['x-api-key']).toBe('[redacted]');
   });
@@ -79,8 +128,8 @@ const described = (body: unknown) => ({
 });
 
 describe('a request as a curl command', () => {
-  test('reads like one that a person wrote, the key being a variable', () => {
-    const command = curlCommand(offline().describe('order.create', { body: keyedOrder }));
+  test('reads like one that a person wrote, the key being a variable', async () => {
+    const command = curlCommand(await shownBy(shower().call('order.create', { body: keyedOrder })));
     expect(command).toBe(
       [
         "curl -sS -X 'POST' 'https://service.example/api/orders' \\",
@@ -94,9 +143,10 @@ describe('a request as a curl command', () => {
     expect(called(command).words).toContain('authorization: Bearer the-key');
   });
 
-  test('of the legacy service uses its token', () => {
-    const { client } = caller('https://service.example', { legacyBaseUrl: 'https://old.example' });
-    const { words } = called(curlCommand(client.describe('legacy.retry', { path: { request_id: orderId } })));
+  test('of the legacy service uses its token', async () => {
+    const client = shower('https://service.example', { legacyBaseUrl: 'https://old.example' });
+    const described = await shownBy(client.call('legacy.retry', { path: { request_id: orderId } }));
+    const { words } = called(curlCommand(described));
     expect(words).toEqual(expect.arrayContaining(['-u', 'tok:']));
   });
 
@@ -131,8 +181,8 @@ describe('a request as a curl command', () => {
     );
   });
 
-  test('is refused for the embedded sandbox, which has no address', () => {
-    const { client } = caller('embedded:');
-    expect(() => curlCommand(client.describe('wallet.get', {}))).toThrow('no address');
+  test('is refused for the embedded sandbox, which has no address', async () => {
+    const described = await shownBy(shower('embedded:').call('wallet.get', {}));
+    expect(() => curlCommand(described)).toThrow('no address');
   });
 });

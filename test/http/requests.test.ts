@@ -133,7 +133,7 @@ describe('a call', () => {
 describe('the credential', () => {
   test('is missed before anything is sent', async () => {
     const service = await peer(json({}));
-    const error = await failureOf(caller(service.url, { apiKey: undefined }).client.call('wallet.get', {}));
+    const error = await failureOf(caller(service.url, { apiKey: null }).client.call('wallet.get', {}));
     expect(error).toMatchObject({ category: 'authentication', facts: { outcome: 'not_sent' } });
     expect(error.facts.hint).toContain('errand auth');
     expect(service.received).toEqual([]);
@@ -224,7 +224,7 @@ describe('any request', () => {
 
   test('with a credential of its own needs no key', async () => {
     const service = await peer(json({ ok: 1 }));
-    const { client } = caller(service.url, { apiKey: undefined });
+    const { client } = caller(service.url, { apiKey: null });
     await client.raw({ method: 'GET', path: '/wallet/me', headers: { Authorization: 'Payment abc' } });
     expect(service.received[0]?.headers.authorization).toBe('Payment abc');
   });
