@@ -1,4 +1,4 @@
-import { answerCompletion } from './cli/completion/answer.ts';
+import { completionRecords } from './cli/completion/records.ts';
 
 /**
  * The entry of `errand __complete -- words…`, which the shells' scripts call at each TAB: it loads nothing of what
@@ -7,6 +7,6 @@ import { answerCompletion } from './cli/completion/answer.ts';
 export async function main({ argv, env, platform, stdout }: NodeJS.Process): Promise<number> {
   const words = argv.slice(argv[3] === '--' ? 4 : 3);
   stdout.on('error', () => {});
-  stdout.write(await answerCompletion({ words, environment: env, platform }));
+  stdout.write(await completionRecords({ words, environment: env, platform }));
   return 0;
 }

@@ -121,7 +121,7 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   readonly readsOnly?: boolean;
   /** It writes the configuration, and may begin it anew where it is broken. */
   readonly mendsConfig?: true;
-  /** It looks for what is wrong with the settings: they are told to it, and refuse nothing. */
+  /** It looks for what is wrong with the settings: it is given their problems, and none ends it. */
   readonly diagnoses?: true;
   run(context: Context, input: Input<A, O>): Promise<Result>;
 }

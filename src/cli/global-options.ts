@@ -25,7 +25,13 @@ export const globalOptions = {
     description: 'base URL of the service; `embedded:` is the built-in sandbox',
   },
   timeout: { kind: 'duration', placeholder: 'time', description: 'give up after this long: 30s, 5m' },
-  retries: { kind: 'integer', min: 0, max: 20, placeholder: 'n', description: 'tries after the first one' },
+  retries: {
+    kind: 'integer',
+    min: 0,
+    max: 20,
+    placeholder: 'n',
+    description: 'attempts after the first one',
+  },
   debug: { kind: 'flag', description: 'trace requests on stderr, secrets redacted' },
 } as const satisfies Options;
 

@@ -10,7 +10,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ended_badly: 'the errand ended badly: an awaited order failed or was cancelled, rows failed',
   deadline: '--timeout passed while waiting; what was awaited goes on',
   unavailable: 'the service cannot be reached, is unavailable or rate-limits; nothing is in doubt',
-  in_doubt: 'in doubt: money may have moved and no answer came; the message says how to find out',
+  in_doubt: 'in doubt: money may have moved and no response came; the message says how to find out',
   interrupted: 'interrupted (Ctrl-C); what is in doubt is in the journal',
   terminated: 'terminated; what is in doubt is in the journal',
 };
@@ -48,7 +48,7 @@ export const topics: Readonly<Record<string, () => string>> = {
       meanings[category as keyof typeof exitCodes],
     ]);
     return `Exit codes:\n${table({ '  0': 'done', ...Object.fromEntries(codes) })}
-With several ids every one is tried, and the exit code is that of the first failure.
+With several ids each one is attempted, and the exit code is that of the first failure.
 `;
   },
   environment: () =>

@@ -5,7 +5,7 @@ import { RequestPreview } from '../request-preview.ts';
 
 /**
  * The ids of a command: its arguments, `-` standing for stdin, one a line. Duplicates are dropped.
- * @throws UsageError naming the id that is none, or the line it stands on.
+ * @throws UsageError naming the id that is not valid, and its line.
  */
 export async function readIds(
   context: Context,
@@ -26,7 +26,7 @@ export async function readIds(
 export function checkName(what: string, id: string, where?: string): string {
   const trimmed = id.trim();
   if (trimmed !== '' && !/[\s/]/.test(trimmed)) return trimmed;
-  throw new UsageError(`${what} "${trimmed}"${where ? ` (stdin, ${where})` : ''} is no id`);
+  throw new UsageError(`${what} "${trimmed}"${where ? ` (stdin, ${where})` : ''} is not a valid id`);
 }
 
 /** A UUID in lower case. @throws UsageError. */
@@ -39,7 +39,7 @@ export function checkUuid(what: string, id: string, where?: string): string {
 }
 
 /**
- * Runs `act` for each id. One id: its failure is the command's. Several: every one is tried, each failure is
+ * Runs `act` for each id. One id: its failure is the command's. Several: each one is attempted, each failure is
  * reported on stderr, and the exit code is that of the first failure. Requests that are only shown are shown all.
  */
 export function eachId<T>(

@@ -7,15 +7,15 @@ import type { AnyCommand } from './define.ts';
 export function knownFieldsOf({ operations: called = [], anyOperation, readsOnly }: AnyCommand): KnownFields {
   const reads = called.map((name) => operations[name]).filter(({ method }) => method === 'GET');
   const isRead = called.length > 0 && reads.length === called.length;
-  const answers = reads.map(({ answer }): Answer => answer).filter((answer) => answer.type === 'json');
+  const responses = reads.map(({ answer }): Answer => answer).filter((answer) => answer.type === 'json');
   return {
     refuses: readsOnly ?? (isRead && anyOperation !== true),
-    inContract: answers.length === 0 ? undefined : isInAnswer,
+    inContract: responses.length === 0 ? undefined : isInResponse,
   };
 
-  async function isInAnswer(path: string): Promise<boolean> {
+  async function isInResponse(path: string): Promise<boolean> {
     const { hasPath } = await import('../contract/schemas/has-path.ts');
-    return answers.some(({ schema, rows }) =>
+    return responses.some(({ schema, rows }) =>
       hasPath(schema, rows === undefined ? path : `${rows}.0.${path}`),
     );
   }

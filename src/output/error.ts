@@ -5,7 +5,7 @@ import { deliverErr } from './notice.ts';
 import { paintFor } from './paint.ts';
 import type { OutputFormat } from './result.ts';
 
-/** What is told of a failure, whatever kind it is; the member names are those of the JSON. */
+/** What is reported of a failure of any kind; the member names are those of the JSON. */
 export interface ErrorReport {
   readonly category: ErrandError['category'];
   readonly code: string | null;
@@ -24,7 +24,7 @@ export interface ErrorReport {
 }
 
 /**
- * Tells a failure on stderr: with json and ndjson as one line of JSON, else as text for people. The stack is shown with
+ * Reports a failure on stderr: with json and ndjson as one line of JSON, else as text for people. The stack is shown with
  * `debug` only. @returns whether stderr took it.
  */
 export async function renderError(

@@ -17,7 +17,7 @@ const mostNamed = 40;
 
 /**
  * The result, its first record checked against `--fields`: a path that neither the contract nor that record has is
- * refused where the command only reads, and told where it has written. @throws UsageError, before anything is printed.
+ * refused where the command only reads, and reported where it has written. @throws UsageError, before anything is printed.
  */
 export async function withKnownFields<R extends RecordResult | ListResult>(
   result: R,

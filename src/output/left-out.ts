@@ -17,12 +17,12 @@ export function leftOut(
 }
 
 function hiddenColumns(names: readonly string[], width: number): string {
-  const say = (told: number): string => {
-    const rest = told < names.length ? ` and ${names.length - told} more` : '';
+  const say = (named: number): string => {
+    const rest = named < names.length ? ` and ${names.length - named} more` : '';
     const columns = names.length === 1 ? 'column' : 'columns';
-    return `${names.length} ${columns} hidden: ${names.slice(0, told).join(', ')}${rest}; widen the terminal or use -o json`;
+    return `${names.length} ${columns} hidden: ${names.slice(0, named).join(', ')}${rest}; widen the terminal or use -o json`;
   };
-  let told = names.length;
-  while (told > 1 && say(told).length > width) told -= 1;
-  return say(told);
+  let named = names.length;
+  while (named > 1 && say(named).length > width) named -= 1;
+  return say(named);
 }

@@ -6,7 +6,7 @@ import type { OutputFormat } from './result.ts';
 import { safeText } from './safe-text.ts';
 
 /**
- * Lines for people, on stderr: with `-o table`, or where stderr is a terminal. A program that asked for another format
+ * Lines for people, on stderr: with `-o table`, or where stderr is a terminal. A program that requested another format
  * and keeps stderr finds nothing there but errors.
  */
 export function tellPeople(lines: readonly string[], io: Io, format: OutputFormat): void {

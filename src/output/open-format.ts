@@ -18,7 +18,7 @@ const opens: Record<RecordFormat, Open> = {
   tsv: (shape, io, options) => separated(shape, io, options, '\t'),
 };
 
-/** A format, loaded with its library when it is the one asked for. */
+/** A format, loaded with its library when it is requested. */
 export const openFormat = (
   name: RecordFormat,
   shape: Shape,
@@ -38,7 +38,7 @@ async function separated(
   return csvFormat(selectColumns(columns, options.fields), csvOptions(io, options, delimiter));
 }
 
-/** The format of values that are no records, one a line: the answer of a query, without a header. */
+/** The format of values that are no records, one a line: the result of a query, without a header. */
 export async function openValues(io: Io, options: OutputOptions): Promise<Format> {
   if (options.format === 'ndjson') return (await import('./json.ts')).ndjsonFormat((value) => value);
   const line = await valueLine(io, options);

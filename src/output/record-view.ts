@@ -13,7 +13,7 @@ const deepest = 4;
 /**
  * One record as lines of name and value. A list of records within it becomes a table of its own, an object a view of
  * its own, both set in. Values are whole: the terminal wraps what is longer than it.
- * @param showEmpty whether a column without a value has a line, as it has when it was asked for by name.
+ * @param showEmpty whether a column without a value has a line, as it has when it was requested by name.
  */
 export async function recordLines(
   record: unknown,

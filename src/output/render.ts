@@ -48,7 +48,7 @@ export async function printResult(result: Result, io: Io, options: OutputOptions
 }
 
 /**
- * Checks `--query` before anything is done whose answer it would be applied to.
+ * Checks `--query` before anything is done whose result it would be applied to.
  * @throws UsageError naming the expression and what is wrong with it.
  */
 export async function checkQuery(expression: string): Promise<void> {
@@ -117,17 +117,17 @@ async function printQueried(
   expression: string,
   printing: Printing,
 ): Promise<void> {
-  const { queryResult } = await import('./answer.ts');
+  const { queryResult } = await import('./query-result.ts');
   const { io, options, out } = printing;
-  const answer = await queryResult(result, expression, options);
+  const found = await queryResult(result, expression, options);
   const plain = { ...options, query: undefined, fields: undefined };
-  if (answer.kind === 'values') {
-    await printRows(answer.values, await openValues(io, options), out);
-  } else if (answer.kind !== 'document') {
-    await printData(answer, { ...printing, options: plain });
+  if (found.kind === 'values') {
+    await printRows(found.values, await openValues(io, options), out);
+  } else if (found.kind !== 'document') {
+    await printData(found, { ...printing, options: plain });
   } else if (options.format !== 'table') {
     const format = await openFormat(options.format, { columns: [] }, io, plain);
-    out.write(format.whole(answer.value), format.scrub);
+    out.write(format.whole(found.value), format.scrub);
   }
 }
 

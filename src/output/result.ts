@@ -1,7 +1,7 @@
 import type { PathOf, Unchecked } from '../contract/received.ts';
 import type { KnownFields } from './known-fields.ts';
 
-/** What a command's `run` returns: data with its columns. `output` prints it in the format that was asked for. */
+/** What a command's `run` returns: data with its columns. `output` prints it in the requested format. */
 
 /** A record as the service sent it: wire names, unknown fields kept. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -99,7 +99,7 @@ export interface OutputOptions {
   readonly utc?: boolean | undefined;
   /** Leave CSV cells that a spreadsheet would run as they are. */
   readonly rawCsv?: boolean | undefined;
-  /** The time at the service, ms since the epoch: ages are told by it. */
+  /** The time at the service, ms since the epoch: ages are counted from it. */
   readonly now: () => number;
   /** The time of this machine; that of the service where it is not given. */
   readonly localNow?: (() => number) | undefined;

@@ -23,7 +23,7 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
       return text;
     },
   },
-  retries: { description: 'tries after the first one: 0 to 20', parse: integer('retries', 0, 20) },
+  retries: { description: 'attempts after the first one: 0 to 20', parse: integer('retries', 0, 20) },
   utc: { description: 'absolute UTC times in tables: true or false', parse: truth('utc') },
   'no-input': { description: 'never ask: true or false', parse: truth('no-input') },
   'repeat-window': {

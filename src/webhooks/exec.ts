@@ -10,7 +10,7 @@ export interface Run {
   readonly command: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Is told each line that the command prints, as it came. */
+  /** Called with each line that the command prints, as it came. */
   readonly tell: (line: string) => void;
 }
 
@@ -30,7 +30,7 @@ const outputMs = 500;
 const eventName = /^[\w.-]{1,64}$/;
 
 /**
- * Runs a command with an event on its stdin; what it prints is told. Names from outside reach its environment
+ * Runs a command with an event on its stdin; what it prints is reported. Names from outside reach its environment
  * only where they are plain words.
  * @throws the signal's reason where it is aborted; the command is ended then.
  */
@@ -81,7 +81,7 @@ function endOf(
     child.on('error', (error) => done(null, error.message));
     const ended = (code: number | null, name: NodeJS.Signals | null): void =>
       done(code, name === null ? null : `ended by ${name}`);
-    // All that it printed is told first; what it leaves behind may hold the pipes open for as long as it lives.
+    // All that it printed is reported first; what it leaves behind may hold the pipes open for as long as it lives.
     child.on('close', ended);
     child.on('exit', (code, name) => {
       for (const pipe of [child.stdout, child.stderr]) if (pipe instanceof Socket) pipe.unref();

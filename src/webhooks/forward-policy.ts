@@ -1,6 +1,6 @@
 import { backoffMs, requestBackoff } from '../wait/backoff.ts';
 
-/** How one try to send an event on ended. `retryAfter` is the header as it came. */
+/** How one attempt to forward an event ended. `retryAfter` is the header as it came. */
 export type Attempt =
   | { readonly status: number; readonly retryAfter: string | undefined }
   | { readonly failure: string; readonly isPermanent: boolean };
@@ -8,7 +8,7 @@ export type Attempt =
 const longestRetryAfterMs = 30_000;
 
 /**
- * What follows try number `attempts` (from 1): a wait in ms before the next one, or the end. Exponential backoff with
+ * What follows attempt number `attempts` (from 1): a wait in ms before the next one, or the end. Exponential backoff with
  * full jitter, not below `Retry-After` in seconds. 408, 429 and 5xx may pass; any other refusal stays one.
  * Pure but for `random`, which gives a number from 0 to 1.
  */

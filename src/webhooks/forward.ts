@@ -10,7 +10,7 @@ export interface ForwardTarget {
   readonly url: string;
   /** Whether a name may lead to a private address. */
   readonly allowPrivate: boolean;
-  /** Tries after the first one. */
+  /** Attempts after the first one. */
   readonly retries: number;
   readonly clock: Clock;
   readonly version: string;
@@ -23,10 +23,10 @@ export interface Delivery {
   readonly body: string;
 }
 
-/** For one attempt with its answer, ms. */
+/** For one attempt with its response, ms. */
 const attemptMs = 10_000;
-/** Of an answer's body, which nobody reads. */
-const answerBytes = 64 * 1024;
+/** Of a response's body, which nobody reads. */
+const responseBytes = 64 * 1024;
 
 /**
  * Sends an event on, with retries; redirects are not followed. Ends with an outcome, whatever it is.
@@ -85,7 +85,7 @@ function sendOnce(delivery: Delivery, target: ForwardTarget, signal: AbortSignal
       response.on('error', () => {});
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size > answerBytes) response.destroy();
+        if (size > responseBytes) response.destroy();
       });
       const { statusCode = 0, headers } = response;
       resolve({ status: statusCode, retryAfter: headers['retry-after'] });
@@ -93,7 +93,7 @@ function sendOnce(delivery: Delivery, target: ForwardTarget, signal: AbortSignal
     request.on('error', (error) =>
       resolve(
         patience.aborted
-          ? { failure: `no answer within ${attemptMs / 1000} s`, isPermanent: false }
+          ? { failure: `no response within ${attemptMs / 1000} s`, isPermanent: false }
           : { failure: reasonOf(error), isPermanent: isPermanent(error) },
       ),
     );

@@ -39,7 +39,7 @@ export interface ListenerOptions {
   readonly port: number;
   readonly secret: string;
   readonly limits?: Partial<ListenerLimits> | undefined;
-  /** Keeps a delivery durably before it resolves. Whatever it rejects with is answered 503, so that the sender tries again. */
+  /** Keeps a delivery durably before it resolves. Where it rejects, the sender gets a 503 and comes again. */
   keep(received: Received): Promise<Kept>;
 }
 
@@ -65,7 +65,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       maxHeaderSize: headerBytes,
     },
     (request, response) => {
-      if (!isMeant(request, options.secret)) return answer(response, 404, { message: 'not found' });
+      if (!isMeant(request, options.secret)) return respond(response, 404, { message: 'not found' });
       if (reading >= limits.concurrent) return busy(response);
       reading += 1;
       void receive(request, response, limits.bodyBytes, options.keep).finally(() => {
@@ -90,19 +90,19 @@ async function receive(
 ): Promise<void> {
   const body = await bodyOf(request, limit);
   if (body === 'broken off') return;
-  if (body === 'too large') return answer(response, 413, { message: `at most ${limit} bytes` });
+  if (body === 'too large') return respond(response, 413, { message: `at most ${limit} bytes` });
   const facts = readArrival(body, headerOf(request, webhookEventHeader.toLowerCase()));
-  if (!facts) return answer(response, 400, { message: 'the body is no JSON object' });
+  if (!facts) return respond(response, 400, { message: 'the body is not a JSON object' });
   const kept = await tryToKeep(() => keep({ ...facts, headers: safeHeaders(request) }));
   if (kept === 'busy') busy(response);
-  else answer(response, 200, { received: true, duplicate: kept === 'duplicate' });
+  else respond(response, 200, { received: true, duplicate: kept === 'duplicate' });
 }
 
 async function tryToKeep(keep: () => Promise<Kept>): Promise<Kept> {
   try {
     return await keep();
   } catch {
-    // Whoever keeps has told of it; the sender only has to know that it must come again.
+    // Whoever keeps it has reported it; the sender only has to know that it must come again.
     return 'busy';
   }
 }
@@ -118,7 +118,7 @@ async function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer |
       chunks.push(chunk);
     }
   } catch {
-    // The sender has gone, or was too slow and has been answered 408.
+    // The sender has gone, or was too slow and has got a 408.
     return 'broken off';
   }
   return Buffer.concat(chunks);
@@ -141,10 +141,10 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
 
 const busy = (response: ServerResponse): void => {
   response.setHeader('retry-after', '1');
-  answer(response, 503, { message: 'busy; try again' });
+  respond(response, 503, { message: 'busy; try again' });
 };
 
-function answer(response: ServerResponse, status: number, body: Readonly<Record<string, unknown>>): void {
+function respond(response: ServerResponse, status: number, body: Readonly<Record<string, unknown>>): void {
   // What was not read to its end must not be read as the next request, and no connection shall outlive the listener.
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify(body));
@@ -163,13 +163,13 @@ const portOf = (address: AddressInfo | string | null): number | undefined =>
 const troubles: Readonly<Record<string, (host: string, port: number) => string>> = {
   EADDRINUSE: (host, port) => `--port ${port} is taken on ${host}; without --port a free one is picked`,
   EACCES: (_, port) => `--port ${port} may not be used; take one above 1023`,
-  EADDRNOTAVAIL: (host) => `--host ${host} is no address of this machine`,
-  ENOTFOUND: (host) => `--host ${host} is no address of this machine`,
+  EADDRNOTAVAIL: (host) => `--host ${host} is not an address of this machine`,
+  ENOTFOUND: (host) => `--host ${host} is not an address of this machine`,
 };
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const told = troubles[error.code ?? ''];
-  return told ? new UsageError(told(host, port), { cause: error }) : error;
+  const message = troubles[error.code ?? ''];
+  return message ? new UsageError(message(host, port), { cause: error }) : error;
 }
 
 function closed(server: Server): Promise<void> {

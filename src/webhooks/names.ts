@@ -5,18 +5,18 @@ const synonyms: Readonly<Record<string, string>> = webhookEventSynonyms;
 /** Every name of the specification's Events table, the deprecated ones too. */
 export const eventNames: readonly string[] = [...Object.keys(webhookEvents), ...Object.keys(synonyms)];
 
-/** The names by which the events asked for may come: an event also by its older name, an older name by itself alone. */
-export const sameEvents = (asked: readonly string[]): readonly string[] => [
+/** The names by which the events requested may come: an event also by its older name, an older name by itself alone. */
+export const sameEvents = (requested: readonly string[]): readonly string[] => [
   ...new Set(
-    asked.flatMap((name) => [name, ...Object.keys(synonyms).filter((old) => synonyms[old] === name)]),
+    requested.flatMap((name) => [name, ...Object.keys(synonyms).filter((old) => synonyms[old] === name)]),
   ),
 ];
 
-/** What to know of older names that are asked for: a service that sends the present ones sends no such event. */
-export const olderNames = (asked: readonly string[]): string[] =>
-  asked.flatMap((name) => {
+/** What to know of older names that are requested: a service that sends the present ones sends no such event. */
+export const olderNames = (requested: readonly string[]): string[] =>
+  requested.flatMap((name) => {
     const present = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
-    return present === undefined || asked.includes(present)
+    return present === undefined || requested.includes(present)
       ? []
       : [`${name} is the older name of ${present}; events that come as ${present} are not among these`];
   });

@@ -3,8 +3,8 @@ import type { ListenOptions, ListenRecord, ListenSummary, ShownEvent } from './l
 import type { Kept, Received } from './listener.ts';
 import { maskAddress } from './secret.ts';
 
-/** What of an event rereading puts the service's own word in place of. */
-type Told = 'status' | 'error_type' | 'body';
+/** Fields of an event that rereading replaces with what the service says. */
+type RereadField = 'status' | 'error_type' | 'body';
 
 /** One run of the listener: what has come, and the two queues that show it and act on it. */
 export class Session {
@@ -14,7 +14,7 @@ export class Session {
   readonly #counts = { received: 0, stored: 0, duplicates: 0, shown: 0, forwarded: 0, failed: 0 };
   #wanted = 0;
   #ended: ListenSummary['ended'] | undefined;
-  /** One at a time, so that no more are kept than were asked for. */
+  /** One at a time, so that no more are kept than were requested. */
   #keeping: Promise<unknown> = Promise.resolve();
   #showing: Promise<void> = Promise.resolve();
   #acting: Promise<void> = Promise.resolve();
@@ -23,7 +23,7 @@ export class Session {
     this.#options = options;
   }
 
-  /** Called for each delivery before it is answered. */
+  /** Called for each delivery before its response. */
   keep(received: Received): Promise<Kept> {
     const kept = this.#keeping.then(() => this.#keep(received));
     this.#keeping = kept.catch(() => {});
@@ -100,7 +100,7 @@ export class Session {
     return this.#options.forward !== undefined || this.#options.exec !== undefined;
   }
 
-  /** After the last event that was asked for: all that is to be done with it first. */
+  /** After the last event that was requested: all that is to be done with it first. */
   async #finish(): Promise<void> {
     await this.#showing;
     await this.#acting;
@@ -134,7 +134,7 @@ export class Session {
 
   async #verify(
     orderId: string | null,
-  ): Promise<Pick<ShownEvent, 'verified' | 'message'> & Partial<Pick<ShownEvent, Told>>> {
+  ): Promise<Pick<ShownEvent, 'verified' | 'message'> & Partial<Pick<ShownEvent, RereadField>>> {
     const { reread } = this.#options;
     if (!reread) return {};
     if (orderId === null) return { verified: false, message: 'it names no order to read again' };

@@ -1,4 +1,4 @@
-import { optionsAt, type Place, readLine, splitFlag } from './read-line.ts';
+import { type Cursor, optionsAt, readLine, splitFlag } from './cursor.ts';
 import type { Candidate, Hint, Tree, TreeOption } from './tree.ts';
 
 /** Who completes: `words` the candidates; `files` the shell, with what it knows of the disk. */
@@ -8,27 +8,27 @@ export interface Completion {
 }
 
 /** Looks up what this machine knows; never throws. */
-export type LookUp = (hint: Hint, place: Place) => Promise<readonly Candidate[]>;
+export type LookUp = (hint: Hint, cursor: Cursor) => Promise<readonly Candidate[]>;
 
 const nothing: Completion = { mode: 'words', candidates: [] };
 
 /** Completes the last of the words, which may be empty or half typed. */
 export async function complete(tree: Tree, words: readonly string[], lookUp: LookUp): Promise<Completion> {
   const partial = words.at(-1) ?? '';
-  const place = readLine(tree, words.slice(0, -1));
-  const { root, node, pending, ended } = place;
-  if (pending) return values(place, pending.takes ?? {}, '', partial, [], lookUp);
+  const cursor = readLine(tree, words.slice(0, -1));
+  const { root, node, pending, ended } = cursor;
+  if (pending) return values(cursor, pending.takes ?? {}, '', partial, [], lookUp);
   if (!ended && partial.startsWith('-')) {
     const { option, before, value } = splitFlag(root, node, partial);
-    if (value === undefined) return flags(place, partial);
-    return option?.takes ? values(place, option.takes, before, value, [], lookUp) : nothing;
+    if (value === undefined) return flags(cursor, partial);
+    return option?.takes ? values(cursor, option.takes, before, value, [], lookUp) : nothing;
   }
   if (!node) return nothing;
-  const commands = place.given.length === 0 ? commandsOf(node, partial) : [];
-  const found = await argument(place, partial, lookUp);
+  const commands = cursor.given.length === 0 ? commandsOf(node, partial) : [];
+  const found = await argument(cursor, partial, lookUp);
   if (commands.length > 0) return { mode: 'words', candidates: [...commands, ...found.candidates] };
   const isDone = found.mode === 'words' && found.candidates.length === 0;
-  return isDone && partial === '' && !ended && !node.children ? flags(place, partial) : found;
+  return isDone && partial === '' && !ended && !node.children ? flags(cursor, partial) : found;
 }
 
 /** Names of commands; an alias only once it has been begun, so that nothing stands twice in a list. */
@@ -39,16 +39,16 @@ function commandsOf({ children = [] }: Tree, partial: string): Candidate[] {
   });
 }
 
-async function argument(place: Place, partial: string, lookUp: LookUp): Promise<Completion> {
-  const { node, given } = place;
+async function argument(cursor: Cursor, partial: string, lookUp: LookUp): Promise<Completion> {
+  const { node, given } = cursor;
   const fallback = node?.children?.find(({ name }) => name === node.fallback);
   const expected = (node?.children ? fallback : node)?.arguments ?? [];
   const last = expected.at(-1);
   const next = expected[given.length] ?? (last?.variadic ? last : undefined);
-  return next ? values(place, next.takes, '', partial, given, lookUp) : nothing;
+  return next ? values(cursor, next.takes, '', partial, given, lookUp) : nothing;
 }
 
-function flags({ root, node, chosen }: Place, partial: string): Completion {
+function flags({ root, node, chosen }: Cursor, partial: string): Completion {
   const open = optionsAt(root, node).filter((option) => option.repeats || !chosen.has(option));
   const candidates = open.flatMap(({ flags: [long = '', ...shorts], text }: TreeOption) => {
     const names = long.startsWith(partial) ? [long] : shorts.filter((short) => short === partial);
@@ -59,7 +59,7 @@ function flags({ root, node, chosen }: Place, partial: string): Completion {
 
 /** @param before what stands before the value in the same word: `--status=`. @param given values that stand already. */
 async function values(
-  place: Place,
+  cursor: Cursor,
   hint: Hint,
   before: string,
   partial: string,
@@ -69,7 +69,7 @@ async function values(
   const comma = hint.commas ? partial.lastIndexOf(',') + 1 : 0;
   const [kept, sought] = [partial.slice(0, comma), partial.slice(comma)];
   const taken = new Set([...given, ...kept.split(',')]);
-  const known = [...(hint.values ?? []), ...(hint.from ? await lookUp(hint, place) : [])];
+  const known = [...(hint.values ?? []), ...(hint.from ? await lookUp(hint, cursor) : [])];
   const candidates = known
     .filter(({ value }) => value.startsWith(sought) && !taken.has(value))
     .map((candidate) => ({ ...candidate, value: before + kept + candidate.value }));

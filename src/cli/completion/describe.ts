@@ -10,7 +10,7 @@ type Definition = RootCommand | RootNoun;
 
 /**
  * The whole program as completion sees it, read off the program itself: what commander parses is what is completed.
- * Loads every command, so the build does it once and keeps the answer.
+ * Loads every command, so the build does it once and keeps the tree.
  */
 export async function describeProgram(): Promise<Tree> {
   const names = entries.map(({ name }) => name);

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
-import { type Glance, glanceSettings } from '../../settings/glance.ts';
 import { type Environment, resolveFolders } from '../../settings/paths.ts';
+import { peekSettings, type SettingsPeek } from '../../settings/peek.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { openReader } from '../../sqlite/load.ts';
-import { glanceEvents, glanceJournal } from '../../state/glance.ts';
+import { peekEvents, peekJournal } from '../../state/peek.ts';
 import type { LookUp } from './complete.ts';
-import type { Place } from './read-line.ts';
+import type { Cursor } from './cursor.ts';
 import type { Candidate } from './tree.ts';
 
 /** What this machine knows without asking anyone. */
 export type SourceName = Kind | 'profiles' | 'addresses' | 'retailers' | 'intents' | 'events' | 'maps';
 
 interface Known {
-  readonly glance: Glance;
+  readonly settings: SettingsPeek;
   readonly stateDir: string;
 }
 
@@ -24,15 +24,15 @@ type Source = (known: Known) => Promise<readonly Candidate[]>;
 
 const sandboxed =
   (kind: Kind): Source =>
-  async ({ glance: { service }, stateDir }) => {
+  async ({ settings: { service }, stateDir }) => {
     if (service?.baseUrl !== embeddedUrl || service.apiKey === undefined) return [];
     const found = await peekSandbox(openReader, stateDir, service.apiKey, kind, limit);
     return found.map(({ id, text }) => ({ value: id, text }));
   };
 
-const intents = async ({ glance: { service }, stateDir }: Known) => {
+const intents = async ({ settings: { service }, stateDir }: Known) => {
   if (!service) return [];
-  return glanceJournal(stateDir, service.baseUrl, limit);
+  return peekJournal(stateDir, service.baseUrl, limit);
 };
 
 const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
@@ -40,7 +40,7 @@ const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
 
 /** The embedded sandbox knows its orders; of any other service this machine knows those that it placed. */
 const orders: Source = async (known) => {
-  if (known.glance.service?.baseUrl === embeddedUrl) return sandboxed('orders')(known);
+  if (known.settings.service?.baseUrl === embeddedUrl) return sandboxed('orders')(known);
   return (await intents(known)).flatMap(({ orderId, createdAt }) =>
     orderId === undefined ? [] : [{ value: orderId, text: `placed ${createdAt.slice(0, 16)}Z` }],
   );
@@ -51,12 +51,12 @@ const sources: Readonly<Record<SourceName, Source>> = {
   accounts: sandboxed('accounts'),
   batches: sandboxed('batches'),
   returns: sandboxed('returns'),
-  profiles: async ({ glance }) => named(glance.profiles),
-  addresses: async ({ glance }) => named(glance.addresses),
-  maps: async ({ glance }) => named(glance.maps),
-  events: async ({ stateDir }) => glanceEvents(stateDir, limit).map(({ id, text }) => ({ value: id, text })),
-  retailers: async ({ glance }) => {
-    if (glance.service?.baseUrl !== embeddedUrl) return [];
+  profiles: async ({ settings }) => named(settings.profiles),
+  addresses: async ({ settings }) => named(settings.addresses),
+  maps: async ({ settings }) => named(settings.maps),
+  events: async ({ stateDir }) => peekEvents(stateDir, limit).map(({ id, text }) => ({ value: id, text })),
+  retailers: async ({ settings }) => {
+    if (settings.service?.baseUrl !== embeddedUrl) return [];
     return peekRetailers().map(({ id, text }) => ({ value: id, text }));
   },
   intents: async (known) =>
@@ -67,13 +67,13 @@ const sources: Readonly<Record<SourceName, Source>> = {
 
 /** Looks values up in files of this machine; what cannot be read has none. */
 export function lookUpIn(environment: Environment, platform: NodeJS.Platform): LookUp {
-  return async ({ from }, place) => {
+  return async ({ from }, cursor) => {
     if (!from) return [];
     try {
       const { config, state } = resolveFolders(environment, platform);
-      const given = { profile: chosenValue(place, '--profile'), baseUrl: chosenValue(place, '--base-url') };
-      const glance = glanceSettings(join(config, 'config.json'), environment, given);
-      return await sources[from]({ glance, stateDir: state });
+      const given = { profile: chosenValue(cursor, '--profile'), baseUrl: chosenValue(cursor, '--base-url') };
+      const settings = peekSettings(join(config, 'config.json'), environment, given);
+      return await sources[from]({ settings, stateDir: state });
     } catch {
       return [];
     }
@@ -81,7 +81,7 @@ export function lookUpIn(environment: Environment, platform: NodeJS.Platform): L
 }
 
 /** What the line says of a setting, wherever on it the flag stands. */
-const chosenValue = ({ root, chosen }: Place, flag: string): string | undefined => {
+const chosenValue = ({ root, chosen }: Cursor, flag: string): string | undefined => {
   const option = root.options?.find(({ flags }) => flags.includes(flag));
   return option && chosen.get(option);
 };

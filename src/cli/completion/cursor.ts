@@ -1,7 +1,7 @@
 import type { Tree, TreeOption } from './tree.ts';
 
 /** Where a command line stands before its last word. */
-export interface Place {
+export interface Cursor {
   readonly root: Tree;
   /** The command that the words name; undefined where they name none. */
   readonly node: Tree | undefined;
@@ -16,7 +16,7 @@ export interface Place {
 }
 
 /** Reads the words before the one that is completed. Pure; an unknown word never throws. */
-export function readLine(root: Tree, words: readonly string[]): Place {
+export function readLine(root: Tree, words: readonly string[]): Cursor {
   let node: Tree | undefined = root;
   let pending: TreeOption | undefined;
   let ended = false;
@@ -65,7 +65,7 @@ const bare = ({ name, text, aliases = [], children = [] }: Tree): Tree => ({
 const childOf = (node: Tree | undefined, word: string): Tree | undefined =>
   node?.children?.find(({ name, aliases }) => name === word || aliases?.includes(word));
 
-/** Every option that may stand at a place: the command's own, then the program's. */
+/** Every option that may stand at a cursor: the command's own, then the program's. */
 export const optionsAt = (root: Tree, node: Tree | undefined): readonly TreeOption[] =>
   node && node !== root ? [...(node.options ?? []), ...(root.options ?? [])] : (root.options ?? []);
 

@@ -3,8 +3,8 @@ import { checkBaseUrl } from './base-url.ts';
 import type { Environment } from './paths.ts';
 import { embeddedUrl, localProfile } from './stored.ts';
 
-/** What a key press may know of the configuration, read in passing: nothing is checked, tightened or told. */
-export interface Glance {
+/** What a key press may know of the configuration, read in passing: nothing is checked, tightened or reported. */
+export interface SettingsPeek {
   /** Base URL and key of the service in use; undefined where the settings name none that is usable. */
   readonly service: { readonly baseUrl: string; readonly apiKey: string | undefined } | undefined;
   readonly profiles: ReadonlyMap<string, string>;
@@ -14,26 +14,26 @@ export interface Glance {
   readonly maps: ReadonlyMap<string, string>;
 }
 
-interface Given {
+interface Flags {
   readonly profile: string | undefined;
   readonly baseUrl: string | undefined;
 }
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** @param given what the flags of the line say. Never throws: what cannot be read is empty. */
-export function glanceSettings(file: string, environment: Environment, given: Given): Glance {
+/** @param flags those of the command line. Never throws: what cannot be read is empty. */
+export function peekSettings(file: string, environment: Environment, flags: Flags): SettingsPeek {
   const root = readRoot(file);
   const profiles = new Map(
     Object.entries({ [localProfile]: { base_url: embeddedUrl }, ...fields(root.profiles) }).map(
       ([name, profile]) => [name, fields(profile)],
     ),
   );
-  const named = given.profile ?? (environment.ERRAND_PROFILE || text(root.current_profile) || localProfile);
+  const named = flags.profile ?? (environment.ERRAND_PROFILE || text(root.current_profile) || localProfile);
   const profile = profiles.get(named);
   const own = usable(text(profile?.base_url) ?? embeddedUrl);
-  const asked = given.baseUrl ?? (environment.ERRAND_BASE_URL || undefined);
-  const baseUrl = asked === undefined ? own : usable(asked);
+  const requested = flags.baseUrl ?? (environment.ERRAND_BASE_URL || undefined);
+  const baseUrl = requested === undefined ? own : usable(requested);
   const stored = baseUrl === own ? text(profile?.api_key) : undefined;
   return {
     service:

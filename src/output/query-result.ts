@@ -5,7 +5,7 @@ import type { ListResult, OutputOptions, RecordResult, Row } from './result.ts';
 import { inferColumns, projection } from './select.ts';
 
 /** What a query left: records, one JSON document, or values to print one a line. */
-export type Answer =
+export type QueryResult =
   | RecordResult
   | ListResult
   | { readonly kind: 'document'; readonly value: unknown }
@@ -22,7 +22,7 @@ export async function queryResult(
   result: RecordResult | ListResult,
   expression: string,
   { format, fields }: OutputOptions,
-): Promise<Answer> {
+): Promise<QueryResult> {
   const query = compileQuery(expression);
   const project = projection(result.columns, fields);
   if (result.kind === 'list' && format === 'ndjson') {
@@ -34,8 +34,8 @@ export async function queryResult(
   return documentFormats.has(format) ? { kind: 'document', value } : columnar(value, result.id);
 }
 
-/** An answer for table, csv, tsv and id: objects show their keys as columns, arrays their positions. */
-function columnar(value: unknown, id: string | undefined): Answer {
+/** A result for table, csv, tsv and id: objects show their keys as columns, arrays their positions. */
+function columnar(value: unknown, id: string | undefined): QueryResult {
   const named = id === undefined ? {} : { id };
   if (!Array.isArray(value)) {
     if (isRow(value)) return { kind: 'record', record: value, columns: inferColumns([value]), ...named };

@@ -3,7 +3,7 @@ import { openReader } from '../sqlite/load.ts';
 import { journalFile } from './journal-tables.ts';
 
 /** A record of the journal, read in passing. Times ISO 8601. */
-export interface GlancedIntent {
+export interface PeekedIntent {
   readonly key: string;
   readonly state: string;
   readonly orderId: string | undefined;
@@ -11,7 +11,7 @@ export interface GlancedIntent {
 }
 
 /** The newest records of the journal at a service; it is opened read-only. @throws where there is none. */
-export function glanceJournal(folder: string, baseUrl: string, limit: number): readonly GlancedIntent[] {
+export function peekJournal(folder: string, baseUrl: string, limit: number): readonly PeekedIntent[] {
   const rows = read(
     journalFile(folder),
     'SELECT key, state, order_id, created_at FROM intents WHERE base_url = ? ORDER BY created_at DESC LIMIT ?',
@@ -26,7 +26,7 @@ export function glanceJournal(folder: string, baseUrl: string, limit: number): r
 }
 
 /** The newest webhook events that were received; their store is opened read-only. @throws where there is none. */
-export function glanceEvents(folder: string, limit: number): readonly { id: string; text: string }[] {
+export function peekEvents(folder: string, limit: number): readonly { id: string; text: string }[] {
   const sql = `SELECT id, coalesce(event, 'event') || '  ' || coalesce(order_id, '') AS text FROM events ORDER BY id DESC LIMIT ?`;
   return read(join(folder, 'webhooks.db'), sql, [limit]).map(({ id, text }) => ({
     id: String(id),

@@ -3,7 +3,7 @@ import { complete } from './complete.ts';
 import { lookUpIn } from './sources.ts';
 import type { Candidate } from './tree.ts';
 
-interface Asked {
+interface CompletionRequest {
   /** The words after the program's name; the last one is completed. */
   readonly words: readonly string[];
   readonly environment: Environment;
@@ -15,9 +15,13 @@ const maxText = 70;
 
 /**
  * What a shell's script reads: the mode, then each candidate as `value TAB description`, each ended by a NUL, which
- * no word of a command line holds. Nothing that goes wrong is told: a TAB must not disturb the line.
+ * no word of a command line holds. No failure is reported: a TAB must not disturb the line.
  */
-export async function answerCompletion({ words, environment, platform }: Asked): Promise<string> {
+export async function completionRecords({
+  words,
+  environment,
+  platform,
+}: CompletionRequest): Promise<string> {
   try {
     const { programTree } = await import('./program-tree.ts');
     const { mode, candidates } = await complete(await programTree(), words, lookUpIn(environment, platform));
