@@ -1,9 +1,12 @@
 import {
   isAlias,
+  isPair,
   isScalar,
+  isSeq,
   Lexer,
   Parser,
   parseDocument as parseYaml,
+  type Scalar,
   visit,
   type YAMLMap,
   type YAMLParseError,
@@ -17,8 +20,8 @@ const recordDepth = 2;
 const deepest = 100;
 
 /**
- * JSON or YAML text to a value. Refused: a key given twice, deep nesting, what refers to itself, and a decimal number under one of
- * `centFields`.
+ * JSON or YAML text to a value. Refused: a key given twice, deep nesting, what refers to itself, a number that is not written
+ * in decimal digits, and one with a decimal point under one of `centFields`.
  * @throws UsageError naming the document, the line and what is wrong.
  */
 export function parseDocument(
@@ -45,6 +48,9 @@ export function parseDocument(
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
       if (path.length === recordDepth && centFields.includes(key))
         checkCents(name, key, isAlias(pair.value) ? pair.value.resolve(document) : pair.value);
+    },
+    Scalar(key, scalar, path) {
+      if (!isJson && key !== 'key') checkDecimal(name, text, scalar, fieldName(key, path));
     },
   });
   if (isJson) return JSON.parse(text);
@@ -113,15 +119,34 @@ function plainValue(name: string, read: () => unknown): unknown {
   }
 }
 
-/** Cents are written in decimal digits; in hexadecimal or octal nobody sees how much they are. */
+/** A number with a sign, a decimal point or neither; a leading zero reads as octal to some. */
+const decimalForm = /^[+-]?(?:0|[1-9]\d*)(?:\.\d*)?$/;
+
+/** In hexadecimal, octal or scientific notation, nobody sees how much an amount or a quantity is. */
+function checkDecimal(name: string, text: string, scalar: Scalar, field: string): void {
+  const { value, source = '', range } = scalar;
+  if (typeof value !== 'number' || decimalForm.test(source)) return;
+  const line = range ? `, line ${text.slice(0, range[0]).split('\n').length}` : '';
+  const what = field === '' ? 'a number is' : `${field} is`;
+  throw new UsageError(
+    `${name}${line}: ${what} written ${source}; write numbers in decimal digits, such as 5000, and text in quotes`,
+  );
+}
+
+/** `payment.margin.value`, `products.0.quantity`: where a value stands under the `ancestors` of its document. */
+function fieldName(place: unknown, ancestors: readonly unknown[]): string {
+  const names = ancestors.flatMap((node, index) => {
+    if (isPair(node)) return isScalar(node.key) ? [String(node.key.value)] : [];
+    const child = ancestors[index + 1];
+    return isSeq(node) ? [String(child === undefined ? place : node.items.indexOf(child))] : [];
+  });
+  return names.join('.');
+}
+
 function checkCents(name: string, key: string, value: unknown): void {
   const source = isScalar(value) ? value.source : undefined;
   if (source === undefined || /^[+-]?\d+$/.test(source)) return;
   if (/^[+-]?[\d.,]+(e[+-]?\d+)?$/i.test(source)) throw decimalCents(name, key, source);
-  if (!isScalar(value) || typeof value.value !== 'number') return;
-  throw new UsageError(
-    `${name}: ${key} is ${source}; write the cents in decimal digits, such as 5000 for 50.00`,
-  );
 }
 
 function decimalCents(name: string, key: string, source: string): UsageError {

@@ -1,5 +1,5 @@
 import type { Options } from '../cli/define.ts';
-import { readDocument } from '../cli/read-document.ts';
+import { type Document, readDocument } from '../cli/read-document.ts';
 import type { Context } from '../context.ts';
 import type { ShapeInput } from '../contract/schemas/index.ts';
 import { UsageError } from '../errors.ts';
@@ -36,8 +36,10 @@ type OrderInput = OrderFlags &
 
 /** File, flags, address and prompts to one payload, in that order of precedence. */
 export async function assembleOrder(context: Context, input: OrderInput): Promise<Fields> {
-  const file =
-    input.file === undefined ? {} : (await readDocument(context, '--file', input.file, centFields)).value;
+  const document =
+    input.file === undefined ? undefined : await readDocument(context, '--file', input.file, centFields);
+  const file = document?.value ?? {};
+  if (document && input.maxPrice === undefined) checkCeiling(document);
   const fields = addressFields(input);
   const inFile = file.shipping_address;
   const address =
@@ -57,6 +59,14 @@ async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields
     if (value !== undefined) payload[name] = value;
   }
   return payload;
+}
+
+/** As with --max-price, zero may be an amount that was lost on the way; only the flag for cents says that it is meant. */
+function checkCeiling({ name, value }: Document): void {
+  if (value.max_price !== 0) return;
+  throw new UsageError(`${name}: max_price is 0, and an order with that ceiling buys nothing`, {
+    hint: 'Give the ceiling in cents, such as 5000 for $50.00. If you mean zero, add --max-price-cents 0.',
+  });
 }
 
 /** @throws UsageError for an address field given by a flag that no carrier can use. */

@@ -39,10 +39,29 @@ describe('a document that cannot be taken', () => {
   });
 });
 
-test.each(['0x1388', '0o17', '.inf'])('cents are written in decimal digits, not as %s', (price) => {
-  const message = `order.yaml: max_price is ${price}; write the cents in decimal digits`;
-  expect(() => yaml(`max_price: ${price}\n`)).toThrow(message);
-  expect(() => yaml(`metadata: {a: &a ${price}}\nmax_price: *a\n`)).toThrow(message);
+test.each(['0x1388', '0o17', '.inf', '.nan', '010', '2e1', '.5'])(
+  'a number is written in decimal digits wherever it stands, not as %s',
+  (written) => {
+    for (const [text, at] of [
+      [`max_price: 5000\nquantity: ${written}\n`, 'line 2: quantity'],
+      [`payment: {mode: connect, margin: {type: flat, value: ${written}}}\n`, 'line 1: payment.margin.value'],
+      [`products:\n- url: u\n- url: v\n  quantity: ${written}\n`, 'line 4: products.1.quantity'],
+      [`sizes: [1, ${written}]\n`, 'line 1: sizes.1'],
+      [`metadata: {a: &a ${written}}\nquantity: *a\n`, 'line 1: metadata.a'],
+    ])
+      expect(() => yaml(text ?? '')).toThrow(
+        `order.yaml, ${at} is written ${written}; write numbers in decimal`,
+      );
+  },
+);
+
+test('decimal numbers, and other spellings in quotes, are read', () => {
+  const text = 'a: 0\nb: -1.50\nc: +3\nd: "0x10"\n0x5: key\ne: 0x\n';
+  expect(yaml(text)).toEqual({ a: 0, b: -1.5, c: 3, d: '0x10', 5: 'key', e: '0x' });
+});
+
+test.each(['0x1388', '0o17'])('cents are written in decimal digits, not as %s', (price) => {
+  expect(() => yaml(`max_price: ${price}\n`)).toThrow(`order.yaml, line 1: max_price is written ${price}`);
 });
 
 test('a document of YAML 1.1 is refused, where 010 is 8', () => {

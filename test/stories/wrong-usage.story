@@ -46,7 +46,16 @@ $ errand order create --product https://shop.example/p --max-price "$50.00"
 
 $ printf 'max_price: 0x1388\n' | errand order create --file -
 ? 2
-! error: stdin: max_price is 0x1388; write the cents in decimal digits, such as 5000 for 50.00
+! error: stdin, line 1: max_price is written 0x1388; write numbers in decimal digits, such as 5000, and text in quotes
+
+$ printf 'quantity: 1\npayment: {margin: {type: flat, value: 0x64}}\n' | errand order create --file -
+? 2
+! error: stdin, line 2: payment.margin.value is written 0x64; write numbers in decimal digits, such as 5000, and text in quotes
+
+$ printf 'max_price: 0\n' | errand order create --file -
+? 2
+! error: stdin: max_price is 0, and an order with that ceiling buys nothing
+! hint: Give the ceiling in cents, such as 5000 for $50.00. If you mean zero, add --max-price-cents 0.
 
 $ errand order list --metadata-key team
 ? 2
