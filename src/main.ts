@@ -68,7 +68,7 @@ async function runCommand(
     result = await command.run(context, input);
     const code = await printResult(result, io, { ...context.output, knownFields });
     if (context.unreported().length > 0) {
-      const { reportPrinted } = await import('./ordering/report.ts');
+      const { reportPrinted } = await import('./orders/report.ts');
       await reportPrinted(context);
     }
     return code;
@@ -78,12 +78,12 @@ async function runCommand(
       io.stdout.stream.write(error.text);
       return 0;
     }
-    const { withOutcome } = await import('./ordering/outcome.ts');
+    const { withOutcome } = await import('./orders/outcome.ts');
     const record = result?.kind === 'record' ? result.record : undefined;
     const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record };
     const failed = await showFailure(process, io, withOutcome(failureOf(error, signal), run));
     if (failed.isShown && run.intents.length > 0) {
-      const { reportShown } = await import('./ordering/report.ts');
+      const { reportShown } = await import('./orders/report.ts');
       await reportShown(context);
     }
     return failed.code;

@@ -7,7 +7,7 @@ import { curlCommand } from './http/curl.ts';
 import type { Described } from './http/describe.ts';
 import { previewKeys, previewTransport } from './http/preview-transport.ts';
 import type { Transport } from './http/transport.ts';
-import { orderKeys } from './order-keys.ts';
+import { orderKeys } from './orders/order-keys.ts';
 import { redactor } from './redact/redactor.ts';
 import { RequestPreview } from './request-preview.ts';
 import { keyMode, maskKey } from './settings/keys.ts';

@@ -78,7 +78,7 @@ const walls: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What several commands say or do; the client and the questions are handed in. */
-const features = ['orders', 'ordering', 'bulk', 'products', 'payments', 'paying', 'spending', 'webhooks'];
+const features = ['orders', 'bulk', 'products', 'payments', 'addresses', 'spending', 'webhooks'];
 
 describe('who may import whom', () => {
   test('the contract imports zod only', () => {
@@ -208,8 +208,8 @@ describe('who may import whom', () => {
     expect(costly).toEqual([]);
   });
 
-  test('a feature imports no command, and nothing that asks or parses', () => {
-    const behind = /^(?:commands|cli|prompt|sandbox)\/|^(?:main|program|sandbox-door)\.ts$/;
+  test('a feature imports no command, and nothing that asks or runs commands', () => {
+    const behind = /^(?:commands|prompt|sandbox)\/|^(?:main|program|sandbox-door)\.ts$/;
     const wrong = imports.filter(
       ({ from, to }) => features.some((feature) => within(feature)(from)) && behind.test(to),
     );
@@ -218,6 +218,22 @@ describe('who may import whom', () => {
 
   test('webhooks import the contract and the state', () => {
     expect(offenders('webhooks', ['contract', 'state', ...openToAll])).toEqual([]);
+  });
+
+  test('features import one another one way, and of the framework what reads a value', () => {
+    const shared = ['contract', 'state', 'http', 'output', 'type context.ts', 'where-flags.ts', ...openToAll];
+    const reading = ['define', 'from-contract', 'parse-option', 'parse-money', 'read-document', 'read-pipe'];
+    const cli = reading.map((name) => `${name === 'define' ? 'type ' : ''}cli/${name}.ts`);
+    expect(offenders('payments', shared)).toEqual([]);
+    expect(offenders('addresses', [...shared, ...cli])).toEqual([]);
+    expect(offenders('products', [...shared, ...cli])).toEqual([]);
+    expect(offenders('orders', [...shared, ...cli, 'addresses', 'payments', 'products'])).toEqual([]);
+    const files = ['settings', 'spreadsheet-cell.ts', 'csv-parse'];
+    expect(offenders('bulk', [...shared, ...cli, ...files, 'orders'])).toEqual([]);
+  });
+
+  test('no file lies loose beside the nouns', () => {
+    expect(files.map(({ name }) => name).filter((name) => /^commands\/[^/]+$/.test(name))).toEqual([]);
   });
 
   test('a noun imports no other noun, and nothing of the sandbox and the databases', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { addressProblems, emailProblem } from '../../src/commands/address-rules.ts';
+import { addressProblems, emailProblem } from '../../src/addresses/rules.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
-import { Till } from '../paying/till.ts';
+import { Till } from '../payments/till.ts';
 import { orderBody } from '../service/service.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';

@@ -1,8 +1,8 @@
+import { emailProblem } from '../../addresses/rules.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
-import { emailProblem } from '../address-rules.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
 import { checkTotp, readSecrets, secretOptions } from './secrets.ts';

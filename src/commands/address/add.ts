@@ -1,7 +1,7 @@
+import { addressFields, addressOptions } from '../../addresses/options.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { readDocument } from '../../cli/read-document.ts';
 import { addressTaken } from '../../settings/addresses.ts';
-import { addressFields, addressOptions } from '../address-options.ts';
 import { addressColumns } from './columns.ts';
 
 export const add = defineCommand({
@@ -39,7 +39,7 @@ export const add = defineCommand({
       ...addressFields(flags),
     };
     const isAsked = context.interactive.yes && file === undefined;
-    const whole = isAsked ? await (await import('../ask-address.ts')).askAddress(context, given) : given;
+    const whole = isAsked ? await (await import('../../addresses/ask.ts')).askAddress(context, given) : given;
     const { checkedAddress } = await import('./checked.ts');
     const address = checkedAddress(whole);
     await store.addAddress(name, address, { asDefault, replace: isReplaced });

@@ -1,5 +1,5 @@
+import { addressFields, addressOptions } from '../../addresses/options.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { addressFields, addressOptions } from '../address-options.ts';
 import { addressColumns } from './columns.ts';
 
 export const update = defineCommand({

@@ -1,5 +1,5 @@
 import type { Options } from '../../cli/define.ts';
-import type { PayOptions } from '../../paying/options.ts';
+import type { PayOptions } from '../../payments/options.ts';
 
 const group = 'Payment';
 

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import { paidCall } from '../../paying/paid-call.ts';
-import { listings, priceBounds, searchOptions, wordsArgument } from '../listing-search.ts';
+import { paidCall } from '../../payments/paid-call.ts';
+import { listings, priceBounds, searchOptions, wordsArgument } from '../../products/search.ts';
 import { paymentExit, paymentFrom, payOptions } from './pay-options.ts';
 
 export const search = defineCommand({

@@ -4,11 +4,11 @@ import type { Context } from '../../context.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
-import type { OrderRecord } from '../../ordering/order-record.ts';
-import { placeOrder } from '../../ordering/place.ts';
+import { confirmSpending } from '../../orders/confirm-spending.ts';
+import type { OrderRecord } from '../../orders/order-record.ts';
+import { placeOrder } from '../../orders/place.ts';
+import { spendingLines } from '../../orders/spending-lines.ts';
 import { shellWord } from '../../shell-word.ts';
-import { confirmSpending } from '../confirm-spending.ts';
-import { spendingLines } from '../order-spending.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof Shape<'OrderCreate'>)[];
 

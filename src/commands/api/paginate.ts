@@ -5,9 +5,9 @@ import { ErrandError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { type Page, pagesFrom, pagingOf, rowsIn } from '../../http/paging.ts';
 import type { RawRequest } from '../../http/raw.ts';
+import type { Target } from '../../http/request-target.ts';
 import type { Result } from '../../output/result.ts';
 import { Deadline } from '../../wait/deadline.ts';
-import type { Target } from '../request-target.ts';
 import { columnsOf } from './answer.ts';
 
 /**

@@ -1,11 +1,11 @@
+import type { Batch } from '../../bulk/batch.ts';
+import { batchColumns, batchDetailColumns } from '../../bulk/batch-columns.ts';
+import { layoutOf } from '../../bulk/layout.ts';
+import { readReasons } from '../../bulk/reasons.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { eachId, readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import type { Result } from '../../output/result.ts';
-import type { Batch } from './batch.ts';
-import { batchColumns, batchDetailColumns } from './columns.ts';
-import { layoutOf } from './layout.ts';
-import { readReasons } from './reasons.ts';
 
 export const get = defineCommand({
   name: 'get',

@@ -1,5 +1,5 @@
+import { batchColumns } from '../../bulk/batch-columns.ts';
 import { listCommand } from '../../cli/list-command.ts';
-import { batchColumns } from './columns.ts';
 
 export const list = listCommand('bulk.list', {
   summary: 'List batches, newest first',

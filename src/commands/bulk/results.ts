@@ -1,9 +1,9 @@
+import type { Batch } from '../../bulk/batch.ts';
+import { followBatches } from '../../bulk/follow.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { shellLine } from '../../shell-word.ts';
-import type { Batch } from './batch.ts';
-import { followBatches } from './follow.ts';
 
 export const results = defineCommand({
   name: 'results',
@@ -35,7 +35,7 @@ export const results = defineCommand({
       context.note(`the batch is ${batch.status}: not every row is in yet; --wait waits for it`);
     const { chunks } = await client.stream('bulk.results', { path: { batch_id: batchId } });
     if (rawCsv) return { kind: 'stream', chunks };
-    const { filledResults } = await import('./results-csv.ts');
+    const { filledResults } = await import('../../bulk/results-csv.ts');
     return { kind: 'stream', chunks: filledResults(context, chunks, batch) };
 
     async function untilPlaced(): Promise<void> {

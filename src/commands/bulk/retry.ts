@@ -1,22 +1,22 @@
+import { type Batch, type BatchRow, rowsOf } from '../../bulk/batch.ts';
+import { uploadedColumns } from '../../bulk/batch-columns.ts';
+import { isFailed } from '../../bulk/row-state.ts';
 import { stableKey, type UploadRow } from '../../bulk/rows.ts';
+import { csvOf, writeCsv } from '../../bulk/rows-file.ts';
+import { rowsText } from '../../bulk/spend.ts';
+import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
+import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
-import { placeBatch } from '../../ordering/place-batch.ts';
+import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { placeBatch } from '../../orders/place-batch.ts';
 import { formatMoney } from '../../output/money.ts';
 import { shellLine } from '../../shell-word.ts';
 import { canonicalJson } from '../../state/canonical.ts';
 import type { TableLayout } from '../../state/uploads.ts';
 import { whereFlags } from '../../where-flags.ts';
-import { confirmSpending } from '../confirm-spending.ts';
-import { type Batch, type BatchRow, rowsOf } from './batch.ts';
-import { uploadedColumns } from './columns.ts';
-import { isFailed } from './row-state.ts';
-import { csvOf, writeCsv } from './rows-file.ts';
-import { rowsText } from './spend.ts';
-import { notifyOnComplete, tableOptions } from './table-options.ts';
-import { ceilingsOf, journaledRows, rowsOfFile } from './uploaded-rows.ts';
 import { followResult } from './watch.ts';
 
 export const retry = defineCommand({

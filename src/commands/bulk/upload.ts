@@ -1,18 +1,18 @@
+import { uploadedColumns } from '../../bulk/batch-columns.ts';
 import { usualBatchRows } from '../../bulk/batches.ts';
+import { FileCheck } from '../../bulk/file-check.ts';
 import type { RowsOptions } from '../../bulk/rows.ts';
+import { openCopy, type Source } from '../../bulk/source.ts';
+import { countLine, isShort, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
+import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
+import { type Uploaded, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import { confirmSpending } from '../../orders/confirm-spending.ts';
 import type { Result } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
-import { confirmSpending } from '../confirm-spending.ts';
-import { uploadedColumns } from './columns.ts';
-import { FileCheck } from './file-check.ts';
-import { openCopy, type Source } from './source.ts';
-import { countLine, isShort, rowsText, shortOf, spendLine } from './spend.ts';
-import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from './table-options.ts';
-import { type Uploaded, uploadFile, wasBegun } from './upload-file.ts';
 import { followResult } from './watch.ts';
 
 /** Errors shown when a file is refused; `bulk validate` lists all. */

@@ -1,9 +1,9 @@
+import { issueColumns } from '../../bulk/batch-columns.ts';
 import type { ShownIssue } from '../../bulk/check.ts';
+import { FileCheck } from '../../bulk/file-check.ts';
+import { openSource } from '../../bulk/source.ts';
+import { readTableOptions, tableOptions } from '../../bulk/table-options.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { issueColumns } from './columns.ts';
-import { FileCheck } from './file-check.ts';
-import { openSource } from './source.ts';
-import { readTableOptions, tableOptions } from './table-options.ts';
 
 export const validate = defineCommand({
   name: 'validate',

@@ -1,14 +1,14 @@
+import type { Batch } from '../../bulk/batch.ts';
+import { batchColumns } from '../../bulk/batch-columns.ts';
+import { conclusions } from '../../bulk/conclusions.ts';
+import { exitCodeOf, type FollowSummary, followBatches, withoutRows } from '../../bulk/follow.ts';
+import { readReasons } from '../../bulk/reasons.ts';
+import { tallyOf } from '../../bulk/row-state.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
 import type { ListResult, Result } from '../../output/result.ts';
-import type { Batch } from './batch.ts';
-import { batchColumns } from './columns.ts';
-import { conclusions } from './conclusions.ts';
-import { exitCodeOf, type FollowSummary, followBatches, withoutRows } from './follow.ts';
-import { readReasons } from './reasons.ts';
-import { tallyOf } from './row-state.ts';
 
 export const watch = defineCommand({
   name: 'watch',

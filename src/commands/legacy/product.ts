@@ -3,8 +3,8 @@ import { optionFor } from '../../cli/from-contract.ts';
 import { operations } from '../../contract/operations/index.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import type { Column } from '../../output/result.ts';
-import { noAnswer, noProduct, noSuchProduct } from '../product-failure.ts';
-import { freshnessFields, freshnessOptions } from '../product-freshness.ts';
+import { noAnswer, noProduct, noSuchProduct } from '../../products/failure.ts';
+import { freshnessFields, freshnessOptions } from '../../products/freshness.ts';
 
 const { query } = operations['legacy.product'];
 

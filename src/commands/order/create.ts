@@ -1,9 +1,9 @@
 import { defineCommand } from '../../cli/define.ts';
-import { placeOrder } from '../../ordering/place.ts';
-import { confirmSpending } from '../confirm-spending.ts';
-import { checkFollowing, createdResult, placedExits, watchOptions } from '../order-created.ts';
-import { assembleOrder, orderInputOptions } from '../order-input.ts';
-import { spendingLines } from '../order-spending.ts';
+import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { checkFollowing, createdResult, placedExits, watchOptions } from '../../orders/created.ts';
+import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
+import { placeOrder } from '../../orders/place.ts';
+import { spendingLines } from '../../orders/spending-lines.ts';
 
 export const create = defineCommand({
   name: 'create',
@@ -44,7 +44,7 @@ export const create = defineCommand({
     checkFollowing(input);
     await context.ready();
     const payload = await assembleOrder(context, input);
-    const { checkOrder } = await import('../check-order.ts');
+    const { checkOrder } = await import('../../orders/input/check.ts');
     const body = await checkOrder(payload, input.file);
     await confirmSpending(context, {
       yes: input.yes === true,

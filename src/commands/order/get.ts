@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { eachId, readIds } from '../../cli/ids.ts';
-import { orderColumns, orderDetailColumns } from '../order-columns.ts';
+import { orderColumns, orderDetailColumns } from '../../orders/columns.ts';
 
 export const get = defineCommand({
   name: 'get',

@@ -1,5 +1,5 @@
 import { listCommand } from '../../cli/list-command.ts';
-import { orderColumns } from '../order-columns.ts';
+import { orderColumns } from '../../orders/columns.ts';
 import { orderFilters } from './filters.ts';
 
 export const list = listCommand('order.list', {

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
 import { objectsIn } from '../../contract/json.ts';
-import { milestoneColumns } from '../order-columns.ts';
+import { milestoneColumns } from '../../orders/columns.ts';
 
 export const timeline = defineCommand({
   name: 'timeline',

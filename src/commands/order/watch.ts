@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
 import { UsageError } from '../../errors.ts';
-import { untilValues } from '../../ordering/watch-policy.ts';
-import { watchResult } from '../order-watch.ts';
+import { untilValues } from '../../orders/watch-policy.ts';
+import { watchResult } from '../../orders/watch-result.ts';
 
 export const watch = defineCommand({
   name: 'watch',

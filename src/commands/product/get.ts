@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
 import { eachId } from '../../cli/ids.ts';
-import { detailColumns } from '../product-columns.ts';
-import { noAnswer, noSuchProduct } from '../product-failure.ts';
-import { freshnessOptions } from '../product-freshness.ts';
+import { detailColumns } from '../../products/columns.ts';
+import { noAnswer, noSuchProduct } from '../../products/failure.ts';
+import { freshnessOptions } from '../../products/freshness.ts';
 import { readProduct, waitOption } from './read.ts';
 
 export const get = defineCommand({

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
-import { offerColumns, offersOf } from '../product-columns.ts';
-import { noAnswer, noSuchProduct } from '../product-failure.ts';
-import { freshnessOptions } from '../product-freshness.ts';
+import { offerColumns, offersOf } from '../../products/columns.ts';
+import { noAnswer, noSuchProduct } from '../../products/failure.ts';
+import { freshnessOptions } from '../../products/freshness.ts';
 import { readProduct, waitOption } from './read.ts';
 
 export const offers = defineCommand({

@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 import type { Received } from '../../contract/received.ts';
 import { ErrandError } from '../../errors.ts';
+import { noProduct } from '../../products/failure.ts';
+import { type Freshness, freshnessFields } from '../../products/freshness.ts';
 import { Deadline } from '../../wait/deadline.ts';
 import { poll } from '../../wait/poll.ts';
-import { noProduct } from '../product-failure.ts';
-import { type Freshness, freshnessFields } from '../product-freshness.ts';
 
 export const waitOption = {
   wait: { kind: 'flag', description: 'have it fetched, and poll until it is there' },

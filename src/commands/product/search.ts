@@ -3,7 +3,7 @@ import { optionFor } from '../../cli/from-contract.ts';
 import { listRows, moreHint } from '../../cli/list-command.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
-import { resultColumns } from '../product-columns.ts';
+import { resultColumns } from '../../products/columns.ts';
 
 const { query } = operations['product.search'];
 

@@ -3,10 +3,10 @@ import type { Context } from '../../context.ts';
 import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import { type ReceivedRow, valueAt } from '../../contract/received.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
-import type { Order, OrderRecord } from '../../ordering/order-record.ts';
-import { placeOrder } from '../../ordering/place.ts';
-import { watchOrders } from '../../ordering/watch.ts';
-import { defaultPace } from '../../ordering/watch-policy.ts';
+import type { Order, OrderRecord } from '../../orders/order-record.ts';
+import { placeOrder } from '../../orders/place.ts';
+import { watchOrders } from '../../orders/watch.ts';
+import { defaultPace } from '../../orders/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
 import { plainText } from '../../output/path.ts';
 import type { Column } from '../../output/result.ts';
@@ -103,7 +103,7 @@ async function place(context: Context, listing: Listing): Promise<OrderRecord> {
       next: [{ command: 'errand address add home', when: 'first' }],
     });
   const url = String(listing.url);
-  const { checkOrder } = await import('../check-order.ts');
+  const { checkOrder } = await import('../../orders/input/check.ts');
   const body = await checkOrder(
     {
       products: [{ url }],

@@ -6,7 +6,7 @@ import { returnReasons } from '../../contract/enums.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
-import { requestReturn } from '../../ordering/place-return.ts';
+import { requestReturn } from '../../orders/place-return.ts';
 import { shellLine } from '../../shell-word.ts';
 import { completeReturn } from './ask.ts';
 import { returnDetailColumns } from './columns.ts';

@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts';
 import { compareDocuments, type Drift, isBreaking } from '../../contract/drift/compare.ts';
 import { changeClasses } from '../../contract/drift/compare-facts.ts';
 import { ErrandError, exitCodes, UsageError } from '../../errors.ts';
+import { isAddress, readTarget } from '../../http/request-target.ts';
 import type { Column } from '../../output/result.ts';
-import { isAddress, readTarget } from '../request-target.ts';
 
 export const diff = defineCommand({
   name: 'diff',

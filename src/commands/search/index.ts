@@ -1,5 +1,5 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import { listings, priceBounds, searchOptions, wordsArgument } from '../listing-search.ts';
+import { listings, priceBounds, searchOptions, wordsArgument } from '../../products/search.ts';
 
 export const command = defineRootCommand({
   arguments: [wordsArgument],

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { placePaidOrder } from '../../../ordering/place-paid.ts';
-import { checkFollowing, createdResult, placedExits, watchOptions } from '../../order-created.ts';
-import { assembleOrder, orderInputOptions } from '../../order-input.ts';
+import { checkFollowing, createdResult, placedExits, watchOptions } from '../../../orders/created.ts';
+import { assembleOrder, orderInputOptions } from '../../../orders/input/assemble.ts';
+import { placePaidOrder } from '../../../orders/place-paid.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
 export const create = defineCommand({
@@ -43,7 +43,7 @@ export const create = defineCommand({
   async run(context, input) {
     checkFollowing(input);
     const payload = await assembleOrder(context, input);
-    const { checkOrder } = await import('../../check-order.ts');
+    const { checkOrder } = await import('../../../orders/input/check.ts');
     const body = await checkOrder(payload, input.file);
     const { order, existed } = await placePaidOrder(context, body, {
       ...paymentFrom(input),

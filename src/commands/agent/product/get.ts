@@ -1,7 +1,7 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { detailColumns } from '../../product-columns.ts';
-import { noAnswer, noSuchProduct } from '../../product-failure.ts';
-import { freshnessOptions } from '../../product-freshness.ts';
+import { detailColumns } from '../../../products/columns.ts';
+import { noAnswer, noSuchProduct } from '../../../products/failure.ts';
+import { freshnessOptions } from '../../../products/freshness.ts';
 import { paymentExit, payOptions } from '../pay-options.ts';
 import { readPaid } from './read.ts';
 

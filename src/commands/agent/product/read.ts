@@ -1,8 +1,8 @@
 import type { Context } from '../../../context.ts';
 import type { Received } from '../../../contract/received.ts';
-import { paidCall } from '../../../paying/paid-call.ts';
-import { noProduct } from '../../product-failure.ts';
-import { type Freshness, freshnessFields } from '../../product-freshness.ts';
+import { paidCall } from '../../../payments/paid-call.ts';
+import { noProduct } from '../../../products/failure.ts';
+import { type Freshness, freshnessFields } from '../../../products/freshness.ts';
 import { paymentFrom } from '../pay-options.ts';
 
 type Wanted = Freshness & Parameters<typeof paymentFrom>[0] & { readonly async?: boolean };

@@ -3,8 +3,8 @@ import { optionFor } from '../../../cli/from-contract.ts';
 import { numberIn, objectsIn } from '../../../contract/json.ts';
 import { operations } from '../../../contract/operations/index.ts';
 import { UsageError } from '../../../errors.ts';
-import { paidCall } from '../../../paying/paid-call.ts';
-import { resultColumns } from '../../product-columns.ts';
+import { paidCall } from '../../../payments/paid-call.ts';
+import { resultColumns } from '../../../products/columns.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
 const { query } = operations['product.search'];

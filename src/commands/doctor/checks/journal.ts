@@ -1,4 +1,4 @@
-import { owedLine } from '../../../ordering/owed.ts';
+import { owedLine } from '../../../orders/owed.ts';
 import { type Check, ok, trouble, troubleOf } from '../check.ts';
 
 export const journal: Check = {

@@ -2,11 +2,11 @@ import { defineCommand } from '../../../cli/define.ts';
 import { eachId, readIds } from '../../../cli/ids.ts';
 import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
-import { resumeIntent } from '../../../ordering/resume.ts';
+import { orderColumns } from '../../../orders/columns.ts';
+import { resumeIntent } from '../../../orders/resume.ts';
 import { shellLine } from '../../../shell-word.ts';
 import type { JournalRecord } from '../../../state/journal-record.ts';
 import { wasSentWithAnother } from '../../../state/take-over.ts';
-import { orderColumns } from '../../order-columns.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 
 /** What is owed at the service and account in use; what is elsewhere is told of. */

@@ -1,0 +1,76 @@
+import type { Context } from '../context.ts';
+import { shellWord } from '../shell-word.ts';
+import { whereFlags } from '../where-flags.ts';
+import { type Batch, type BatchRow, rowsOf } from './batch.ts';
+import type { FollowSummary } from './follow.ts';
+import { countedReasons, type Reasons, reasonOf } from './reasons.ts';
+import { isFailed, type RowState, stateOf } from './row-state.ts';
+import { rowsText } from './spend.ts';
+
+const grouped = (count: number): string => count.toLocaleString('en-US');
+
+/** How it ended, in counts that add up: rows are ordered, refused or waiting; orders placed, failed or under way. */
+export function conclusions(
+  context: Context,
+  { rows, ordered, open, elapsed_ms: ms, ...count }: FollowSummary,
+  batches: readonly Batch[],
+  reasons: Reasons,
+): string[] {
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  const named = (parts: readonly (readonly [count: number, word: string])[]): string =>
+    parts
+      .filter(([number]) => number > 0)
+      .map(([number, word]) => `${grouped(number)} ${word}`)
+      .join(', ');
+  const ofRows = named([
+    [ordered, 'ordered'],
+    [count.refused, 'refused'],
+    [count.waiting, 'waiting'],
+  ]);
+  const ofOrders = named([
+    [count.placed, 'placed'],
+    [count.failed, 'failed'],
+    [count.under_way, 'under way'],
+    [count.before, 'ordered before, and not again'],
+  ]);
+  return [
+    `${rowsText(rows)}: ${ofRows || 'none read'} in ${seconds} s`,
+    ...(ofOrders === '' ? [] : [`${ordered === 1 ? '1 order' : `${grouped(ordered)} orders`}: ${ofOrders}`]),
+    ...why('refused', batches, reasons),
+    ...why('failed', batches, reasons),
+    ...(open > 0 ? [`--timeout passed; ${open === 1 ? 'one batch goes' : `${open} batches go`} on`] : []),
+    ...commandsFor(
+      context,
+      'the order of each row',
+      'get',
+      batches,
+      (row, batch) => stateOf(row, batch) === 'before',
+    ),
+    ...commandsFor(context, 'try again', 'retry', batches, isFailed),
+  ];
+}
+
+/** `44 failed: 40 max_price_exceeded, 4 out_of_stock`. */
+function why(state: RowState, batches: readonly Batch[], reasons: Reasons): string[] {
+  const found = batches.flatMap((batch) =>
+    rowsOf(batch)
+      .filter((row) => stateOf(row, batch) === state)
+      .map(({ record }) => reasonOf(record, reasons)),
+  );
+  return found.length === 0 ? [] : [`${grouped(found.length)} ${state}: ${countedReasons(found)}`];
+}
+
+/** The command for each batch that has rows of a kind. */
+function commandsFor(
+  context: Context,
+  what: string,
+  verb: string,
+  batches: readonly Batch[],
+  has: (row: BatchRow, batch: Batch) => boolean,
+): string[] {
+  const where = whereFlags(context);
+  const commands = batches
+    .filter((batch) => rowsOf(batch).some((row) => has(row, batch)))
+    .map(({ id }) => `errand bulk ${verb} ${shellWord(id)}${where}`);
+  return commands.length === 0 ? [] : [`${what}: ${commands.join('; ')}`];
+}

@@ -1,0 +1,102 @@
+import type { Context } from '../context.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { createProgress } from '../output/progress.ts';
+import { batchesOf, usualBatchRows } from './batches.ts';
+import { checkFile, emptyTally, type ShownIssue } from './check.ts';
+import { checkOneReading } from './one-reading.ts';
+import { RowNumbers } from './row-numbers.ts';
+import { type FileRow, RowKeys, type RowsOptions } from './rows.ts';
+import { checkAtService } from './service-check.ts';
+import type { Source } from './source.ts';
+import { countLine, isShort, type Spend, spendLine } from './spend.ts';
+
+interface Scope {
+  /** Without the service. */
+  readonly local: boolean;
+  /** Whether the valid rows matter though there are others. */
+  readonly skipInvalid: boolean;
+}
+
+/** One check of a file: its issues as they are found, and what it comes to once they are out. */
+export class FileCheck {
+  readonly tally = emptyTally();
+  /** Rows that the service refuses. */
+  readonly #refused = new RowNumbers();
+  readonly spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
+  readonly #context: Context;
+  readonly #source: Source;
+  readonly #options: RowsOptions;
+  readonly #scope: Scope;
+
+  constructor(context: Context, source: Source, options: RowsOptions, scope: Scope) {
+    this.#context = context;
+    this.#source = source;
+    this.#options = options;
+    this.#scope = scope;
+  }
+
+  /** @throws UsageError for a file without rows. */
+  async *issues(): AsyncGenerator<ShownIssue> {
+    const { tally } = this;
+    const progress = createProgress(this.#context.io, {
+      label: 'checking',
+      unit: 'rows',
+      now: this.#context.clock.monotonic,
+    });
+    try {
+      for await (const { issues } of this.#file()) {
+        progress.update(tally.rows);
+        yield* issues;
+        this.#context.signal.throwIfAborted();
+      }
+      checkOneReading(this.#context, this.#options.name, tally.prices);
+      if (tally.rows === 0) throw new UsageError(`${this.#options.name} has no row under its headings`);
+      this.spend.estimate = tally.ceilings;
+      const { local, skipInvalid } = this.#scope;
+      // A file that is refused already need not trouble the service.
+      if (local || tally.orders === 0 || (tally.invalid > 0 && !skipInvalid)) return;
+      yield* this.#atService((rows) => progress.update(rows, 'with the service'));
+    } finally {
+      progress.end();
+    }
+  }
+
+  async *#atService(tell: (rows: number) => void): AsyncGenerator<ShownIssue> {
+    const { spend, tally } = this;
+    const batches = batchesOf(this.valid(), new RowKeys(''), usualBatchRows);
+    spend.estimate = 0;
+    let rows = 0;
+    for await (const checked of checkAtService(this.#context, this.#options.name, batches)) {
+      rows += checked.rows;
+      spend.estimate += checked.estimate;
+      spend.wallet = checked.wallet;
+      spend.byInvoice = checked.byInvoice;
+      for (const row of checked.refused) this.#refused.add(row);
+      tally.invalid += checked.refused.length;
+      tally.orders -= checked.refused.length;
+      tally.issues += checked.issues.length;
+      tell(rows);
+      yield* checked.issues;
+    }
+  }
+
+  hints(): string[] {
+    const { tally, spend } = this;
+    return [countLine(tally.rows - tally.invalid, tally.rows), spendLine(spend)];
+  }
+
+  exitCode(): number {
+    if (this.tally.invalid > 0) return exitCodes.ended_badly;
+    return isShort(this.spend) ? exitCodes.payment : 0;
+  }
+
+  #file() {
+    return checkFile(this.#source.chunks(), this.#options, this.tally);
+  }
+
+  /** The rows that can be uploaded: valid here, and not refused by the service where it was asked. */
+  async *valid(): AsyncGenerator<readonly FileRow[]> {
+    for await (const { valid } of checkFile(this.#source.chunks(), this.#options, emptyTally()))
+      yield valid.filter(({ number }) => !this.#refused.has(number));
+  }
+}

@@ -1,0 +1,108 @@
+import type { Context } from '../context.ts';
+import { type JsonObject, numberIn } from '../contract/json.ts';
+import { exitCodes } from '../errors.ts';
+import type { TableLayout } from '../state/uploads.ts';
+import { Deadline, stopwatch } from '../wait/deadline.ts';
+import { type Interruption, watch } from '../wait/poll.ts';
+import { type Batch, rowsOf } from './batch.ts';
+import { layoutOf } from './layout.ts';
+import { type RowState, type RowTally, stateOf, tallyOf } from './row-state.ts';
+
+/** What following batches tells, as it happens. */
+export type FollowEvent =
+  | { readonly type: 'ready'; readonly batches: number }
+  | ({ readonly type: 'row'; readonly batch_id: string; readonly row?: number } & JsonObject)
+  | Interruption
+  | ({ readonly type: 'summary' } & FollowSummary);
+
+export interface FollowSummary extends RowTally {
+  /** Batches that go on, or that nothing was heard of. */
+  readonly open: number;
+  readonly elapsed_ms: number;
+}
+
+/** Between two looks, ms; longer where nothing changes. */
+const pace = { shortestMs: 500, longestMs: 5000 };
+
+const goesOn: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
+
+/** Rows that the service has not written down yet are awaited like the others. */
+function isDone(batch: Batch): boolean {
+  const rows = rowsOf(batch);
+  const count = numberIn(batch, 'row_count') ?? Number.POSITIVE_INFINITY;
+  const isWhole = rows.length >= count || batch.status === 'completed' || batch.status === 'failed';
+  return isWhole && rows.every((row) => !goesOn.has(stateOf(row, batch)));
+}
+
+/**
+ * Follows batches until every row has become an order that was placed, or has failed; a row for each change. An interruption is
+ * thrown once the `summary` is out.
+ * @param latest keeps the batches as last read. @throws ErrandError for what polling cannot mend.
+ */
+export async function* followBatches(
+  context: Context,
+  ids: readonly string[],
+  latest: Map<string, Batch>,
+): AsyncGenerator<FollowEvent> {
+  const { clock, signal } = context;
+  const client = await context.client();
+  const elapsedMs = stopwatch(clock);
+  const deadline = new Deadline(clock, context.waitMs());
+  const states = new Map<string, string>();
+  const layouts = new Map<string, Promise<TableLayout | undefined>>();
+  const open = new Set(ids);
+  yield { type: 'ready', batches: ids.length };
+  try {
+    yield* watch<FollowEvent>({
+      look: changes,
+      isOver: () => open.size === 0,
+      hasAnswered: () => latest.size > 0,
+      pace,
+      deadline,
+      clock,
+      signal,
+    });
+  } catch (error) {
+    // Whoever reads the events is owed their end.
+    if (signal.aborted) yield summary();
+    throw error;
+  }
+  yield summary();
+
+  /** Every open batch once, an event for each row that has changed. */
+  async function* changes(): AsyncGenerator<FollowEvent> {
+    for (const id of open) {
+      const { body } = await client.call('bulk.get', { path: { batch_id: id } });
+      latest.set(id, body);
+      const head = { type: 'row', batch_id: id } as const;
+      for (const row of rowsOf(body)) {
+        const state = `${row.status} ${row.orderStatus}`;
+        const name = `${id} ${row.index}`;
+        if (states.get(name) === state) continue;
+        states.set(name, state);
+        const number = (await layout(id))?.numbers[row.index];
+        yield { ...head, ...(number !== undefined && { row: number }), ...row.record, ...head };
+      }
+      if (isDone(body)) open.delete(id);
+    }
+  }
+
+  function layout(id: string): Promise<TableLayout | undefined> {
+    const known = layouts.get(id) ?? layoutOf(context, id);
+    layouts.set(id, known);
+    return known;
+  }
+
+  function summary(): FollowEvent {
+    return { type: 'summary', ...tallyOf(latest.values()), open: open.size, elapsed_ms: elapsedMs() };
+  }
+}
+
+/** Rows that were ordered before have not failed. */
+export function exitCodeOf({ open, failed, refused }: FollowSummary): number {
+  if (open > 0) return exitCodes.deadline;
+  return failed + refused > 0 ? exitCodes.ended_badly : 0;
+}
+
+/** A batch as a list shows it: without its rows. */
+export const withoutRows = ({ rows: _, ...batch }: Batch): Omit<Batch, 'rows'> => batch;

@@ -1,0 +1,46 @@
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { formatMoney } from '../output/money.ts';
+import { shellWord } from '../shell-word.ts';
+import type { PriceTally } from './amounts.ts';
+import { centsHeading } from './amounts.ts';
+
+/**
+ * Refuses a file whose prices can be read in two ways: its bare whole numbers may be dollars or cents.
+ * @throws UsageError, once for the file, with both readings and what they come to.
+ */
+export function checkOneReading(
+  context: Context,
+  name: string,
+  { bare, decimal, bareSum }: PriceTally,
+): void {
+  if (!bare) return;
+  const [asUnits, asCents] = readings(Number(bare.text));
+  if (decimal)
+    throw new UsageError(
+      `${name}: max_price mixes bare whole numbers and amounts with decimals or a sign: row ${bare.row} has ${bare.text}, row ${decimal.row} has ${decimal.text}`,
+      {
+        hint: `Give every amount its decimals, or say with --amounts units that ${bare.text} is ${asUnits}.`,
+        next: [{ command: again(context, 'units'), when: `if ${bare.text} is ${asUnits}` }],
+      },
+    );
+  const [sumAsUnits, sumAsCents] = readings(bareSum);
+  throw new UsageError(
+    `${name}: max_price can be read in two ways: ${bare.text} (row ${bare.row}) means ${asUnits} or ${asCents}, all rows ${sumAsUnits} or ${sumAsCents}`,
+    {
+      hint: `A column headed ${centsHeading} is always cents. \`errand config set amounts cents\` (or units) answers this for every file.`,
+      next: [
+        { command: again(context, 'units'), when: `if ${bare.text} is ${asUnits}` },
+        { command: again(context, 'cents'), when: `if ${bare.text} is ${asCents}` },
+      ],
+    },
+  );
+}
+
+const readings = (count: number): readonly [asUnits: string, asCents: string] => [
+  formatMoney(BigInt(count) * 100n),
+  formatMoney(BigInt(count)),
+];
+
+const again = ({ argv }: Context, unit: string): string =>
+  ['errand', ...argv.map(shellWord), '--amounts', unit].join(' ');

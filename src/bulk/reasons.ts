@@ -1,0 +1,87 @@
+import type { Context } from '../context.ts';
+import { textIn } from '../contract/json.ts';
+import { valueAt } from '../contract/received.ts';
+import { ErrandError } from '../errors.ts';
+import { pages } from '../http/paging.ts';
+import type { Order } from '../orders/order-record.ts';
+import { plainText } from '../output/path.ts';
+import { type Batch, rowsOf } from './batch.ts';
+import { stateOf } from './row-state.ts';
+
+/** Why an order failed. */
+interface Reason {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Why the orders of batches failed, by their ids. */
+export type Reasons = ReadonlyMap<string, Reason>;
+
+/** Failed orders that are looked through, at most. */
+const mostOrders = 20_000;
+
+/** Reads why orders failed, where the batch does not say it. What cannot be read stays unknown. */
+export async function readReasons(context: Context, batches: Iterable<Batch>): Promise<Reasons> {
+  const wanted = new Set<string>();
+  let since = '';
+  for (const batch of batches) {
+    const unsaid = rowsOf(batch).filter(
+      (row) => (row.error ?? '') === '' && stateOf(row, batch) === 'failed',
+    );
+    const failed = unsaid.flatMap(({ orderId: id }) => (id === undefined ? [] : [id]));
+    for (const id of failed) wanted.add(id);
+    const made = textIn(batch, 'created_at') ?? '';
+    if (failed.length > 0 && (since === '' || made < since)) since = made;
+  }
+  const reasons = new Map<string, Reason>();
+  if (wanted.size === 0) return reasons;
+  try {
+    const client = await context.client();
+    const query = {
+      status_filter: 'order_failed',
+      ...(since !== '' && { created_after: since }),
+      limit: 500,
+    };
+    let looked = 0;
+    for await (const { rows } of pages(client, 'order.list', { query }, { all: true })) {
+      for (const order of rows) {
+        const id = plainText(order.id);
+        if (!wanted.delete(id)) continue;
+        reasons.set(id, {
+          code: plainText(valueAt<Order>(order, 'job_result.error_type')),
+          message: plainText(valueAt<Order>(order, 'job_result.error')),
+        });
+      }
+      looked += rows.length;
+      if (wanted.size === 0 || looked >= mostOrders) break;
+    }
+  } catch (error) {
+    // A reason is told beside what was asked for: without it the rest still stands.
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+  }
+  return reasons;
+}
+
+/** Why a row came to nothing, as the batch or its order says: `out_of_stock: …`; empty where neither does. */
+export function reasonOf(
+  { error, order_id: id }: Readonly<Record<string, unknown>>,
+  reasons: Reasons,
+): string {
+  const said = plainText(error);
+  if (said !== '') return said;
+  const reason = reasons.get(plainText(id));
+  return reason === undefined ? '' : [reason.code, reason.message].filter((part) => part !== '').join(': ');
+}
+
+/** `40 max_price_exceeded, 11 out_of_stock`: the codes of texts that begin with one, the most frequent first. */
+export function countedReasons(texts: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const text of texts) {
+    const code = /^[a-z][a-z0-9_]*(?=:|$)/.exec(text)?.[0] ?? 'without a reason';
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort(([, one], [, other]) => other - one)
+    .map(([code, count]) => `${count.toLocaleString('en-US')} ${code}`)
+    .join(', ');
+}

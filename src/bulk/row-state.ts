@@ -1,0 +1,52 @@
+import { failedOrderStatuses } from '../contract/enums.ts';
+import { type Batch, type BatchRow, rowsOf } from './batch.ts';
+
+/**
+ * How a row stands: `waiting` to become an order, `refused` as one, ordered `before` (its key has an order already), or
+ * its order is `under_way`, was `placed`, or has `failed` or been cancelled.
+ */
+export type RowState = 'waiting' | 'refused' | 'before' | 'under_way' | 'placed' | 'failed';
+
+const openOrder: ReadonlySet<string | undefined> = new Set(['pending', 'in_progress']);
+const badOrder: ReadonlySet<string | undefined> = new Set(failedOrderStatuses);
+
+export function stateOf(row: BatchRow, batch: Pick<Batch, 'status'>): RowState {
+  const { status, orderStatus: order, error } = row;
+  // A batch that failed as a whole places no more rows.
+  if (status === 'failed' || (status === 'pending' && batch.status === 'failed'))
+    return error?.startsWith('already_exists') ? 'before' : 'refused';
+  if (status === undefined || status === 'pending') return 'waiting';
+  if (openOrder.has(order)) return 'under_way';
+  // A row that is placed has an order: where nothing known says that it failed, it is not to be placed again.
+  return badOrder.has(order) ? 'failed' : 'placed';
+}
+
+/** Whether a row is to be tried again: it became no order and no order of its key exists, or its order failed. */
+export function isFailed(row: BatchRow, batch: Batch): boolean {
+  const state = stateOf(row, batch);
+  return state === 'refused' || state === 'failed';
+}
+
+/** How many rows of batches stand how: rows = ordered + refused + waiting, and ordered = placed + failed + under_way + before. */
+export interface RowTally {
+  readonly rows: number;
+  readonly ordered: number;
+  readonly refused: number;
+  readonly waiting: number;
+  readonly placed: number;
+  readonly failed: number;
+  readonly under_way: number;
+  readonly before: number;
+}
+
+export function tallyOf(batches: Iterable<Batch>): RowTally {
+  const count = { refused: 0, waiting: 0, placed: 0, failed: 0, under_way: 0, before: 0 };
+  let rows = 0;
+  for (const batch of batches) {
+    const read = rowsOf(batch);
+    rows += read.length;
+    for (const row of read) count[stateOf(row, batch)] += 1;
+  }
+  const { refused, waiting, ...orders } = count;
+  return { rows, ordered: rows - refused - waiting, refused, waiting, ...orders };
+}

@@ -1,0 +1,75 @@
+import type { Context } from '../context.ts';
+import { listIn, numberIn, objectsIn } from '../contract/json.ts';
+import type { Received } from '../contract/received.ts';
+import { ErrandError } from '../errors.ts';
+import { plainText } from '../output/path.ts';
+import type { Batch } from './batches.ts';
+import type { ShownIssue } from './check.ts';
+import { inFlight } from './flow.ts';
+
+/** What the service says of one batch. */
+interface Checked {
+  readonly rows: number;
+  /** Numbers of the rows that it refuses. */
+  readonly refused: readonly number[];
+  /** Cents, the service's fees with it. */
+  readonly estimate: number;
+  /** Cents to spend. */
+  readonly wallet: number;
+  readonly byInvoice: boolean;
+  readonly issues: readonly ShownIssue[];
+}
+
+/** How many requests run at once, at most. */
+const mostInFlight = 4;
+
+/** Has the service check batches without placing anything. @throws ErrandError for an answer without its sums. */
+export async function* checkAtService(
+  context: Context,
+  name: string,
+  batches: AsyncIterable<Batch>,
+): AsyncGenerator<Checked> {
+  const client = await context.client();
+  yield* inFlight(
+    batches,
+    async ({ rows, numbers }) => {
+      const body = { filename: name, rows: rows.map((row) => ({ ...row })) };
+      const { body: answer } = await client.call('bulk.validate', { body });
+      const checked = objectsIn(answer, 'rows').map((row, place) => ({
+        number: numbers[numberIn(row, 'index') ?? place] ?? place,
+        errors: listIn(row, 'errors').map(plainText),
+        isValid: row.ok === true && listIn(row, 'errors').length === 0,
+      }));
+      const issues = checked.flatMap(({ number, errors }) =>
+        errors.map((message) => ({ row: number, column: '', value: '', message })),
+      );
+      const refused = checked.filter(({ isValid }) => !isValid).map(({ number }) => number);
+      if (amount(answer, 'invalid_rows') > refused.length)
+        throw new ErrandError(
+          'unavailable',
+          `the service counts ${amount(answer, 'invalid_rows')} invalid rows and names ${refused.length}`,
+          { outcome: 'not_sent' },
+        );
+      return {
+        rows: rows.length,
+        refused,
+        estimate: amount(answer, 'estimated_total_cents'),
+        wallet: amount(answer, 'wallet_balance_cents'),
+        byInvoice: answer.billed_by_invoice === true,
+        issues,
+      };
+    },
+    { most: mostInFlight, now: context.clock.monotonic },
+  );
+}
+
+type Validation = Received<'bulk.validate'>;
+
+/** A sum is spent by: one that is no number is not taken for nothing. */
+function amount(answer: Validation, name: keyof Validation & string): number {
+  const value = answer[name];
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  throw new ErrandError('unavailable', `the service checked the rows, but its ${name} is no whole number`, {
+    outcome: 'not_sent',
+  });
+}

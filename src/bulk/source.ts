@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { readPipe } from '../cli/read-pipe.ts';
+import type { Context } from '../context.ts';
+import { ErrandError, StorageError, UsageError } from '../errors.ts';
+import { piecesOf } from '../io.ts';
+import { PrivateCopy } from './private-copy.ts';
+
+/** A table that can be read more than once. */
+export interface Source {
+  /** As it was given. */
+  readonly path: string;
+  /** As messages and the service name it. */
+  readonly name: string;
+  chunks(): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/**
+ * A file, or stdin for `-`. What comes through a pipe is kept in a private copy as long as the command runs.
+ * @throws UsageError naming what cannot be read.
+ */
+export async function openSource(context: Context, path: string): Promise<Source> {
+  const found = await find(context, path);
+  return found.isOnce ? copied(context, found) : { ...found, close: async () => {} };
+}
+
+/**
+ * The same, read once into a private copy: what is checked and shown is what is sent, whatever becomes of the file.
+ * @throws UsageError naming what cannot be read; StorageError where the copy cannot be written.
+ */
+export async function openCopy(context: Context, path: string): Promise<Source> {
+  return copied(context, await find(context, path));
+}
+
+interface Found {
+  readonly path: string;
+  readonly name: string;
+  /** Whether it can be read once only. */
+  readonly isOnce: boolean;
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+async function find(context: Context, path: string): Promise<Found> {
+  if (path === '-') return { path, name: 'stdin.csv', isOnce: true, chunks: () => fromStdin(context) };
+  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === 'ENOENT' ? 'there is no such file' : cause.code;
+    throw new UsageError(`${path} cannot be read: ${reason}`, { cause });
+  });
+  if (found.isDirectory()) throw new UsageError(`${path} cannot be read: it is a folder`);
+  if (found.isFIFO())
+    return { path, name: pipeName(path), isOnce: true, chunks: () => readPipe(path, context.signal) };
+  if (!found.isFile()) throw new UsageError(`${path} cannot be read: it is neither a file nor a pipe`);
+  return { path, name: basename(path), isOnce: false, chunks: () => chunksOf(path, context.signal) };
+}
+
+async function* chunksOf(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+      signal.throwIfAborted();
+      yield chunk;
+    }
+  } catch (cause) {
+    if (signal.aborted || !(cause instanceof Error && 'code' in cause)) throw cause;
+    throw new UsageError(`${path} cannot be read (${String(cause.code)})`, { cause });
+  }
+}
+
+function fromStdin({ io: { stdin }, signal }: Context): AsyncIterable<Buffer> {
+  if (stdin.isTerminal) throw new UsageError('- reads stdin, and stdin is a terminal; name a file');
+  return piecesOf(stdin.stream, signal);
+}
+
+async function copied(context: Context, { path, name, chunks }: Found): Promise<Source> {
+  const { makePrivateFolder } = await import('../settings/paths.ts');
+  const { state } = context.settings.folders;
+  makePrivateFolder(state);
+  try {
+    const copy = await PrivateCopy.of(chunks(), join(state, `upload-${randomUUID()}.csv`));
+    return { path, name, chunks: () => copy.chunks(), close: () => copy.close() };
+  } catch (cause) {
+    if (cause instanceof ErrandError || context.signal.aborted) throw cause;
+    throw new StorageError(
+      `${path === '-' ? 'stdin' : path} cannot be copied to ${state} (${cause instanceof Error ? cause.message : String(cause)})`,
+      { cause },
+    );
+  }
+}
+
+/** What a shell puts in the place of `<(…)` ends in a number. */
+const pipeName = (path: string): string => (/\/\d+$/.test(path) ? 'pipe.csv' : basename(path));

@@ -1,0 +1,50 @@
+import type { Context } from '../context.ts';
+import { ErrandError } from '../errors.ts';
+import { formatMoney } from '../output/money.ts';
+import { embeddedUrl } from '../settings/stored.ts';
+import { shellLine } from '../shell-word.ts';
+import { whereFlags } from '../where-flags.ts';
+
+/** What an upload may come to cost, against what there is; cents. */
+export interface Spend {
+  estimate: number;
+  wallet: number | undefined;
+  byInvoice: boolean;
+}
+
+/** "at most $4,100.00, of $10,000.00 in the wallet". */
+export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
+  const most = `at most ${formatMoney(estimate)}`;
+  if (byInvoice) return `${most}, billed by invoice`;
+  if (wallet === undefined) return most;
+  const short = estimate - wallet;
+  return short > 0
+    ? `${most}, and the wallet has ${formatMoney(wallet)}: ${formatMoney(short)} short`
+    : `${most}, of ${formatMoney(wallet)} in the wallet`;
+}
+
+export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>
+  !byInvoice && wallet !== undefined && estimate > wallet;
+
+/** The wallet cannot cover it; that of the sandbox in this process can be filled. */
+export function shortOf(context: Context, spend: Spend): ErrandError {
+  const missing = spend.estimate - (spend.wallet ?? 0);
+  const fund =
+    shellLine`errand sandbox trigger wallet-funded --amount-cents ${missing}` + whereFlags(context);
+  return new ErrandError('payment', `${spendLine(spend)}; nothing was sent`, {
+    code: 'insufficient_funds',
+    outcome: 'not_sent',
+    details: { required: spend.estimate, available: spend.wallet },
+    ...(context.settings.baseUrl.value === embeddedUrl && {
+      next: [{ command: fund, when: "to fill the sandbox's wallet" }],
+    }),
+  });
+}
+
+const grouped = (count: number): string => count.toLocaleString('en-US');
+
+/** "4,998 of 5,000 rows valid". */
+export const countLine = (valid: number, rows: number): string =>
+  valid === rows ? `${rowsText(rows)}, all valid` : `${grouped(valid)} of ${rowsText(rows)} valid`;
+
+export const rowsText = (count: number): string => (count === 1 ? '1 row' : `${grouped(count)} rows`);

@@ -1,0 +1,113 @@
+import type { Context } from '../context.ts';
+import { ErrandError } from '../errors.ts';
+import { placeBatch } from '../orders/place-batch.ts';
+import { createProgress } from '../output/progress.ts';
+import { mayHaveMade } from '../state/take-over.ts';
+import { type Batch, batchesOf } from './batches.ts';
+import type { FileCheck } from './file-check.ts';
+import { inFlight } from './flow.ts';
+import { RowKeys } from './rows.ts';
+import { rowsText } from './spend.ts';
+
+/** A batch that the service has. */
+export interface Uploaded {
+  readonly id: string;
+  readonly rows: number;
+  /** Set when an earlier upload had made it. */
+  readonly existed: boolean;
+}
+
+interface Upload {
+  /** The file's, or `stdin.csv`. */
+  readonly name: string;
+  readonly batchSize: number;
+  readonly run: string;
+  readonly notifies: boolean;
+}
+
+/** How many batches are sent at once, at most. */
+const mostInFlight = 4;
+
+/**
+ * Uploads the valid rows of a file that was checked, batch after batch, each journaled before it is sent.
+ * @throws ErrandError: what stopped it; what was uploaded by then stays, and the same command goes on from there.
+ */
+export async function uploadFile(
+  context: Context,
+  check: FileCheck,
+  { name, batchSize, run, notifies }: Upload,
+): Promise<Uploaded[]> {
+  const rows = check.tally.orders;
+  const batches = batchesOf(check.valid(), new RowKeys(run), batchSize);
+  const progress = createProgress(context.io, {
+    label: 'uploading',
+    total: rows,
+    unit: 'rows',
+    now: context.clock.monotonic,
+  });
+  const uploaded: Uploaded[] = [];
+  let sent = 0;
+  try {
+    const placed = inFlight(batches, (batch) => upload(context, { ...batch, filename: name, notifies }), {
+      most: mostInFlight,
+      now: context.clock.monotonic,
+    });
+    for await (const batch of placed) {
+      uploaded.push(batch);
+      sent += batch.rows;
+      progress.update(sent);
+    }
+  } catch (error) {
+    if (uploaded.length > 0)
+      context.note(
+        `${rowsText(sent)} of ${rows} were uploaded before this; the same command goes on from there`,
+      );
+    throw cutShort(context, error);
+  } finally {
+    progress.end();
+  }
+  return uploaded;
+}
+
+/** Some of the file is uploaded and the rest is not: neither done, nor safe to take for undone. */
+function cutShort({ signal, unreported }: Context, error: unknown): unknown {
+  const reason: unknown = error instanceof ErrandError ? error : signal.reason;
+  if (!(reason instanceof ErrandError) || !unreported().some(({ madeId }) => madeId !== undefined))
+    return error;
+  return new ErrandError(reason.category, reason.message, {
+    ...reason.facts,
+    outcome: 'unknown',
+    retryable: reason.facts.outcome !== 'rejected',
+    hint: reason.facts.hint ?? 'The same command goes on from there; nothing is placed twice.',
+    cause: error,
+  });
+}
+
+/**
+ * Whether an earlier upload of the file had begun: rows that are orders already are paid for, and must not keep it from
+ * being brought to its end.
+ */
+export async function wasBegun(
+  context: Context,
+  check: FileCheck,
+  { batchSize, run }: Upload,
+): Promise<boolean> {
+  if (context.previewsRequests) return false;
+  const journal = await context.journal();
+  const baseUrl = context.settings.baseUrl.value;
+  const sender = await context.sender();
+  for await (const { key } of batchesOf(check.valid(), new RowKeys(run), batchSize)) {
+    const record = journal.find(key, baseUrl);
+    if (record && mayHaveMade(record, sender)) return true;
+  }
+  return false;
+}
+
+async function upload(
+  context: Context,
+  { key, rows, filename, notifies, numbers, headings }: Batch & { filename: string; notifies: boolean },
+): Promise<Uploaded> {
+  context.signal.throwIfAborted();
+  if (!context.previewsRequests) await (await context.uploads()).keep(key, { numbers, headings });
+  return { ...(await placeBatch(context, { key, filename, rows, notifies })), rows: rows.length };
+}

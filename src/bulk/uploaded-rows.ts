@@ -1,0 +1,68 @@
+import type { Context } from '../context.ts';
+import { rowReader } from '../contract/bulk-row.ts';
+import { ErrandError, UsageError } from '../errors.ts';
+import { plainText } from '../output/path.ts';
+import type { TableLayout } from '../state/uploads.ts';
+import { countPrice, emptyPrices } from './amounts.ts';
+import type { Batch } from './batch.ts';
+import { layoutOf } from './layout.ts';
+import { checkOneReading } from './one-reading.ts';
+import { RowKeys, readRows, type UploadRow } from './rows.ts';
+import { openSource } from './source.ts';
+import { rowsText } from './spend.ts';
+import { readTableOptions, type TableFlags } from './table-options.ts';
+
+/** The rows of a batch as they were uploaded, and how they stood in their file, where that is known. */
+export interface UploadedRows {
+  readonly rows: readonly UploadRow[];
+  readonly layout: TableLayout | undefined;
+}
+
+/** The rows of a batch that was uploaded from here. @throws ErrandError where this machine does not know them. */
+export async function journaledRows(context: Context, { id }: Batch): Promise<UploadedRows> {
+  const journal = await context.journal();
+  const rows = journal.madeBy(id, context.settings.baseUrl.value)?.body.rows;
+  // What was uploaded from here was journaled as rows of cells.
+  if (Array.isArray(rows)) return { rows: rows as UploadRow[], layout: await layoutOf(context, id) };
+  throw new ErrandError('not_found', `the rows of batch ${id} are not known here`, {
+    hint: 'Name the CSV that was uploaded with --file.',
+  });
+}
+
+/** The rows of a file as they were uploaded as one batch, each with the key that it got then. @throws UsageError for another file. */
+export async function rowsOfFile(
+  context: Context,
+  path: string,
+  { run, batch, ...flags }: TableFlags & { readonly run: string; readonly batch: Batch },
+): Promise<UploadedRows> {
+  const options = await readTableOptions(context, flags);
+  const source = await openSource(context, path);
+  const keys = new RowKeys(run);
+  const rows: UploadRow[] = [];
+  const numbers: number[] = [];
+  let headings: readonly string[] = [];
+  const prices = emptyPrices();
+  try {
+    for await (const part of readRows(source.chunks(), { name: source.name, ...options })) {
+      for (const row of part) {
+        rows.push(keys.keyed(row));
+        numbers.push(row.number);
+        headings = row.plan.headings;
+        if (row.openPrice) countPrice(prices, row.number, row.openPrice);
+      }
+    }
+  } finally {
+    await source.close();
+  }
+  checkOneReading(context, source.name, prices);
+  if (rows.length === batch.row_count) return { rows, layout: { headings, numbers } };
+  throw new UsageError(
+    `${path} has ${rowsText(rows.length)} and the batch ${plainText(batch.row_count)}: it is not the file that was uploaded as this batch`,
+  );
+}
+
+/** What the orders of rows may cost together, cents. */
+export function ceilingsOf(rows: readonly UploadRow[]): number {
+  const read = rowReader();
+  return rows.reduce((sum, cells) => sum + (read(cells).row.maxPrice ?? 0), 0);
+}

@@ -1,0 +1,78 @@
+import type { Operation, Surface } from '../contract/operation.ts';
+import { operations } from '../contract/operations/index.ts';
+import { UsageError } from '../errors.ts';
+import { trimSlashes } from '../network/trim-slashes.ts';
+import { isSameOrigin } from './address.ts';
+import { operationOf } from './raw.ts';
+
+/** What the command line asks for, as far as its words say. */
+export interface Target {
+  readonly method: string;
+  /** Begins with a slash; with the query as it was given. */
+  readonly path: string;
+  readonly surface: Surface;
+  /** The row of the table, where there is one. */
+  readonly operation: Operation | undefined;
+}
+
+interface Bases {
+  readonly base: string;
+  readonly legacyBase: string;
+}
+
+const methodWord = /^[A-Za-z]{1,20}$/;
+const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'];
+const scheme = /^[a-z][a-z0-9+.-]*:/i;
+
+/** Paths of the legacy service begin with a part of their own. */
+const legacyParts = new Set(
+  Object.values<Operation>(operations)
+    .filter(({ surface }) => surface === 'legacy')
+    .map(({ path }) => firstPart(path)),
+);
+
+/**
+ * Reads `[METHOD] PATH`. Without a method it is GET, or POST where something is sent.
+ * @throws UsageError for words that are neither, and for an address of another origin.
+ */
+export function readTarget(
+  [first, second]: readonly [string, string | undefined],
+  sends: boolean,
+  bases: Bases,
+): Target {
+  if (second === undefined && methods.includes(first.toUpperCase())) {
+    throw new UsageError(`the path is missing: errand api ${first.toUpperCase()} PATH`);
+  }
+  if (second !== undefined && !methodWord.test(first)) {
+    throw new UsageError(`"${first}" is no HTTP method; the method comes first, then the path`);
+  }
+  const method = second === undefined ? (sends ? 'POST' : 'GET') : first.toUpperCase();
+  const word = second ?? first;
+  const path = isAddress(word) ? pathOf(word, bases) : `/${word.replace(/^\//, '')}`;
+  const surface = legacyParts.has(firstPart(path)) ? 'legacy' : 'current';
+  return { method, path, surface, operation: operationOf({ method, path, surface }) };
+}
+
+function firstPart(path: string): string {
+  return path.split(/[/?]/)[1] ?? '';
+}
+
+/** Whether a word is an address and no path. */
+export const isAddress = (word: string): boolean => scheme.test(word);
+
+/**
+ * The path of an address under one of the base URLs: the key goes nowhere else.
+ * @throws UsageError for any other address.
+ */
+function pathOf(address: string, { base, legacyBase }: Bases): string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  for (const text of [base, legacyBase]) {
+    const root = new URL(text);
+    const prefix = trimSlashes(root.pathname);
+    const isUnder = url && isSameOrigin(url, root) && url.pathname.startsWith(`${prefix}/`);
+    if (isUnder) return url.pathname.slice(prefix.length) + url.search;
+  }
+  throw new UsageError(
+    `${url?.host ? url.origin : 'that address'} is not the service in use (${base}), and its key goes nowhere else; give a path, or another --base-url or --profile`,
+  );
+}

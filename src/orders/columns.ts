@@ -1,0 +1,153 @@
+import { own } from '../contract/json.ts';
+import { type PathOf, valueAt } from '../contract/received.ts';
+import type { Shape } from '../contract/schemas/index.ts';
+import { joinedText, plainText } from '../output/path.ts';
+import type { Column } from '../output/result.ts';
+import type { Order, OrderRecord } from './order-record.ts';
+
+type Item = Shape<'OrderItem'>;
+type Tracking = Shape<'TrackingNumber'>;
+type Return = Shape<'ReturnSummary'>;
+type Concession = Shape<'FulfillmentConcession'>;
+
+/** An order's columns, for every format. */
+export const orderColumns: readonly Column<Order>[] = [
+  { name: 'id', path: 'id', kind: 'id', weight: 10 },
+  { name: 'status', path: 'status', kind: 'status', weight: 9 },
+  { name: 'delivery', path: 'delivery', kind: 'status', weight: 8, value: deliveryOf },
+  {
+    name: 'total',
+    path: 'job_result.price_components.total',
+    kind: 'money',
+    value: (order) => (cameToNothing(order) ? undefined : priceOf(order)),
+    weight: 6,
+    currency: 'job_result.price_components.currency',
+  },
+  { name: 'ceiling', path: 'max_price', kind: 'money', weight: 5 },
+  { name: 'created', path: 'created_at', kind: 'time', weight: 7 },
+  { name: 'product', path: 'items.0.url', kind: 'url', weight: 4 },
+  { name: 'quantity', path: 'items.0.quantity', kind: 'count', weight: 2 },
+  { name: 'recipient', path: 'recipient', weight: 3, value: recipientOf },
+  { name: 'error', path: 'job_result.error_type', weight: 6 },
+  { name: 'tracking number', path: 'tracking_numbers.0.tracking_number', weight: 1 },
+];
+
+/** What a person wants of one order, line by line. */
+export const orderDetailColumns: readonly Column<Order>[] = [
+  ...orderColumns.slice(0, 3),
+  { name: 'why', path: 'job_result.error' },
+  ...orderColumns.slice(3, 4),
+  {
+    name: 'quoted',
+    path: 'quoted',
+    kind: 'money',
+    currency: 'job_result.price_components.currency',
+    value: (order) => (cameToNothing(order) ? priceOf(order) : undefined),
+  },
+  ...orderColumns.slice(4, 6),
+  { name: 'items', path: 'items', value: itemsOf },
+  { name: 'ship to', path: 'ship_to', value: addressOf },
+  { name: 'po number', path: 'po_number' },
+  { name: 'gift message', path: 'gift_message' },
+  {
+    name: 'retailer order',
+    path: 'merchant_order_ids',
+    value: (order) => joinedText(order.merchant_order_ids),
+  },
+  { name: 'tracking', path: 'tracking_numbers', value: trackingOf },
+  { name: 'expected', path: 'tracking_numbers.0.estimated_delivery_date', kind: 'date' },
+  { name: 'relaxed', path: 'fulfillment.concessions', value: concessionsOf },
+  { name: 'paid back', path: 'job_result.refunds', kind: 'money', value: paidBack },
+  { name: 'returns', path: 'returns', value: returnsOf },
+  { name: 'attempts', path: 'attempts', kind: 'count' },
+  { name: 'updated', path: 'updated_at', kind: 'time' },
+];
+
+export const milestoneColumns: readonly Column<Shape<'OrderMilestone'>>[] = [
+  { name: 'at', path: 'occurred_at', kind: 'time', weight: 9 },
+  { name: 'milestone', path: 'type', kind: 'status', weight: 10 },
+  { name: 'label', path: 'label', weight: 8 },
+  { name: 'detail', path: 'detail', weight: 7, value: ({ detail }) => inWords(detail) },
+  { name: 'source', path: 'source', weight: 1 },
+];
+
+const unpaid: ReadonlySet<unknown> = new Set(['order_failed', 'cancelled', 'cancelled_by_retailer']);
+
+/** Whether nothing was bought in the end: the price is then what the order was refused at. */
+export const cameToNothing = ({ status }: OrderRecord): boolean => unpaid.has(status);
+
+const priceOf = (order: OrderRecord): unknown => valueAt<Order>(order, 'job_result.price_components.total');
+
+/** The furthest that a parcel of the order has come; parcels of one order may differ. */
+export function deliveryOf(order: OrderRecord): string | undefined {
+  const states = [...new Set(list(order.tracking_numbers).map((it) => textAt<Tracking>(it, 'status')))];
+  return states.length === 0 ? undefined : states.join(', ');
+}
+
+function recipientOf(order: OrderRecord): string {
+  const names = [text(order, 'shipping_address.first_name'), text(order, 'shipping_address.last_name')];
+  return names.filter(Boolean).join(' ');
+}
+
+function addressOf(order: OrderRecord): string {
+  const town = (['city', 'state', 'postal_code', 'country'] as const).map((part) =>
+    text(order, `shipping_address.${part}`),
+  );
+  const street = [
+    text(order, 'shipping_address.address_line1'),
+    text(order, 'shipping_address.address_line2'),
+  ];
+  return [recipientOf(order), ...street, town.filter(Boolean).join(' ')].filter(Boolean).join(', ');
+}
+
+function itemsOf(order: OrderRecord): string {
+  return list(order.items)
+    .map(
+      (it) => `${textAt<Item>(it, 'quantity')} x ${textAt<Item>(it, 'url')} (${textAt<Item>(it, 'status')})`,
+    )
+    .join('; ');
+}
+
+function trackingOf(order: OrderRecord): string {
+  return list(order.tracking_numbers)
+    .map(
+      (it) =>
+        `${textAt<Tracking>(it, 'carrier')} ${textAt<Tracking>(it, 'tracking_number')} (${textAt<Tracking>(it, 'status')})`,
+    )
+    .join('; ');
+}
+
+function returnsOf(order: OrderRecord): string {
+  return list(order.returns)
+    .map((it) => `${textAt<Return>(it, 'id')} (${textAt<Return>(it, 'status')})`)
+    .join('; ');
+}
+
+/** What a payer by challenge got back, cents; a service that says it in another way is not understood here. */
+function paidBack({ job_result: result }: OrderRecord): number | undefined {
+  const amounts = list(own(result, 'refunds')).map((it) =>
+    own(it, 'currency') === 'usd' ? plainText(own(it, 'amount')) : '',
+  );
+  const known = amounts.filter((amount) => /^\d{1,15}$/.test(amount));
+  return known.length === 0 ? undefined : known.reduce((sum, amount) => sum + Number(amount), 0);
+}
+
+function concessionsOf(order: OrderRecord): string {
+  return list(valueAt<Order>(order, 'fulfillment.concessions'))
+    .map((it) => `${textAt<Concession>(it, 'concern')}: ${textAt<Concession>(it, 'message')}`)
+    .join('; ');
+}
+
+/** The plain values of a milestone's detail, in their order; JSON of what lies deeper. */
+function inWords(detail: unknown): string {
+  if (typeof detail !== 'object' || detail === null) return plainText(detail);
+  const values = Object.values(detail).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  return values.map(plainText).filter(Boolean).join(' ');
+}
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const textAt = <T = never>(record: unknown, path: NoInfer<PathOf<T>>): string =>
+  plainText(valueAt<T>(record, path));
+
+const text = (order: OrderRecord, path: PathOf<Order>): string => textAt<Order>(order, path);

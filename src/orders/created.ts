@@ -1,0 +1,52 @@
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import type { Result } from '../output/result.ts';
+import { shellLine } from '../shell-word.ts';
+import { whereFlags } from '../where-flags.ts';
+import { orderDetailColumns } from './columns.ts';
+import type { OrderRecord } from './order-record.ts';
+import { type Until, untilValues } from './watch-policy.ts';
+import { watchResult } from './watch-result.ts';
+
+/** What follows an order that was placed. */
+export const watchOptions = {
+  watch: { kind: 'flag', description: 'follow the order to its end' },
+  until: {
+    kind: 'choice',
+    values: untilValues,
+    description: 'with --watch: what to wait for (default delivered)',
+  },
+} as const;
+
+/** Exit codes of every command that places an order and may follow it. */
+export const placedExits = {
+  5: 'the idempotency key belongs to another order',
+  7: 'with --watch: the order failed or was cancelled',
+  8: 'with --watch: --timeout passed; the order goes on',
+} as const;
+
+interface Following {
+  readonly watch?: boolean | undefined;
+  readonly until?: Until | undefined;
+}
+
+/** @throws UsageError for what only following has. */
+export function checkFollowing({ watch = false, until }: Following): void {
+  if (until !== undefined && !watch) throw new UsageError('--until needs --watch');
+}
+
+/** The order that was placed, or followed to its end. */
+export async function createdResult(
+  context: Context,
+  order: OrderRecord,
+  { watch = false, until = 'delivered' }: Following,
+): Promise<Result> {
+  const id = String(order.id);
+  if (watch) return watchResult(context, [id], { until });
+  return {
+    kind: 'record',
+    record: order,
+    columns: orderDetailColumns,
+    hints: [`follow it: ${shellLine`errand order watch ${id}`}${whereFlags(context)}`],
+  };
+}

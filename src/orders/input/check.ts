@@ -1,0 +1,44 @@
+import { addressFlag } from '../../addresses/options.ts';
+import { checkShape } from '../../contract/schemas/check.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import type { ValidationIssue } from '../../contract/validation.ts';
+import { UsageError } from '../../errors.ts';
+import { eachOrderField, orderFields } from './fields.ts';
+
+const flagFor = (field: string): string | undefined =>
+  eachOrderField.find(([name]) => name === field)?.[1].flag;
+
+/**
+ * Checks a whole payload against the contract before anything is sent.
+ * @throws UsageError naming each refused field, its flag, and the file it may stand in.
+ */
+export async function checkOrder(payload: unknown, file: string | undefined): Promise<Shape<'OrderCreate'>> {
+  const checked = checkShape('OrderCreate', payload, 'body');
+  if (checked.value) return wholeCents(checked.value, file);
+  const lines = checked.issues.map((issue) => describeIssue(issue, file));
+  const [first = '', ...more] = lines;
+  const message = more.length === 0 ? first : `the order is not valid: ${lines.join('; ')}`;
+  throw new UsageError(message, { code: 'validation_error', details: { detail: checked.issues } });
+}
+
+/** The service takes a number, since a margin may be a percentage; cents have no fraction. */
+function wholeCents(order: Shape<'OrderCreate'>, file: string | undefined): Shape<'OrderCreate'> {
+  const { margin } = order.payment ?? {};
+  if (margin?.type !== 'flat' || Number.isInteger(margin.value)) return order;
+  const where = file === undefined ? '' : ` (${file === '-' ? 'stdin' : file})`;
+  throw new UsageError(
+    `payment.margin.value${where} is ${margin.value}, and a flat margin is in whole cents: write 200 for $2.00`,
+  );
+}
+
+function describeIssue({ loc, msg }: ValidationIssue, file: string | undefined): string {
+  const [, top = '', next = ''] = loc.map(String);
+  const path = loc.slice(1).join('.');
+  const flag = top === 'shipping_address' ? (addressFlag(next) ?? flagFor(top)) : flagFor(top);
+  const places = [path, flag, file && (file === '-' ? 'stdin' : file)].filter(
+    (place) => place !== undefined && place !== '',
+  );
+  const [name, ...where] = places;
+  const said = msg.replace('is_gift: true', `is_gift: true (${orderFields.is_gift.flag})`);
+  return `${name}${where.length > 0 ? ` (${where.join(', ')})` : ''}: ${said}`;
+}

@@ -1,0 +1,202 @@
+import type { Input, Option, Options } from '../../cli/define.ts';
+import { flagOf } from '../../cli/parse-option.ts';
+import type { Context } from '../../context.ts';
+import { fulfillmentConcerns, paymentModes } from '../../contract/enums.ts';
+import { limits } from '../../contract/limits.ts';
+import type { ShapeInput } from '../../contract/schemas/index.ts';
+import { parseProduct } from './product-flag.ts';
+import * as convert from './values.ts';
+
+/** The values of options, by their names. */
+type Flags<O extends Options> = Input<readonly [], O>;
+type Value<O extends Option> = NonNullable<Flags<{ readonly value: O }>['value']>;
+
+/** What is asked for where nobody gave it. */
+interface Prompt {
+  /** The flag with a value to show, for the command to run again. */
+  readonly sample: string;
+  prompt(context: Context): Promise<unknown>;
+}
+
+/** One field of an order. */
+export interface OrderField<O extends Options = Options> {
+  readonly options: O;
+  /** The flag that a message about the field names. */
+  readonly flag: string;
+  /** The value to send: what the flags give, over what a file has; undefined where that stays as it is. */
+  value(flags: Flags<O>, inFile: unknown): unknown;
+  /** Set where no order can do without it. */
+  readonly required?: Prompt;
+}
+
+const group = 'Details';
+
+/** A field that one option gives. */
+const field = <const N extends string, const O extends Option>(
+  name: N,
+  option: O,
+  more: { readonly convert?: (value: Value<O>) => unknown; readonly required?: Prompt } = {},
+): OrderField<{ readonly [K in N]: O }> => ({
+  // One entry of that name; the compiler knows a computed key as any text.
+  options: { [name]: option } as { readonly [K in N]: O },
+  flag: flagOf(name),
+  value: (flags) => {
+    const value = flags[name] as Value<O> | undefined;
+    return value === undefined || more.convert === undefined ? value : more.convert(value);
+  },
+  ...(more.required && { required: more.required }),
+});
+
+/** A field that several options give, or that adds to what a file has. */
+const joined = <const O extends Options>(
+  flag: keyof O & string,
+  options: O,
+  value: (flags: Flags<O>, inFile: unknown) => unknown,
+): OrderField<O> => ({ options, flag: flagOf(flag), value });
+
+/**
+ * THE table of what a caller may say of an order, by its names on the wire. Options, payload, prompts and the naming of a
+ * refused field are read off it, in this order.
+ */
+export const orderFields = {
+  products: field(
+    'product',
+    {
+      kind: 'texts',
+      placeholder: 'url',
+      description: 'product URL[,quantity=N][,variant=Label:Value][,condition=New]; repeats',
+    },
+    {
+      convert: (texts) => texts.map(parseProduct),
+      required: {
+        sample: "--product 'https://…'",
+        prompt: async (context) => (await import('./prompts.ts')).promptProducts(context),
+      },
+    },
+  ),
+  max_price: field(
+    'maxPrice',
+    {
+      kind: 'money',
+      isCeiling: true,
+      description: "ceiling for the whole order: '$50' or 50.00; never exceeded",
+    },
+    {
+      required: {
+        sample: "--max-price '$50.00'",
+        prompt: async (context) => (await import('./prompts.ts')).promptCeiling(context),
+      },
+    },
+  ),
+  /** Its options stand apart, in a group of their own: each gives a part of it. */
+  shipping_address: {
+    options: {},
+    flag: '--ship-to',
+    value: () => undefined,
+    required: {
+      sample: '--ship-to home',
+      prompt: async (context: Context) => (await import('./prompts.ts')).promptAddress(context),
+    },
+  },
+  idempotency_key: field('idempotencyKey', {
+    kind: 'text',
+    group,
+    maxLength: limits.idempotencyKeyLength.max,
+    description: 'key of this intent: the same key never makes a second order',
+  }),
+  retailer_credentials_id: field('account', {
+    kind: 'text',
+    completes: 'accounts',
+    group,
+    description: 'managed account to order with',
+  }),
+  metadata: joined(
+    'metadata',
+    {
+      metadata: {
+        kind: 'pairs',
+        group,
+        description: 'your own data as text, repeated; `order list` can filter by it',
+      },
+      metadataJson: {
+        kind: 'pairs',
+        group,
+        placeholder: 'key=json',
+        description: "the same, typed: count=7, urgent=true, tags='[1,2]'",
+      },
+    },
+    convert.metadata,
+  ),
+  po_number: field('poNumber', { kind: 'text', group, description: 'purchase order reference' }),
+  is_gift: field('gift', { kind: 'flag', group, description: 'send as a gift' }),
+  gift_message: field('giftMessage', {
+    kind: 'text',
+    group,
+    maxLength: limits.giftMessageLength.max,
+    description: 'message to put in; needs --gift',
+  }),
+  handling_days_max: field('handlingDaysMax', {
+    kind: 'integer',
+    min: 0,
+    group,
+    description: 'longest handling time, in days',
+  }),
+  customer_notifications: field(
+    'notify',
+    { kind: 'text', group, placeholder: 'email', description: 'tell the customer by email' },
+    { convert: (email) => email && { email } },
+  ),
+  payment: joined(
+    'paymentMode',
+    {
+      paymentMode: { kind: 'choice', values: paymentModes, group, description: 'how it is paid' },
+      paymentMethod: { kind: 'text', group, description: 'card to charge, with --payment-mode card' },
+      paymentCustomer: {
+        kind: 'text',
+        group,
+        description: 'customer to charge, with --payment-mode connect',
+      },
+      margin: { kind: 'text', group, description: "margin to add: '$2.00' or 5%" },
+    },
+    convert.payment,
+  ),
+  fulfillment: joined(
+    'bestEffort',
+    {
+      bestEffort: {
+        kind: 'list',
+        values: fulfillmentConcerns,
+        group,
+        description: 'relax these in place of failing',
+      },
+      excludeMerchant: { kind: 'texts', group, description: 'merchant not to buy from; repeats' },
+    },
+    convert.fulfillment,
+  ),
+  webhooks: joined(
+    'webhook',
+    {
+      webhook: {
+        kind: 'pairs',
+        group,
+        placeholder: 'event=url',
+        description: 'address for an event; repeats',
+      },
+    },
+    convert.webhooks,
+  ),
+} as const satisfies { readonly [K in keyof Required<ShapeInput<'OrderCreate'>>]: OrderField };
+
+type Together<U> = (U extends unknown ? (part: U) => void : never) extends (all: infer A) => void ? A : never;
+type FieldOptions = Together<(typeof orderFields)[keyof typeof orderFields]['options']>;
+
+/** Every option of the table. */
+export const orderFieldOptions: FieldOptions = Object.assign(
+  {},
+  ...Object.values(orderFields).map(({ options }) => options),
+);
+
+export type OrderFlags = Flags<FieldOptions>;
+
+/** The fields of the table with their names, in their order. */
+export const eachOrderField: readonly (readonly [string, OrderField])[] = Object.entries(orderFields);

@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import type { Context } from '../context.ts';
+import { StorageError } from '../errors.ts';
+import type { KeySource } from '../http/credential.ts';
+import { journalFile } from '../state/journal-tables.ts';
+
+/** The temporary key of an order that was paid for without an account, where this machine ordered it. */
+export async function orderKey(context: Context, orderId: string): Promise<string | undefined> {
+  const { folders, baseUrl } = context.settings;
+  if (!existsSync(journalFile(folders.state))) return undefined;
+  try {
+    return (await context.journal()).grants.of(orderId, baseUrl.value)?.apiKey;
+  } catch (error) {
+    // Orders of the account can be looked at all the same.
+    if (error instanceof StorageError) return undefined;
+    throw error;
+  }
+}
+
+/** Reads an order by the order's own key, where it has one. */
+export const orderKeys =
+  (context: Context): KeySource =>
+  ({ auth, orderId }) =>
+    auth === 'bearer' && orderId !== undefined ? orderKey(context, orderId) : undefined;

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { operations } from '../contract/operations/index.ts';
+import { ErrandError, StorageError } from '../errors.ts';
+import type { PaymentChallenge } from '../http/payment-challenge.ts';
+import type { PayOptions } from '../payments/options.ts';
+import { agreeOnPayment, askPrice, notePaid, pay } from '../payments/pay.ts';
+import { priceText } from '../payments/price.ts';
+import type { Intent, PaymentNote } from '../state/journal-record.ts';
+import { type IntentOf, paidBy, paidIntent, paidOperation } from './intent.ts';
+import { earlierOrder } from './place.ts';
+import type { Body, Placed } from './placed.ts';
+import { type RepeatRule, recordOnce, settleEarlier } from './repeats.ts';
+import { keyedBody, paidOrder } from './resume-paid.ts';
+import { type Create, send } from './send.ts';
+import { refuseIntent, settleIntent } from './settle.ts';
+
+type Options = PayOptions & { readonly isNew: boolean };
+
+/**
+ * Places one order that is paid by challenge, for one intent: that it is being paid is in the journal before it is paid,
+ * what pays is there before it is sent. The same order again settles the first one with its own payment, or is taken for a
+ * repeated command, unless `isNew` or a key is given.
+ * @throws ErrandError: payment where nothing was bought, in_doubt where no response settles the payment.
+ */
+export async function placePaidOrder(context: Context, order: Body, options: Options): Promise<Placed> {
+  const client = await context.client();
+  const chosen = order.idempotency_key ?? undefined;
+  const body = keyedBody(order, chosen ?? randomUUID());
+  const query = options.method === undefined ? {} : { method: options.method };
+  const unpaid = () => client.call(paidOperation, { query, body });
+  if (context.previewsRequests) return { order: (await unpaid()).body, existed: false };
+  const { idempotency_key: key } = body;
+  const intent = paidIntent(context, { key, keyOrigin: chosen === undefined ? 'made' : 'chosen', body });
+  const earlier = await earlierOrder(context, client, intent, body);
+  if (earlier) return earlier;
+  const repeats = options.isNew || chosen !== undefined ? 'none' : 'repeats';
+  const { placed, rule } = await settleEarlier(context, intent, repeats);
+  if (placed) return placed;
+  const asked = await askPrice(unpaid);
+  if ('answer' in asked) return placedUnpaid(context, intent, asked.answer.body, rule);
+  const expectedCents = body.max_price + operations[paidOperation].challengeCents;
+  const challenge = await agreeOnPayment(context, asked.challenges, { body, expectedCents }, options);
+  const paid = { ...intent, ...paidBy(noteOf(challenge)) };
+  const recorded = await recordOnce(context, paid, rule);
+  if (recorded.placed) return recorded.placed;
+  const payment = await payOnRecord(context, paid, challenge, options);
+  const create = telling(context, challenge, paidOrder(payment));
+  return send(context, client, { intent: paid, body, sending: 'first', create });
+}
+
+/** A service that asks for no payment has placed the order already. */
+async function placedUnpaid(
+  context: Context,
+  intent: IntentOf<typeof paidOperation>,
+  order: Placed['order'] & { readonly id: string },
+  rule: RepeatRule,
+): Promise<Placed> {
+  const { placed } = await recordOnce(context, intent, rule === 'none' ? rule : 'owed');
+  if (!placed) await settleIntent(context, intent, order.id);
+  return placed ?? { order, existed: false };
+}
+
+/** Pays a challenge, the journal knowing before and after. @returns what pays. @throws ErrandError payment. */
+async function payOnRecord(
+  context: Context,
+  intent: Intent,
+  challenge: PaymentChallenge,
+  options: PayOptions,
+): Promise<string> {
+  try {
+    const payment = await pay(context, challenge, options);
+    await keep(context, intent, challenge, payment);
+    return payment;
+  } catch (error) {
+    // Nothing was sent, whatever a wallet did.
+    if (error instanceof ErrandError) await refuseIntent(context, intent, error);
+    throw error;
+  }
+}
+
+async function keep(
+  context: Context,
+  { key, baseUrl }: Intent,
+  challenge: PaymentChallenge,
+  payment: string,
+): Promise<void> {
+  try {
+    await (await context.journal()).keepCredential(key, baseUrl, payment);
+  } catch (error) {
+    throw error instanceof StorageError ? paidInVain(key, challenge, error) : error;
+  }
+}
+
+/** What pays is not sent before it is durable: an answer that got lost could not be settled with the same payment. */
+const paidInVain = (key: string, challenge: PaymentChallenge, error: StorageError): ErrandError =>
+  new ErrandError(
+    'payment',
+    `${priceText(challenge)} was paid by ${challenge.method}, and the order was not sent: ${error.message}`,
+    {
+      ...error.facts,
+      code: 'payment_failed',
+      details: { payment: noteOf(challenge) },
+      idempotencyKey: key,
+      outcome: 'not_sent',
+      retryable: false,
+      hint: `Look in the wallet: this payment (challenge ${challenge.id}) buys nothing unless it comes back. Ordering again pays again.`,
+      cause: error,
+    },
+  );
+
+const noteOf = ({ id, method, amount, currency, expiresAt }: PaymentChallenge): PaymentNote => ({
+  challenge_id: id,
+  method,
+  amount,
+  currency,
+  expires: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+});
+
+const telling =
+  (context: Context, challenge: PaymentChallenge, create: Create): Create =>
+  async (client, body) => {
+    const made = await create(client, body);
+    if (made.grant) notePaid(context, challenge, made.grant);
+    return made;
+  };

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import type { AnyCommand } from '../cli/define.ts';
+import type { Context } from '../context.ts';
+import { ErrandError } from '../errors.ts';
+import { journalFile } from '../state/journal-tables.ts';
+import { owedLine } from './owed.ts';
+
+/** An order command that, once it has run, tells of what is in doubt: one line, and only where there is something. */
+export const reminding = (command: AnyCommand): AnyCommand => ({
+  ...command,
+  async run(context, input) {
+    const result = await command.run(context, input);
+    if (!existsSync(journalFile(context.settings.folders.state))) return result;
+    const line = await reminder(context);
+    if (line !== undefined) context.note(line);
+    return result;
+  },
+});
+
+/** What the command has done stands, whatever has become of the journal. */
+async function reminder(context: Context): Promise<string | undefined> {
+  try {
+    return owedLine((await context.journal()).owed());
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    return `whether an order is in doubt cannot be told: ${error.message}`;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Context } from '../context.ts';
+import { exitCodes } from '../errors.ts';
+import type { ListResult, Result } from '../output/result.ts';
+import { orderColumns, orderDetailColumns } from './columns.ts';
+import type { OrderRecord } from './order-record.ts';
+import { type WatchEvent, type WatchSummary, watchOrders } from './watch.ts';
+import { defaultPace, type Until } from './watch-policy.ts';
+import { changeLine, watchView } from './watch-view.ts';
+
+interface Wanted {
+  readonly until: Until;
+  readonly intervalMs?: number;
+  readonly allowMissing?: boolean;
+}
+
+/** Follows orders and shows them as the output asks for; the exit code is 0, 7 or 8. */
+export async function watchResult(context: Context, ids: readonly string[], wanted: Wanted): Promise<Result> {
+  if (ids.length === 0) return { kind: 'none', hints: ['no order to watch'] };
+  const { intervalMs } = wanted;
+  const events = watchOrders(context, ids, {
+    until: wanted.until,
+    allowMissing: wanted.allowMissing ?? false,
+    timeoutMs: context.waitMs(),
+    pace: intervalMs === undefined ? defaultPace : { shortestMs: intervalMs, longestMs: intervalMs },
+  });
+  if (context.output.format === 'ndjson') return eventStream(context, events);
+  if (context.output.format === 'table' && !context.io.stdout.isTerminal) return changeLines(context, events);
+  return finalState(context, ids, events);
+}
+
+/** Each event as a record, from `ready` to `summary`. */
+function eventStream(context: Context, events: AsyncGenerator<WatchEvent>): ListResult {
+  let code = 0;
+  async function* rows() {
+    for await (const event of events) {
+      if (event.type === 'summary') code = exitCodeOf(event);
+      yield { ...event, at: new Date(context.clock.now()).toISOString() };
+    }
+  }
+  return { kind: 'list', rows: rows(), columns: [], exitCode: () => code };
+}
+
+/** One plain line for each change, for a pipe. */
+function changeLines(context: Context, events: AsyncGenerator<WatchEvent>): Result {
+  let code = 0;
+  async function* chunks(): AsyncGenerator<string> {
+    for await (const event of events) {
+      if (event.type === 'change') yield `${changeLine(event, context.clock.now())}\n`;
+      else if (event.type === 'summary') code = conclude(context, event);
+      else noteGap(context, event);
+    }
+  }
+  return { kind: 'stream', chunks: chunks(), exitCode: () => code };
+}
+
+/** The orders as they stand at the end; on a terminal a live table until then. */
+async function finalState(
+  context: Context,
+  ids: readonly string[],
+  events: AsyncGenerator<WatchEvent>,
+): Promise<Result> {
+  const orders = new Map<string, OrderRecord>();
+  const view = await watchView(context, ids);
+  let exitCode = 0;
+  try {
+    for await (const event of events) {
+      if (event.type === 'change') orders.set(event.order.id, event.order);
+      await view.show(event, orders);
+      if (event.type !== 'summary' || context.signal.aborted) continue;
+      view.done('settled');
+      exitCode = conclude(context, event);
+    }
+  } finally {
+    view.done('broken off');
+  }
+  const [only] = [...orders.values()];
+  if (ids.length === 1 && only !== undefined)
+    return { kind: 'record', record: only, columns: orderDetailColumns, exitCode };
+  return { kind: 'list', rows: [...orders.values()], columns: orderColumns, exitCode: () => exitCode };
+}
+
+function exitCodeOf(summary: WatchSummary): number {
+  if (summary.waiting > 0) return exitCodes.deadline;
+  return summary.failed > 0 ? exitCodes.ended_badly : 0;
+}
+
+function conclude(context: Context, summary: WatchSummary): number {
+  if (summary.waiting > 0 && !context.signal.aborted)
+    context.note(
+      `--timeout passed; ${summary.waiting === 1 ? 'one order goes' : `${summary.waiting} orders go`} on`,
+    );
+  return exitCodeOf(summary);
+}
+
+function noteGap(context: Context, event: WatchEvent): void {
+  if (event.type === 'gap') context.note(`the service does not answer, still trying: ${event.message}`);
+  if (event.type === 'reconnected')
+    context.note(`the service answers again after ${Math.round(event.gap_ms / 1000)} s`);
+}
