@@ -2,11 +2,11 @@ import type { Context } from './context.ts';
 import { own } from './contract/json.ts';
 import { isSameOrigin } from './http/address.ts';
 import { type Client, type ClientOptions, createClient } from './http/client.ts';
-import { firstOf, type KeySource } from './http/credential.ts';
+import { firstOf, type KeySource } from './http/credentials.ts';
 import { curlCommand } from './http/curl.ts';
 import type { Described } from './http/describe.ts';
-import { previewKeys, previewTransport } from './http/preview-transport.ts';
-import type { Transport } from './http/transport.ts';
+import { previewKeys, previewTransport } from './http/transport/preview.ts';
+import type { Transport } from './http/transport/transport.ts';
 import { orderKeys } from './orders/order-keys.ts';
 import { redactor } from './redact/redactor.ts';
 import { RequestPreview } from './request-preview.ts';
@@ -144,11 +144,11 @@ interface OpenTransport {
 
 async function transportTo({ settings, signal }: Context, isEmbedded: boolean): Promise<OpenTransport> {
   if (!isEmbedded) {
-    const { NetworkTransport } = await import('./http/network-transport.ts');
+    const { NetworkTransport } = await import('./http/transport/network.ts');
     const transport = new NetworkTransport({ proxy: settings.proxy });
     return { transport, close: () => transport.close() };
   }
-  const { embeddedTransport } = await import('./http/embedded-transport.ts');
+  const { embeddedTransport } = await import('./http/transport/embedded.ts');
   const { openEmbeddedSandbox } = await import('./sandbox-door.ts');
   const sandbox = await openEmbeddedSandbox(settings.folders.state, {
     ...settings.sandbox,

@@ -10,7 +10,13 @@ import {
   ProxyAgent as PublicProxyAgent,
 } from 'undici';
 import { describe, expect, test } from 'vitest';
-import { Agent, connectorOf, latestKnownV8, loadProxying, wasmFlag } from '../src/http/undici-internals.ts';
+import {
+  Agent,
+  connectorOf,
+  latestKnownV8,
+  loadProxying,
+  wasmFlag,
+} from '../src/http/transport/undici-internals.ts';
 
 interface Stub {
   readonly library: string;
@@ -37,7 +43,7 @@ describe('what is taken from within undici', () => {
     const importing = filesIn(join(root, 'src'), '.ts').filter((file) =>
       /(?:from |import\()'undici\//.test(readFileSync(file, 'utf8')),
     );
-    expect(importing).toEqual([join(root, 'src/http/undici-internals.ts')]);
+    expect(importing).toEqual([join(root, 'src/http/transport/undici-internals.ts')]);
   });
 });
 

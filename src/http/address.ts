@@ -38,7 +38,7 @@ export function underBase(base: URL, pathAndQuery: string): URL {
   return new URL(`${trimSlashes(base.href)}${pathAndQuery}`);
 }
 
-/** A URL as it may be told: without credentials, query and fragment, which may hold secrets. */
+/** A URL as it may be shown: without credentials, query and fragment, which may hold secrets. */
 export function toldUrl(url: URL): string {
   const host = url.host === '' ? '' : `//${url.host}`;
   return `${url.protocol}${host}${url.pathname}`;

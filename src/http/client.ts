@@ -3,18 +3,18 @@ import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
 import type { Received } from '../contract/received.ts';
 import { checkedBase } from './address.ts';
-import { readGoodAnswer } from './answer.ts';
 import type { CallName, InputOf, StreamName } from './client-types.ts';
-import { credentialFor, type KeySource } from './credential.ts';
+import { credentialFor, type KeySource } from './credentials.ts';
 import { downloadRequest, isForeign } from './download.ts';
-import { unreadable } from './judge.ts';
-import { type CallOptions, type Line, type Performed, perform } from './perform.ts';
+import { unreadable } from './failed-request.ts';
+import { readGoodResponse } from './good-response.ts';
+import { type CallOptions, type Connection, type Performed, perform } from './perform.ts';
 import { prepareRaw, type RawRequest } from './raw.ts';
 import { parseJson } from './read-body.ts';
-import { isHtml } from './refusal.ts';
 import { type Input, type Prepared, prepare, type Service, unpaid } from './request.ts';
+import { isHtml } from './service-error.ts';
 import type { Trace } from './trace.ts';
-import { headerText, type Transport, type WireHeaders } from './transport.ts';
+import { headerText, type Transport, type WireHeaders } from './transport/transport.ts';
 
 export interface ClientOptions {
   readonly transport: Transport;
@@ -73,7 +73,7 @@ export function createClient(options: ClientOptions): Client {
       options.legacyBaseUrl === undefined ? undefined : checkedBase(options.legacyBaseUrl, allowPlainHttp),
     userAgent: `errand/${options.version}`,
   };
-  const line: Line = {
+  const connection: Connection = {
     transport,
     clock: options.clock,
     signal: options.signal,
@@ -91,7 +91,11 @@ export function createClient(options: ClientOptions): Client {
     const { auth, method, orderId, isKeyOptional: isOptional = false } = request;
     const keyRequest = { auth, method, orderId, isOptional, payment: more.payment };
     const credential = await credentialFor(keyRequest, credentials);
-    const performed = await perform(line, request, credential, { ...more, streams, follow: 'same-origin' });
+    const performed = await perform(connection, request, credential, {
+      ...more,
+      streams,
+      follow: 'same-origin',
+    });
     if (request.retry !== 'safe') options.onWritten?.();
     return performed;
   };
@@ -121,7 +125,7 @@ export function createClient(options: ClientOptions): Client {
       return { ...headOf(performed), ...(stream ? { chunks: stream } : wholeOf(bytes)) };
     },
     async download(url, more) {
-      const performed = await perform(line, downloadRequest(url, service, allowPlainHttp), undefined, {
+      const performed = await perform(connection, downloadRequest(url, service, allowPlainHttp), undefined, {
         ...more,
         streams: () => true,
         follow: 'anywhere',
@@ -140,7 +144,7 @@ function headOf({ answer: { status, headers }, ended: { attempts } }: Performed)
 }
 
 function goodBody(operation: Operation, request: Prepared, { answer, ended }: Performed): unknown {
-  const { body, problem } = readGoodAnswer(operation, answer);
+  const { body, problem } = readGoodResponse(operation, answer);
   if (problem !== undefined) throw unreadable(request, ended, problem);
   return body;
 }

@@ -1,6 +1,6 @@
 import { redacted, redactor } from '../redact/redactor.ts';
 import { parseJson } from './read-body.ts';
-import type { WireRequest } from './transport.ts';
+import type { WireRequest } from './transport/transport.ts';
 
 /** A request as `--dry-run` shows it: what would be sent, secrets replaced. */
 export interface Described {

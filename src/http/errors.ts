@@ -1,6 +1,6 @@
 import { ErrandError, type ErrorCategory, type ErrorFacts } from '../errors.ts';
 import type { PaymentChallenge } from './payment-challenge.ts';
-import type { WireHeaders } from './transport.ts';
+import type { WireHeaders } from './transport/transport.ts';
 
 /** The service answered and refused, or failed: its code, status and details are in the facts. */
 export class ServiceError extends ErrandError {

@@ -159,7 +159,7 @@ async function* everyPage(
 
   function begin(offset: number): { readonly offset: number; readonly loading: Promise<Page> } {
     const loading = read(offset);
-    // Its failure is told when its turn comes, not while the reader is busy.
+    // Its failure is thrown when its turn comes, not while the reader is busy.
     loading.catch(() => {});
     return { offset, loading };
   }

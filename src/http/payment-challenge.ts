@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readAuthChallenges } from './auth-challenges.ts';
 import { parseJson } from './read-body.ts';
-import type { WireHeaders } from './transport.ts';
+import type { WireHeaders } from './transport/transport.ts';
 
 /** What the service wants for a request: one way to pay it. Texts are the service's own, not yet safe to show. */
 export interface PaymentChallenge {

@@ -1,5 +1,5 @@
 import { decodeJson, type PaymentChallenge } from './payment-challenge.ts';
-import { headerText, type WireHeaders } from './transport.ts';
+import { headerText, type WireHeaders } from './transport/transport.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,17 +1,17 @@
 import type { Clock } from '../clock.ts';
 import { redactor } from '../redact/redactor.ts';
 import { secretsSent } from '../redact/secrets-sent.ts';
+import { type Attempted, sendWithRetries } from './attempts.ts';
 import { UnavailableError } from './errors.ts';
-import { failureOf } from './judge.ts';
-import { type Prepared, told } from './request.ts';
+import { failureOf } from './failed-request.ts';
+import { type Prepared, requestLine } from './request.ts';
 import { Scope } from './scope.ts';
 import type { Answer, SendOptions } from './send.ts';
 import type { Trace } from './trace.ts';
-import { type Transport, TransportFailure } from './transport.ts';
-import { type Ended, sendWithRetries } from './tries.ts';
+import { type Transport, TransportFailure } from './transport/transport.ts';
 
 /** What every request of a client has in common. */
-export interface Line {
+export interface Connection {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -32,23 +32,23 @@ export interface CallOptions {
 
 export interface Performed {
   readonly answer: Answer;
-  readonly ended: Ended;
+  readonly ended: Attempted;
 }
 
-type Manner = Pick<SendOptions, 'streams' | 'follow' | 'isForeign'> & CallOptions;
+type Handling = Pick<SendOptions, 'streams' | 'follow' | 'isForeign'> & CallOptions;
 
 /**
  * Sends a request with its retries and reads its answer, or the beginning of it where it is to be streamed.
  * @throws ErrandError for everything but a 2xx.
  */
 export async function perform(
-  line: Line,
+  connection: Connection,
   request: Prepared,
   credential: string | undefined,
-  manner: Manner,
+  handling: Handling,
 ): Promise<Performed> {
-  const { timeoutMs, clock } = line;
-  const scope = new Scope([line.signal, manner.signal], timeoutMs);
+  const { timeoutMs, clock } = connection;
+  const scope = new Scope([connection.signal, handling.signal], timeoutMs);
   const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
   const headers =
     credential === undefined ? request.headers : { ...request.headers, authorization: credential };
@@ -59,7 +59,7 @@ export async function perform(
   try {
     const ended = await sendWithRetries(
       { method, url, headers, body, signal: scope.signal },
-      { ...line, ...manner, now: () => performance.now(), retry, deadline, scope },
+      { ...connection, ...handling, now: () => performance.now(), retry, deadline, scope },
     );
     const { answer } = ended;
     if (!answer || answer.status >= 300) throw failureOf(request, ended, { timeoutMs, reason: scope.reason });
@@ -73,13 +73,13 @@ export async function perform(
 }
 
 /**
- * A streamed body whose breaking off is told as a failure of the request. Each piece has the whole time to come; how
+ * A streamed body; one that breaks off is a failure of the request. Each piece has the whole time to come; how
  * long the reader takes between two does not count.
  */
 async function* watched(
   stream: AsyncIterable<Uint8Array>,
   request: Prepared,
-  ended: Ended,
+  ended: Attempted,
   scope: Scope,
   timeoutMs: number | undefined,
 ): AsyncGenerator<Uint8Array> {
@@ -100,7 +100,7 @@ async function* watched(
       );
     }
     const why = scope.cutShort ? `nothing more came within ${(timeoutMs ?? 0) / 1000}s` : error.message;
-    throw new UnavailableError(`the answer to ${told(request)} broke off: ${why}`, {
+    throw new UnavailableError(`the answer to ${requestLine(request)} broke off: ${why}`, {
       attempts: ended.attempts,
       retryable: true,
       cause: error,

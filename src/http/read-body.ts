@@ -1,4 +1,4 @@
-import { TransportFailure } from './transport.ts';
+import { TransportFailure } from './transport/transport.ts';
 
 /** Bytes of a JSON answer, decompressed. */
 export const longestJson = 64 * 1024 * 1024;

@@ -57,8 +57,8 @@ export function prepare(
     ...checkParameters(querySpecs, rules, 'query', query),
   ];
   if (issues.length > 0) {
-    const told = issues.slice(0, mostIssues).map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
-    throw new UsageError(told.join('; '), { code: 'validation_error', details: issues });
+    const messages = issues.slice(0, mostIssues).map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
+    throw new UsageError(messages.join('; '), { code: 'validation_error', details: issues });
   }
   const pathAndQuery = `${fillPath(operation.path, path)}${queryText(operation, query)}`;
   return {
@@ -100,7 +100,7 @@ export function retryPolicyOf({ retry }: Pick<Operation, 'retry'>, body: unknown
 export const unpaid = (request: Prepared): Prepared => ({ ...request, retry: 'safe', movesMoney: false });
 
 /** The request as messages name it: `POST https://host/orders`. */
-export const told = ({ method, url }: Pick<Prepared, 'method' | 'url'>): string =>
+export const requestLine = ({ method, url }: Pick<Prepared, 'method' | 'url'>): string =>
   `${method} ${toldUrl(url)}`;
 
 function fillPath(template: string, values: ParameterValues): string {

@@ -1,4 +1,4 @@
-import { headerText, type WireHeaders } from './transport.ts';
+import { headerText, type WireHeaders } from './transport/transport.ts';
 
 /**
  * How long the service asks to wait, in ms, from `Retry-After` in seconds or as an HTTP date; undefined where it does

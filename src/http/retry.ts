@@ -1,9 +1,9 @@
 import type { RetryPolicy } from '../contract/operation.ts';
 import { backoffMs, requestBackoff } from '../wait/backoff.ts';
-import type { Sent } from './transport.ts';
+import type { Sent } from './transport/transport.ts';
 
 /** How one attempt ended: with an answer, or without one. */
-export type Tried =
+export type AttemptResult =
   | { readonly status: number; readonly retryAfterMs?: number | undefined }
   | { readonly sent: Sent; readonly isPermanent: boolean };
 
@@ -20,7 +20,7 @@ export const defaultRetries: Readonly<Record<RetryPolicy, number>> = {
   idempotency_key: 4,
   never: 3,
 };
-/** A service that asks for a longer wait than this is not waited for: its wish is told to the user instead. */
+/** A service that asks for a longer wait than this is not waited for: its wish is reported to the user instead. */
 export const longestRetryAfterMs = 60_000;
 
 /**
@@ -28,25 +28,25 @@ export const longestRetryAfterMs = 60_000;
  * Exponential backoff with full jitter, never less than `Retry-After` asks for, never beyond the deadline.
  * Pure but for `random`, which gives a number from 0 to 1.
  */
-export function nextTry(
+export function nextAttempt(
   { retry }: { readonly retry: RetryPolicy },
-  tried: Tried,
+  result: AttemptResult,
   attempt: number,
   now: number,
   { retries = defaultRetries[retry], deadline = Number.POSITIVE_INFINITY }: RetryOptions,
   random: () => number,
 ): number | 'stop' {
-  if (attempt > retries || !mayRetry(retry, tried)) return 'stop';
-  const leastMs = 'status' in tried ? (tried.retryAfterMs ?? 0) : 0;
+  if (attempt > retries || !mayRetry(retry, result)) return 'stop';
+  const leastMs = 'status' in result ? (result.retryAfterMs ?? 0) : 0;
   const wait = backoffMs(attempt, random, { ...requestBackoff, leastMs });
   return leastMs > longestRetryAfterMs || now + wait >= deadline ? 'stop' : wait;
 }
 
 /** Whether trying again can help, and cannot make anything happen twice. */
-function mayRetry(retry: RetryPolicy, tried: Tried): boolean {
-  if ('status' in tried) return retry !== 'never' && isTemporary(tried.status);
-  if (tried.isPermanent) return false;
-  return retry !== 'never' || tried.sent === 'not_sent';
+function mayRetry(retry: RetryPolicy, result: AttemptResult): boolean {
+  if ('status' in result) return retry !== 'never' && isTemporary(result.status);
+  if (result.isPermanent) return false;
+  return retry !== 'never' || result.sent === 'not_sent';
 }
 
 /** Answers that may be another the next time: too many requests, and failures of the service. */

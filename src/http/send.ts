@@ -8,7 +8,7 @@ import {
   type WireHeaders,
   type WireRequest,
   type WireResponse,
-} from './transport.ts';
+} from './transport/transport.ts';
 
 /** An answer of the service, good or bad. */
 export interface Answer {
@@ -96,13 +96,13 @@ async function readAnswer(
 ): Promise<Answer> {
   const { status, headers, body } = response;
   const isGood = status >= 200 && status < 300;
-  const told = { type: 'answer', status, headers } as const;
+  const event = { type: 'answer', status, headers } as const;
   if (isGood && options.streams(headers)) {
-    options.trace?.({ ...told, ms: options.now() - started });
+    options.trace?.({ ...event, ms: options.now() - started });
     return { status, headers, url, bytes: new Uint8Array(), stream: body };
   }
   const bytes = await (isGood ? readWhole(body, longestJson) : readStart(body));
-  options.trace?.({ ...told, body: bytes, ms: options.now() - started });
+  options.trace?.({ ...event, body: bytes, ms: options.now() - started });
   return { status, headers, url, bytes };
 }
 

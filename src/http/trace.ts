@@ -1,7 +1,7 @@
 import { redactor } from '../redact/redactor.ts';
-import type { WireHeaders, WireRequest } from './transport.ts';
+import type { WireHeaders, WireRequest } from './transport/transport.ts';
 
-/** What happens to a request, told as it happens. Times in ms. */
+/** What happens to a request, as it happens. Times in ms. */
 export type TraceEvent =
   | { readonly type: 'request'; readonly request: WireRequest }
   | {

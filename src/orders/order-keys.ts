@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { StorageError } from '../errors.ts';
-import type { KeySource } from '../http/credential.ts';
+import type { KeySource } from '../http/credentials.ts';
 import { journalFile } from '../state/journal-tables.ts';
 
 /** The temporary key of an order that was paid for without an account, where this machine ordered it. */

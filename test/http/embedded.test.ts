@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type EmbeddedHandler, embeddedTransport } from '../../src/http/embedded-transport.ts';
+import { type EmbeddedHandler, embeddedTransport } from '../../src/http/transport/embedded.ts';
 import { caller, failureOf, keyedOrder, order, textOf } from './caller.ts';
 
 type Answer = Awaited<ReturnType<EmbeddedHandler>>;

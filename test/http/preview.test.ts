@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/http/client.ts';
 import { curlCommand } from '../../src/http/curl.ts';
 import type { Described } from '../../src/http/describe.ts';
-import { previewKeys, previewTransport } from '../../src/http/preview-transport.ts';
-import type { Transport } from '../../src/http/transport.ts';
+import { previewKeys, previewTransport } from '../../src/http/transport/preview.ts';
+import type { Transport } from '../../src/http/transport/transport.ts';
 import { redactor } from '../../src/redact/redactor.ts';
 import { caller, keyedOrder, orderId, testKey } from './caller.ts';
 

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultRetries, longestRetryAfterMs, nextTry, type Tried } from '../../src/http/retry.ts';
+import {
+  type AttemptResult,
+  defaultRetries,
+  longestRetryAfterMs,
+  nextAttempt,
+} from '../../src/http/retry.ts';
 import { readRetryAfter } from '../../src/http/retry-after.ts';
 
 const policies = ['safe', 'idempotency_key', 'never'] as const;
@@ -11,7 +16,7 @@ const lost = fc.record({
   sent: fc.constantFrom('not_sent' as const, 'unknown' as const),
   isPermanent: fc.constant(false),
 });
-const anyTried: fc.Arbitrary<Tried> = fc.oneof(
+const anyTried: fc.Arbitrary<AttemptResult> = fc.oneof(
   fc.record({
     status: fc.oneof(temporaryStatus, refusal),
     retryAfterMs: fc.option(fc.nat(200_000), { nil: undefined }),
@@ -24,7 +29,7 @@ describe('whether a request is sent again', () => {
   test('a refusal ends it, whatever the operation', () => {
     fc.assert(
       fc.property(anyPolicy, refusal, anyRandom, (retry, status, random) => {
-        expect(nextTry({ retry }, { status }, 1, 0, {}, random)).toBe('stop');
+        expect(nextAttempt({ retry }, { status }, 1, 0, {}, random)).toBe('stop');
       }),
     );
   });
@@ -32,7 +37,7 @@ describe('whether a request is sent again', () => {
   test('what must not happen twice is sent again only if it surely was not sent', () => {
     fc.assert(
       fc.property(anyTried, anyRandom, (tried, random) => {
-        const next = nextTry({ retry: 'never' }, tried, 1, 0, {}, random);
+        const next = nextAttempt({ retry: 'never' }, tried, 1, 0, {}, random);
         expect(next === 'stop').toBe(!('sent' in tried && tried.sent === 'not_sent'));
       }),
     );
@@ -44,14 +49,14 @@ describe('whether a request is sent again', () => {
         fc.constantFrom('safe', 'idempotency_key'),
         fc.oneof(lost, fc.record({ status: temporaryStatus })),
         (retry, tried) => {
-          expect(nextTry({ retry }, tried, 1, 0, {}, () => 0.5)).toBeTypeOf('number');
+          expect(nextAttempt({ retry }, tried, 1, 0, {}, () => 0.5)).toBeTypeOf('number');
         },
       ),
     );
   });
 
   test('what cannot mend itself ends it', () => {
-    expect(nextTry({ retry: 'safe' }, { sent: 'not_sent', isPermanent: true }, 1, 0, {}, () => 0)).toBe(
+    expect(nextAttempt({ retry: 'safe' }, { sent: 'not_sent', isPermanent: true }, 1, 0, {}, () => 0)).toBe(
       'stop',
     );
   });
@@ -60,7 +65,7 @@ describe('whether a request is sent again', () => {
     const tries = (retry: (typeof policies)[number], retries?: number): number => {
       let attempt = 1;
       while (
-        nextTry({ retry }, { sent: 'not_sent', isPermanent: false }, attempt, 0, { retries }, () => 0) !==
+        nextAttempt({ retry }, { sent: 'not_sent', isPermanent: false }, attempt, 0, { retries }, () => 0) !==
         'stop'
       )
         attempt += 1;
@@ -87,7 +92,14 @@ describe('the wait before the next try', () => {
         anyRandom,
         (retry, tried, attempt, left, random) => {
           const now = 1_000_000;
-          const next = nextTry({ retry }, tried, attempt, now, { retries: 20, deadline: now + left }, random);
+          const next = nextAttempt(
+            { retry },
+            tried,
+            attempt,
+            now,
+            { retries: 20, deadline: now + left },
+            random,
+          );
           if (next !== 'stop') expect(next).toBeLessThan(left);
         },
       ),
@@ -101,7 +113,7 @@ describe('the wait before the next try', () => {
         fc.integer({ min: 1, max: 20 }),
         anyRandom,
         (retryAfterMs, attempt, random) => {
-          const next = nextTry(
+          const next = nextAttempt(
             { retry: 'safe' },
             { status: 429, retryAfterMs },
             attempt,
@@ -119,7 +131,7 @@ describe('the wait before the next try', () => {
 
   test('doubles its bound each time up to eight seconds, and is spread over all of it', () => {
     const wait = (attempt: number, random: number) =>
-      nextTry({ retry: 'safe' }, { status: 503 }, attempt, 0, { retries: 99 }, () => random);
+      nextAttempt({ retry: 'safe' }, { status: 503 }, attempt, 0, { retries: 99 }, () => random);
     expect([1, 2, 3, 4, 5, 6, 7, 40].map((attempt) => wait(attempt, 1))).toEqual([
       250, 500, 1000, 2000, 4000, 8000, 8000, 8000,
     ]);

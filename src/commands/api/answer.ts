@@ -4,7 +4,7 @@ import type { Operation } from '../../contract/operation.ts';
 import { ErrandError } from '../../errors.ts';
 import type { RawAnswer } from '../../http/client.ts';
 import { rowsIn } from '../../http/paging.ts';
-import { headerText } from '../../http/transport.ts';
+import { headerText } from '../../http/transport/transport.ts';
 import type { Column, OutputOptions, Result } from '../../output/result.ts';
 import { inferColumns } from '../../output/select.ts';
 

@@ -1,9 +1,9 @@
 import { ErrandError, type ErrorFacts, type Outcome } from '../errors.ts';
+import type { Attempted } from './attempts.ts';
 import { DeadlineError, InDoubtError, InterruptedError, UnavailableError } from './errors.ts';
-import { isProvenRefusal, refusalOf } from './refusal.ts';
-import { type Prepared, told } from './request.ts';
-import { headerText } from './transport.ts';
-import type { Ended } from './tries.ts';
+import { type Prepared, requestLine } from './request.ts';
+import { isProvenRefusal, refusalOf } from './service-error.ts';
+import { headerText } from './transport/transport.ts';
 
 export interface Circumstances {
   readonly timeoutMs: number | undefined;
@@ -12,7 +12,7 @@ export interface Circumstances {
 }
 
 /** The failure that a request without success ends with: what happened, and what became of the request. Pure. */
-export function failureOf(request: Prepared, ended: Ended, circumstances: Circumstances): ErrandError {
+export function failureOf(request: Prepared, ended: Attempted, circumstances: Circumstances): ErrandError {
   const facts = factsOf(request, ended);
   if (ended.cutShort === 'interrupted') return interruption(request, facts, circumstances.reason);
   const failure = ended.cutShort
@@ -25,17 +25,20 @@ export function failureOf(request: Prepared, ended: Ended, circumstances: Circum
 }
 
 /** A good status with a body that is not the service's: for what moves money nobody knows what it did. Pure. */
-export function unreadable(request: Prepared, ended: Ended, what: string): ErrandError {
+export function unreadable(request: Prepared, ended: Attempted, what: string): ErrandError {
   const facts = { ...factsOf(request, ended), retryable: false };
   if (request.movesMoney) return inDoubt(request, `it answered ${what}`, facts);
-  return new UnavailableError(`${told(request)} answered ${what}`, {
+  return new UnavailableError(`${requestLine(request)} answered ${what}`, {
     ...facts,
     outcome: request.retry === 'safe' ? undefined : 'unknown',
     hint: 'Is the base URL right? `errand auth status` shows which one is used.',
   });
 }
 
-function factsOf(request: Prepared, ended: Ended): ErrorFacts & { readonly outcome: Outcome | undefined } {
+function factsOf(
+  request: Prepared,
+  ended: Attempted,
+): ErrorFacts & { readonly outcome: Outcome | undefined } {
   const { answer, attempts, retryAfterMs, failure } = ended;
   const outcome = outcomeOf(request, ended);
   return {
@@ -50,21 +53,21 @@ function factsOf(request: Prepared, ended: Ended): ErrorFacts & { readonly outco
 }
 
 /** What became of the request, over all attempts; of a read that got no answer there is nothing to tell. */
-function outcomeOf(request: Prepared, ended: Ended): Outcome | undefined {
+function outcomeOf(request: Prepared, ended: Attempted): Outcome | undefined {
   if (lastMayHaveActed(request, ended) || ended.earlierMayHaveActed)
     return request.retry === 'safe' ? undefined : 'unknown';
   return ended.answer ? 'rejected' : 'not_sent';
 }
 
 /** Where money moves, only the service's own refusal proves that nothing was done. */
-function lastMayHaveActed(request: Prepared, { answer, failure }: Ended): boolean {
+function lastMayHaveActed(request: Prepared, { answer, failure }: Attempted): boolean {
   if (!answer) return failure?.sent !== 'not_sent';
   return answer.status >= 500 || (request.movesMoney && !isProvenRefusal(request, answer));
 }
 
-function lastFailure(request: Prepared, { answer, failure }: Ended, facts: ErrorFacts): ErrandError {
+function lastFailure(request: Prepared, { answer, failure }: Attempted, facts: ErrorFacts): ErrandError {
   if (answer) return refusalOf(request, answer, facts);
-  return new UnavailableError(`${told(request)} failed: ${failure?.message ?? 'no answer came'}`, {
+  return new UnavailableError(`${requestLine(request)} failed: ${failure?.message ?? 'no answer came'}`, {
     ...facts,
     hint:
       failure?.hint ?? 'Check the network and the base URL; `errand auth status` shows which one is used.',
@@ -72,7 +75,7 @@ function lastFailure(request: Prepared, { answer, failure }: Ended, facts: Error
 }
 
 function deadline(request: Prepared, facts: ErrorFacts, { timeoutMs }: Circumstances): ErrandError {
-  return new DeadlineError(`${told(request)} got no answer within ${seconds(timeoutMs)}`, {
+  return new DeadlineError(`${requestLine(request)} got no answer within ${seconds(timeoutMs)}`, {
     ...facts,
     hint: 'A longer --timeout waits longer.',
   });
@@ -82,19 +85,19 @@ function interruption(request: Prepared, facts: ErrorFacts, reason: unknown): Er
   const category =
     reason instanceof ErrandError && reason.category === 'terminated' ? 'terminated' : 'interrupted';
   const left =
-    facts.outcome === 'unknown' ? `: ${told(request)} had been sent and may have taken effect` : '';
+    facts.outcome === 'unknown' ? `: ${requestLine(request)} had been sent and may have taken effect` : '';
   return new InterruptedError(category, `${category}${left}`, facts);
 }
 
 function inDoubt(request: Prepared, reason: string, facts: ErrorFacts): ErrandError {
-  return new InDoubtError(`${told(request)} may have taken effect: ${reason}`, {
+  return new InDoubtError(`${requestLine(request)} may have taken effect: ${reason}`, {
     ...facts,
     hint: 'Look whether it took effect before sending it again.',
   });
 }
 
 function reasonOf(
-  { failure, cutShort, earlierMayHaveActed }: Ended,
+  { failure, cutShort, earlierMayHaveActed }: Attempted,
   error: ErrandError,
   { timeoutMs }: Circumstances,
 ): string {

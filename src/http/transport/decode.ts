@@ -1,5 +1,5 @@
 import { pipeline, type Readable, type Transform } from 'node:stream';
-import { networkFailure } from './failure.ts';
+import { networkFailure } from '../network-error.ts';
 import { headerText, TransportFailure, type WireHeaders } from './transport.ts';
 
 /** What is asked for in `accept-encoding`; nothing else is decoded. */

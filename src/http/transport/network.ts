@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
+import { type ProxySettings, proxyFor } from '../proxy.ts';
 import { acceptedCodings, decodedBody, pieces } from './decode.ts';
 import { Exchange } from './exchange.ts';
 import { Inward } from './inward.ts';
-import { type ProxySettings, proxyFor } from './proxy.ts';
 import {
   defaultTimeouts,
   headerText,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { networkFailure } from './failure.ts';
+import { networkFailure } from '../network-error.ts';
 import { TransportFailure, type WireHeaders } from './transport.ts';
 
 export interface RawResponse {

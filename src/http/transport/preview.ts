@@ -1,6 +1,6 @@
-import { redacted } from '../redact/redactor.ts';
-import type { KeySource } from './credential.ts';
-import { type Described, describeRequest } from './describe.ts';
+import { redacted } from '../../redact/redactor.ts';
+import type { KeySource } from '../credentials.ts';
+import { type Described, describeRequest } from '../describe.ts';
 import type { Transport } from './transport.ts';
 
 /** Whether a request is shown in place of being sent. */

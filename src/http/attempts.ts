@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { RetryPolicy } from '../contract/operation.ts';
-import { nextTry, type Tried } from './retry.ts';
+import { type AttemptResult, nextAttempt } from './retry.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { CutShort, Scope } from './scope.ts';
 import { type Answer, type SendOptions, send } from './send.ts';
-import { TransportFailure, type WireRequest } from './transport.ts';
+import { TransportFailure, type WireRequest } from './transport/transport.ts';
 
 /** How a request ended after all its attempts. */
-export interface Ended {
+export interface Attempted {
   readonly answer?: Answer | undefined;
   readonly failure?: TransportFailure | undefined;
   readonly cutShort?: CutShort | undefined;
@@ -17,7 +17,7 @@ export interface Ended {
   readonly retryAfterMs?: number | undefined;
 }
 
-export interface TryOptions extends SendOptions {
+export interface AttemptOptions extends SendOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly retry: RetryPolicy;
@@ -28,7 +28,7 @@ export interface TryOptions extends SendOptions {
 }
 
 /** Sends a request, and again while the policy allows it. Never throws for what the network or the service do. */
-export async function sendWithRetries(request: WireRequest, options: TryOptions): Promise<Ended> {
+export async function sendWithRetries(request: WireRequest, options: AttemptOptions): Promise<Attempted> {
   const { clock, scope } = options;
   let earlierMayHaveActed = false;
   let earlierLimited = false;
@@ -36,12 +36,12 @@ export async function sendWithRetries(request: WireRequest, options: TryOptions)
     const ended = await attempt(request, options);
     // What stands before a service may answer 429 after the work was done; only an answer to a later try tells.
     if (ended.failure && earlierLimited) earlierMayHaveActed = true;
-    const tried = triedOf(ended);
+    const result = resultOf(ended);
     const all = { ...ended, attempts, earlierMayHaveActed, cutShort: scope.cutShort };
     if (scope.cutShort || (ended.answer && !isFailed(ended.answer.status))) return all;
-    const wait = nextTry(options, tried, attempts, clock.monotonic(), options, options.random);
+    const wait = nextAttempt(options, result, attempts, clock.monotonic(), options, options.random);
     if (wait === 'stop') return all;
-    earlierMayHaveActed ||= mayHaveActed(tried);
+    earlierMayHaveActed ||= mayHaveActed(result);
     earlierLimited ||= ended.answer?.status === 429;
     options.trace?.({ type: 'retry', attempt: attempts + 1, waitMs: wait });
     try {
@@ -55,8 +55,8 @@ export async function sendWithRetries(request: WireRequest, options: TryOptions)
 
 async function attempt(
   request: WireRequest,
-  options: TryOptions,
-): Promise<Pick<Ended, 'answer' | 'failure' | 'retryAfterMs'>> {
+  options: AttemptOptions,
+): Promise<Pick<Attempted, 'answer' | 'failure' | 'retryAfterMs'>> {
   try {
     const answer = await send(request, options);
     return { answer, retryAfterMs: readRetryAfter(answer.headers, options.clock.now()) };
@@ -66,11 +66,11 @@ async function attempt(
   }
 }
 
-function triedOf({
+function resultOf({
   answer,
   failure,
   retryAfterMs,
-}: Pick<Ended, 'answer' | 'failure' | 'retryAfterMs'>): Tried {
+}: Pick<Attempted, 'answer' | 'failure' | 'retryAfterMs'>): AttemptResult {
   if (answer) return { status: answer.status, retryAfterMs };
   return { sent: failure?.sent ?? 'unknown', isPermanent: failure?.isPermanent ?? true };
 }
@@ -78,5 +78,5 @@ function triedOf({
 const isFailed = (status: number): boolean => status >= 400;
 
 /** A 5xx comes from a service that may have worked before it failed, or from a gateway that lost the answer. */
-const mayHaveActed = (tried: Tried): boolean =>
-  'status' in tried ? tried.status >= 500 : tried.sent === 'unknown';
+const mayHaveActed = (result: AttemptResult): boolean =>
+  'status' in result ? result.status >= 500 : result.sent === 'unknown';

@@ -3,19 +3,19 @@ import { idPattern, uuidPattern } from '../contract/limits.ts';
 import type { EssentialKind, Operation, Surface } from '../contract/operation.ts';
 import { redactor } from '../redact/redactor.ts';
 import { parseJson } from './read-body.ts';
-import { isHtml } from './refusal.ts';
 import type { Answer } from './send.ts';
+import { isHtml } from './service-error.ts';
 
 type Read =
   | { readonly body: unknown; readonly problem?: never }
   | { readonly problem: string; readonly body?: never };
 
 /**
- * Reads a good answer. Only what makes it the service's is checked: JSON, with the fields of the table that are
+ * Reads a good response. Only what makes it the service's is checked: JSON, with the fields of the table that are
  * essential. Everything else passes as it came, so that the service may grow.
  * @returns the body, or what came in its place, in words.
  */
-export function readGoodAnswer(
+export function readGoodResponse(
   { answer, surface }: Pick<Operation, 'answer' | 'surface'>,
   given: Answer,
 ): Read {

@@ -1,5 +1,5 @@
 import type { buildConnector, Dispatcher, Pool as PoolType } from 'undici';
-import { networkFailure } from './failure.ts';
+import { networkFailure } from '../network-error.ts';
 import { type Timeouts, TransportFailure } from './transport.ts';
 import { loadProxying } from './undici-internals.ts';
 

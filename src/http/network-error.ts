@@ -1,4 +1,4 @@
-import { type Sent, TransportFailure } from './transport.ts';
+import { type Sent, TransportFailure } from './transport/transport.ts';
 
 /** What an error code of the system, of TLS or of undici means, in words for people. */
 const meanings: Readonly<Record<string, string>> = {

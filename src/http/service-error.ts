@@ -4,10 +4,10 @@ import { isSameOrigin, toldUrl } from './address.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { PaymentRequiredError, ServiceError, UnavailableError, ValidationError } from './errors.ts';
 import { readPaymentChallenges } from './payment-challenge.ts';
-import { type Prepared, told } from './request.ts';
+import { type Prepared, requestLine } from './request.ts';
 import { isTemporary } from './retry.ts';
 import { type Answer, locationOf } from './send.ts';
-import { headerText } from './transport.ts';
+import { headerText } from './transport/transport.ts';
 
 const mostIssues = 10;
 
@@ -31,12 +31,12 @@ const categories: Readonly<Record<number, ErrorCategory>> = {
 export function refusalOf(request: Prepared, answer: Answer, facts: ErrorFacts): ErrandError {
   if (answer.status < 400) return redirection(request, answer, facts);
   const body = readErrorBody(answer.bytes);
-  const { code, message = `${told(request)} answered ${answer.status}`, details } = body;
+  const { code, message = `${requestLine(request)} answered ${answer.status}`, details } = body;
   const category = categoryOf(answer.status, code);
   const isTheService = body.message !== undefined || code !== undefined || body.issues !== undefined;
   if (!isTheService && isHtml(answer) && (category === 'not_found' || category === 'usage')) {
     return new UnavailableError(
-      `${told(request)} answered ${answer.status} with HTML, not the service's JSON; is the base URL right?`,
+      `${requestLine(request)} answered ${answer.status} with HTML, not the service's JSON; is the base URL right?`,
       { ...facts, retryable: false },
     );
   }
@@ -94,7 +94,7 @@ export const isHtml = ({ headers, bytes }: Pick<Answer, 'headers' | 'bytes'>): b
 /** A redirect that was not followed. The key stays with the service that it belongs to. */
 function redirection(request: Prepared, answer: Answer, facts: ErrorFacts): ErrandError {
   const target = locationOf(answer.headers, answer.url);
-  return new UnavailableError(`${told(request)} ${redirectionText(request, answer, target)}`, {
+  return new UnavailableError(`${requestLine(request)} ${redirectionText(request, answer, target)}`, {
     ...facts,
     retryable: false,
     hint: 'If that is the service, make it the base URL: `errand profile set NAME --base-url URL`.',
