@@ -21,10 +21,10 @@ const dropped: readonly unknown[] = ['cancelled', 'failed', 'skipped'] satisfies
 const failed: readonly unknown[] = failedOrderStatuses;
 
 /**
- * Judges one order record. An unknown status is waited on. A parcel that waits for pickup has arrived;
+ * Where one order stands. An unknown status is waited on. A parcel that waits for pickup has arrived;
  * one that cannot be delivered has failed once no other parcel is on its way.
  */
-export function judge(order: OrderRecord, until: Until): Verdict {
+export function verdictOf(order: OrderRecord, until: Until): Verdict {
   if (failed.includes(order.status)) return 'failed';
   if (order.status !== 'order_placed') return 'waiting';
   if (until === 'placed') return 'reached';

@@ -7,19 +7,23 @@ import { type WatchEvent, type WatchSummary, watchOrders } from './watch.ts';
 import { defaultPace, type Until } from './watch-policy.ts';
 import { changeLine, watchView } from './watch-view.ts';
 
-interface Wanted {
+interface ResultOptions {
   readonly until: Until;
   readonly intervalMs?: number;
   readonly allowMissing?: boolean;
 }
 
 /** Follows orders and shows them as the output asks for; the exit code is 0, 7 or 8. */
-export async function watchResult(context: Context, ids: readonly string[], wanted: Wanted): Promise<Result> {
+export async function watchResult(
+  context: Context,
+  ids: readonly string[],
+  options: ResultOptions,
+): Promise<Result> {
   if (ids.length === 0) return { kind: 'none', hints: ['no order to watch'] };
-  const { intervalMs } = wanted;
+  const { intervalMs } = options;
   const events = watchOrders(context, ids, {
-    until: wanted.until,
-    allowMissing: wanted.allowMissing ?? false,
+    until: options.until,
+    allowMissing: options.allowMissing ?? false,
     timeoutMs: context.waitMs(),
     pace: intervalMs === undefined ? defaultPace : { shortestMs: intervalMs, longestMs: intervalMs },
   });

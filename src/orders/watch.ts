@@ -5,7 +5,7 @@ import { type Interruption, type Pace, watch } from '../wait/poll.ts';
 import { orderKey } from './order-keys.ts';
 import { OrderPoll } from './order-poll.ts';
 import type { IdentifiedOrder } from './order-record.ts';
-import { judge, stateOf, type Until, type Verdict } from './watch-policy.ts';
+import { stateOf, type Until, type Verdict, verdictOf } from './watch-policy.ts';
 
 export interface WatchOptions {
   readonly until: Until;
@@ -93,7 +93,7 @@ export async function* watchOrders(
 
   function note(order: IdentifiedOrder): WatchEvent {
     const { id } = order;
-    const verdict = judge(order, options.until);
+    const verdict = verdictOf(order, options.until);
     states.set(id, stateOf(order));
     verdicts.set(id, verdict);
     if (verdict !== 'waiting') pending.delete(id);

@@ -55,7 +55,7 @@ function summary(context: Context, challenge: PaymentChallenge, payCommand: stri
   ];
 }
 
-/** What is not in dollars is for a person to judge: no flag answers for them. */
+/** What is not in dollars is for a person to decide: no flag confirms it. */
 async function agreeToUnits(context: Context, challenge: PaymentChallenge): Promise<void> {
   const price = priceText(challenge);
   if (context.interactive.yes) return ask(context, `Pay ${price}, which cannot be compared with dollars?`);

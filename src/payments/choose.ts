@@ -5,7 +5,7 @@ import type { PayOptions } from './options.ts';
 /** The method that the built-in payer knows: it settles without money. */
 export const builtInMethod = 'sandbox';
 
-interface Asked {
+interface Offers {
   readonly challenges: readonly PaymentChallenge[];
   /** As it was sent: a challenge may be bound to it. */
   readonly body: Uint8Array;
@@ -21,7 +21,7 @@ export type Candidates = readonly [PaymentChallenge, ...PaymentChallenge[]];
  * @throws ErrandError payment saying what is offered, where none is left.
  */
 export function payable(
-  { challenges, body, now }: Asked,
+  { challenges, body, now }: Offers,
   { method, payCommand }: Pick<PayOptions, 'method' | 'payCommand'>,
 ): Candidates {
   const wanted = method ?? (payCommand === undefined ? builtInMethod : undefined);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judge } from '../../src/orders/watch-policy.ts';
+import { verdictOf } from '../../src/orders/watch-policy.ts';
 
 const order = (status: string, parcels: string[] = [], items: string[] = []) => ({
   status,
@@ -26,11 +26,11 @@ describe('what is awaited', () => {
     [order('order_placed', [], ['cancelled', 'skipped']), 'failed'],
     [order('order_placed', ['delivered'], ['cancelled', 'delivered']), 'reached'],
   ])('delivery: %j is %s', (record, verdict) => {
-    expect(judge(record, 'delivered')).toBe(verdict);
+    expect(verdictOf(record, 'delivered')).toBe(verdict);
   });
 
   test('placed is reached as soon as the retailer has the order', () => {
-    expect(judge(order('order_placed'), 'placed')).toBe('reached');
-    expect(judge(order('order_failed'), 'placed')).toBe('failed');
+    expect(verdictOf(order('order_placed'), 'placed')).toBe('reached');
+    expect(verdictOf(order('order_failed'), 'placed')).toBe('failed');
   });
 });

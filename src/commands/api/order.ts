@@ -12,7 +12,7 @@ import { shellWord } from '../../shell-word.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof Shape<'OrderCreate'>)[];
 
-interface Asked {
+interface RequestedOrder {
   readonly body: Buffer | undefined;
   /** The file of `--input`; undefined where fields made the body. */
   readonly file: string | undefined;
@@ -24,7 +24,10 @@ interface Asked {
  * one intent ends as one order.
  * @throws UsageError for a body that is no order, and for one without a key to find the order again by.
  */
-export async function orderByHand(context: Context, { body, file, yes }: Asked): Promise<OrderRecord> {
+export async function orderByHand(
+  context: Context,
+  { body, file, yes }: RequestedOrder,
+): Promise<OrderRecord> {
   const name = file === undefined ? 'the fields' : file === '-' ? 'stdin' : file;
   const payload = parseBody(name, body);
   if (!hasKey(payload)) throw keyless(context, file);

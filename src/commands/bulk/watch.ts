@@ -76,7 +76,7 @@ const countedColumns = (latest: ReadonlyMap<string, Batch>): typeof batchColumns
 class PlacingProgress {
   readonly #context: Context;
   readonly #batches: number;
-  #told: Batch | undefined;
+  #shown: Batch | undefined;
   #progress: Progress | undefined;
 
   constructor(context: Context, batches: number) {
@@ -87,8 +87,8 @@ class PlacingProgress {
   /** Counts once each time that a batch has been read, however many of its rows changed. */
   tell(latest: ReadonlyMap<string, Batch>, id: string): void {
     const batch = latest.get(id);
-    if (batch === this.#told || latest.size < this.#batches) return;
-    this.#told = batch;
+    if (batch === this.#shown || latest.size < this.#batches) return;
+    this.#shown = batch;
     const { rows: total, waiting, under_way: underWay } = tallyOf(latest.values());
     const done = total - waiting - underWay;
     const { io, clock } = this.#context;

@@ -10,7 +10,7 @@ export const waitOption = {
   wait: { kind: 'flag', description: 'have it fetched, and poll until it is there' },
 } as const;
 
-interface Wanted extends Freshness {
+interface ReadOptions extends Freshness {
   readonly async?: boolean | undefined;
   readonly wait?: boolean | undefined;
 }
@@ -26,10 +26,10 @@ export async function readProduct(
   context: Context,
   name: 'product.get' | 'product.offers',
   productId: string,
-  wanted: Wanted,
+  options: ReadOptions,
 ): Promise<Received<'product.get'> | Received<'product.offers'>> {
-  const { wait = false } = wanted;
-  const fields = freshnessFields(wanted);
+  const { wait = false } = options;
+  const fields = freshnessFields(options);
   const client = await context.client();
   const { clock, signal } = context;
   const deadline = new Deadline(clock, context.waitMs());
@@ -37,7 +37,7 @@ export async function readProduct(
     async () => {
       const { body } = await client.call(name, {
         path: { product_id: productId },
-        query: { ...fields, ...((wait || wanted.async) && { async: true }) },
+        query: { ...fields, ...((wait || options.async) && { async: true }) },
       });
       if (body.status === 'failed') throw noProduct(productId, body);
       return wait && body.status === 'processing' ? undefined : body;

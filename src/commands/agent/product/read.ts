@@ -5,14 +5,14 @@ import { noProduct } from '../../../products/failure.ts';
 import { type Freshness, freshnessFields } from '../../../products/freshness.ts';
 import { paymentFrom } from '../pay-options.ts';
 
-type Wanted = Freshness & Parameters<typeof paymentFrom>[0] & { readonly async?: boolean };
+type ReadOptions = Freshness & Parameters<typeof paymentFrom>[0] & { readonly async?: boolean };
 
 /** A product's details or offers, paid for. @throws ErrandError ended_badly where the retailer has no answer. */
 export async function readPaid(
   context: Context,
   name: 'agent.product.get' | 'agent.product.offers',
   productId: string,
-  { retailer, maxAge, newerThan, async, ...pay }: Wanted,
+  { retailer, maxAge, newerThan, async, ...pay }: ReadOptions,
 ): Promise<Received<'agent.product.get'> | Received<'agent.product.offers'>> {
   const fields = freshnessFields({ retailer, maxAge, newerThan });
   const query = { product_id: productId, ...fields, ...(async && { async }) };
