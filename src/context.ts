@@ -32,7 +32,7 @@ export interface Line {
   readonly number: number;
 }
 
-/** What a command may touch. What is costly is made when it is first asked for. */
+/** What a command may touch. What is costly is made when it is first needed. */
 export interface Context {
   readonly argv: readonly string[];
   /** Of this process. */
@@ -40,7 +40,7 @@ export interface Context {
   readonly version: string;
   readonly io: Io;
   readonly clock: Clock;
-  /** The time at the service, by which the ages of its records are told. */
+  /** The time at the service, from which the ages of its records are counted. */
   readonly serviceClock: ServiceClock;
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
@@ -100,7 +100,7 @@ interface Making {
   readonly version: string;
   /** Whether the command writes the configuration anew where it is broken. */
   readonly mendsConfig: boolean;
-  /** The command's own format, where none was asked for. */
+  /** The command's own format, where none was requested. */
   readonly defaultFormat?: OutputFormat | undefined;
   /** Whether the command looks for what is wrong with the settings. */
   readonly diagnoses?: boolean;

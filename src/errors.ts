@@ -99,7 +99,7 @@ export class UsageError extends ErrandError {
   }
 }
 
-/** A result cannot be shown as it was asked for. What the program has done by then is no part of it. */
+/** A result cannot be shown as requested. What the program has done by then is no part of it. */
 export class OutputError extends ErrandError {
   override readonly name = 'OutputError';
 }

@@ -128,7 +128,7 @@ const signals: Readonly<Record<'SIGINT' | 'SIGTERM' | 'SIGHUP', ErrorCategory>> 
   SIGHUP: 'terminated',
 };
 
-/** The first signal aborts, so that what is in doubt can be told; the second ends the process at once. */
+/** The first signal aborts, so that what is in doubt can be reported; the second ends the process at once. */
 function watchSignals(process: NodeJS.Process): { signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const handlers = Object.entries(signals).map(([name, category]) => {
@@ -148,8 +148,8 @@ function watchSignals(process: NodeJS.Process): { signal: AbortSignal; stop(): v
 }
 
 /**
- * A reader that goes (`| head`) is no failure. Any other trouble with stdout is told by whoever writes a result; here it
- * is kept from ending the process in the middle, and told of what is written without one: help and the version.
+ * A reader that goes (`| head`) is no failure. Any other trouble with stdout is reported by whoever writes a result; here it
+ * is kept from ending the process in the middle, and reported for what is written without one: help and the version.
  */
 function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<number> } {
   let trouble: Error | undefined;
@@ -162,7 +162,7 @@ function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<num
   });
   return {
     async outcome() {
-      // A stream tells of its trouble in the next turn.
+      // A stream reports its trouble in the next turn.
       await new Promise((resolve) => setImmediate(resolve));
       if (!trouble) return 0;
       io.stderr.stream.write(`error: cannot write the output: ${trouble.message}\n`);

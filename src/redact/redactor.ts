@@ -63,7 +63,7 @@ const schemeAndCredential = /\b(Bearer|Basic|Payment)(\s+)[A-Za-z0-9._~+/=-]{16,
 const longestSecret = 4096;
 
 /**
- * Makes a redactor that knows nothing yet but where secrets stand. Each secret that it is told of is found in every form
+ * Makes a redactor that knows nothing yet but where secrets stand. Each secret that it is given is found in every form
  * in which it may turn up: as it is, URL-encoded, escaped in JSON or HTML, base64 within a longer text.
  */
 export function createRedactor(): Redactor {

@@ -12,7 +12,7 @@ export type Trouble =
   | 'failing'
   | 'not_private';
 
-/** A database's file is to blame, not what was asked of it. Nothing is kept of what was under way. */
+/** A database's file is to blame, not the statement. Nothing is kept of what was under way. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
   readonly file: string;

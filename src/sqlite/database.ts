@@ -16,7 +16,7 @@ export interface DatabaseOptions {
   readonly waiting?: Waiting;
   /** Called before an empty database gets its first tables; what it throws is why it may not be empty. */
   readonly beforeFirst?: () => void;
-  /** Is told where the file was open to others and is not any more. */
+  /** Called where the file was open to others and is not any more. */
   readonly tell?: Tell;
   /** Makes what is thrown of a failure; without it, a DatabaseError where the file is to blame. */
   readonly explain?: (error: unknown) => unknown;

@@ -19,7 +19,7 @@ export interface Arrival {
 export interface ForwardOutcome {
   readonly url: string;
   readonly delivered: boolean;
-  /** Of the last answer; null without one. */
+  /** Of the last response; null without one. */
   readonly status: number | null;
   readonly attempts: number;
   readonly message: string | null;
@@ -170,7 +170,7 @@ export class EventLog {
       [filter.orderId !== undefined, 'order_id = ?', [filter.orderId ?? null]],
       [filter.failed === true, 'failed = 1', []],
     ];
-    const wanted = conditions.filter(([asked]) => asked);
+    const wanted = conditions.filter(([isRequested]) => isRequested);
     const where = ['id < ?', ...wanted.map(([, sql]) => sql)].join(' AND ');
     const values = wanted.flatMap(([, , bound]) => bound);
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {

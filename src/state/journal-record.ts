@@ -1,4 +1,4 @@
-/** Who sends: which key, as far as it may be told, and whose money it is. */
+/** Who sends: which key, as far as it may be shown, and whose money it is. */
 export interface Sender {
   readonly keyMasked: string;
   /** A fingerprint of the key; equal for the same key under any profile name. */
@@ -20,7 +20,7 @@ export interface Intent extends Sender {
 /** A key is chosen by the user, or made by errand: at random, or from the content. */
 export type KeyOrigin = 'made' | 'chosen';
 
-/** What the journal tells of a payment. What pays for it is kept apart, since it is a secret. */
+/** What the journal holds of a payment. What pays for it is kept apart, since it is a secret. */
 export interface PaymentNote {
   readonly challenge_id: string;
   readonly method: string;

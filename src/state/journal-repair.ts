@@ -17,7 +17,7 @@ export interface Repaired {
   readonly kept: number;
   /** Records that are not; they are kept in the new journal, and never sent. */
   readonly damaged: readonly JournalRecord[];
-  /** How many intents were recorded in all, as far as that is known; undefined where nothing tells. */
+  /** How many intents were recorded in all, as far as that is known; undefined where nothing says so. */
   readonly recorded: number | undefined;
 }
 

@@ -21,7 +21,7 @@ export function isAlive({ pid, started }: Owner): boolean {
   return now === undefined || started === '' || now === started;
 }
 
-/** Start time in clock ticks since boot, where the system tells (Linux). */
+/** Start time in clock ticks since boot, where the system says so (Linux). */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

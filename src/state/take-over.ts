@@ -14,7 +14,7 @@ export function checkFree(record: JournalRecord): void {
   throw new ErrandError('conflict', `process ${record.pid} is at work on ${record.key}${order}`, {
     idempotencyKey: record.key,
     outcome: record.order_id === null ? 'unknown' : 'applied',
-    hint: 'Wait for it to end; the journal then tells what became of the order.',
+    hint: 'Wait for it to end; the journal then says what became of the order.',
   });
 }
 
@@ -49,7 +49,7 @@ export function checkUnpaid({ key, state, order_id }: JournalRecord): void {
 export const wasSentWithAnother = ({ payment, account }: JournalRecord, sender: Sender): boolean =>
   payment === null && account !== sender.account && account !== maskedAccount(sender.keyMasked);
 
-/** Whether an order may have come of what was tried before with the key in use. */
+/** Whether an order may have come of what was attempted before with the key in use. */
 export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
   if (before.state === 'responded' || before.state === 'reported') return !wasSentWithAnother(before, sender);
   return before.state === 'intended' || before.state === 'forgotten';

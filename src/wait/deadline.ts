@@ -36,7 +36,7 @@ export class Deadline {
   }
 }
 
-/** Starts now. @returns what tells how long that is ago, in whole ms. */
+/** Starts now. @returns a function that gives how long ago that was, in whole ms. */
 export function stopwatch(clock: Timer): () => number {
   const started = clock.monotonic();
   return () => Math.round(clock.monotonic() - started);

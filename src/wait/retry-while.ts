@@ -9,7 +9,7 @@ export interface Waiting {
 }
 
 /** How long another process may hold what is waited for, ms. */
-const patienceMs = 15_000;
+const longestWaitMs = 15_000;
 /** What is left of that once the user wants to stop, ms: a lock is rarely held for longer than a commit takes. */
 const graceMs = 200;
 /** Processes that wait together do not try together. */
@@ -18,14 +18,14 @@ const backoff = { firstMs: 1, longestMs: 25, jitter: 0.5 };
 /**
  * Attempts what fails while another process holds a lock, again and again until it succeeds. The event loop turns
  * between two attempts, so that signals are heard. The first attempt is made at once, whatever the signal says.
- * @throws what the signal was aborted with; the attempt's own error once the patience is over, or for anything else.
+ * @throws what the signal was aborted with; the attempt's own error after 15 seconds, or for anything else.
  */
 export async function retryWhile<T>(
   isLocked: (error: unknown) => boolean,
   attempt: () => T | Promise<T>,
   { clock = systemClock, signal }: Waiting,
 ): Promise<T> {
-  let deadline = clock.monotonic() + patienceMs;
+  let deadline = clock.monotonic() + longestWaitMs;
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await attempt();
