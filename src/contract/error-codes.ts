@@ -1,3 +1,5 @@
+import type { Auth } from './operation.ts';
+
 /** Every error code with its HTTP status and what a caller can do about it. */
 interface CodeRow {
   readonly status: number;
@@ -244,6 +246,15 @@ export type ErrorType = keyof typeof errorTypes;
 
 export const errorHint = (code: string): string | undefined =>
   Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].hint : errorTypeHint(code);
+
+/** A hint for a refusal; the legacy surface has a token of its own. */
+export const refusalHint = (code: string, auth: Auth): string | undefined =>
+  auth === 'basic' && Object.hasOwn(errorCodes, code) && errorCodes[code as ErrorCode].status === 401
+    ? legacyTokenHint
+    : errorHint(code);
+
+const legacyTokenHint =
+  'Store a valid client token with `errand auth token --legacy`, or set ERRAND_LEGACY_TOKEN.';
 
 export const errorTypeHint = (type: string): string | undefined =>
   Object.hasOwn(errorTypes, type) ? errorTypes[type as ErrorType].hint : undefined;

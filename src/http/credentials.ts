@@ -1,4 +1,4 @@
-import { errorHint } from '../contract/error-codes.ts';
+import { refusalHint } from '../contract/error-codes.ts';
 import type { Auth } from '../contract/operation.ts';
 import { redactor } from '../redact/redactor.ts';
 import { MissingKeyError } from './errors.ts';
@@ -45,7 +45,7 @@ export async function credentialFor(
   if (auth === 'none') return undefined;
   const found = await keys({ ...request, auth });
   if (found === undefined && request.isOptional) return undefined;
-  const key = required(found, missing[auth]);
+  const key = required(found, auth);
   redactor.remember([key]);
   return auth === 'bearer' ? `Bearer ${key}` : `Basic ${Buffer.from(`${key}:`).toString('base64')}`;
 }
@@ -55,13 +55,16 @@ const missing = {
   basic: 'this needs the client token of the legacy service, and none is set',
 } as const;
 
-function required(secret: string | undefined, missing: string): string {
+function required(secret: string | undefined, auth: 'bearer' | 'basic'): string {
   if (secret === undefined || secret === '') {
-    throw new MissingKeyError(missing, { code: 'unauthorized', hint: errorHint('unauthorized') });
+    throw new MissingKeyError(missing[auth], {
+      code: 'unauthorized',
+      hint: refusalHint('unauthorized', auth),
+    });
   }
   // What no header can carry would be an error naming the header with its value.
   if (/^[\x21-\x7e]+$/.test(secret)) return secret;
   throw new MissingKeyError('the key holds characters that no key has', {
-    hint: 'Store it again: `errand auth token`.',
+    hint: `Store it again: \`errand auth token${auth === 'basic' ? ' --legacy' : ''}\`.`,
   });
 }

@@ -26,6 +26,7 @@ export function downloadRequest(
   return {
     method: 'GET',
     url,
+    isLink: true,
     headers: { accept: '*/*', 'user-agent': userAgent },
     auth: 'none',
     retry: 'safe',

@@ -69,10 +69,12 @@ function lastFailure(request: Prepared, { answer, failure }: Attempted, facts: E
   if (answer) return refusalOf(request, answer, facts);
   return new UnavailableError(`${requestLine(request)} failed: ${failure?.message ?? 'no answer came'}`, {
     ...facts,
-    hint:
-      failure?.hint ?? 'Check the network and the base URL; `errand auth status` shows which one is used.',
+    hint: failure?.hint ?? (request.isLink ? linkHint : unreachableHint),
   });
 }
+
+const unreachableHint = 'Check the network and the base URL; `errand auth status` shows which one is used.';
+const linkHint = 'The service gave this link; your key and the base URL are fine. Try again later.';
 
 function deadline(request: Prepared, facts: ErrorFacts, { timeoutMs }: Circumstances): ErrandError {
   return new DeadlineError(`${requestLine(request)} got no answer within ${seconds(timeoutMs)}`, {

@@ -9,7 +9,7 @@ import {
 } from '../contract/parameters.ts';
 import { refusalCodes } from '../contract/refusals.ts';
 import { UsageError } from '../errors.ts';
-import { toldUrl, underBase } from './address.ts';
+import { toldOrigin, toldUrl, underBase } from './address.ts';
 
 /** The service as the settings name it. */
 export interface Service {
@@ -29,6 +29,8 @@ export interface Input {
 export interface Prepared {
   readonly method: string;
   readonly url: URL;
+  /** The address is a permission: messages name its origin alone. */
+  readonly isLink?: boolean;
   /** Lower-case names; without `authorization`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
@@ -100,8 +102,8 @@ export function retryPolicyOf({ retry }: Pick<Operation, 'retry'>, body: unknown
 export const unpaid = (request: Prepared): Prepared => ({ ...request, retry: 'safe', movesMoney: false });
 
 /** The request as messages name it: `POST https://host/orders`. */
-export const requestLine = ({ method, url }: Pick<Prepared, 'method' | 'url'>): string =>
-  `${method} ${toldUrl(url)}`;
+export const requestLine = ({ method, url, isLink }: Pick<Prepared, 'method' | 'url' | 'isLink'>): string =>
+  isLink ? `the download from ${toldOrigin(url)}` : `${method} ${toldUrl(url)}`;
 
 function fillPath(template: string, values: ParameterValues): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {

@@ -1,6 +1,6 @@
-import { type ErrorCode, errorCodes, errorHint } from '../contract/error-codes.ts';
+import { type ErrorCode, errorCodes, errorHint, refusalHint } from '../contract/error-codes.ts';
 import type { ErrandError, ErrorCategory, ErrorFacts } from '../errors.ts';
-import { isSameOrigin, toldUrl } from './address.ts';
+import { isSameOrigin, toldOrigin, toldUrl } from './address.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { PaymentRequiredError, ServiceError, UnavailableError, ValidationError } from './errors.ts';
 import { readPaymentChallenges } from './payment-challenge.ts';
@@ -40,7 +40,12 @@ export function refusalOf(request: Prepared, answer: Answer, facts: ErrorFacts):
       { ...facts, retryable: false },
     );
   }
-  const known = { ...facts, code, details, hint: code === undefined ? undefined : errorHint(code) };
+  const known = {
+    ...facts,
+    code,
+    details,
+    hint: code === undefined ? undefined : refusalHint(code, request.auth),
+  };
   if (body.issues) return validation(body, known);
   const { headers, status } = answer;
   const challenges = status === 402 ? readPaymentChallenges(headers) : [];
@@ -101,9 +106,13 @@ function redirection(request: Prepared, answer: Answer, facts: ErrorFacts): Erra
   });
 }
 
-function redirectionText({ method }: Prepared, { status, url }: Answer, target: URL | undefined): string {
+function redirectionText(
+  { method, isLink }: Prepared,
+  { status, url }: Answer,
+  target: URL | undefined,
+): string {
   if (!target) return `answered ${status}, which is no answer to it`;
-  const where = `is redirected (${status}) to ${toldUrl(target)}`;
+  const where = `is redirected (${status}) to ${isLink ? toldOrigin(target) : toldUrl(target)}`;
   if (method !== 'GET' && method !== 'HEAD') return `${where}; a write is not sent to another address`;
   return isSameOrigin(url, target)
     ? `${where}, again and again`

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
-import { numberIn } from '../contract/json.ts';
+import { own } from '../contract/json.ts';
 import type { Received } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
+import { UnavailableError } from '../http/errors.ts';
 import { formatMoney } from '../output/money.ts';
 
 /** An order as a person judges it before spending: items, ceiling, fee, address and how it is paid. */
@@ -9,6 +10,7 @@ export async function spendingLines(context: Context, body: Shape<'OrderCreate'>
   const client = await context.client();
   const { body: wallet } = await client.call('wallet.get', {});
   const to = body.shipping_address;
+  centsIn(wallet, 'spendable_balance');
   const account = body.retailer_credentials_id;
   return [
     ...body.products.map((line) => `  ${line.quantity} x ${line.url}`),
@@ -19,6 +21,22 @@ export async function spendingLines(context: Context, body: Shape<'OrderCreate'>
 }
 
 const feeText = (wallet: Received<'wallet.get'>): string => {
-  const fee = numberIn(wallet, 'order_fee_cents');
+  const fee = centsIn(wallet, 'order_fee_cents');
+  if (fee !== undefined && fee < 0) throw oddAmount('order_fee_cents');
   return fee === undefined ? 'a fee that the service does not name' : `a fee of ${formatMoney(fee)}`;
 };
+
+/** Nobody can agree to an amount that no money has. @throws UnavailableError for a value that is not whole cents. */
+function centsIn(wallet: Received<'wallet.get'>, name: string): number | undefined {
+  const value = own(wallet, name);
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw oddAmount(name);
+  return value;
+}
+
+const oddAmount = (name: string): UnavailableError =>
+  new UnavailableError(`the service's answer about the wallet is odd: its ${name} is not an amount`, {
+    outcome: 'not_sent',
+    retryable: false,
+    hint: 'Nothing was ordered. Is the base URL right? `errand auth status` shows which one is used.',
+  });

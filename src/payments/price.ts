@@ -64,10 +64,15 @@ export function checkPrice(
       details: { amount: challenge.amount, currency: challenge.currency, allowed_cents: most },
       outcome: 'not_sent',
       retryable: false,
-      hint:
-        maxPayCents === undefined
-          ? 'The price is not the one that the service publishes. --max-pay allows another one.'
-          : 'Allow more with --max-pay, or order under a lower --max-price.',
+      hint: hintFor(cents, maxPayCents),
     },
   );
+}
+
+function hintFor(cents: number | undefined, maxPayCents: number | undefined): string {
+  if (cents === undefined)
+    return 'The price is not in US dollars, so --max-pay cannot cap it. Without --max-pay a person is shown the price and decides.';
+  return maxPayCents === undefined
+    ? 'The price is not the one that the service publishes. --max-pay allows another one.'
+    : 'Allow more with --max-pay, or order under a lower --max-price.';
 }

@@ -288,6 +288,7 @@ describe('a wallet of your own', () => {
     for (const more of [[], ['--max-pay', '$100']]) {
       const ended = await order(...flags, ...more);
       expect(ended.code).toBe(6);
+      expect(ended.stderr).not.toContain('Allow more with --max-pay');
       expect(ended.stderr).toContain('5100 units of u\\u{17f}d');
     }
     expect(till.paid).toEqual([]);

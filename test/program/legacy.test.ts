@@ -55,6 +55,18 @@ describe('legacy retry', () => {
   });
 });
 
+describe('a token that is missing or unknown', () => {
+  test.each([
+    ['missing', ''],
+    ['unknown', 'client-token-that-nobody-knows'],
+  ])('%s: the hint names the token of this surface', async (_, token) => {
+    const id = await failed();
+    Object.assign(place.environment, { ERRAND_API_KEY: '', ERRAND_LEGACY_TOKEN: token });
+    const { code, stderr } = await errand(place, ['legacy', 'retry', id, '--yes']);
+    expect([code, stderr.includes('errand auth token --legacy')], stderr).toEqual([3, true]);
+  });
+});
+
 describe('where legacy requests go', () => {
   test('to ERRAND_LEGACY_BASE_URL, whatever the current surface is', async () => {
     const id = await failed();

@@ -74,6 +74,28 @@ describe('return labels', () => {
   });
 
   test.each([
+    ['is refused', 'http://127.0.0.1:1/label/SECRETPATH.pdf', text(pdf)],
+    ['breaks off', '/label/SECRETPATH.pdf', truncated],
+    ['is redirected for ever', '/label/SECRETPATH.pdf', redirect('/label/SECRETPATH.pdf')],
+    ['is not found', '/label/SECRETPATH.pdf', text('none', 404)],
+  ])('tells no link where a download %s', async (_, link, answer) => {
+    const { code, stdout, stderr } = await labels(await serving([link], answer), '-o', 'json');
+    expect(code, stderr).not.toBe(0);
+    expect(stderr).toContain('the download from http://127.0.0.1:');
+    expect(stdout + stderr).not.toContain('SECRETPATH');
+    expect(stderr).not.toContain('base URL;');
+  });
+
+  test.each([
+    ['open', 'Labels come once it is approved.'],
+    ['approved', 'try again later'],
+    ['credited', 'This return is over'],
+  ])('a return that is %s and has no labels gets the hint for it', async (status, hint) => {
+    const { code, stderr } = await labels(await peer(json(record([], { status }))));
+    expect([code, stderr.includes(hint)], stderr).toEqual([5, true]);
+  });
+
+  test.each([
     '/%2e%2e%2f%2e%2e%2fescaped.pdf',
     '/..%5c..%5cescaped.pdf',
     '/C%3A%5Cescaped.pdf',

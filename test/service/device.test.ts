@@ -34,6 +34,11 @@ test('a form is polled with too, as RFC 8628 has it', async () => {
   const grant_type = 'urn:ietf:params:oauth:grant-type:device_code';
   const waiting = await form('/device/token', { device_code, grant_type, client_id: 'me' });
   expect([waiting.status, waiting.body.code]).toEqual([400, 'authorization_pending']);
+  const inJson = { device_code, grant_type, client_id: 'me' };
+  expect((await service.send('POST', '/device/token', inJson, null)).body.code).toBe('slow_down');
+  const other = { device_code, grant_type: 'password' };
+  expect((await service.send('POST', '/device/token', other, null)).status).toBe(422);
+  expect((await form('/device/token', other)).status).toBe(422);
   const without = await form('/device/token', { grant_type });
   expect(without.status).toBe(422);
   expect(without.body.detail[0].loc).toEqual(['body', 'device_code']);

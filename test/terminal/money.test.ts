@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { json, peer } from '../http/peer.ts';
 import { makePlace, type Place } from '../program/place.ts';
 import { type LiveService, openLiveService } from '../service/live.ts';
 import { orderBody } from '../service/service.ts';
@@ -74,6 +75,21 @@ describe('the question about real money', () => {
     expect(terminal.text).toContain('--yes is needed, as --no-input is given');
     expect(ordersSent()).toEqual([]);
   });
+});
+
+test.each([
+  ['order_fee_cents', -5],
+  ['order_fee_cents', 1.5],
+  ['order_fee_cents', '10'],
+  ['spendable_balance', 1e30],
+])('a wallet whose %s is %j is refused before anybody is asked', async (name, amount) => {
+  const odd = await peer(json({ balance: 100, spendable_balance: 100, order_fee_cents: 10, [name]: amount }));
+  const create = ['order', 'create', '--file', 'order.json', '--base-url', odd.url];
+  const terminal = open(...create);
+  expect(await terminal.ended()).toBe(9);
+  expect(terminal.text.replace(/\s+/g, ' ')).toContain(`its ${name} is not an amount`);
+  expect(terminal.text).not.toContain('(y/N)');
+  expect(odd.received.every(({ method }) => method === 'GET')).toBe(true);
 });
 
 test.each([

@@ -15,7 +15,7 @@ export const labels = defineCommand({
   name: 'labels',
   summary: 'Download every label of returns',
   description:
-    'An expired link is refreshed and tried once more. The links are permissions, and are never printed.',
+    'An expired link is refreshed and tried once more. A link is a permission, so no message shows one.',
   arguments: [
     {
       name: 'ids',
@@ -79,8 +79,14 @@ async function readLabelled(client: Client, id: string): Promise<Return> {
   if (labelUrls(body).length > 0) return body;
   throw new ErrandError('conflict', `return ${id} is ${body.status} and has no labels`, {
     outcome: 'not_sent',
-    hint: textIn(body, 'resolution_notes') ?? 'Labels come once it is approved.',
+    hint: textIn(body, 'resolution_notes') ?? missingHint(body.status),
   });
+}
+
+function missingHint(status: unknown): string {
+  if (status === 'open' || status === 'in_progress') return 'Labels come once it is approved.';
+  if (status === 'approved') return 'The service has given no labels yet; try again later.';
+  return 'This return is over: it needs no labels.';
 }
 
 /** Downloads one label. @returns its size in bytes. */

@@ -97,7 +97,7 @@ export const accountHolderOperations = operationTable({
     surface: 'current',
     summary: 'Poll for the key while a person approves (RFC 8628)',
     auth: 'none',
-    body: { schema: 'DeviceTokenCreate', observed: true, form: ['device_code'] },
+    body: { schema: 'DeviceTokenCreate', observed: true, form: ['device_code', 'grant_type', 'client_id'] },
     answer: { status: 200, type: 'json', schema: 'DeviceToken', essential: { api_key: 'text' } },
     errors: ['authorization_pending', 'slow_down', 'access_denied', 'expired_token'],
     retry: 'never',

@@ -74,7 +74,14 @@ export const DeviceCode = observed(
   }),
 );
 
-export const DeviceTokenCreate = observed(z.strictObject({ device_code: z.string().min(1) }));
+/** RFC 8628, 3.4: a client of the standard sends `grant_type` and `client_id`, too. */
+export const DeviceTokenCreate = observed(
+  z.strictObject({
+    device_code: z.string().min(1),
+    grant_type: z.literal('urn:ietf:params:oauth:grant-type:device_code').optional(),
+    client_id: z.string().optional(),
+  }),
+);
 
 export const DeviceToken = observed(
   z.strictObject({

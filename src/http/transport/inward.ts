@@ -7,10 +7,10 @@ import { TransportFailure } from './transport.ts';
 const inwards: readonly AddressKind[] = ['public', 'private', 'forbidden', 'loopback'];
 
 const places: Readonly<Record<AddressKind, string>> = {
-  public: 'the internet',
-  private: 'a private network',
-  forbidden: 'a link-local or reserved address',
-  loopback: 'this machine',
+  public: 'leads to the internet',
+  private: 'leads to a private network, and the service is not on one',
+  forbidden: 'leads to a link-local or reserved address',
+  loopback: 'leads to this machine, and the service is not on this machine',
 };
 
 /**
@@ -42,7 +42,7 @@ export class Inward {
     const kind = addressKind(address);
     const isAllowed = kind !== 'forbidden' && inwards.indexOf(kind) <= inwards.indexOf(this.#reached);
     if (isAllowed) return undefined;
-    const message = `the service's link leads to ${places[kind]} (${address}), and the service itself is not there`;
+    const message = `the service's link ${places[kind]} (${address})`;
     return new TransportFailure('not_sent', message, { isPermanent: true });
   }
 }

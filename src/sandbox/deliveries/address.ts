@@ -26,14 +26,15 @@ export function refusedAddress(url: URL, reach: WebhookReach): string | undefine
   const { loopback, external } = reachOf(url, reach);
   const literal = literalAddress(url);
   const kind = literal === undefined ? nameKind(url.hostname) : addressKind(literal);
-  if (kind === 'forbidden') {
-    return external ? 'link-local, metadata and reserved addresses are never called' : onlyLoopback;
-  }
+  const notReached = loopback ? 'only loopback addresses are called' : onlyNamed;
+  if (kind === 'forbidden')
+    return external ? 'link-local, metadata and reserved addresses are never called' : notReached;
   if (kind === 'loopback')
     return loopback ? undefined : 'loopback addresses are called only where they are named';
-  return external ? undefined : onlyLoopback;
+  return external ? undefined : notReached;
 }
 
-const onlyLoopback = 'only loopback addresses are called';
+const onlyNamed =
+  'external addresses are called only with --allow-external-webhooks or where --allow-webhook names them';
 
 const nameKind = (host: string): 'loopback' | 'public' => (isLocalName(host) ? 'loopback' : 'public');

@@ -70,3 +70,9 @@ describe('where webhooks may go', () => {
     expect(mayReach('no address', external, true)).toBe(false);
   });
 });
+
+test('where loopback is refused, nobody is told that only loopback is called', () => {
+  const remote = { loopback: false, external: false, named: [] };
+  for (const url of ['http://203.0.113.9/', 'http://example.com/', 'http://169.254.169.254/'])
+    expect(refusedAddress(new URL(url), remote)).toContain('--allow-external-webhooks');
+});
