@@ -96,7 +96,7 @@ $ errand order create --product https://shop.example/p --max-price-cents 9999999
 
 $ errand order create --product https://shop.example/p,Quantiy=2 --max-price '$5' --ship-to home
 ? 2
-! error: --product: "Quantiy=" is not known; write quantity=2
+! error: --product: ",Quantiy=2" is not an option; write quantity=2. Options are quantity=2…
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to nowhere
 ? 2
