@@ -8,7 +8,7 @@ import { makePlace } from './place.ts';
 import { errand } from './run.ts';
 
 test('whatever is lost on the way, each intent is paid once and is one order', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const place = makePlace({ ERRAND_NO_INPUT: '1' });
   const file = join(place.folder, 'sandbox.db');

@@ -53,10 +53,13 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
   /** Sent and never answered. */
   const open = new Set<string>();
   let next = 0;
+  let answered = 0;
   let key = '';
+  let running: ChildProcess | undefined;
   try {
     for (let round = 0; round < rounds; round += 1) {
       const { child, baseUrl, shopUrl } = await serve(folder);
+      running = child;
       const headers = () => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
       key ||= (
         (await (await fetch(`${baseUrl}/sandbox/keys`, { method: 'POST' })).json()) as { api_key: string }
@@ -82,6 +85,7 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
         else if (answer.status === 409) accepted.set(intent, record.details?.identifier ?? '');
         else throw new Error(`the service answered ${answer.status}: ${JSON.stringify(record)}`);
         open.delete(intent);
+        answered += 1;
       };
       const waiting = [...open];
       const work = async (): Promise<void> => {
@@ -96,7 +100,9 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
         }
       };
       const load = Promise.all(Array.from({ length: clients }, work));
-      await new Promise((resolve) => setTimeout(resolve, random.integer(30, 180)));
+      const few = answered + random.integer(2, 12);
+      await expect.poll(() => answered, { interval: 1, timeout: 20_000 }).toBeGreaterThanOrEqual(few);
+      await new Promise((resolve) => setTimeout(resolve, random.integer(0, 20)));
       const closed = gone(child);
       child.kill('SIGKILL');
       isKilled = true;
@@ -104,6 +110,7 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
     }
 
     const { child, baseUrl } = await serve(folder);
+    running = child;
     const orders: { id: string; status: string; metadata: { intent: string } }[] = [];
     for (let total = 1; orders.length < total; ) {
       const answer = await fetch(`${baseUrl}/orders?limit=500&offset=${orders.length}`, {
@@ -140,6 +147,7 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
     expect(wallet?.balance).toBe(wallet?.entered);
     expect(wallet?.reserved).toBe(0);
   } finally {
+    running?.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   }
 });
