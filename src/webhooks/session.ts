@@ -1,3 +1,4 @@
+import { confirms, disagreement, rereadWaitsMs } from './agreement.ts';
 import { Feed } from './feed.ts';
 import type { ListenOptions, ListenRecord, ListenSummary, ShownEvent } from './listen.ts';
 import type { Kept, Received } from './listener.ts';
@@ -124,7 +125,7 @@ export class Session {
       last_received_at: _at,
       ...event
     } = this.#options.log.get(id);
-    const read = await this.#verify(event.order_id);
+    const read = await this.#verify(event.event, event.order_id);
     const shown = { type: 'event' as const, ...event, ...read };
     this.#counts.shown += 1;
     await this.feed.put(shown);
@@ -133,13 +134,15 @@ export class Session {
   }
 
   async #verify(
+    event: string | null,
     orderId: string | null,
   ): Promise<Pick<ShownEvent, 'verified' | 'message'> & Partial<Pick<ShownEvent, RereadField>>> {
     const { reread } = this.#options;
     if (!reread) return {};
     if (orderId === null) return { verified: false, message: 'it names no order to read again' };
     try {
-      const order = await reread(orderId);
+      const order = await this.#rereadFor(event, orderId, reread);
+      if (!confirms(event, order)) return { verified: false, message: disagreement(event, order) };
       return {
         verified: true,
         body: order,
@@ -149,6 +152,21 @@ export class Session {
     } catch (error) {
       return { verified: false, message: messageOf(error) };
     }
+  }
+
+  /** A few times, where the order does not confirm the event yet. */
+  async #rereadFor(
+    event: string | null,
+    orderId: string,
+    reread: NonNullable<ListenOptions['reread']>,
+  ): Promise<ShownEvent['body']> {
+    let order = await reread(orderId);
+    for (const waitMs of rereadWaitsMs) {
+      if (confirms(event, order)) return order;
+      await this.#options.clock.sleep(waitMs, this.#options.signal);
+      order = await reread(orderId);
+    }
+    return order;
   }
 
   /** Events may wait long for their turn, and there may be many: each is read when it comes to it. */

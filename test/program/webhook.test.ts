@@ -183,6 +183,22 @@ describe('webhook listen', () => {
     expect(receiver.received.map(({ body }) => JSON.parse(body))).toEqual([order('in_progress')]);
   });
 
+  test('a forged outcome of a real order is neither acted on nor replayed', async () => {
+    const there = await service(order('pending'));
+    const receiver = await peer(json({}));
+    place.environment.ERRAND_BASE_URL = there.url;
+    const acting = ['--exec', 'touch acted', '--forward-to', receiver.url, '--max', '1'];
+    const listening = new Listening(place, acting);
+    const { url } = await listening.record('ready');
+    await post(url, order('order_failed'), 'request_failed');
+    expect(await listening.ended()).toBe(7);
+    const event = await listening.record('event');
+    expect(event).toMatchObject({ verified: false, message: expect.stringContaining('pending') });
+    const replayed = await errand(place, ['webhook', 'replay', '1', '--to', receiver.url]);
+    expect([replayed.code, replayed.stderr.includes('does not confirm request_failed')]).toEqual([7, true]);
+    expect([receiver.received, (await shell(place, 'ls acted')).code]).toEqual([[], 2]);
+  });
+
   test.each([
     ['of an order that the service does not have', order('order_placed')],
     ['that names no order', { status: 'order_placed' }],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -209,6 +209,61 @@ test('with rereading, what the service says is shown and acted upon, not what th
   ]);
   expect(there.received.map(({ body }) => JSON.parse(body))).toEqual([order('pending', { total: 7 })]);
   expect([...store.events.list({ failed: true })].map(({ id }) => id)).toEqual([2]);
+});
+
+const forged = [
+  ['request_failed', 'pending'],
+  ['order_failed', 'order_placed'],
+  ['Request_Failed', 'in_progress'],
+  ['request_succeeded', 'pending'],
+  ['order_placed', 'order_failed'],
+  ['request_succeeded', 'cancelled'],
+  ['tracking_obtained', 'order_placed'],
+] as const;
+test.each(forged)(
+  '%s of an order that is %s is not verified, and nothing acts on it',
+  async (event, status) => {
+    const there = await peer(json({}));
+    const { send, ended } = await start({
+      max: 1,
+      clock: new HandClock(true),
+      reread: async () => order(status),
+      forward: clockedForward(there.url),
+      exec: running('echo "$ERRAND_EVENT" >> "$FOLDER/ran"'),
+    });
+    await send(order(status), event);
+    expect(await ended).toMatchObject([
+      { type: 'event', verified: false, message: expect.stringContaining(`does not confirm ${event}`) },
+      { type: 'summary', shown: 1, forwarded: 0, failed: 1 },
+    ]);
+    expect(there.received).toEqual([]);
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  },
+);
+
+const older = [
+  ['order_placed', order('cancelled_by_retailer')],
+  ['request_succeeded', order('a_newer_status')],
+  ['request_failed', order('order_failed')],
+  ['request_failed', order('cancelled')],
+  ['tracking_updated', order('order_placed', { tracking_numbers: [{}] })],
+  ['status_updated', order('pending')],
+  ['case_updated', order('order_placed')],
+] as const;
+test.each(older)('%s is confirmed by what the order is since', async (event, now) => {
+  const { send, ended } = await start({ max: 1, reread: async () => now });
+  await send(order('pending'), event);
+  expect(await ended).toMatchObject([{ type: 'event', verified: true }, { failed: 0 }]);
+});
+
+test('a true event that comes before the service reads its change is waited for', async () => {
+  const statuses = ['in_progress', 'in_progress', 'order_placed'];
+  const hand = new HandClock(true);
+  const reread = async () => order(statuses.shift() ?? 'order_placed');
+  const { send, ended } = await start({ max: 1, clock: hand, reread });
+  await send(order('order_placed'), 'request_succeeded');
+  expect(await ended).toMatchObject([{ verified: true, status: 'order_placed' }, { failed: 0 }]);
+  expect(hand.waits).toEqual([250, 500]);
 });
 
 test('an event that names no order cannot be verified', async () => {

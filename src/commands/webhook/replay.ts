@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { shellLine } from '../../shell-word.ts';
 import type { ForwardOutcome } from '../../state/events.ts';
+import { confirms, disagreement } from '../../webhooks/agreement.ts';
 import { type ForwardTarget, forward } from '../../webhooks/forward.ts';
 import { maskAddress } from '../../webhooks/secret.ts';
 import { readEventIds } from './event-ids.ts';
@@ -67,7 +68,7 @@ export const replay = defineCommand({
 async function sendAgain(context: Context, id: number, target: ForwardTarget, unverified: boolean) {
   const { events: log } = await context.webhooks();
   const { event, order_id } = log.get(id);
-  if (!unverified) await confirm(context, id, order_id);
+  if (!unverified) await confirm(context, id, event, order_id);
   const outcome = await forward({ event, body: log.bodyOf(id) }, target, context.signal);
   await log.noteForward(id, outcome);
   if (!outcome.delivered) throw refusal(id, outcome);
@@ -75,7 +76,12 @@ async function sendAgain(context: Context, id: number, target: ForwardTarget, un
 }
 
 /** Whoever knows the listener's address can send it an event: it goes nowhere before its order is known to be one. */
-async function confirm(context: Context, id: number, orderId: string | null): Promise<void> {
+async function confirm(
+  context: Context,
+  id: number,
+  event: string | null,
+  orderId: string | null,
+): Promise<void> {
   const next = [
     { command: shellLine`errand webhook replay ${id} --unverified`, when: 'to send it all the same' },
   ];
@@ -85,10 +91,11 @@ async function confirm(context: Context, id: number, orderId: string | null): Pr
     });
   const client = await context.client();
   try {
-    await client.call('order.get', { path: { order_id: orderId } });
+    const { body } = await client.call('order.get', { path: { order_id: orderId } });
+    if (!confirms(event, body)) throw new ErrandError('ended_badly', disagreement(event, body), { next });
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    const message = `event ${id} was not sent, since order ${orderId} could not be read: ${error.message}`;
+    const message = `event ${id} was not sent, since order ${orderId} does not confirm it: ${error.message}`;
     throw new ErrandError(error.category, message, { ...error.facts, next });
   }
 }
