@@ -32,6 +32,7 @@ export function conclusions(
     [count.failed, 'failed'],
     [count.under_way, 'under way'],
     [count.before, 'ordered before, and not again'],
+    [count.unknown, 'of unknown status'],
   ]);
   return [
     `${rowsText(rows)}: ${ofRows || 'none read'} in ${seconds} s`,
@@ -39,12 +40,8 @@ export function conclusions(
     ...why('refused', batches, reasons),
     ...why('failed', batches, reasons),
     ...(open > 0 ? [`--timeout passed; ${open === 1 ? 'one batch goes' : `${open} batches go`} on`] : []),
-    ...commandsFor(
-      context,
-      'the order of each row',
-      'get',
-      batches,
-      (row, batch) => stateOf(row, batch) === 'before',
+    ...commandsFor(context, 'the order of each row', 'get', batches, (row, batch) =>
+      ['before', 'unknown'].includes(stateOf(row, batch)),
     ),
     ...commandsFor(context, 'try again', 'retry', batches, isFailed),
   ];

@@ -13,8 +13,6 @@ import { countLine, isShort, type Spend, spendLine } from './spend.ts';
 interface Scope {
   /** Without the service. */
   readonly local: boolean;
-  /** Whether the valid rows matter though there are others. */
-  readonly skipInvalid: boolean;
 }
 
 /** One check of a file: its issues as they are found, and what it comes to once they are out. */
@@ -52,9 +50,7 @@ export class FileCheck {
       checkOneReading(this.#context, this.#options.name, tally.prices);
       if (tally.rows === 0) throw new UsageError(`${this.#options.name} has no row under its headings`);
       this.spend.estimate = tally.ceilings;
-      const { local, skipInvalid } = this.#scope;
-      // A file that is refused already need not trouble the service.
-      if (local || tally.orders === 0 || (tally.invalid > 0 && !skipInvalid)) return;
+      if (this.#scope.local || tally.orders === 0) return;
       yield* this.#atService((rows) => progress.update(rows, 'with the service'));
     } finally {
       progress.end();
@@ -82,7 +78,13 @@ export class FileCheck {
 
   hints(): string[] {
     const { tally, spend } = this;
-    return [countLine(tally.rows - tally.invalid, tally.rows), spendLine(spend)];
+    const counted = countLine(tally.rows - tally.invalid, tally.rows);
+    const wasAsked = spend.wallet !== undefined;
+    if (tally.orders > 0 || wasAsked) return [counted, spendLine(spend)];
+    return [
+      counted,
+      ...(this.#scope.local ? [] : ['no row is valid here, so none was checked with the service']),
+    ];
   }
 
   exitCode(): number {

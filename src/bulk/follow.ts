@@ -30,8 +30,10 @@ const goesOn: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
 function isDone(batch: Batch): boolean {
   const rows = rowsOf(batch);
   const count = numberIn(batch, 'row_count') ?? Number.POSITIVE_INFINITY;
-  const isWhole = rows.length >= count || batch.status === 'completed' || batch.status === 'failed';
-  return isWhole && rows.every((row) => !goesOn.has(stateOf(row, batch)));
+  const isOver = batch.status === 'completed' || batch.status === 'failed';
+  const isWhole = rows.length >= count || isOver;
+  const isOpen = (state: RowState): boolean => goesOn.has(state) || (state === 'unknown' && !isOver);
+  return isWhole && rows.every((row) => !isOpen(stateOf(row, batch)));
 }
 
 /**

@@ -3,9 +3,9 @@ import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 
 /**
  * How a row stands: `waiting` to become an order, `refused` as one, ordered `before` (its key has an order already), or
- * its order is `under_way`, was `placed`, or has `failed` or been cancelled.
+ * its order is `under_way`, was `placed`, has `failed` or been cancelled, or is of a status that is `unknown`.
  */
-export type RowState = 'waiting' | 'refused' | 'before' | 'under_way' | 'placed' | 'failed';
+export type RowState = 'waiting' | 'refused' | 'before' | 'under_way' | 'placed' | 'failed' | 'unknown';
 
 const openOrder: ReadonlySet<string | undefined> = new Set(['pending', 'in_progress']);
 const badOrder: ReadonlySet<string | undefined> = new Set(failedOrderStatuses);
@@ -17,6 +17,7 @@ export function stateOf(row: BatchRow, batch: Pick<Batch, 'status'>): RowState {
     return error?.startsWith('already_exists') ? 'before' : 'refused';
   if (status === undefined || status === 'pending') return 'waiting';
   if (openOrder.has(order)) return 'under_way';
+  if (order === undefined) return 'unknown';
   // A row that is placed has an order: where nothing known says that it failed, it is not to be placed again.
   return badOrder.has(order) ? 'failed' : 'placed';
 }
@@ -27,7 +28,7 @@ export function isFailed(row: BatchRow, batch: Batch): boolean {
   return state === 'refused' || state === 'failed';
 }
 
-/** How many rows of batches stand how: rows = ordered + refused + waiting, and ordered = placed + failed + under_way + before. */
+/** How many rows of batches stand how: rows = ordered + refused + waiting, and ordered = placed + failed + under_way + before + unknown. */
 export interface RowTally {
   readonly rows: number;
   readonly ordered: number;
@@ -37,10 +38,11 @@ export interface RowTally {
   readonly failed: number;
   readonly under_way: number;
   readonly before: number;
+  readonly unknown: number;
 }
 
 export function tallyOf(batches: Iterable<Batch>): RowTally {
-  const count = { refused: 0, waiting: 0, placed: 0, failed: 0, under_way: 0, before: 0 };
+  const count = { refused: 0, waiting: 0, placed: 0, failed: 0, under_way: 0, before: 0, unknown: 0 };
   let rows = 0;
   for (const batch of batches) {
     const read = rowsOf(batch);

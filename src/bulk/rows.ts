@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { addressProblems } from '../addresses/rules.ts';
 import type { AmountUnit } from '../contract/amount.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
 import { bodyHash } from '../state/canonical.ts';
@@ -64,12 +65,30 @@ function readRow(
       : row.issues.flatMap((issue) =>
           issue.column === 'max_price' ? { column, value: text.trim(), message: read.problem } : issue,
         )),
+    ...unusableAddress(row),
     ...currencies(plan, cells),
     ...surplus(plan.headings, cells),
   ];
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
-  return { number, plan, cells, row, issues, openPrice };
+  return { number, plan, cells, row, issues: issues.map(valueOnce), openPrice };
 }
+
+/** A message is shown behind the value of its cell: it need not begin with the same. */
+function valueOnce(issue: BulkIssue): BulkIssue {
+  const { value, message } = issue;
+  const said = [`"${value}" `, `${value} `].find((start) => value !== '' && message.startsWith(start));
+  return said === undefined ? issue : { ...issue, message: message.slice(said.length) };
+}
+
+/** What the service takes as any text, and no carrier can use: the rules of an order's and a saved address. */
+const unusableAddress = ({ cell }: BulkRow): BulkIssue[] =>
+  addressProblems({
+    country: cell('country') || 'US',
+    state: cell('state'),
+    phone_number: cell('phone_number'),
+  }).flatMap(({ field, message }) =>
+    field === 'state' || field === 'phone_number' ? [{ column: field, value: cell(field), message }] : [],
+  );
 
 const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly string[]): BulkIssue[] =>
   currencyIndexes.flatMap((index) => {

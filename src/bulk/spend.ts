@@ -4,6 +4,7 @@ import { formatMoney } from '../output/money.ts';
 import { embeddedUrl } from '../settings/stored.ts';
 import { shellLine } from '../shell-word.ts';
 import { whereFlags } from '../where-flags.ts';
+import type { Tally } from './check.ts';
 
 /** What an upload may come to cost, against what there is; cents. */
 export interface Spend {
@@ -12,11 +13,11 @@ export interface Spend {
   byInvoice: boolean;
 }
 
-/** "at most $4,100.00, of $10,000.00 in the wallet". */
+/** "at most $4,100.00, of $10,000.00 in the wallet"; the service's fees are part of its own estimate alone. */
 export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
   const most = `at most ${formatMoney(estimate)}`;
   if (byInvoice) return `${most}, billed by invoice`;
-  if (wallet === undefined) return most;
+  if (wallet === undefined) return `${most}, without fees`;
   const short = estimate - wallet;
   return short > 0
     ? `${most}, and the wallet has ${formatMoney(wallet)}: ${formatMoney(short)} short`
@@ -48,3 +49,9 @@ export const countLine = (valid: number, rows: number): string =>
   valid === rows ? `${rowsText(rows)}, all valid` : `${grouped(valid)} of ${rowsText(rows)} valid`;
 
 export const rowsText = (count: number): string => (count === 1 ? '1 row' : `${grouped(count)} rows`);
+
+/** "3 of 6 rows; 3 are invalid and left out"; undefined where every row is valid. */
+export const leftOutText = ({ rows, orders, invalid }: Tally): string | undefined =>
+  invalid === 0
+    ? undefined
+    : `${grouped(orders)} of ${rowsText(rows)}; ${grouped(invalid)} ${invalid === 1 ? 'is' : 'are'} invalid and left out`;

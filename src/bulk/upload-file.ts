@@ -17,6 +17,15 @@ export interface Uploaded {
   readonly existed: boolean;
 }
 
+/** What a user is told of batches that an earlier upload had made. */
+export function existedBefore(uploaded: readonly Uploaded[]): string[] {
+  const again = uploaded.filter(({ existed }) => existed).length;
+  if (again === 0) return [];
+  if (again === uploaded.length) return ['this upload was made before; nothing was ordered again'];
+  const already = again === 1 ? 'one batch was' : `${again} batches were`;
+  return [`${already} there already; nothing was placed twice`];
+}
+
 interface Upload {
   /** The file's, or `stdin.csv`. */
   readonly name: string;

@@ -139,3 +139,52 @@ test('the rows of a retried batch keep their numbers', async () => {
   const got = await errand(place, ['bulk', 'get', retried.stdout.trim()]);
   expect(got.stdout).toMatch(/^ +5 +(pending|placed) /m);
 });
+
+describe('a file with rows that cannot be ordered', () => {
+  const validate = (...more: string[]) => errand(place, ['bulk', 'validate', 'orders.csv', ...more]);
+
+  test('has every error listed at once, those of the service too, and one estimate', async () => {
+    write(
+      line('test-success', 1),
+      line('test-url-unreachable', 2),
+      line('test-success', 3).replace(shop, 'no-url/'),
+    );
+    const checked = await validate('-o', 'json');
+    expect(checked.code).toBe(7);
+    expect(JSON.parse(checked.stdout)).toMatchObject([{ row: 6, column: 'product_url' }, { row: 5 }]);
+    const shown = await validate();
+    expect(shown.stderr).toContain('1 of 3 rows valid');
+    const estimate = /at most \$[\d.]+, of/.exec(shown.stderr)?.[0] ?? 'no estimate';
+    const uploaded = await upload('--skip-invalid');
+    expect(uploaded.code, uploaded.stderr).toBe(0);
+    expect(uploaded.stderr).toContain('orders.csv: 1 of 3 rows; 2 are invalid and left out');
+    expect(estimate).toBe('at most $51.00, of');
+    expect((await validate('--local')).stderr).toContain('at most $100.00, without fees');
+  });
+
+  test('is not sent to the service where no row is valid here, and that is said', async () => {
+    write(line('test-success', 1).replace('5000', 'free'));
+    const { code, stderr } = await validate();
+    expect(code).toBe(7);
+    expect(stderr).toContain('no row is valid here, so none was checked with the service');
+    expect(stderr).not.toContain('at most');
+  });
+
+  test('is held to the rules of an address that an order is held to', async () => {
+    write(line('test-success', 1).replace(',TX,', ',ZZ,').replace('5125550100', 'abc'));
+    const { code, stdout } = await validate('-o', 'json');
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { row: 4, column: 'state', value: 'ZZ' },
+      { row: 4, column: 'phone_number', value: 'abc' },
+    ]);
+  });
+});
+
+test('the same file uploaded and followed again says that nothing was ordered', async () => {
+  write(line('test-success', 1));
+  expect((await upload()).stderr).not.toContain('was made before');
+  const again = await upload();
+  expect(again.code).toBe(0);
+  expect(again.stderr).toContain('this upload was made before; nothing was ordered again');
+});

@@ -16,14 +16,14 @@ const headings = 'product_url,max_price_cents,name,address,city,zip,phone';
 async function failedBatch(): Promise<string> {
   await errand(place, ['config', 'set', 'sandbox-speed', '50']);
   const url = (await shell(place, 'errand sandbox products -o id | grep out-of-stock')).stdout.trim();
-  const csv = `${headings}\n${url},5000,Ada Byron,1 Main St,Austin,78701,5\n`;
+  const csv = `${headings}\n${url},5000,Ada Byron,1 Main St,Austin,78701,5125550100\n`;
   writeFileSync(join(place.folder, 'fail.csv'), csv);
   return (await errand(place, ['bulk', 'upload', 'fail.csv', '--watch', '-o', 'id'])).stdout.trim();
 }
 
 test('a refused upload names the check that reads the file the same way: maps, encoding and delimiter with it', async () => {
   const csv =
-    'Item;Limit;Ship To;address;city;zip;phone\nhttps://x.example/1;12.50;Ada;1 Main St;Austin;787;5\n';
+    'Item;Limit;Ship To;address;city;zip;phone\nhttps://x.example/1;12.50;Ada;1 Main St;Austin;787;5125550100\n';
   writeFileSync(join(place.folder, 'theirs.csv'), csv);
   const flags = ['--map', 'Item=product_url', '--map', 'Limit=max_price_cents', '--map', 'Ship To=name'];
   const more = ['--delimiter', 'semicolon', '--encoding', 'latin1'];
@@ -57,7 +57,10 @@ test('a file that was uploaded goes up again though the wallet could not cover i
   const csv = (name: string): string =>
     [
       headings,
-      ...Array.from({ length: 12 }, (_, row) => `${url},6000,${name} ${row},1 Main St,Austin,78701,5`),
+      ...Array.from(
+        { length: 12 },
+        (_, row) => `${url},6000,${name} ${row},1 Main St,Austin,78701,5125550100`,
+      ),
     ]
       .concat('')
       .join('\n');

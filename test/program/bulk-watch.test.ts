@@ -171,3 +171,14 @@ test('embedded, the last of ten batches comes to its end while it is watched', {
   const { code, stdout } = await errand(place, watch, { timeoutMs: 50_000 });
   expect([code, stdout.trim()]).toEqual([0, '100']);
 });
+
+test('an order whose status is not known is not called placed', async () => {
+  const { url } = await peer(
+    json(batch(one, 'processing', [row('placed', null), row('placed', null, 1)])),
+    json(batch(one, 'completed', [row('placed', null), row('placed', null, 1)])),
+  );
+  const { code, stderr } = await watch(url, [one], '20s');
+  expect(code).toBe(0);
+  expect(stderr).toContain('2 orders: 2 of unknown status');
+  expect(stderr).toContain(`the order of each row: errand bulk get ${one}`);
+});

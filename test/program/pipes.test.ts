@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => place.remove());
 
 const table =
-  'product_url,max_price_cents,name,address,city,zip,phone\nhttps://x.example/1,5000,Ada Byron,1 Main St,Austin,78701,5\n';
+  'product_url,max_price_cents,name,address,city,zip,phone\nhttps://x.example/1,5000,Ada Byron,1 Main St,Austin,78701,5125550100\n';
 
 test('a table that comes through a pipe can be checked and uploaded, though it is read twice', async () => {
   writeFileSync(join(place.folder, 'rows.csv'), table);

@@ -8,7 +8,7 @@ $ errand bulk validate orders.csv
 ! at most $172.00, of $1,000.00 in the wallet
 
 # Every error of every row, numbered as a spreadsheet does.
-$ printf 'Item,Limit,Ship To,address,city,zip,phone\nhttps://x.example/1,12.50,Ada,1 Main St,Austin,787,5\n' > theirs.csv
+$ printf 'Item,Limit,Ship To,address,city,zip,phone\nhttps://x.example/1,12.50,Ada,1 Main St,Austin,787,5125550100\n' > theirs.csv
 $ errand bulk validate theirs.csv
 ? 2
 ! error: the headings of theirs.csv: no column for product_url, max_price, name
@@ -31,7 +31,7 @@ $ errand bulk validate orders.csv --map Nothing=colour
 ! error: --map 'Nothing=colour': there is no column colour…
 
 # 45 is $45.00 or $0.45: a column of bare whole numbers is refused, once for the file, until somebody says which.
-$ printf 'product_url,max_price,name,address,city,zip,phone\nhttps://x.example/1,45,Ada Byron,1 Main St,Austin,78701,5\n' > whole.csv
+$ printf 'product_url,max_price,name,address,city,zip,phone\nhttps://x.example/1,45,Ada Byron,1 Main St,Austin,78701,5125550100\n' > whole.csv
 $ errand bulk upload whole.csv
 ? 2
 ! error: whole.csv: max_price can be read in two ways: 45 (row 2) means $45.00 or $0.45, all rows $45.00 or $0.45
@@ -40,7 +40,7 @@ $ errand bulk upload whole.csv
 ! try: errand bulk upload whole.csv --amounts cents…
 $ errand bulk validate whole.csv --amounts units --local
 ! 1 row, all valid
-! at most $45.00
+! at most $45.00, without fees
 
 # A file without rows, or without any that is valid, is told plainly.
 $ printf 'product_url,max_price_cents,name,address,city,zip,phone\n' > headings.csv
@@ -77,8 +77,8 @@ row,status,order_status,my_reference
 
 # What failed is taken to a file or to a new batch.
 $ OUT=$(errand sandbox products -o id | grep out-of-stock)
-$ printf 'product_url,max_price_cents,name,address,city,zip,phone\n%s,5000,Ada Byron,1 Main St,Austin,78701,5\n' $OUT > mixed.csv
-$ printf 'https://x.example/1,5000,Ada Byron,2 Main St,Austin,78701,5\n' >> mixed.csv
+$ printf 'product_url,max_price_cents,name,address,city,zip,phone\n%s,5000,Ada Byron,1 Main St,Austin,78701,5125550100\n' $OUT > mixed.csv
+$ printf 'https://x.example/1,5000,Ada Byron,2 Main St,Austin,78701,5125550100\n' >> mixed.csv
 $ MIXED=$(errand bulk upload mixed.csv -o id)
 $ errand bulk watch $MIXED -o json --query '[0].status'
 ? 7

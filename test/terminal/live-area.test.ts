@@ -11,7 +11,7 @@ let terminal: Terminal;
 beforeEach(() => {
   place = makePlace();
   const row = (index: number) =>
-    `https://x.example/${index},${index % 7000 === 0 ? 'free' : '5000'},Ada Byron,1 Main St,Austin,TX,78701,5`;
+    `https://x.example/${index},${index % 7000 === 0 ? 'free' : '5000'},Ada Byron,1 Main St,Austin,TX,78701,5125550100`;
   const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone';
   const rows = Array.from({ length: 30_000 }, (_, index) => row(index));
   writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));

@@ -3,9 +3,9 @@ import { usualBatchRows } from '../../bulk/batches.ts';
 import { FileCheck } from '../../bulk/file-check.ts';
 import type { RowsOptions } from '../../bulk/rows.ts';
 import { openCopy, type Source } from '../../bulk/source.ts';
-import { countLine, isShort, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
+import { countLine, isShort, leftOutText, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
 import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
-import { type Uploaded, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
+import { existedBefore, type Uploaded, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
@@ -80,7 +80,8 @@ export const upload = defineCommand({
       if (isShort(check.spend) && !(await wasBegun(context, check, upload)))
         throw shortOf(context, check.spend);
       const rows = check.tally.orders;
-      const lines = [`  ${source.name}: ${rowsText(rows)}`, `  ${spendLine(check.spend)}`];
+      const counts = `${source.name}: ${leftOutText(check.tally) ?? rowsText(rows)}`;
+      const lines = [`  ${counts}`, `  ${spendLine(check.spend)}`];
       await confirmSpending(context, {
         yes,
         question: `Place ${rows === 1 ? 'this order' : `these ${rows.toLocaleString('en-US')} orders`} with real money?`,
@@ -88,10 +89,12 @@ export const upload = defineCommand({
       });
       if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
       const uploaded = await uploadFile(context, check, upload);
-      if (!more.watch) return shown(context, uploaded);
+      const facts = [...(check.tally.invalid === 0 ? [] : [counts]), ...existedBefore(uploaded)];
+      if (!more.watch) return shown(context, uploaded, facts);
       context.note(followLine(context, uploaded));
       const ids = uploaded.map(({ id }) => id);
-      return await followResult(context, ids);
+      const result = await followResult(context, ids);
+      return { ...result, hints: () => [...facts, ...(result.hints?.() ?? [])] };
     } finally {
       await source.close();
     }
@@ -104,17 +107,12 @@ function followLine(context: Context, uploaded: readonly Uploaded[]): string {
   return `follow: errand bulk watch ${shown}${whereFlags(context)}`;
 }
 
-function shown(context: Context, uploaded: readonly Uploaded[]): Result {
-  const again = uploaded.filter(({ existed }) => existed).length;
-  const already = again === 1 ? 'one batch was' : `${again} batches were`;
+function shown(context: Context, uploaded: readonly Uploaded[], facts: readonly string[]): Result {
   return {
     kind: 'list',
     rows: uploaded.map((batch) => ({ ...batch })),
     columns: uploadedColumns,
-    hints: () => [
-      ...(again > 0 ? [`${already} there already; nothing was placed twice`] : []),
-      followLine(context, uploaded),
-    ],
+    hints: () => [...facts, followLine(context, uploaded)],
   };
 }
 
@@ -125,7 +123,7 @@ async function checked(
   options: RowsOptions,
   { skipInvalid, validate }: { skipInvalid: boolean; validate: string },
 ): Promise<FileCheck> {
-  const check = new FileCheck(context, source, options, { local: context.previewsRequests, skipInvalid });
+  const check = new FileCheck(context, source, options, { local: context.previewsRequests });
   let told = 0;
   for await (const { row, column, value, message } of check.issues()) {
     told += 1;

@@ -33,7 +33,7 @@ export const validate = defineCommand({
   async run(context, { file, local = false, ...given }) {
     const source = await openSource(context, file);
     const options = { name: source.name, ...(await readTableOptions(context, given)) };
-    const check = new FileCheck(context, source, options, { local, skipInvalid: false });
+    const check = new FileCheck(context, source, options, { local });
     return {
       kind: 'list',
       rows: issues(),

@@ -8,7 +8,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
-import type { ListResult, Result } from '../../output/result.ts';
+import type { ListResult } from '../../output/result.ts';
 
 export const watch = defineCommand({
   name: 'watch',
@@ -35,7 +35,7 @@ export const watch = defineCommand({
 });
 
 /** Follows batches and shows them as the output asks for; the exit code is 0, 7 or 8. */
-export async function followResult(context: Context, ids: readonly string[]): Promise<Result> {
+export async function followResult(context: Context, ids: readonly string[]): Promise<ListResult> {
   const latest = new Map<string, Batch>();
   if (context.output.format === 'ndjson') return eventStream(context, ids, latest);
   const progress = new PlacingProgress(context, new Set(ids).size);
