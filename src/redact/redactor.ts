@@ -1,4 +1,5 @@
 import { encodedForms, shortestWithinWords } from './encoded-forms.ts';
+import { stretchesOf, withoutStretches } from './stretches.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -25,6 +26,7 @@ export const secretHeaders =
 /** Fields whose whole value is a secret, in JSON and in forms, also of services that are not this one. */
 const secretFields = [
   '[\\w-]*(?:password|passphrase|secret|token|api[_-]?key|private[_-]?key|credentials?)',
+  '[\\w-]*(?:password|passphrase)[_-]?(?:confirm(?:ation|ed)?|again|repeat(?:ed)?|new|old|current)',
   'device_code',
   'cvv',
   'cvc',
@@ -64,12 +66,24 @@ const longestSecret = 4096;
 
 /**
  * Makes a redactor that knows nothing yet but where secrets stand. Each secret that it is given is found in every form
- * in which it may turn up: as it is, URL-encoded, escaped in JSON or HTML, base64 within a longer text.
+ * in which it may turn up: as it is, URL-encoded, escaped in JSON or HTML, base64 within a longer text; of a key also each
+ * long part, in any case.
  */
 export function createRedactor(): Redactor {
-  const remembered = new Map<string, readonly RegExp[]>();
-  let forms: readonly RegExp[] = [];
-  const known = (text: string): string => forms.reduce((rest, form) => rest.replace(form, redacted), text);
+  const remembered = new Set<string>();
+  const parts = new Set<string>();
+  let forms: readonly RegExp[] | undefined;
+  // Most runs check no text: the patterns are built for the first.
+  const build = (): readonly RegExp[] => {
+    for (const part of [...remembered].flatMap(stretchesOf)) parts.add(part);
+    // The longest first: one secret may be the beginning of another.
+    return [...remembered].sort((one, other) => other.length - one.length).flatMap(encodedForms);
+  };
+  const known = (text: string): string => {
+    forms ??= build();
+    const rest = forms.reduce((left, form) => left.replace(form, redacted), text);
+    return withoutStretches(rest, parts, redacted);
+  };
   const text = (given: string): string =>
     known(given)
       .replace(fieldInJson, `$1${redacted}`)
@@ -82,10 +96,8 @@ export function createRedactor(): Redactor {
     remember(secrets) {
       for (const secret of secrets.flatMap(withWords)) {
         if (remembered.has(secret)) continue;
-        remembered.set(secret, encodedForms(secret));
-        // The longest first: one secret may be the beginning of another.
-        const byLength = [...remembered].sort(([one], [other]) => other.length - one.length);
-        forms = byLength.flatMap(([, patterns]) => patterns);
+        remembered.add(secret);
+        forms = undefined;
       }
     },
     known,

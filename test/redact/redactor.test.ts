@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor } from '../../src/redact/redactor.ts';
+import { growth, linear } from '../slow-text/growth.ts';
 
 const redactor = createRedactor();
 
@@ -106,10 +107,58 @@ describe('a secret that is known', () => {
   });
 });
 
+describe('a part of a key that is known', () => {
+  const key = 'abc_test_Zq9Xw8Ec7Rv6Tb5Yn4Um3Ik2Ol1Pa0';
+  const { text } = knowing(key);
+  const hex = (part: string, mark: string): string =>
+    Array.from(part, (letter) => mark + letter.charCodeAt(0).toString(16)).join('');
+
+  test.each([
+    ['without its beginning', key.slice(4)],
+    ['its tail', key.slice(-20)],
+    ['in capitals', key.toUpperCase()],
+    ['in small letters', key.toLowerCase()],
+    ['the tail in capitals', key.slice(-12).toUpperCase()],
+    ['from the middle', key.slice(12, 24)],
+    ['in a URL', hex(key.slice(9), '%')],
+    ['in a URL twice', hex(key.slice(9), '%25')],
+    ['in JSON', hex(key.slice(9), '\\u00')],
+    ['in HTML', hex(key.slice(9), '&#x').replace(/&#x../g, '$&;')],
+  ])('is replaced: %s', (_, part) => {
+    expect(text(`before ${part} after`)).toBe('before [redacted] after');
+  });
+
+  test.each([btoa(key.slice(4)), btoa(`x${key.toUpperCase()}`), btoa(key.slice(9, 27))])(
+    'is replaced in base64, but for what its neighbours shape: %s',
+    (part) => expect(text(part)).toMatch(/^.{0,3}\[redacted\].{0,3}$/),
+  );
+
+  test('is replaced in two halves, and of a value of Basic', () => {
+    expect(text(`${key.slice(0, 19)} | ${key.slice(19)}`)).toBe('[redacted] | [redacted]');
+    const basic = btoa(`${key}:`);
+    expect(knowing(key, basic).text(`tail ${basic.slice(-20)}.`)).toBe('tail [redacted].');
+  });
+
+  test('leaves short parts, and texts that hold none, as they are', () => {
+    for (const other of ['abc_test_Zq', 'a 100%25 cotton \\u0041 &amp; &#65;', 'é'.repeat(40)])
+      expect(text(other)).toBe(other);
+    expect(knowing('a-word-of-19-letter').text('A-WORD-OF-19')).toBe('A-WORD-OF-19');
+  });
+
+  test('takes time in proportion to the text', async () => {
+    for (const piece of [key.slice(0, 20), key.slice(0, 11), '%25', '\\', '&amp;#', '\\u004'])
+      expect(await growth((size) => text(piece.repeat(size)), 2000)).toBeLessThan(linear);
+  });
+});
+
 describe('a secret that nobody told of', () => {
   test.each([
     ['{"api_key": "abc", "id": 7}', '{"api_key": "[redacted]", "id": 7}'],
     ['{"password":"a\\"b","totp_secret":"JBSW"}', '{"password":"[redacted]","totp_secret":"[redacted]"}'],
+    [
+      '{"passwordConfirm":"a","new_password":"b","password_confirmation":"c"}',
+      '{"passwordConfirm":"[redacted]","new_password":"[redacted]","password_confirmation":"[redacted]"}',
+    ],
     ['{"password":"cut off here', '{"password":"[redacted]'],
     ['minted xx_test_0123456789abcdef, use it', 'minted xx_test_[redacted], use it'],
     [
