@@ -34,7 +34,9 @@ export function parseOption(
     case 'money':
       return option.isCeiling ? parseCeiling(text, flag) : parseMoney(text, flag);
     case 'date':
-      return parseDate(option.unixSeconds ? fromUnixSeconds(text) : text, flag, now);
+      return option.unixSeconds
+        ? parseDate(fromUnixSeconds(text), flag, now, ', or unix seconds such as 1795000000')
+        : parseDate(text, flag, now);
     case 'duration':
       return parseDuration(text, flag);
     default:
@@ -65,7 +67,7 @@ function parseNumber(flag: string, text: string, { min, max }: { min?: number; m
 
 /** A count of seconds since 1970 as a time; any other text as it stands. */
 function fromUnixSeconds(text: string): string {
-  const isCount = /^\d{9,11}$/.test(text);
+  const isCount = /^\d{9,11}(?:\.\d{1,9})?$/.test(text);
   return isCount ? new Date(Number(text) * 1000).toISOString() : text;
 }
 

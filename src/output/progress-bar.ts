@@ -17,7 +17,7 @@ const cursorKeeping: ReadonlySet<unknown> = new Set(['\u001b7', '\u001b8']);
 export function openBar(terminal: OutputStream, total: number | undefined): Bar {
   const bar = new cliProgress.SingleBar({
     stream: new BarLine(terminal),
-    format: total === undefined ? '{label}  {facts}' : '{label} [{bar}] {percentage}%  {facts}',
+    format: total === undefined ? '{label}: {facts}' : '{label} [{bar}] {percentage}%  {facts}',
     barsize: 20,
     fps: 10,
     linewrap: true,

@@ -10,7 +10,7 @@ export interface ProgressOptions {
   readonly total?: number;
   /** How much was done before; rate and ETA leave it out. */
   readonly from?: number;
-  /** What is counted: `rows`. */
+  /** What is counted, in the plural: `rows`. */
   readonly unit?: string;
   /** ms since some moment of the past; rate and ETA are made of it. */
   readonly now: () => number;
@@ -97,7 +97,7 @@ export function progressFacts(
   const of = total === undefined ? '' : ` of ${grouped(total)}`;
   return {
     label: safeText(label),
-    count: `${grouped(done)}${of} ${unit}`.trim(),
+    count: `${grouped(done)}${of} ${(total ?? done) === 1 ? unit.replace(/s$/, '') : unit}`.trim(),
     rate: perSecond > 0 ? `${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))}/s` : '',
     left:
       total === undefined || perSecond === 0 ? '' : `${spell(Math.max(0, total - done) / perSecond)} left`,

@@ -70,10 +70,10 @@ function zoneOffset(zone: string): number | undefined {
 /**
  * A point in time from a flag: `2026-01-31` (midnight UTC), a full ISO time (UTC where it names no zone), `today`,
  * `yesterday` (midnight UTC), or `7d`, `12h`, `30m` ago.
- * @returns ISO 8601 in UTC.
+ * @param more what else the flag takes, as its refusal names it. @returns ISO 8601 in UTC.
  * @throws UsageError naming the flag.
  */
-export function parseDate(text: string, flag: string, now: number = Date.now()): string {
+export function parseDate(text: string, flag: string, now: number = Date.now(), more = ''): string {
   const trimmed = text.trim();
   const midnight = Math.floor(now / day) * day;
   if (trimmed === 'today') return new Date(midnight).toISOString();
@@ -82,7 +82,7 @@ export function parseDate(text: string, flag: string, now: number = Date.now()):
   if (at !== undefined) return new Date(at).toISOString();
   if (isoShape.test(trimmed)) throw new UsageError(`${flag}: there is no ${trimmed}`);
   throw new UsageError(
-    `${flag} takes a date (2026-01-31, 2026-01-31T09:00:00Z, today, yesterday, or 7d for 7 days ago), not "${text}"`,
+    `${flag} takes a date (2026-01-31, 2026-01-31T09:00:00Z, today, yesterday, or 7d for 7 days ago${more}), not "${text}"`,
   );
 }
 

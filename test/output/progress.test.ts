@@ -28,6 +28,8 @@ describe('progress', () => {
       rate: '',
       left: '',
     });
+    expect(progressFacts({ label: 'x', unit: 'rows' }, 1, '', 0)).toMatchObject({ count: '1 row' });
+    expect(progressFacts({ label: 'x', total: 1, unit: 'rows' }, 0, '', 0).count).toBe('0 of 1 row');
     expect(progressFacts({ label: 'x', total: 100_000 }, 10, '', 1000)).toMatchObject({ left: '2h46m left' });
     expect(progressFacts({ label: 'x', total: 1000 }, 10, '', 1000)).toMatchObject({ left: '1m39s left' });
   });

@@ -144,3 +144,11 @@ $ errand sandbox serve --fault explode
 $ errand sandbox trigger exploded
 ? 2
 ! error: there is no event "exploded"; …
+
+$ errand product get p1 --retailer harborgoods --newer-than soon
+? 2
+! error: --newer-than takes a date (2026-01-31, 2026-01-31T09:00:00Z, today, yesterday, or 7d for 7 days ago, or unix seconds such as 1795000000), not "soon"
+
+$ printf 'metadata: 5\nmax_price: 5000\n' | errand order create --file - --product https://shop.example/p --ship-to home
+? 2
+! error: metadata (--metadata, stdin): Input should be an object…

@@ -41,7 +41,12 @@ export const product = defineCommand({
   exitCodes: { 4: noSuchProduct, 7: noAnswer },
   related: ['product get'],
   async run(context, { id, async: soon = false, ...wanted }) {
-    const fields = freshnessFields(wanted);
+    const { newerThan } = wanted;
+    const fields = {
+      ...freshnessFields(wanted),
+      // The legacy surface takes a fraction of a second.
+      ...(newerThan !== undefined && { newer_than: Date.parse(newerThan) / 1000 }),
+    };
     const client = await context.client();
     const { body } = await client.call('legacy.product', {
       path: { product_id: id },

@@ -51,6 +51,9 @@ function message(issue: z.core.$ZodIssue): string {
   if (issue.code === 'too_small' && (issue.origin === 'number' || issue.origin === 'int')) {
     return `Input should be greater than or equal to ${issue.minimum}`;
   }
+  if (issue.code === 'invalid_type' && (issue.expected === 'record' || issue.expected === 'object')) {
+    return 'Input should be an object';
+  }
   return issue.message;
 }
 
