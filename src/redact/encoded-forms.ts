@@ -2,18 +2,38 @@
 export const shortestWithinWords = 6;
 const shortest = 3;
 
+/** One way to write a secret. */
+export interface Form {
+  /** All that it can look like in a text without escapes and line breaks; undefined where that is no single text. */
+  readonly literal?: string;
+  readonly pattern: RegExp;
+}
+
+/** What a form other than its literal has in it. */
+const written = /[%\\&+\r\n]/;
+
+/** Replaces each form. A pattern takes milliseconds to compile, so it is used only on a text that may need it. */
+export function withoutForms(text: string, forms: readonly Form[], instead: string): string {
+  const isWritten = written.test(text);
+  return forms.reduce(
+    (rest, { literal, pattern }) =>
+      literal === undefined || isWritten ? rest.replace(pattern, instead) : rest.replaceAll(literal, instead),
+    text,
+  );
+}
+
 /**
  * Patterns that find a secret however a URL, a form, JSON, HTML or base64 writes it. Each character of a pattern stands
  * for itself and its escapes, so that no mixture of them gets through, and none of the patterns can backtrack far.
  */
-export function encodedForms(secret: string): RegExp[] {
+export function encodedForms(secret: string): Form[] {
   if (secret.length < shortest) return [];
   const plain = (secret.match(/\\+|./gsu) ?? []).map(tolerant).join('');
   if (secret.length < shortestWithinWords)
-    return [new RegExp(`(?<![\\p{L}\\p{N}])${plain}(?![\\p{L}\\p{N}])`, 'gu')];
+    return [{ pattern: new RegExp(`(?<![\\p{L}\\p{N}])${plain}(?![\\p{L}\\p{N}])`, 'gu') }];
   // Base64 is of a text that may have been written as JSON or as a part of a URL before.
-  const written = new Set([secret, JSON.stringify(secret).slice(1, -1), urlText(secret)]);
-  return [new RegExp(plain, 'g'), ...[...written].flatMap(base64Forms)];
+  const spelled = new Set([secret, JSON.stringify(secret).slice(1, -1), urlText(secret)]);
+  return [{ literal: secret, pattern: new RegExp(plain, 'g') }, ...[...spelled].flatMap(base64Forms)];
 }
 
 /** Half of a surrogate pair cannot stand in a URL. */
@@ -23,14 +43,15 @@ const urlText = (text: string): string => encodeURIComponent(text.toWellFormed()
 const lineBreak = '(?:\\r?\\n)?';
 
 /** The three ways in which a text can stand within a longer base64 text, without the characters its neighbours shape. */
-function base64Forms(text: string): RegExp[] {
+function base64Forms(text: string): Form[] {
   return [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
     const sure = shifted
       .toString('base64')
       .slice(Math.ceil((offset * 8) / 6), Math.floor((shifted.length * 8) / 6));
     if (sure.length < shortestWithinWords) return [];
-    return [new RegExp(Array.from(sure, base64Character).join(lineBreak), 'g')];
+    const pattern = new RegExp(Array.from(sure, base64Character).join(lineBreak), 'g');
+    return [/[+/]/.test(sure) ? { pattern } : { literal: sure, pattern }];
   });
 }
 

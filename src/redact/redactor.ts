@@ -1,4 +1,4 @@
-import { encodedForms, shortestWithinWords } from './encoded-forms.ts';
+import { encodedForms, type Form, shortestWithinWords, withoutForms } from './encoded-forms.ts';
 import { stretchesOf, withoutStretches } from './stretches.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -72,16 +72,16 @@ const longestSecret = 4096;
 export function createRedactor(): Redactor {
   const remembered = new Set<string>();
   const parts = new Set<string>();
-  let forms: readonly RegExp[] | undefined;
+  let forms: readonly Form[] | undefined;
   // Most runs check no text: the patterns are built for the first.
-  const build = (): readonly RegExp[] => {
+  const build = (): readonly Form[] => {
     for (const part of [...remembered].flatMap(stretchesOf)) parts.add(part);
     // The longest first: one secret may be the beginning of another.
     return [...remembered].sort((one, other) => other.length - one.length).flatMap(encodedForms);
   };
   const known = (text: string): string => {
     forms ??= build();
-    const rest = forms.reduce((left, form) => left.replace(form, redacted), text);
+    const rest = withoutForms(text, forms, redacted);
     return withoutStretches(rest, parts, redacted);
   };
   const text = (given: string): string =>
