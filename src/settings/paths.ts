@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { StorageError } from '../errors.ts';
+import { StorageError, UsageError } from '../errors.ts';
 import {
   checkPrivateFile,
   checkPrivateFolder,
@@ -24,17 +24,26 @@ export const absolutePath = (path: string | undefined): string | undefined =>
 export const homeOf = ({ HOME, USERPROFILE }: Environment): string =>
   absolutePath(HOME) ?? absolutePath(USERPROFILE) ?? absolutePath(homedir()) ?? userInfo().homedir;
 
-/** Where configuration and state live: `ERRAND_CONFIG_DIR` and `ERRAND_STATE_DIR`, else the platform's own folders. */
+/**
+ * Where configuration and state live: `ERRAND_CONFIG_DIR` and `ERRAND_STATE_DIR`, else the platform's own folders.
+ * @throws UsageError for a relative one: from another directory it would hide the orders that are in doubt.
+ */
 export function resolveFolders(environment: Environment, platform: NodeJS.Platform): Folders {
   const preset = platformFolders(environment, platform, homeOf(environment));
   return {
-    config: named(environment.ERRAND_CONFIG_DIR) ?? preset.config,
-    state: named(environment.ERRAND_STATE_DIR) ?? preset.state,
+    config: named(environment, 'ERRAND_CONFIG_DIR', 'configuration') ?? preset.config,
+    state: named(environment, 'ERRAND_STATE_DIR', 'journal') ?? preset.state,
   };
 }
 
-/** A folder that was named by hand, as it is called from any other. */
-const named = (path: string | undefined): string | undefined => (path ? resolve(path) : undefined);
+function named(environment: Environment, variable: string, holds: string): string | undefined {
+  const path = environment[variable];
+  if (!path || isAbsolute(path)) return path ? resolve(path) : undefined;
+  throw new UsageError(
+    `${variable} must be an absolute path: "${path}" is another folder, with another ${holds}, in each directory`,
+    { hint: `Write ${resolve(path)} if you mean the folder in this directory.` },
+  );
+}
 
 function platformFolders(environment: Environment, platform: NodeJS.Platform, home: string): Folders {
   if (platform === 'darwin') {

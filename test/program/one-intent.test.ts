@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { normaliseSpellings } from '../../src/contract/sandbox-faults.ts';
@@ -171,16 +171,29 @@ describe('the same order again', { timeout: 90_000 }, () => {
     expect(await shop.orders()).toHaveLength(1);
   });
 
-  test('from another folder is the same, though the state folder is named by a relative path', async () => {
-    const shop = await shopping();
-    shop.place.environment.ERRAND_STATE_DIR = 'state';
-    expect((await shop.order()).code).toBe(0);
-    const elsewhere = await shell(
-      shop.place,
-      'mkdir -p sub && cd sub && ERRAND_STATE_DIR=../state errand order create --file ../order.json',
-    );
-    expect(elsewhere.code).toBe(5);
-  });
+  test.each(['ERRAND_STATE_DIR', 'ERRAND_CONFIG_DIR'])(
+    'cannot be hidden by a relative %s: it is refused, with the path to write instead',
+    async (variable) => {
+      const shop = await shopping();
+      mkdirSync(join(shop.place.folder, 'sub'));
+      const run = (line: string) => shell(shop.place, `cd sub && ${variable}=st errand ${line}`);
+      for (const line of [
+        'order create --file ../order.json',
+        'doctor',
+        'order journal list',
+        'config set output id',
+      ]) {
+        const refused = await run(line);
+        expect(refused.code, line).toBe(2);
+        expect(refused.stderr).toContain(`${variable} must be an absolute path: "st" is another folder`);
+        expect(refused.stderr).toContain(`Write ${join(realpathSync(shop.place.folder), 'sub', 'st')} `);
+      }
+      const completed = await run("__complete -- 'order' 'create' '--ship-to' ''");
+      expect([completed.code, completed.stderr]).toEqual([0, '']);
+      expect(readdirSync(join(shop.place.folder, 'sub'))).toEqual([]);
+      expect(await shop.orders()).toEqual([]);
+    },
+  );
 
   test('later than the window is another order; with a window of none at once', async () => {
     const shop = await shopping();

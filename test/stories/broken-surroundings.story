@@ -23,10 +23,14 @@ $ ERRAND_STATE_DIR=/proc/x errand wallet
 ? 1
 ! error: the folder /proc/x cannot be made or written (there is no such file or folder)
 ! hint: …
-$ touch file; ERRAND_STATE_DIR=file errand wallet
+$ touch file; ERRAND_STATE_DIR="$PWD/file" errand wallet
 ? 1
 ! error: the folder …file cannot be made or written (a file stands in its place)
 ! hint: …
+$ ERRAND_STATE_DIR=st errand wallet
+? 2
+! error: ERRAND_STATE_DIR must be an absolute path: "st" is another folder, with another journal, in each directory
+! hint: Write …st if you mean the folder in this directory.
 
 # A full disk under stdout is told; a reader that goes is no failure.
 $ errand retailer list > /dev/full

@@ -56,7 +56,7 @@ $ errand webhook replay 4 --unverified --to http://127.0.0.1:9/hooks --retries 0
 ! error: event 4 was not taken by http://127.0.0.1:9/hooks: the connection was refused
 $ errand webhook events --failed -o id
 4
-$ (ERRAND_STATE_DIR=elsewhere errand webhook listen --unverified -o ndjson --max 1 --timeout 60s > second.ndjson 2> /dev/null &); until grep -q ready second.ndjson 2>/dev/null; do sleep 0.05; done
+$ (ERRAND_STATE_DIR="$PWD/elsewhere" errand webhook listen --unverified -o ndjson --max 1 --timeout 60s > second.ndjson 2> /dev/null &); until grep -q ready second.ndjson 2>/dev/null; do sleep 0.05; done
 $ errand webhook events --failed -o id | errand webhook replay - --unverified --to $(head -1 second.ndjson | jq -r .url) -o csv --fields id,event,status
 id,event,status
 4,request_failed,200
