@@ -18,9 +18,13 @@ const renamed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** What a command fills in by itself: no person knows it. */
 const ownDoing: Readonly<Record<string, readonly string[]>> = { 'device.token': ['device_code'] };
 
-/** The endpoint that checks rows has the shape of the one that places them, and tells nobody of anything. */
+/**
+ * The endpoint that checks rows has the shape of the one that places them, and notifies nobody. The standard's fields of
+ * a device token are for other clients: the service needs neither.
+ */
 const withoutMeaning: Readonly<Record<string, readonly string[]>> = {
   'bulk.validate': ['notify_on_complete'],
+  'device.token': ['grant_type', 'client_id'],
 };
 
 function accountFields() {
