@@ -1,23 +1,27 @@
 import type { Context } from '../context.ts';
+import type { JournalRecord } from '../state/journal-record.ts';
 import { wasSentWithAnother } from '../state/take-over.ts';
 import { intentOf } from './intent.ts';
+import { asBatch } from './journaled-order.ts';
 import { recordOnce } from './repeats.ts';
 import { type BatchIntent, createBatch, notice, type PlacedBatch, sendBatch } from './send-batch.ts';
 
 /**
- * Creates one batch for one intent: journaled before it is sent, found again where a response got lost.
+ * Creates one batch for one intent: journaled before it is sent, found again where a response got lost, also when the
+ * same rows come from a file of another name.
  * @throws ErrandError: in_doubt when no response settles it; what the service refused it for.
  */
-export async function placeBatch(context: Context, batch: BatchIntent): Promise<PlacedBatch> {
+export async function placeBatch(context: Context, given: BatchIntent): Promise<PlacedBatch> {
   if (context.previewsRequests)
-    return { id: await createBatch(await context.client(), batch), existed: false };
+    return { id: await createBatch(await context.client(), given), existed: false };
+  const journal = await context.journal();
+  const known = journal.find(given.key, context.settings.baseUrl.value);
+  const batch = { ...given, filename: await nameAtService(context, known, given) };
   const intent = await intentOf(context, 'bulk.create', {
     key: batch.key,
     keyOrigin: 'made',
     body: { filename: batch.filename, rows: batch.rows, ...notice(batch) },
   });
-  const journal = await context.journal();
-  const known = journal.find(intent.key, intent.baseUrl);
   if (known?.order_id && known.state !== 'damaged' && !wasSentWithAnother(known, intent)) {
     journal.recall(known);
     return { id: known.order_id, existed: true };
@@ -25,4 +29,20 @@ export async function placeBatch(context: Context, batch: BatchIntent): Promise<
   const recorded = await recordOnce(context, intent, 'none');
   if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
   return sendBatch(context, intent, batch, recorded.mayBeSent ? known?.created_at : undefined);
+}
+
+/** What may have been sent before is looked for, and sent again, under the name that it had then. */
+async function nameAtService(
+  context: Context,
+  known: JournalRecord | undefined,
+  { filename }: BatchIntent,
+): Promise<string> {
+  if (known?.operation !== 'bulk.create') return filename;
+  if (known.state !== 'intended' && known.state !== 'forgotten') return filename;
+  const before = (await asBatch(known)).filename ?? filename;
+  if (known.state === 'intended' && before !== filename)
+    context.note(
+      `these rows were sent before, as ${before}, and are in doubt since ${known.created_at}; settling that batch`,
+    );
+  return before;
 }

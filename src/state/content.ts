@@ -88,8 +88,12 @@ const fieldsOf = (value: unknown): Fields =>
 
 const byText = (a: unknown, b: unknown): number => (canonicalJson(a) < canonicalJson(b) ? -1 : 1);
 
+/** A batch is its rows, whatever the file is called and whoever is told of its end. Pure. */
+const canonicalBatch = ({ rows }: Fields): Fields => ({ rows });
+
 const forms: Readonly<Record<string, (body: Fields) => Fields>> = {
   'order.create': canonicalOrder,
   'agent.order.create': canonicalOrder,
   'return.create': canonicalReturn,
+  'bulk.create': canonicalBatch,
 };

@@ -1,4 +1,5 @@
 import { ErrandError } from '../errors.ts';
+import { contentHash } from './content.ts';
 import { journalCommand } from './journal-command.ts';
 import { type Intent, type JournalRecord, maskedAccount, type Sender } from './journal-record.ts';
 import { isAlive } from './owner.ts';
@@ -20,7 +21,9 @@ export function checkFree(record: JournalRecord): void {
 
 /** @throws ErrandError conflict for a record in doubt of another intent. @param hash of the intent's content. */
 export function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): void {
-  if (record.body_hash !== hash || record.operation !== intent.operation) {
+  // The stored hash may be that of an earlier version, which took a file's name for a part of its content.
+  const isSame = record.body_hash === hash || contentHash(record.operation, record.body) === hash;
+  if (!isSame || record.operation !== intent.operation) {
     const message = `${record.key} is in doubt for another order; it cannot be used for this one`;
     throw new ErrandError('conflict', message, {
       idempotencyKey: record.key,
