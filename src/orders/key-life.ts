@@ -3,6 +3,7 @@ import { objectsIn } from '../contract/json.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { shellLine } from '../shell-word.ts';
+import { anotherSentence } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { whereFlags } from '../where-flags.ts';
@@ -36,7 +37,7 @@ export async function tooOld(context: Context, client: Client, record: JournalRe
       outcome: 'unknown',
       retryable: false,
       details: { in_doubt_since: since, orders_alike: alike ?? null },
-      hint: 'If the order is there, give the key up. If it is not, send it again. --new orders another one.',
+      hint: `If the order is there, give the key up. If it is not, send it again. ${anotherSentence(record)}`,
       next: [
         ...(alike ?? []).map(({ id }) => ({
           command: shellLine`errand order get ${id}` + where,

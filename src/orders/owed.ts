@@ -1,21 +1,41 @@
+import type { Context } from '../context.ts';
+import { shellWord } from '../shell-word.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
+import { whereFlags } from '../where-flags.ts';
 
-/** What earlier commands have left open, in a line; undefined where nothing. */
-export function owedLine({
-  inDoubt,
-  unreported,
-}: {
+interface Owed {
   readonly inDoubt: readonly JournalRecord[];
   readonly unreported: readonly JournalRecord[];
-}): string | undefined {
-  const open = counted(inDoubt.length, 'is in doubt', 'are in doubt');
+}
+
+/** What earlier commands have left open and how to settle it, in a line; undefined where nothing. */
+export function owedLine(context: Context, owed: Owed): string | undefined {
+  const open = counted(owed.inDoubt.length, 'is in doubt', 'are in doubt');
   const placed = counted(
-    unreported.length,
+    owed.unreported.length,
     'was placed and never reported',
     'were placed and never reported',
   );
   const what = [open, placed].filter((part) => part !== '').join(', ');
-  return what === '' ? undefined : `${what}; errand order journal resume --all settles that`;
+  if (what === '') return undefined;
+  const commands = settlingCommands(context, owed);
+  return `${what}; ${commands.join(' and ')} ${commands.length === 1 ? 'settles' : 'settle'} that`;
+}
+
+/** One command for each service and profile that something was sent to. */
+export const settlingCommands = (context: Context, { inDoubt, unreported }: Owed): readonly string[] => [
+  ...new Set(
+    [...inDoubt, ...unreported].map(
+      (record) => `errand order journal resume --all${flagsOf(context, record)}`,
+    ),
+  ),
+];
+
+/** The flags with which a command reaches the service and the profile of a record. */
+function flagsOf(context: Context, { profile, base_url: baseUrl }: JournalRecord): string {
+  const { settings } = context;
+  if (profile === settings.profile.value && baseUrl === settings.baseUrl.value) return whereFlags(context);
+  return ` --profile ${shellWord(profile)} --base-url ${shellWord(baseUrl)}`;
 }
 
 function counted(count: number, one: string, more: string): string {

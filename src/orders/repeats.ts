@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { ErrandError, StorageError } from '../errors.ts';
 import { shellWord } from '../shell-word.ts';
+import { anotherOf, anotherSentence } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { Intent, JournalRecord } from '../state/journal-record.ts';
 import { damagedRecord, sentWithAnother } from '../state/take-over.ts';
@@ -124,14 +125,14 @@ async function settleTwin<N extends JournaledOperation>(
   if (situation === 'in_doubt') {
     const how = record.payment === null ? '' : ' with its own payment';
     context.note(
-      `the same ${one} is in doubt since ${since}; settling that one${how} (--new orders another)`,
+      `the same ${one} is in doubt since ${since}; settling that one${how} (${anotherOf(record)})`,
     );
     return resumeKnown(context, operation, record);
   }
   // Whoever runs the same command days later may well mean another one, and must not be told that it was placed.
   if (Date.parse(at ?? since) < context.clock.now() - keyLifeMs) throw repeated(context, record, id ?? '');
   context.note(
-    `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (--new orders another)`,
+    `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (${anotherOf(record)})`,
   );
   return resumeKnown(context, operation, record);
 }
@@ -176,7 +177,7 @@ const beingPlaced = (context: Context, { key, pid, operation }: JournalRecord): 
     {
       idempotencyKey: key,
       outcome: 'unknown',
-      hint: 'Wait for it to end; --new orders another one on purpose.',
+      hint: `Wait for it to end. ${anotherSentence({ key, operation })}`,
       next: [
         {
           command: journalCommand('resume', key, whereFlags(context)),

@@ -1,4 +1,5 @@
 import { ErrandError } from '../errors.ts';
+import { anotherSentence } from './another.ts';
 import { contentHash } from './content.ts';
 import { journalCommand } from './journal-command.ts';
 import { type Intent, type JournalRecord, maskedAccount, type Sender } from './journal-record.ts';
@@ -59,11 +60,11 @@ export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
 }
 
 /** Keys of a service are told apart by account: sent again for another one, an order that exists would be made twice. */
-export const sentWithAnother = ({ key, sent_with: sentWith }: JournalRecord): ErrandError =>
+export const sentWithAnother = ({ key, operation, sent_with: sentWith }: JournalRecord): ErrandError =>
   new ErrandError('conflict', `${key} is in doubt and was sent with another key, ${sentWith}`, {
     idempotencyKey: key,
     outcome: 'unknown',
-    hint: `Another account would make a second order of it: settle it with ${sentWith}. --new orders another one.`,
+    hint: `Another account would make a second order of it: settle it with ${sentWith}. ${anotherSentence({ key, operation })}`,
     next: [
       {
         command: journalCommand('resume', key, ' --key-changed'),

@@ -1,4 +1,4 @@
-import { owedLine } from '../../../orders/owed.ts';
+import { owedLine, settlingCommands } from '../../../orders/owed.ts';
 import { type Check, ok, trouble, troubleOf } from '../check.ts';
 
 export const journal: Check = {
@@ -6,13 +6,13 @@ export const journal: Check = {
   async run({ context }) {
     try {
       const owed = (await context.journal()).owed();
-      const line = owedLine(owed);
+      const line = owedLine(context, owed);
       if (line === undefined) return ok('the journal can be written, and no order is in doubt');
       const [first] = [...owed.inDoubt, ...owed.unreported];
       const [what = line] = line.split(';');
       return trouble(
         `${what} (the first since ${first?.created_at})`,
-        'errand order journal resume --all settles it; exactly one order comes of each.',
+        `${settlingCommands(context, owed).join(' and ')}: exactly one order comes of each.`,
       );
     } catch (error) {
       return troubleOf(error);
