@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { ErrandError, StorageError } from '../errors.ts';
+import { DamagedError, ErrandError, StorageError } from '../errors.ts';
 import { shellWord } from '../shell-word.ts';
 import { anotherOf, anotherSentence } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
@@ -89,7 +89,17 @@ async function known<T>(context: Context, intent: Intent, work: () => Promise<T>
     return await work();
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
-    throw notRecorded(error, intent, (await context.journal()).earlier(intent));
+    throw notRecorded(error, intent, await earlierOf(context, intent));
+  }
+}
+
+/** Undefined also where the journal cannot be opened. */
+async function earlierOf(context: Context, intent: Intent): Promise<JournalRecord | undefined> {
+  try {
+    return (await context.journal()).earlier(intent);
+  } catch (error) {
+    if (error instanceof StorageError) return undefined;
+    throw error;
   }
 }
 
@@ -101,15 +111,22 @@ function notRecorded(
 ): ErrandError {
   const { one, made } = thingOf(operation);
   if (!earlier) {
-    const message = `${error.message}; nothing was sent`;
-    return new StorageError(message, { ...error.facts, outcome: 'not_sent', cause: error });
+    const isUnsure = error instanceof DamagedError;
+    const sent = isUnsure
+      ? 'nothing was sent now, and an earlier command may have ordered'
+      : 'nothing was sent';
+    return new StorageError(`${error.message}; ${sent}`, {
+      ...error.facts,
+      outcome: 'not_sent',
+      cause: error,
+    });
   }
   const { key, order_id: id, created_at: since } = earlier;
   const what = id === null ? `is in doubt since ${since}, as ${key}` : `was ${made} before: ${id}`;
   return new StorageError(`${error.message}; nothing was sent now, and the same ${one} ${what}`, {
     ...error.facts,
     idempotencyKey: key,
-    outcome: id === null ? 'unknown' : 'applied',
+    outcome: error instanceof DamagedError ? 'not_sent' : id === null ? 'unknown' : 'applied',
     cause: error,
   });
 }

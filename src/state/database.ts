@@ -41,6 +41,9 @@ const hints: Readonly<Record<Trouble, string>> = {
   not_private: 'Put the file itself back in its place, then try again.',
 };
 
+/** SQLITE_ERROR: its message is about a statement of ours, which says nothing to a user. */
+const sqliteError = 1;
+
 function storageError(file: string, cause: unknown, damagedAdvice: ErrorFacts): StorageError {
   if (cause instanceof StorageError) return cause;
   if (cause instanceof DatabaseError && cause.trouble !== 'damaged')
@@ -49,8 +52,7 @@ function storageError(file: string, cause: unknown, damagedAdvice: ErrorFacts): 
   if (cause instanceof DatabaseError) return new DamagedError(message, { cause, ...damagedAdvice });
   // A statement of ours that SQLite does not understand speaks of tables that are no longer as they were made.
   const isOfSqlite = cause instanceof Error && 'errcode' in cause;
-  return new (isOfSqlite ? DamagedError : StorageError)(`${file} cannot be used: ${message}`, {
-    cause,
-    ...(isOfSqlite && damagedAdvice),
-  });
+  if (!isOfSqlite) return new StorageError(`${file} cannot be used: ${message}`, { cause });
+  const why = Number(cause.errcode) === sqliteError ? 'it is damaged' : message;
+  return new DamagedError(`${file} cannot be used: ${why}`, { cause, ...damagedAdvice });
 }

@@ -105,8 +105,7 @@ export class Tally {
 
 /** What helps where the journal cannot vouch for itself. */
 export const damagedAdvice = {
-  outcome: undefined,
-  hint: 'It may name orders in doubt, so it is not used as it is.',
+  hint: 'It may name orders in doubt, so it is not used as it is. An earlier command may have ordered: look first.',
   next: [
     { command: 'errand order journal repair', when: 'to keep what is intact and set the rest aside' },
     { command: 'errand order list', when: 'to see what was ordered' },

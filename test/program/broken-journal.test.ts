@@ -41,7 +41,7 @@ describe('a journal that cannot be used', { timeout: 60_000 }, () => {
     database.close();
     const create = await shell(place, `errand ${order}`);
     expect(create.code).toBe(1);
-    expect(create.stderr).toMatch(/a newer errand has changed it\n.*Update errand/);
+    expect(create.stderr).toMatch(/a newer errand has changed it; nothing was sent\n.*Update errand/);
     expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
   });
 

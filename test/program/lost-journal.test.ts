@@ -1,6 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { errorOf, lose, shopping } from './shopping.ts';
 
 test('a state folder that is gone is not taken for new: nothing is ordered until somebody has looked', {
@@ -24,6 +25,34 @@ test('a state folder that is gone is not taken for new: nothing is ordered until
   expect((await shop.order()).code).toBe(0);
   expect(await shop.orders()).toHaveLength(2);
 });
+
+test.each([
+  ['a column is gone', 'ALTER TABLE intents RENAME COLUMN created_at TO created_aT2'],
+  ['the tally was changed', 'UPDATE tally SET count = 7'],
+  ['a record is gone', 'DELETE FROM intents'],
+])(
+  'a journal that cannot vouch for itself, as %s: this run sent nothing, and an earlier one may have',
+  {
+    timeout: 60_000,
+  },
+  async (_, damage) => {
+    const shop = await shopping();
+    expect((await shop.order()).code).toBe(0);
+    const database = new (loadSqlite())(join(shop.place.folder, '.state', 'journal.db'));
+    database.exec(damage);
+    database.close();
+    const refused = await shop.order('-o', 'json');
+    expect(refused.code).toBe(1);
+    expect(errorOf(refused)).toMatchObject({
+      outcome: 'not_sent',
+      message: expect.stringMatching(/damaged.*; nothing was sent now, and /),
+      hint: expect.stringContaining('An earlier command may have ordered'),
+      next: expect.arrayContaining([expect.objectContaining({ command: 'errand order journal repair' })]),
+    });
+    expect(refused.stderr).not.toContain('no such column');
+    expect(await shop.orders()).toHaveLength(1);
+  },
+);
 
 test('a state folder that cannot be made where a journal was: no other folder is suggested', {
   timeout: 60_000,
