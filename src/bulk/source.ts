@@ -6,6 +6,7 @@ import { readPipe } from '../cli/read-pipe.ts';
 import type { Context } from '../context.ts';
 import { ErrandError, StorageError, UsageError } from '../errors.ts';
 import { piecesOf } from '../io.ts';
+import { tellingEarlier } from './earlier-uploads.ts';
 import { PrivateCopy } from './private-copy.ts';
 
 /** A table that can be read more than once. */
@@ -32,7 +33,8 @@ export async function openSource(context: Context, path: string): Promise<Source
  * @throws UsageError naming what cannot be read; StorageError where the copy cannot be written.
  */
 export async function openCopy(context: Context, path: string): Promise<Source> {
-  return copied(context, await find(context, path));
+  const found = await find(context, path);
+  return tellingEarlier(context, found.name, () => copied(context, found));
 }
 
 interface Found {

@@ -4,6 +4,7 @@ import { placeBatch } from '../orders/place-batch.ts';
 import { createProgress } from '../output/progress.ts';
 import { mayHaveMade } from '../state/take-over.ts';
 import { type Batch, batchesOf } from './batches.ts';
+import { tellingEarlier } from './earlier-uploads.ts';
 import type { FileCheck } from './file-check.ts';
 import { inFlight } from './flow.ts';
 import { RowKeys } from './rows.ts';
@@ -117,6 +118,9 @@ async function upload(
   { key, rows, filename, notifies, numbers, headings }: Batch & { filename: string; notifies: boolean },
 ): Promise<Uploaded> {
   context.signal.throwIfAborted();
-  if (!context.previewsRequests) await (await context.uploads()).keep(key, { numbers, headings });
+  if (!context.previewsRequests)
+    await tellingEarlier(context, filename, async () =>
+      (await context.uploads()).keep(key, { numbers, headings }),
+    );
   return { ...(await placeBatch(context, { key, filename, rows, notifies })), rows: rows.length };
 }

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import type { Context } from '../context.ts';
+import { ErrandError, type ErrorFacts, StorageError } from '../errors.ts';
+import { thingOf } from '../orders/things.ts';
+import { journalCommand } from '../state/journal-command.ts';
+import type { JournalRecord } from '../state/journal-record.ts';
+import { journalFile } from '../state/journal-tables.ts';
+import { whereFlags } from '../where-flags.ts';
+
+/**
+ * Does what an upload needs the disk for. Where the disk fails, nothing is sent now, but what an earlier upload sent
+ * stands: the failure says so. @param name the file's. @throws StorageError; what `work` throws.
+ */
+export async function tellingEarlier<T>(context: Context, name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StorageError) || !existsSync(journalFile(context.settings.folders.state)))
+      throw error;
+    throw await withEarlier(context, name, error);
+  }
+}
+
+async function withEarlier(context: Context, name: string, error: StorageError): Promise<StorageError> {
+  const failed = (what: string, facts: ErrorFacts): StorageError =>
+    new StorageError(`${error.message}; nothing was sent now, ${what}`, {
+      ...error.facts,
+      outcome: 'unknown',
+      cause: error,
+      ...facts,
+    });
+  try {
+    const found = earlierOf(context, name, (await context.journal()).list(true));
+    if (!found) return error;
+    const { key, operation, order_id: id, created_at: since } = found;
+    const { one, made } = thingOf(operation);
+    const thing = isOf(name)(found) ? `a ${one} of ${name}` : `the ${one} ${key}`;
+    const what = id === null ? `is in doubt since ${since}` : `was ${made} before: ${id}`;
+    return failed(`and ${thing} ${what}`, {
+      idempotencyKey: key,
+      hint: 'Make room on the disk, then run the same command again: nothing is placed twice.',
+      next: [
+        { command: journalCommand('resume', key, whereFlags(context)), when: 'to see what became of it' },
+      ],
+    });
+  } catch (cause) {
+    if (!(cause instanceof ErrandError)) throw cause;
+    return failed(`and whether an earlier upload is in doubt cannot be told (${cause.message})`, {});
+  }
+}
+
+/** What is in doubt at this service, of this file first; else the newest batch of this file. */
+function earlierOf(
+  { settings }: Context,
+  name: string,
+  all: readonly JournalRecord[],
+): JournalRecord | undefined {
+  const here = all.filter(({ base_url: at }) => at === settings.baseUrl.value);
+  const open = here.filter(({ state }) => state === 'intended' || state === 'damaged');
+  const ofFile = isOf(name);
+  return (
+    open.find(ofFile) ?? open[0] ?? here.findLast((record) => record.order_id !== null && ofFile(record))
+  );
+}
+
+const isOf =
+  (name: string) =>
+  ({ operation, body }: JournalRecord): boolean =>
+    operation === 'bulk.create' && body.filename === name;
