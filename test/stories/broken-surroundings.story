@@ -17,7 +17,7 @@ $ ERRAND_CONFIG_DIR=/dev/null/x errand wallet
 ! error: /dev/null/x/config.json cannot be read (a part of the path is no folder)
 $ ERRAND_STATE_DIR=/dev/null/x errand wallet
 ? 1
-! error: the folder /dev/null/x cannot be made or written (a part of the path is no folder)
+! error: the folder /dev/null/x cannot be made or written …
 ! hint: …
 $ ERRAND_STATE_DIR=/proc/x errand wallet
 ? 1
