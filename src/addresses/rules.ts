@@ -10,7 +10,7 @@ const longestPhone = 40;
 const stateNames = new Set(Object.values(usStates).map((name) => name.toLowerCase()));
 
 /**
- * What is wrong with a field of an address that the service takes as any text, and no carrier can use.
+ * What is wrong with a field of an address that the service accepts and no carrier can use.
  * Said where a person gives the address; undefined where nothing is wrong.
  */
 function addressProblem(field: string, address: AddressFields): string | undefined {

@@ -80,7 +80,7 @@ function valueOnce(issue: BulkIssue): BulkIssue {
   return said === undefined ? issue : { ...issue, message: message.slice(said.length) };
 }
 
-/** What the service takes as any text, and no carrier can use: the rules of an order's and a saved address. */
+/** An address that the service accepts and no carrier can use, by the rules of orders and saved addresses. */
 const unusableAddress = ({ cell }: BulkRow): BulkIssue[] =>
   addressProblems({
     country: cell('country') || 'US',

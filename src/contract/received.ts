@@ -12,7 +12,7 @@ type ResponseOf<N extends OperationName> = Table[N]['answer'];
 type KeysOf<T> = keyof { [K in keyof T as string extends K ? never : number extends K ? never : K]: T[K] } &
   string;
 
-/** A record of which only the field names are known: any of them may be missing, or hold another type. */
+/** A record of which only the field names are known. Each field may be missing, or hold another type. */
 export type Unchecked<T> = [KeysOf<T>] extends [never] ? JsonObject : { readonly [K in KeysOf<T>]?: unknown };
 
 /** Wire paths into a shape: `id`, `items.0.url`, `job_result.price_components.total`. Any text where no shape is known. */

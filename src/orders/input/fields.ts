@@ -37,7 +37,7 @@ const field = <const N extends string, const O extends Option>(
   option: O,
   more: { readonly convert?: (value: Value<O>) => unknown; readonly required?: Prompt } = {},
 ): OrderField<{ readonly [K in N]: O }> => ({
-  // One entry of that name; the compiler knows a computed key as any text.
+  // One entry of that name: the compiler widens a computed key to a string.
   options: { [name]: option } as { readonly [K in N]: O },
   flag: flagOf(name),
   value: (flags) => {
