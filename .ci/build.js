@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { builtinsTaken } from './builtins.js';
 import { createNotices } from './notices.js';
 import { stubs } from './stubs.js';
 
@@ -76,17 +77,18 @@ function withImports(id, graph, found = new Set()) {
 
 /**
  * Which modules share a file, for one more costs a start about a millisecond. The first that needs a module has it:
- * `errand --version`, the help, every command that runs, and what many commands share.
+ * `errand --version`, the help, every command that runs and what many commands share, the embedded sandbox.
  */
 const groups = [
-  { name: 'first', needs: ['errors', 'io'] },
+  { name: 'first', needs: ['errors', 'io', 'output/writer'] },
   { name: 'help', needs: ['program'] },
-  { name: 'command', needs: ['cli/mount', 'context', 'output/render', 'output/json', 'open-client'] },
-].map(({ name, needs }, index) => ({
+  { name: 'command', needs: ['cli/mount', 'context', 'output/render', 'output/json', 'client/open'] },
+  { name: 'sandbox', needs: ['sandbox-door'], of: /[\\/]src[\\/]sandbox/ },
+].map(({ name, needs, of = /^/ }, index) => ({
   debugName: name,
   priority: 9 - index,
   name: (id, graph) =>
-    needs.some((root) => withImports(resolve(`src/${root}.ts`), graph).has(id)) ? name : null,
+    of.test(id) && needs.some((root) => withImports(resolve(`src/${root}.ts`), graph).has(id)) ? name : null,
 }));
 
 const shared = {
@@ -100,7 +102,7 @@ async function write(input, output, ...plugins) {
     input,
     platform: 'node',
     external: ['@photostructure/sqlite'],
-    plugins: [withStubs, ...plugins],
+    plugins: [withStubs, builtinsTaken, ...plugins],
     onLog(level, log, handler) {
       // Some modules are both lazy and not, as their users need them.
       if (log.code !== 'INEFFECTIVE_DYNAMIC_IMPORT') handler(level, log);

@@ -21,14 +21,14 @@ const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>
   served: () => import('./served.ts'),
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !(name in themes));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !(name in themes));
 if (unknown.length > 0)
   throw new Error(`no theme ${unknown.join(', ')}; there are ${Object.keys(themes).join(', ')}`);
 
 const rows: Row[] = [];
 for (const [name, load] of Object.entries(themes)) {
-  if (asked.length > 0 && !asked.includes(name)) continue;
+  if (requested.length > 0 && !requested.includes(name)) continue;
   process.stderr.write(`${name} …\n`);
   const folder = mkdtempSync(join(tmpdir(), 'errand-bench-'));
   try {

@@ -56,14 +56,14 @@ export async function startSandbox(folder: string, ...more: readonly string[]): 
 /** Puts more into its wallet than any benchmark spends. */
 export async function fillWallet({ baseUrl, headers }: BenchSandbox): Promise<void> {
   const body = JSON.stringify({ event: 'wallet-funded', amount: 1_000_000_000 });
-  const answer = await fetch(`${baseUrl}${triggerPath}`, { method: 'POST', headers, body });
-  if (!answer.ok) throw new Error(`the wallet could not be filled: ${await answer.text()}`);
+  const response = await fetch(`${baseUrl}${triggerPath}`, { method: 'POST', headers, body });
+  if (!response.ok) throw new Error(`the wallet could not be filled: ${await response.text()}`);
 }
 
 /** One order over HTTP. @returns its id. */
 export async function createOrder({ baseUrl, headers, order }: BenchSandbox): Promise<string> {
-  const answer = await fetch(`${baseUrl}/orders`, { method: 'POST', headers, body: JSON.stringify(order) });
-  const { id } = (await answer.json()) as { id: string };
+  const response = await fetch(`${baseUrl}/orders`, { method: 'POST', headers, body: JSON.stringify(order) });
+  const { id } = (await response.json()) as { id: string };
   return id;
 }
 

@@ -44,7 +44,7 @@ async function loaded(baseUrl: string, { headers, order }: Sending): Promise<Loa
     // A ceiling that nothing fits under: no order goes further than to be refused by its shop.
     body: (index) => JSON.stringify({ ...order, max_price: 0, metadata: { index } }),
   };
-  // Prism's answer is one order; this one is no smaller.
+  // Prism's response is one order; this one is no smaller.
   const reads: Load = { method: 'GET', url: `${baseUrl}/orders?limit=2`, headers };
   return { reads: await loadFor(ms, connections, reads), creates: await loadFor(ms, connections, creates) };
 }
@@ -53,11 +53,11 @@ function beside(name: string, own: Measured, other: Measured, aim: number): Row 
   const ratio = own.perSecond / other.perSecond;
   return {
     name,
-    figure: `${told(own)}; ${ratio.toFixed(1)}x Prism's ${told(other)}`,
+    figure: `${figures(own)}; ${ratio.toFixed(1)}x Prism's ${figures(other)}`,
     aim: `${aim}x`,
     isMet: ratio >= aim && own.failures === 0,
   };
 }
 
-const told = ({ perSecond, p99Ms, failures }: Measured): string =>
+const figures = ({ perSecond, p99Ms, failures }: Measured): string =>
   `${Math.round(perSecond)}/s, p99 ${p99Ms.toFixed(0)} ms${failures > 0 ? `, ${failures} failed` : ''}`;

@@ -5,7 +5,7 @@ import { program, type Run, run } from './program.ts';
 import { fillWithOrders, startSandbox } from './sandbox.ts';
 import { atMost, growth, type Row, spell } from './table.ts';
 
-/** Many orders followed to their end: how many requests a round of polling takes, and whether each end was told. */
+/** Many orders followed to their end: how many requests a round of polling takes, and whether each end was reported. */
 export async function measure(folder: string): Promise<Row[]> {
   const small = await watched(folder, 1_000);
   const large = await watched(folder, 10_000);
@@ -13,7 +13,7 @@ export async function measure(folder: string): Promise<Row[]> {
     { name: 'order watch, 10,000 orders to their end', figure: spell(large.run.ms) },
     atMost('its requests in a round of polling, at most', large.mostInRound, 25, 'requests'),
     {
-      name: 'its orders whose end was told',
+      name: 'its orders whose end was reported',
       figure: large.ended.toLocaleString('en-US'),
       aim: '10,000',
       isMet: large.ended === 10_000,
@@ -47,7 +47,7 @@ async function watched(folder: string, count: number): Promise<Watched> {
         return isEnd(event) ? [event.order.id] : [];
       }),
     );
-    return { run: done, mostInRound: largestRound(gate.asked), ended: ended.size };
+    return { run: done, mostInRound: largestRound(gate.targets), ended: ended.size };
   } finally {
     gate.close();
     await sandbox.stop();
@@ -58,9 +58,9 @@ const isEnd = (event: unknown): event is { order: { id: string } } =>
   typeof event === 'object' && event !== null && 'verdict' in event && event.verdict !== 'waiting';
 
 /** A round begins with the list's first page. */
-function largestRound(asked: readonly string[]): number {
+function largestRound(targets: readonly string[]): number {
   const rounds: number[] = [];
-  for (const target of asked) {
+  for (const target of targets) {
     if (/[?&]offset=[1-9]/.test(target)) rounds.push((rounds.pop() ?? 0) + 1);
     else rounds.push(1);
   }

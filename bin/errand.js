@@ -1,6 +1,10 @@
 #!/usr/bin/env node
 // Starts the built program; a checkout that is not built runs its sources through tsx. A TAB has an entry of its own.
-import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+// The built program takes Node's own modules this way, which came to Node 22 only with 22.3.
+process.getBuiltinModule ??= createRequire(import.meta.url);
+const { existsSync } = process.getBuiltinModule('node:fs');
 
 const isTab = process.argv[2] === '__complete';
 const built = isTab
@@ -22,5 +26,3 @@ async function run() {
 }
 
 process.exitCode = await run();
-// An interrupted program waits for no reader.
-if (process.exitCode > 128 && process.stdout.writableLength > 0) process.exit();

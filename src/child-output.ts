@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** A line that has no end is told in pieces of this many characters. */
+/** A line that has no end is shown in pieces of this many characters. */
 const longestLine = 4096;
 
 /** Tells each line that a program prints which the user had run. It is text from outside: whoever tells it makes it safe. */

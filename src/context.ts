@@ -1,12 +1,11 @@
 import { type Clock, systemClock } from './clock.ts';
 import type { Surface } from './contract/operation.ts';
-import { type ErrandError, UsageError } from './errors.ts';
+import type { ErrandError } from './errors.ts';
 import type { Client } from './http/client.ts';
-import { type Io, piecesOf } from './io.ts';
+import type { Io } from './io.ts';
 import { deliverErr, writeErr } from './output/notice.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
-import { writerOf } from './output/writer.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
 import { keyMode, maskKey, withoutKeys } from './settings/keys.ts';
@@ -20,17 +19,14 @@ import {
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
+import type { AuditOrigin } from './state/audit-entry.ts';
 import type { Journal } from './state/journal.ts';
 import type { Sender } from './state/journal-record.ts';
 import type { RunIntent, RunIntents } from './state/run-intents.ts';
 import type { Uploads } from './state/uploads.ts';
 import type { WebhookStore } from './state/webhook-store.ts';
-
-export interface Line {
-  readonly text: string;
-  /** From 1. */
-  readonly number: number;
-}
+import type { Line } from './stdin.ts';
+import { once } from './wait/once.ts';
 
 /** What a command may touch. What is costly is made when it is first needed. */
 export interface Context {
@@ -52,13 +48,17 @@ export interface Context {
   readonly interactive: { readonly yes: true } | { readonly yes: false; readonly why: string };
   /** Whether requests are shown in place of being sent (`--dry-run`, `--curl`). */
   readonly previewsRequests: boolean;
+  /** Whether reads too are shown in place of being sent (`--curl`). */
+  readonly previewsReads: boolean;
   client(): Promise<Client>;
   /** Gets the local profile its key and its example address, if it has none yet. */
   ready(): Promise<void>;
   /** A client that an interruption does not end, for what must be put back. */
   lastingClient(): Promise<Client>;
   journal(): Promise<Journal>;
-  /** What this run has recorded in the journal and the user has not been told of. */
+  /** Who acts, for the audit chain; looked up when it is first needed. */
+  origin(): Promise<() => AuditOrigin>;
+  /** What this run has recorded in the journal and the user has not been shown. */
   unreported(): readonly RunIntent[];
   /** Whether the service has carried out a write of this run. */
   hasWritten(): boolean;
@@ -104,15 +104,24 @@ interface Making {
   readonly defaultFormat?: OutputFormat | undefined;
   /** Whether the command looks for what is wrong with the settings. */
   readonly diagnoses?: boolean;
+  /** The command line without what may be private, for the audit chain. */
+  privateCommand(): Promise<string>;
 }
 
 /** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
 export async function createContext(making: Making): Promise<Context> {
   const { argv, environment, io, signal, globals, version } = making;
-  writerOf(io.stdout.stream).endWith(signal);
   const folders = resolveFolders(environment, making.platform);
   const note = (line: string): void => writeErr(io, `${safeText(line)}\n`);
-  const store = new SettingsStore(folders.config, making.diagnoses ? () => {} : note, signal);
+  const store = new SettingsStore(
+    folders.config,
+    making.diagnoses ? () => {} : note,
+    signal,
+    async (changes) => {
+      const { appendOrTell } = await import('./orders/audited.ts');
+      for (const change of changes) await appendOrTell(context, { kind: 'key', ...change });
+    },
+  );
   if (!making.diagnoses) checkState(folders.state, note);
   const { settings, diagnosis } = making.diagnoses
     ? await diagnosed(making, store, folders)
@@ -128,12 +137,12 @@ export async function createContext(making: Making): Promise<Context> {
   let intents: RunIntents | undefined;
   let hasWritten = false;
   const open = async (ended: AbortSignal) => {
-    const { openClient } = await import('./open-client.ts');
+    const { openClient } = await import('./client/open.ts');
     const wrote = (): void => {
       hasWritten = true;
     };
     const made = await openClient({ ...context, signal: ended }, preview, wrote);
-    closers.push(() => made.close());
+    closers.push(() => made.client.close());
     return made;
   };
   const opened = once(() => open(signal));
@@ -155,6 +164,7 @@ export async function createContext(making: Making): Promise<Context> {
     diagnosis,
     interactive: interactivity(io, settings),
     previewsRequests: preview !== undefined,
+    previewsReads: preview === 'curl',
     client: async () => (await opened()).client,
     ready: async () => (await opened()).ready(),
     lastingClient: once(async () => (await open(new AbortController().signal)).client),
@@ -162,6 +172,7 @@ export async function createContext(making: Making): Promise<Context> {
       const { Journal } = await import('./state/journal.ts');
       const journal = await Journal.open(stateFolder(), systemClock.now, {
         waiting: { signal },
+        origin: await context.origin(),
         repeatWindowMs: settings.repeatWindowMs.value,
         birth: {
           since: journalSince(),
@@ -171,6 +182,10 @@ export async function createContext(making: Making): Promise<Context> {
       closers.push(() => journal.close());
       intents = journal.run;
       return journal;
+    }),
+    origin: once(async () => {
+      const { originOf } = await import('./settings/actor.ts');
+      return originOf(environment, await making.privateCommand());
     }),
     unreported: () => intents?.all() ?? [],
     hasWritten: () => hasWritten,
@@ -204,8 +219,14 @@ export async function createContext(making: Making): Promise<Context> {
       const { renderError } = await import('./output/error.ts');
       await renderError(error, io, context.output.format, { debug: settings.debug });
     },
-    readLines: async () => linesOf(await context.readInput(64 * 1024 * 1024)),
-    readInput: (limit) => readAll(io, limit, signal),
+    readLines: async () => {
+      const { linesOf } = await import('./stdin.ts');
+      return linesOf(await context.readInput(64 * 1024 * 1024));
+    },
+    readInput: async (limit) => {
+      const { readAll } = await import('./stdin.ts');
+      return readAll(io, limit, signal);
+    },
     close: async () => {
       for (const close of closers.reverse()) await close();
     },
@@ -271,29 +292,3 @@ function interactivity(io: Io, settings: Settings): Context['interactive'] {
   if (!io.stderr.isTerminal) return { yes: false, why: 'stderr is not a terminal' };
   return { yes: true };
 }
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
-async function readAll(io: Io, limit: number, signal: AbortSignal): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const bytes of piecesOf(io.stdin.stream, signal)) {
-    size += bytes.length;
-    if (size > limit) throw new UsageError(`stdin is too large: more than ${limit} bytes`);
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks);
-}
-
-const linesOf = (bytes: Buffer): Line[] =>
-  bytes
-    .toString('utf8')
-    .split(/\r?\n/)
-    .map((text, index) => ({ text: text.trim(), number: index + 1 }))
-    .filter(({ text }) => text !== '');

@@ -13,6 +13,7 @@ export const exitCodes = {
   deadline: 8,
   unavailable: 9,
   in_doubt: 10,
+  policy: 11,
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -1,12 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
+import { useOwnPipes } from './own-pipes.ts';
 
 export interface OutputStream {
   readonly stream: Writable;
   readonly isTerminal: boolean;
   readonly color: boolean;
-  /** Width in columns; undefined where the stream is no terminal. */
+  /** Width in columns; undefined where the stream is not a terminal. */
   columns(): number | undefined;
-  /** Height in rows; undefined where the stream is no terminal. */
+  /** Height in rows; undefined where the stream is not a terminal. */
   rows?(): number | undefined;
   /** A terminal whose cursor cannot be moved (`TERM=dumb`). */
   readonly isDumb?: boolean;
@@ -23,6 +24,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The streams of this process. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` decide colour before the terminal does. */
 export function processIo(process: NodeJS.Process): Io {
+  useOwnPipes(process);
   return {
     // Opening it costs a millisecond, and the help reads nothing.
     get stdin() {

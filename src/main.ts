@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { AnyCommand } from './cli/define.ts';
-import type { Values } from './cli/mount.ts';
+import type { CommandLine } from './cli/mount.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
 import { type Io, processIo } from './io.ts';
 import type { Result } from './output/result.ts';
+import { writerOf } from './output/writer.ts';
 
 /**
  * Runs one command line to its end.
@@ -17,7 +17,25 @@ export async function main(process: NodeJS.Process): Promise<number> {
     io.stdout.stream.write(`${version()}\n`);
     return streams.outcome();
   }
-  const interruption = watchSignals(process);
+  const { signal, stop } = watchSignals(process);
+  const outputs = [io.stdout.stream, io.stderr.stream];
+  for (const stream of outputs) writerOf(stream).endWith(signal);
+  let code = await runLine(process, io, signal, argv);
+  if (code === 0) code = await streams.outcome();
+  stop();
+  // An interrupted program waits for no reader, and what it does not write it has not done.
+  const { reason }: { reason: unknown } = signal;
+  if (reason instanceof ErrandError && outputs.some(({ writableLength }) => writableLength > 0))
+    process.exit(code === 0 ? reason.exitCode : code);
+  return code;
+}
+
+async function runLine(
+  process: NodeJS.Process,
+  io: Io,
+  signal: AbortSignal,
+  argv: readonly string[],
+): Promise<number> {
   let code = 0;
   try {
     const { runProgram } = await import('./program.ts');
@@ -26,15 +44,13 @@ export async function main(process: NodeJS.Process): Promise<number> {
       version: version(),
       width: io.stdout.columns() ?? 100,
       writeHelp: (text) => io.stdout.stream.write(text),
-      run: async (command, input, globals) => {
-        code = await runCommand(process, io, interruption.signal, command, input, globals);
+      run: async (line) => {
+        code = await runCommand(process, io, signal, line);
       },
     });
-    return code === 0 ? await streams.outcome() : code;
+    return code;
   } catch (error) {
-    return (await showFailure(process, io, failureOf(error, interruption.signal))).code;
-  } finally {
-    interruption.stop();
+    return (await showFailure(process, io, failureOf(error, signal))).code;
   }
 }
 
@@ -42,10 +58,9 @@ async function runCommand(
   process: NodeJS.Process,
   io: Io,
   signal: AbortSignal,
-  command: AnyCommand,
-  input: Values,
-  globals: Values,
+  line: CommandLine,
 ): Promise<number> {
+  const { command, input, globals } = line;
   const { createContext } = await import('./context.ts');
   const context = await createContext({
     argv: process.argv.slice(2),
@@ -59,6 +74,7 @@ async function runCommand(
     mendsConfig: command.mendsConfig === true,
     defaultFormat: command.defaultFormat,
     diagnoses: command.diagnoses === true,
+    privateCommand: async () => (await import('./cli/private-command.ts')).privateCommand(line),
   });
   let result: Result | undefined;
   try {
@@ -82,7 +98,9 @@ async function runCommand(
     const record = result?.kind === 'record' ? result.record : undefined;
     const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record };
     const failed = await showFailure(process, io, withOutcome(failureOf(error, signal), run));
-    if (failed.isShown && run.intents.length > 0) {
+    // What stdout still had to tell is owed to whoever reads it; the same command tells it.
+    const isOwed = writerOf(io.stdout.stream).isCutShort;
+    if (failed.isShown && run.intents.length > 0 && !isOwed) {
       const { reportShown } = await import('./orders/report.ts');
       await reportShown(context);
     }

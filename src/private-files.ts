@@ -112,6 +112,56 @@ export function readPrivateFile(file: string, tell: Tell): Buffer | undefined {
   }
 }
 
+/** Bytes that no file has that a person wrote to steer errand. */
+const tooManyWritten = 1024 * 1024;
+
+/**
+ * Reads a file whose words are obeyed: others may read it, and only its owner or root may have written it. A link is
+ * followed; what counts is the file that is read.
+ * @returns undefined where there is nothing of that name. @throws PrivateFileError, NodeJS.ErrnoException.
+ */
+export function readGuardedFile(file: string): Buffer | undefined {
+  const opened = openFollowing(file);
+  if (opened === undefined) return undefined;
+  try {
+    const stats = fstatSync(opened);
+    checkKind(file, stats);
+    checkOwner(file, stats);
+    checkGuarded(file, stats.mode);
+    const folder = statSync(dirname(file));
+    if ((folder.mode & 0o1002) === 0o0002) checkGuarded(dirname(file), folder.mode);
+    if (stats.size > tooManyWritten) throw new PrivateFileError(file, 'is too large');
+    return readFileSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+function checkGuarded(path: string, mode: number): void {
+  if (hasModes && (mode & 0o022) !== 0)
+    throw new PrivateFileError(path, `can be changed by other users (mode ${octal(mode)})`);
+}
+
+/** A link that leads nowhere is not the same as no file. */
+function openFollowing(file: string): number | undefined {
+  const { O_RDONLY, O_NONBLOCK = 0 } = constants;
+  try {
+    return openSync(file, O_RDONLY | O_NONBLOCK);
+  } catch (error) {
+    if ((hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) && !isThere(file)) return undefined;
+    throw error;
+  }
+}
+
+function isThere(file: string): boolean {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (hasCode(error, 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
 /** Without waiting for a FIFO's writer; a link is not followed where the system can tell. */
 function openNoFollow(file: string): number | undefined {
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -182,7 +232,7 @@ function makeFolders(folder: string): void {
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** Undefined where there is nothing, be it that a part of the path is no folder. */
+/** Undefined where there is nothing, be it that a part of the path is not a folder. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

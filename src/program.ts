@@ -69,6 +69,16 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/usage/index.ts'),
   },
   {
+    name: 'policy',
+    summary: 'What may be spent: limits for orders, days and months',
+    load: () => import('./commands/policy/index.ts'),
+  },
+  {
+    name: 'audit',
+    summary: 'What happened to money on this machine, provably',
+    load: () => import('./commands/audit/index.ts'),
+  },
+  {
     name: 'sandbox',
     summary: 'Sandbox keys, and the local sandbox as a server',
     load: () => import('./commands/sandbox/index.ts'),
@@ -203,5 +213,5 @@ async function mountEntry(root: Commander, entry: Entry, hooks: Hooks): Promise<
 const startHere = `
 Start here:
   errand quickstart            watch an order from search to delivery
-  errand help TOPIC            exit-codes, environment, output, money
+  errand help TOPIC            exit-codes, environment, output, money, policy
 `;

@@ -13,7 +13,7 @@ import {
   sandboxFile,
   takeSnapshot,
 } from './sandbox/embedded.ts';
-import { type Fault, readFault, type Served, serveSandbox as serve } from './sandbox/serve.ts';
+import type { Served } from './sandbox/serve.ts';
 import { makePrivateFolder } from './settings/paths.ts';
 import { DatabaseError } from './sqlite/database-error.ts';
 
@@ -61,8 +61,9 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
     webhooks,
   } = request;
   if (!memory && data === undefined) makePrivateFolder(stateDir);
+  const sandbox = await import('./sandbox/serve.ts');
   try {
-    return await serve({
+    return await sandbox.serveSandbox({
       host,
       port,
       file: memory ? ':memory:' : (data ?? sandboxFile(stateDir)),
@@ -77,7 +78,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       },
       now: steadyTime(),
       report: reportBug,
-      faults: request.faults.map(readFaultFlag),
+      faults: request.faults.map((text) => sandbox.readFault(text) ?? refuseFault(text)),
       tell: request.tell,
       waiting: { signal: request.signal },
     });
@@ -86,9 +87,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
   }
 }
 
-function readFaultFlag(text: string): Fault {
-  const fault = readFault(text);
-  if (fault) return fault;
+function refuseFault(text: string): never {
   const forms = Object.keys(sandboxFaults).join(', ');
   throw new UsageError(`--fault "${text}" is not a fault; write one of ${forms}`, {
     next: [{ command: 'errand sandbox serve --help', when: 'to see what each does' }],
@@ -96,7 +95,7 @@ function readFaultFlag(text: string): Fault {
 }
 
 interface EmbeddedOptions {
-  /** Answers what only reads where its data cannot be written. */
+  /** Serves what only reads where its data cannot be written. */
   readonly readsCopy?: boolean;
   readonly speed: number;
   readonly seed: number | undefined;
@@ -177,7 +176,7 @@ export async function restoreSandbox(stateDir: string, name: string, signal: Abo
   });
 }
 
-/** A bug behind a 500: the answer says no more, whoever runs the sandbox sees it all. */
+/** A bug behind a 500: the response says no more, whoever runs the sandbox sees it all. */
 function reportBug(error: unknown): void {
   process.stderr.write(
     `sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
@@ -195,7 +194,7 @@ function listenError(error: unknown, host: string, port: number): UsageError | u
   if (code === 'EACCES')
     return new UsageError(`--port ${port} may not be used; take one above 1023`, { cause: error });
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new UsageError(`--host ${host} is no address of this machine`, { cause: error });
+    return new UsageError(`--host ${host} is not an address of this machine`, { cause: error });
   }
   return undefined;
 }

@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts';
 
-/** A date header counts whole seconds, and an answer takes its time: within this the clocks agree, ms. */
+/** A date header counts whole seconds, and a response takes its time: within this the clocks agree, ms. */
 const toleranceMs = 2000;
 
 /**
- * The time of day at the service that answered last. A sandbox may have been advanced by days, and the ages of its
+ * The time of day at the service that responded last. A sandbox may have been advanced by days, and the ages of its
  * records follow from its own time.
  */
 export class ServiceClock {
@@ -15,12 +15,12 @@ export class ServiceClock {
     this.#clock = clock;
   }
 
-  /** ms since the epoch; this machine's time as long as no service has told its own. */
+  /** ms since the epoch; this machine's time as long as no service has sent its own. */
   now(): number {
     return this.#clock.now() + this.#aheadMs;
   }
 
-  /** @param date of an answer's header, an HTTP date. @param sentAt this machine's time when it was asked for, ms. */
+  /** @param date of a response's header, an HTTP date. @param sentAt this machine's time when the request was sent, ms. */
   heard(date: unknown, sentAt: number): void {
     const theirs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
     if (Number.isNaN(theirs)) return;

@@ -9,3 +9,9 @@ export function whereFlags({ settings: { profile, baseUrl } }: Pick<Context, 'se
   ];
   return flags.filter(Boolean).join('');
 }
+
+/** The flags with which a command reaches a service under a profile; without a profile that was deleted since. */
+export async function flagsTo(context: Context, profile: string, baseUrl: string): Promise<string> {
+  const isKnown = (await context.store()).profile(profile) !== undefined;
+  return `${isKnown ? ` --profile ${shellWord(profile)}` : ''} --base-url ${shellWord(baseUrl)}`;
+}

@@ -38,6 +38,7 @@ const openToAll = [
   'child-output.ts',
   'clock.ts',
   'network',
+  'own-pipes.ts',
   'private-files.ts',
   'shell-word.ts',
   'wait',
@@ -73,7 +74,7 @@ const walls: Readonly<Record<string, readonly string[]>> = {
   'string-width': ['output'],
   'csv-stringify': ['output'],
   '@jmespath-community/jmespath': ['output'],
-  yaml: ['output', 'cli'],
+  yaml: ['output', 'cli', 'spending'],
   'csv-parse': ['bulk'],
 };
 
@@ -201,11 +202,18 @@ describe('who may import whom', () => {
     const atOnce = imports.filter(
       ({ from, typeOnly, isLazy }) => from === 'context.ts' && !typeOnly && !isLazy,
     );
-    const cheap = ['settings', 'output'];
+    const cheap = ['settings', 'output', 'wait'];
     const costly = atOnce.filter(
       ({ to }) => !cheap.some((part) => within(part)(to)) && ![...openToAll, 'service-clock.ts'].includes(to),
     );
     expect(costly).toEqual([]);
+  });
+
+  test('only the context opens the client of a run', () => {
+    const opens = imports.filter(({ from, to }) => within('client')(to) && !within('client')(from));
+    expect(opens.map(({ from, isLazy }) => ({ from, isLazy }))).toEqual([
+      { from: 'context.ts', isLazy: true },
+    ]);
   });
 
   test('a feature imports no command, and nothing that asks or runs commands', () => {
@@ -227,9 +235,12 @@ describe('who may import whom', () => {
     expect(offenders('payments', shared)).toEqual([]);
     expect(offenders('addresses', [...shared, ...cli])).toEqual([]);
     expect(offenders('products', [...shared, ...cli])).toEqual([]);
-    expect(offenders('orders', [...shared, ...cli, 'addresses', 'payments', 'products'])).toEqual([]);
+    const words = ['settings', 'cli/near-words.ts', 'cli/parse-document.ts', 'yaml'];
+    expect(offenders('spending', [...shared, ...words])).toEqual([]);
+    const orders = ['addresses', 'payments', 'products', 'spending'];
+    expect(offenders('orders', [...shared, ...cli, ...orders])).toEqual([]);
     const files = ['settings', 'spreadsheet-cell.ts', 'csv-parse'];
-    expect(offenders('bulk', [...shared, ...cli, ...files, 'orders', 'addresses'])).toEqual([]);
+    expect(offenders('bulk', [...shared, ...cli, ...files, 'orders', 'addresses', 'spending'])).toEqual([]);
   });
 
   test('no file lies loose beside the nouns', () => {
@@ -261,7 +272,7 @@ describe('who may import whom', () => {
     expect(ours.filter((offence) => !within('cli/completion')(offence.split(' ')[0] ?? ''))).toEqual([]);
   });
 
-  test('what answers a TAB loads nothing that runs commands', () => {
+  test('what completes a TAB loads nothing that runs commands', () => {
     const madeByTheBuild = [
       'cli/completion/program-tree.ts',
       'cli/completion/describe.ts',

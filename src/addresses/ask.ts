@@ -22,7 +22,7 @@ const questions: readonly Question[] = [
   { field: 'phone_number', message: 'Phone number' },
 ];
 
-/** Stands for what is not asked yet while one answer is checked; the country comes before the code that it decides on. */
+/** Stands for what is not prompted for yet while one answer is checked; the country comes before the code that it decides on. */
 const anyAddress: AddressFields = {
   first_name: '-',
   last_name: '-',
@@ -37,13 +37,13 @@ const anyAddress: AddressFields = {
 export const lacksFields = (address: AddressFields): boolean =>
   questions.some(({ field, optional }) => !optional && address[field] === undefined);
 
-/** Whether a field was given and can be judged yet: a postal code only with its country. */
+/** Whether a field was given and can be checked yet: a postal code only with its country. */
 const isWrong = (given: AddressFields, field: string): boolean =>
   Object.hasOwn(given, field) && (field !== 'postal_code' || given.country !== undefined);
 
 /**
  * Asks for the fields of an address that are not given yet. An answer that the service would refuse is refused at once,
- * so that those before it are not lost. @throws UsageError, before anything is asked, for a field given that is wrong.
+ * so that those before it are not lost. @throws UsageError, before any prompt, for a field given that is wrong.
  */
 export async function askAddress(context: Context, given: AddressFields = {}): Promise<AddressFields> {
   const { checkShape } = await import('../contract/schemas/check.ts');

@@ -1,7 +1,7 @@
 import type { FileRow, UploadRow } from './rows.ts';
-import { type RowKeys, stableKey } from './rows.ts';
+import { keyOfRows, type RowKeys } from './rows.ts';
 
-/** How many rows one request carries unless told otherwise. */
+/** How many rows one request carries by default. */
 export const usualBatchRows = 500;
 
 /** Rows that are uploaded together. */
@@ -36,7 +36,7 @@ export async function* batchesOf(
 function batchOf(rows: readonly FileRow[], keys: RowKeys): Batch {
   const keyed = rows.map((row) => keys.keyed(row));
   return {
-    key: stableKey(keyed.map((row) => JSON.stringify(row))),
+    key: keyOfRows(keyed),
     rows: keyed,
     numbers: rows.map(({ number }) => number),
     headings: rows[0]?.plan.headings ?? [],

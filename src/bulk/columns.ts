@@ -25,7 +25,7 @@ export function checkMap(map: ColumnMap): ColumnMap {
   for (const [heading, column] of Object.entries(map)) {
     if ('passthrough' in meaningOf(column) && !isCentsHeading(column)) {
       throw new UsageError(
-        `--map '${heading}=${column}': there is no column ${column}; known are ${Object.keys(bulkColumns).join(', ')}, ${centsHeading} and metadata.KEY`,
+        `--map '${heading}=${column}': there is no column ${column}; known are ${[...bulkColumns.keys()].join(', ')}, ${centsHeading} and metadata.KEY`,
       );
     }
   }

@@ -56,7 +56,7 @@ function decode(
 
 function refuseBinary(bytes: Uint8Array, name: string, encoding: Encoding): void {
   if (encoding.startsWith('utf-16') || !bytes.includes(0)) return;
-  throw new UsageError(`${name} holds NUL bytes: it is no CSV text`, {
+  throw new UsageError(`${name} holds NUL bytes: it is not CSV text`, {
     // Latin letters have their NUL first in big-endian, second in little-endian text.
     hint: `Text in UTF-16 without a byte order mark needs --encoding utf-16${bytes.indexOf(0) % 2 === 0 ? 'be' : 'le'}.`,
   });

@@ -45,7 +45,7 @@ async function withEarlier(context: Context, name: string, error: StorageError):
     });
   } catch (cause) {
     if (!(cause instanceof ErrandError)) throw cause;
-    return failed(`and whether an earlier upload is in doubt cannot be told (${cause.message})`, {});
+    return failed(`and whether an earlier upload is in doubt is not known (${cause.message})`, {});
   }
 }
 

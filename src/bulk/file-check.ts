@@ -79,8 +79,8 @@ export class FileCheck {
   hints(): string[] {
     const { tally, spend } = this;
     const counted = countLine(tally.rows - tally.invalid, tally.rows);
-    const wasAsked = spend.wallet !== undefined;
-    if (tally.orders > 0 || wasAsked) return [counted, spendLine(spend)];
+    const wasPriced = spend.wallet !== undefined;
+    if (tally.orders > 0 || wasPriced) return [counted, spendLine(spend)];
     return [
       counted,
       ...(this.#scope.local ? [] : ['no row is valid here, so none was checked with the service']),
@@ -96,7 +96,7 @@ export class FileCheck {
     return checkFile(this.#source.chunks(), this.#options, this.tally);
   }
 
-  /** The rows that can be uploaded: valid here, and not refused by the service where it was asked. */
+  /** The rows that can be uploaded: valid here, and not refused by the service where it checked them. */
   async *valid(): AsyncGenerator<readonly FileRow[]> {
     for await (const { valid } of checkFile(this.#source.chunks(), this.#options, emptyTally()))
       yield valid.filter(({ number }) => !this.#refused.has(number));

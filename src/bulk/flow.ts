@@ -12,8 +12,8 @@ export class Window {
     return this.#size;
   }
 
-  /** One more as long as answers come about as fast as the fastest; one less where they slow down. */
-  answered(ms: number): void {
+  /** One more as long as responses come about as fast as the fastest; one less where they slow down. */
+  responded(ms: number): void {
     this.#bestMs = Math.min(this.#bestMs, ms);
     const isSlow = ms > this.#bestMs * 3 + 200;
     this.#size = Math.min(this.#most, Math.max(1, this.#size + (isSlow ? -1 : 1)));
@@ -58,7 +58,7 @@ export async function* inFlight<T, R>(
     const run = work(piece)
       .then(
         (result) => {
-          window.answered(now() - began);
+          window.responded(now() - began);
           results.push(result);
         },
         (error: unknown) => {

@@ -3,7 +3,7 @@ import { type JsonObject, numberIn } from '../contract/json.ts';
 import { exitCodes } from '../errors.ts';
 import type { TableLayout } from '../state/uploads.ts';
 import { Deadline, stopwatch } from '../wait/deadline.ts';
-import { type Interruption, watch } from '../wait/poll.ts';
+import { type Interruption, watchWithSummary } from '../wait/poll.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { layoutOf } from './layout.ts';
 import { type RowState, type RowTally, stateOf, tallyOf } from './row-state.ts';
@@ -53,23 +53,19 @@ export async function* followBatches(
   const states = new Map<string, string>();
   const layouts = new Map<string, Promise<TableLayout | undefined>>();
   const open = new Set(ids);
-  yield { type: 'ready', batches: ids.length };
-  try {
-    yield* watch<FollowEvent>({
+  yield* watchWithSummary<FollowEvent>(
+    { type: 'ready', batches: ids.length },
+    {
       look: changes,
       isOver: () => open.size === 0,
-      hasAnswered: () => latest.size > 0,
+      hasResponded: () => latest.size > 0,
       pace,
       deadline,
       clock,
       signal,
-    });
-  } catch (error) {
-    // Whoever reads the events is owed their end.
-    if (signal.aborted) yield summary();
-    throw error;
-  }
-  yield summary();
+    },
+    summary,
+  );
 
   /** Every open batch once, an event for each row that has changed. */
   async function* changes(): AsyncGenerator<FollowEvent> {

@@ -28,7 +28,7 @@ export function checkOneReading(
   throw new UsageError(
     `${name}: max_price can be read in two ways: ${bare.text} (row ${bare.row}) means ${asUnits} or ${asCents}, all rows ${sumAsUnits} or ${sumAsCents}`,
     {
-      hint: `A column headed ${centsHeading} is always cents. \`errand config set amounts cents\` (or units) answers this for every file.`,
+      hint: `A column headed ${centsHeading} is always cents. \`errand config set amounts cents\` (or units) settles this for every file.`,
       next: [
         { command: again(context, 'units'), when: `if ${bare.text} is ${asUnits}` },
         { command: again(context, 'cents'), when: `if ${bare.text} is ${asCents}` },

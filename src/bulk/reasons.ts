@@ -56,7 +56,7 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
       if (wanted.size === 0 || looked >= mostOrders) break;
     }
   } catch (error) {
-    // A reason is told beside what was asked for: without it the rest still stands.
+    // A reason is shown beside what was requested: without it the rest still stands.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
   }
   return reasons;

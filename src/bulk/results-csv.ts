@@ -26,7 +26,7 @@ export async function* filledResults(context: Context, chunks: Chunks, batch: Ba
     }
   } catch (cause) {
     if (!(cause instanceof UsageError)) throw cause;
-    throw new ErrandError('unavailable', `the service's answer is no CSV: ${cause.message}`, {
+    throw new ErrandError('unavailable', `the service's response is not CSV: ${cause.message}`, {
       cause,
       hint: '--raw-csv prints it as it comes.',
     });

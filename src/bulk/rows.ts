@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { addressProblems } from '../addresses/rules.ts';
 import type { AmountUnit } from '../contract/amount.ts';
+import type { ColumnPlan } from '../contract/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
 import { bodyHash } from '../state/canonical.ts';
 import { centsHeading, currencyProblem, type OpenPrice, readPrice } from './amounts.ts';
@@ -122,7 +123,7 @@ export class RowKeys {
   }
 
   /** The row as it is uploaded, its key with it; a key of the file's own stands. */
-  keyed({ plan, cells, row }: FileRow): UploadRow {
+  keyed({ plan, cells, row }: Pick<FileRow, 'cells' | 'row'> & { readonly plan: ColumnPlan }): UploadRow {
     const named = Object.fromEntries(
       plan.headings.flatMap((heading, index) => {
         const cell = cells[index] ?? '';
@@ -141,6 +142,10 @@ export class RowKeys {
     return stableKey([this.#run, hash, before]);
   }
 }
+
+/** The key of a batch: the same rows are the same batch. */
+export const keyOfRows = (rows: readonly UploadRow[]): string =>
+  stableKey(rows.map((row) => JSON.stringify(row)));
 
 /** A key of 36 characters that follows from what it stands for. */
 export function stableKey(parts: readonly (string | number)[]): string {

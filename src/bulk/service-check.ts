@@ -23,7 +23,7 @@ interface Checked {
 /** How many requests run at once, at most. */
 const mostInFlight = 4;
 
-/** Has the service check batches without placing anything. @throws ErrandError for an answer without its sums. */
+/** Has the service check batches without placing anything. @throws ErrandError for a response without its sums. */
 export async function* checkAtService(
   context: Context,
   name: string,
@@ -34,8 +34,8 @@ export async function* checkAtService(
     batches,
     async ({ rows, numbers }) => {
       const body = { filename: name, rows: rows.map((row) => ({ ...row })) };
-      const { body: answer } = await client.call('bulk.validate', { body });
-      const checked = objectsIn(answer, 'rows').map((row, place) => ({
+      const { body: response } = await client.call('bulk.validate', { body });
+      const checked = objectsIn(response, 'rows').map((row, place) => ({
         number: numbers[numberIn(row, 'index') ?? place] ?? place,
         errors: listIn(row, 'errors').map(plainText),
         isValid: row.ok === true && listIn(row, 'errors').length === 0,
@@ -44,18 +44,18 @@ export async function* checkAtService(
         errors.map((message) => ({ row: number, column: '', value: '', message })),
       );
       const refused = checked.filter(({ isValid }) => !isValid).map(({ number }) => number);
-      if (amount(answer, 'invalid_rows') > refused.length)
+      if (amount(response, 'invalid_rows') > refused.length)
         throw new ErrandError(
           'unavailable',
-          `the service counts ${amount(answer, 'invalid_rows')} invalid rows and names ${refused.length}`,
+          `the service counts ${amount(response, 'invalid_rows')} invalid rows and names ${refused.length}`,
           { outcome: 'not_sent' },
         );
       return {
         rows: rows.length,
         refused,
-        estimate: amount(answer, 'estimated_total_cents'),
-        wallet: amount(answer, 'wallet_balance_cents'),
-        byInvoice: answer.billed_by_invoice === true,
+        estimate: amount(response, 'estimated_total_cents'),
+        wallet: amount(response, 'wallet_balance_cents'),
+        byInvoice: response.billed_by_invoice === true,
         issues,
       };
     },
@@ -65,11 +65,15 @@ export async function* checkAtService(
 
 type Validation = Received<'bulk.validate'>;
 
-/** A sum is spent by: one that is no number is not taken for nothing. */
-function amount(answer: Validation, name: keyof Validation & string): number {
-  const value = answer[name];
+/** A sum is spent by: one that is not a number does not count as nothing. */
+function amount(response: Validation, name: keyof Validation & string): number {
+  const value = response[name];
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  throw new ErrandError('unavailable', `the service checked the rows, but its ${name} is no whole number`, {
-    outcome: 'not_sent',
-  });
+  throw new ErrandError(
+    'unavailable',
+    `the service checked the rows, but its ${name} is not a whole number`,
+    {
+      outcome: 'not_sent',
+    },
+  );
 }

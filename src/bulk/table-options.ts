@@ -47,7 +47,7 @@ export interface TableFlags {
   readonly delimiter?: keyof typeof named | undefined;
 }
 
-/** The options as the reader takes them; the map is saved where that was asked for. @throws UsageError. */
+/** The options as the reader takes them; the map is saved where that was requested. @throws UsageError. */
 export async function readTableOptions(
   context: Context,
   { map = {}, useMap, saveMap, amounts = context.settings.amounts, encoding, delimiter }: TableFlags,

@@ -1,7 +1,10 @@
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
-import { placeBatch } from '../orders/place-batch.ts';
+import { batchIntent, placeBatch } from '../orders/place-batch.ts';
 import { createProgress } from '../output/progress.ts';
+import type { Meant } from '../spending/policy/gate.ts';
+import { hasPolicy, reserveAhead } from '../spending/through-policy.ts';
+import { journalExists } from '../state/journal-tables.ts';
 import { mayHaveMade } from '../state/take-over.ts';
 import { type Batch, batchesOf } from './batches.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
@@ -18,7 +21,7 @@ export interface Uploaded {
   readonly existed: boolean;
 }
 
-/** What a user is told of batches that an earlier upload had made. */
+/** What a user is shown of batches that an earlier upload had made. */
 export function existedBefore(uploaded: readonly Uploaded[]): string[] {
   const again = uploaded.filter(({ existed }) => existed).length;
   if (again === 0) return [];
@@ -27,12 +30,14 @@ export function existedBefore(uploaded: readonly Uploaded[]): string[] {
   return [`${already} there already; nothing was placed twice`];
 }
 
-interface Upload {
+export interface Upload {
   /** The file's, or `stdin.csv`. */
   readonly name: string;
   readonly batchSize: number;
   readonly run: string;
   readonly notifies: boolean;
+  /** Why the policy is overruled. */
+  readonly overridePolicy?: string | undefined;
 }
 
 /** How many batches are sent at once, at most. */
@@ -42,12 +47,12 @@ const mostInFlight = 4;
  * Uploads the valid rows of a file that was checked, batch after batch, each journaled before it is sent.
  * @throws ErrandError: what stopped it; what was uploaded by then stays, and the same command goes on from there.
  */
-export async function uploadFile(
-  context: Context,
-  check: FileCheck,
-  { name, batchSize, run, notifies }: Upload,
-): Promise<Uploaded[]> {
+export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Uploaded[]> {
+  const { name, batchSize, run, notifies } = upload;
   const rows = check.tally.orders;
+  const giveBackUnsent = context.previewsRequests
+    ? async () => {}
+    : await reserveAhead(context, await meantByUpload(context, check, upload), upload.overridePolicy);
   const batches = batchesOf(check.valid(), new RowKeys(run), batchSize);
   const progress = createProgress(context.io, {
     label: 'uploading',
@@ -58,10 +63,14 @@ export async function uploadFile(
   const uploaded: Uploaded[] = [];
   let sent = 0;
   try {
-    const placed = inFlight(batches, (batch) => upload(context, { ...batch, filename: name, notifies }), {
-      most: mostInFlight,
-      now: context.clock.monotonic,
-    });
+    const placed = inFlight(
+      batches,
+      (batch) => uploadBatch(context, { ...batch, filename: name, notifies }),
+      {
+        most: mostInFlight,
+        now: context.clock.monotonic,
+      },
+    );
     for await (const batch of placed) {
       uploaded.push(batch);
       sent += batch.rows;
@@ -74,6 +83,7 @@ export async function uploadFile(
       );
     throw cutShort(context, error);
   } finally {
+    await giveBackUnsent();
     progress.end();
   }
   return uploaded;
@@ -91,6 +101,28 @@ function cutShort({ signal, unreported }: Context, error: unknown): unknown {
     hint: reason.facts.hint ?? 'The same command goes on from there; nothing is placed twice.',
     cause: error,
   });
+}
+
+/**
+ * All that an upload would order, as a policy looks at it; nothing where there is no policy, for which the file is not read
+ * once more. What an earlier upload has sent, or may have, counts in the sum of the file and is not decided on again.
+ */
+export async function meantByUpload(
+  context: Context,
+  check: FileCheck,
+  { name, batchSize, run, notifies }: Upload,
+): Promise<Meant[]> {
+  if (!(await hasPolicy(context))) return [];
+  const { folders, baseUrl } = context.settings;
+  const journal = journalExists(folders.state) ? await context.journal() : undefined;
+  const sender = await context.sender();
+  const meant: Meant[] = [];
+  for await (const { key, rows, numbers } of batchesOf(check.valid(), new RowKeys(run), batchSize)) {
+    const record = journal?.find(key, baseUrl.value);
+    const intent = await batchIntent(context, { key, filename: name, rows, notifies });
+    meant.push({ intent, numbers, isDone: record !== undefined && mayHaveMade(record, sender) });
+  }
+  return meant;
 }
 
 /**
@@ -113,7 +145,7 @@ export async function wasBegun(
   return false;
 }
 
-async function upload(
+async function uploadBatch(
   context: Context,
   { key, rows, filename, notifies, numbers, headings }: Batch & { filename: string; notifies: boolean },
 ): Promise<Uploaded> {
@@ -122,5 +154,6 @@ async function upload(
     await tellingEarlier(context, filename, async () =>
       (await context.uploads()).keep(key, { numbers, headings }),
     );
-  return { ...(await placeBatch(context, { key, filename, rows, notifies })), rows: rows.length };
+  const { id, existed } = await placeBatch(context, { key, filename, rows, notifies });
+  return { id, existed, rows: rows.length };
 }

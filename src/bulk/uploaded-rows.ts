@@ -4,10 +4,10 @@ import { ErrandError, UsageError } from '../errors.ts';
 import { plainText } from '../output/path.ts';
 import type { TableLayout } from '../state/uploads.ts';
 import { countPrice, emptyPrices } from './amounts.ts';
-import type { Batch } from './batch.ts';
+import type { Batch, BatchRow } from './batch.ts';
 import { layoutOf } from './layout.ts';
 import { checkOneReading } from './one-reading.ts';
-import { RowKeys, readRows, type UploadRow } from './rows.ts';
+import { RowKeys, readRows, stableKey, type UploadRow } from './rows.ts';
 import { openSource } from './source.ts';
 import { rowsText } from './spend.ts';
 import { readTableOptions, type TableFlags } from './table-options.ts';
@@ -65,4 +65,20 @@ export async function rowsOfFile(
 export function ceilingsOf(rows: readonly UploadRow[]): number {
   const read = rowReader();
   return rows.reduce((sum, cells) => sum + (read(cells).row.maxPrice ?? 0), 0);
+}
+
+/**
+ * The row to send again. Where no order came of it its key is still good, and keeps a later upload of the whole file
+ * from placing it twice; where an order failed, a key that follows from batch and row makes a new one, once.
+ */
+export function rowAgain({ id }: Batch, { index, orderId }: BatchRow, row: UploadRow | undefined): UploadRow {
+  if (!row)
+    throw new ErrandError(
+      'unavailable',
+      `row ${index} of batch ${id} is not among the rows that were uploaded`,
+      {
+        outcome: 'not_sent',
+      },
+    );
+  return orderId === undefined ? row : { ...row, idempotency_key: stableKey(['retry', id, index]) };
 }

@@ -11,6 +11,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   deadline: '--timeout passed while waiting; what was awaited goes on',
   unavailable: 'the service cannot be reached, is unavailable or rate-limits; nothing is in doubt',
   in_doubt: 'in doubt: money may have moved and no response came; the message says how to find out',
+  policy: 'your own policy refused it, or an approval is missing; nothing was sent (`errand help policy`)',
   interrupted: 'interrupted (Ctrl-C); what is in doubt is in the journal',
   terminated: 'terminated; what is in doubt is in the journal',
 };
@@ -23,6 +24,7 @@ const environment: Readonly<Record<string, string>> = {
   ERRAND_PROFILE: 'profile to use',
   ERRAND_CONFIG_DIR: 'folder of the configuration, an absolute path',
   ERRAND_STATE_DIR: 'folder of the journal and the sandbox data, an absolute path',
+  ERRAND_POLICY: 'policy file, an absolute path (`errand help policy`)',
   ERRAND_OUTPUT: 'output format',
   ERRAND_TIMEOUT: 'give up after this long: 30s',
   ERRAND_DEBUG: 'set: trace requests on stderr',
@@ -75,5 +77,27 @@ With several ids each one is attempted, and the exit code is that of the first f
   max_price is a ceiling: an order that would cost more fails and nothing is charged.
   One intent is one order: every order has an idempotency key that is written to the journal before it is sent.
   The same order again within ten minutes is taken for a repeated command; --new orders another.
+  Every step that touches money is a record of a chain that shows a later change: \`errand audit log\`, \`errand audit verify\`.
+`,
+  policy: () => `Policy:
+  A file says what may be spent; every order is held to it before it is sent, by whichever command: order create,
+  agent order create, bulk upload and retry, api. Without the file nothing is limited. \`errand policy init\` writes one
+  with comments: policy.yaml in the configuration folder, or the file that ERRAND_POLICY or the profile names.
+  Amounts are ceiling and fee together: limits for an order, a day, a month and an upload, for all orders or for a part of
+  them (a retailer, metadata). Days and months are those of its time_zone.
+  The amount is reserved together with the order's record in the journal, so that processes that race cannot pass a limit.
+  What is in doubt counts as spent. What failed or was cancelled is given back, and what was placed counts with what it
+  cost: that is read before an order is refused for a limit. One idempotency key is reserved for once.
+  Counting begins with the policy: orders placed before there was one do not count.
+  Refused: exit 11, nothing was sent, and the message names rule, limit and what is left.
+  \`order journal resume\` is never refused: what may have been sent must be settled. \`legacy retry\` is, since nobody knows
+  what it buys. Data calls of \`agent\` (a cent each) are held to --max-pay alone.
+  A file that cannot be read or understood, or that others could change, stops every order.
+  At a terminal, --override-policy 'reason' places an order all the same, once its amount is typed; \`overrides: never\` ends that.
+  Whoever owns a terminal can type, and whoever can write the file can change it: on one account it is a guard, not a lock.
+    errand policy show     every rule, and its line
+    errand policy check    what it says of an order or a CSV, before anything is sent
+    errand policy usage    what each limit has left
+    errand policy init     a file to begin with
 `,
 };

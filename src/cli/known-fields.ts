@@ -1,4 +1,4 @@
-import type { Answer } from '../contract/operation.ts';
+import type { SuccessResponse } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
 import type { KnownFields } from '../output/known-fields.ts';
 import type { AnyCommand } from './define.ts';
@@ -7,7 +7,9 @@ import type { AnyCommand } from './define.ts';
 export function knownFieldsOf({ operations: called = [], anyOperation, readsOnly }: AnyCommand): KnownFields {
   const reads = called.map((name) => operations[name]).filter(({ method }) => method === 'GET');
   const isRead = called.length > 0 && reads.length === called.length;
-  const responses = reads.map(({ answer }): Answer => answer).filter((answer) => answer.type === 'json');
+  const responses = reads
+    .map(({ response }): SuccessResponse => response)
+    .filter((response) => response.type === 'json');
   return {
     refuses: readsOnly ?? (isRead && anyOperation !== true),
     inContract: responses.length === 0 ? undefined : isInResponse,

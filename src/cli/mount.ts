@@ -7,8 +7,15 @@ import { addHelp, addNoInput, addOptions } from './options.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Runs a command with what was parsed; `globals` are the values of the global options. */
-export type Runner = (command: AnyCommand, input: Values, globals: Values) => Promise<void>;
+/** A command line, parsed; `path` is its words (`order create`), `globals` are the values of the global options. */
+export interface CommandLine {
+  readonly path: string;
+  readonly command: AnyCommand;
+  readonly input: Values;
+  readonly globals: Values;
+}
+
+export type Runner = (line: CommandLine) => Promise<void>;
 
 /** Mounts a noun with its verbs (a verb may be a noun of its own) under `parent`. */
 export function mountNoun(parent: Commander, noun: Noun, run: Runner, now: () => number): void {
@@ -46,7 +53,8 @@ export function mountCommand(parent: Commander, command: AnyCommand, run: Runner
       ...argumentValues(command, received),
       ...pick(parsed, Object.keys(command.options ?? {})),
     };
-    await run(command, input, pick(parsed, [...Object.keys(shared), 'input']));
+    const globals = pick(parsed, [...Object.keys(shared), 'input']);
+    await run({ path: pathOf(mounted), command, input, globals });
   });
 }
 
@@ -67,6 +75,11 @@ function sharedOptions(command: AnyCommand): Options {
 /** What is not given here may have been given before the noun. */
 const given = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+const pathOf = (mounted: Commander): string => {
+  const { parent } = mounted;
+  return parent?.parent ? `${pathOf(parent)} ${mounted.name()}` : mounted.name();
+};
 
 const root = (mounted: Commander): Commander => (mounted.parent ? root(mounted.parent) : mounted);
 

@@ -1,4 +1,5 @@
 import {
+  type Document,
   isAlias,
   isPair,
   isScalar,
@@ -30,6 +31,26 @@ export function parseDocument(
   isJson: boolean,
   centFields: readonly string[],
 ): unknown {
+  const document = readYaml(name, text);
+  visit(document, {
+    Pair(_, pair, path) {
+      const key = isScalar(pair.key) ? String(pair.key.value) : '';
+      if (path.length === recordDepth && centFields.includes(key))
+        checkCents(name, key, isAlias(pair.value) ? pair.value.resolve(document) : pair.value);
+    },
+    Scalar(key, scalar, path) {
+      if (!isJson && key !== 'key') checkDecimal(name, text, scalar, fieldName(key, path));
+    },
+  });
+  if (isJson) return JSON.parse(text);
+  return plainValue(name, () => document.toJS({ maxAliasCount: 100 }));
+}
+
+/**
+ * YAML text to its tree, which knows where each value stands. Refused: a key given twice, deep nesting, YAML 1.1.
+ * @throws UsageError naming the document, the line and what is wrong.
+ */
+export function readYaml(name: string, text: string): Document.Parsed {
   checkDepth(name, text);
   // The library compares each key with every other: a map of 100,000 would take minutes that nothing interrupts.
   const document = parseYaml(text, { uniqueKeys: false, prettyErrors: true });
@@ -44,17 +65,8 @@ export function parseDocument(
       const again = repeatedKey(map);
       if (again !== undefined) throw givenTwice(name, text, again);
     },
-    Pair(_, pair, path) {
-      const key = isScalar(pair.key) ? String(pair.key.value) : '';
-      if (path.length === recordDepth && centFields.includes(key))
-        checkCents(name, key, isAlias(pair.value) ? pair.value.resolve(document) : pair.value);
-    },
-    Scalar(key, scalar, path) {
-      if (!isJson && key !== 'key') checkDecimal(name, text, scalar, fieldName(key, path));
-    },
   });
-  if (isJson) return JSON.parse(text);
-  return plainValue(name, () => document.toJS({ maxAliasCount: 100 }));
+  return document;
 }
 
 /** What reads the text after this recurses, and where the stack ends V8 may end the process. This does not. */

@@ -1,3 +1,4 @@
+import { isNear } from './near-words.ts';
 import { commandNamed, type Named } from './where-to-look.ts';
 
 interface Optioned extends Named<Optioned> {
@@ -23,38 +24,10 @@ export function withSuggestion(message: string, program: Optioned, argv: readonl
 }
 
 function meantBy(typed: string, flags: readonly string[]): string[] {
-  const most = Math.max(1, Math.floor(typed.length / 4));
-  const near = flags.filter(
-    (flag) => Math.abs(flag.length - typed.length) <= most && distance(typed, flag) <= most,
-  );
+  const near = flags.filter((flag) => isNear(typed, flag));
   if (near.length > 0) return near;
   const words = typed.slice(2).split('-');
   const holding = flags.filter((flag) => words.every((word) => flag.slice(2).split('-').includes(word)));
   // The twin in cents of an option is not meant beside it.
   return holding.filter((flag) => !holding.some((other) => flag === `${other}-cents`));
-}
-
-/** How many slips lie between two words: a letter left out, put in, changed, or two swapped. */
-function distance(a: string, b: string): number {
-  let before: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const isSame = a[row - 1] === b[column - 1];
-      const isSwapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const cost = (line: readonly number[], at: number): number => line[at] ?? Number.POSITIVE_INFINITY;
-      current.push(
-        Math.min(
-          cost(last, column) + 1,
-          cost(current, column - 1) + 1,
-          cost(last, column - 1) + (isSame ? 0 : 1),
-          isSwapped ? cost(before, column - 2) + 1 : Number.POSITIVE_INFINITY,
-        ),
-      );
-    }
-    before = last;
-    last = current;
-  }
-  return last.at(-1) ?? 0;
 }

@@ -1,5 +1,7 @@
-/** The columns of a bulk upload that mean something, each with the headings it is accepted under. */
-export const bulkColumns = {
+import { eachPlainField, hasBulkColumn, type PlainBulkColumn, type PlainOrderField } from './order-fields.ts';
+
+/** Columns with a meaning of their own. */
+const ownColumns = {
   product_url: ['url', 'product', 'link'],
   quantity: ['qty'],
   max_price: [],
@@ -14,13 +16,25 @@ export const bulkColumns = {
   country: [],
   phone_number: ['phone'],
   idempotency_key: [],
-  retailer_credentials_id: ['account'],
-  po_number: ['po'],
-  is_gift: [],
-  gift_message: [],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-export type BulkColumn = keyof typeof bulkColumns;
+export type BulkColumn = keyof typeof ownColumns | PlainBulkColumn;
+
+/** The plain fields of an order that have a column. */
+export const plainBulkFields: readonly (readonly [PlainBulkColumn, PlainOrderField])[] =
+  eachPlainField.flatMap(([name, field]) => (hasBulkColumn(name) ? [[name, field] as const] : []));
+
+/** The columns of a bulk upload that mean something, each with the headings it is accepted under. */
+export const bulkColumns: ReadonlyMap<BulkColumn, readonly string[]> = new Map<BulkColumn, readonly string[]>(
+  [
+    // The keys of an object that was written out are its own.
+    ...(Object.entries(ownColumns) as [keyof typeof ownColumns, readonly string[]][]),
+    ...plainBulkFields.map(([name, { bulkColumn }]): [BulkColumn, readonly string[]] => [
+      name,
+      bulkColumn || [],
+    ]),
+  ],
+);
 
 /** What separates several products, and their quantities, within one cell. */
 export const bulkListSeparator = '|';
@@ -29,12 +43,8 @@ export const bulkListSeparator = '|';
 export const plainHeading = (heading: string): string => heading.toLowerCase().replace(/[\s_-]+/g, '');
 
 const known = new Map<string, BulkColumn>(
-  Object.entries(bulkColumns).flatMap(([column, headings]) =>
-    // The keys of the table are its columns.
-    [column, ...headings].map((heading): [string, BulkColumn] => [
-      plainHeading(heading),
-      column as BulkColumn,
-    ]),
+  [...bulkColumns].flatMap(([column, headings]) =>
+    [column, ...headings].map((heading): [string, BulkColumn] => [plainHeading(heading), column]),
   ),
 );
 

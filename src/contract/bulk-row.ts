@@ -1,5 +1,12 @@
-import { type BulkColumn, bulkListSeparator, type ColumnPlan, planColumns } from './bulk-columns.ts';
-import { countryCodePattern, limits, usPostalCodePattern } from './limits.ts';
+import {
+  type BulkColumn,
+  bulkListSeparator,
+  type ColumnPlan,
+  plainBulkFields,
+  planColumns,
+} from './bulk-columns.ts';
+import { characterCount, countryCodePattern, limits, usPostalCodePattern } from './limits.ts';
+import type { PlainInput, PlainOrderField } from './order-fields.ts';
 import type { ShapeInput } from './schemas/index.ts';
 
 /** What is wrong with one cell, or with a cell that is not there. */
@@ -20,7 +27,8 @@ export interface BulkRow {
   readonly lastName: string;
   /** Cents. */
   readonly maxPrice: number | null;
-  readonly isGift: boolean;
+  /** The plain fields of the order, as far as their cells say something. */
+  readonly plain: PlainInput;
   /** The cell of a column; empty where there is none. */
   cell(column: BulkColumn): string;
 }
@@ -52,10 +60,9 @@ export function readBulkRow(plan: ColumnPlan, cells: readonly string[]): BulkRow
   const [firstName, lastName] = readName(cell, refuse);
   for (const column of required) if (cell(column) === '') refuse(column, 'is missing');
   checkCountry(cell, refuse);
-  const isGift = readGift(cell, refuse);
-  if (cell('idempotency_key').length > limits.idempotencyKeyLength.max)
-    refuse('idempotency_key', `has more than ${limits.idempotencyKeyLength.max} characters`);
-  return { issues, productUrls, quantities, firstName, lastName, maxPrice, isGift, cell };
+  const plain = readPlain(cell, refuse);
+  checkLength('idempotency_key', limits.idempotencyKeyLength.max, cell, refuse);
+  return { issues, productUrls, quantities, firstName, lastName, maxPrice, plain, cell };
 }
 
 type Refuse = (column: BulkColumn, message: string) => void;
@@ -123,14 +130,45 @@ function checkCountry(cell: Cell, refuse: Refuse): void {
     refuse('postal_code', 'is not a US postal code: 5 digits, optionally a dash and 4 more');
 }
 
-function readGift(cell: Cell, refuse: Refuse): boolean {
-  const text = cell('is_gift').toLowerCase();
-  if (!yes.has(text) && !no.has(text)) refuse('is_gift', 'is neither true nor false');
-  const message = cell('gift_message');
-  if (message.length > limits.giftMessageLength.max)
-    refuse('gift_message', `has more than ${limits.giftMessageLength.max} characters`);
-  if (message !== '' && !yes.has(text)) refuse('gift_message', 'requires is_gift: true');
-  return yes.has(text);
+function readPlain(cell: Cell, refuse: Refuse): PlainInput {
+  const values: Record<string, string | number | true> = {};
+  for (const [column, field] of plainBulkFields) {
+    const value = plainValue(column, field, cell, refuse);
+    if (value !== undefined) values[column] = value;
+  }
+  // Each value has the type of its row: the compiler sees names and values only.
+  const plain = values as PlainInput;
+  if (plain.gift_message !== undefined && plain.is_gift !== true)
+    refuse('gift_message', 'requires is_gift: true');
+  return plain;
+}
+
+/** Undefined for a cell that says nothing, or no; what is wrong with one is refused. */
+function plainValue(
+  column: BulkColumn,
+  { type, min = 0, maxLength }: PlainOrderField,
+  cell: Cell,
+  refuse: Refuse,
+): string | number | true | undefined {
+  const text = cell(column);
+  if (type === 'boolean') {
+    const word = text.toLowerCase();
+    if (!yes.has(word) && !no.has(word)) refuse(column, 'is neither true nor false');
+    return yes.has(word) || undefined;
+  }
+  if (text === '') return undefined;
+  if (type === 'integer') {
+    if (!integer.test(text) || Number(text) < min) refuse(column, `is not a whole number from ${min}`);
+    return Number(text);
+  }
+  if (maxLength !== undefined) checkLength(column, maxLength, cell, refuse);
+  return text;
+}
+
+function checkLength(column: BulkColumn, max: number, cell: Cell, refuse: Refuse): void {
+  const text = cell(column);
+  // No text has more characters than UTF-16 units.
+  if (text.length > max && characterCount(text) > max) refuse(column, `has more than ${max} characters`);
 }
 
 /** The order that a row without issues asks for. */
@@ -159,10 +197,7 @@ export function orderOfRow(
     },
     max_price: row.maxPrice ?? 0,
     ...(given('idempotency_key') && { idempotency_key: cell('idempotency_key') }),
-    ...(given('retailer_credentials_id') && { retailer_credentials_id: cell('retailer_credentials_id') }),
-    ...(given('po_number') && { po_number: cell('po_number') }),
-    ...(row.isGift && { is_gift: true }),
-    ...(given('gift_message') && { gift_message: cell('gift_message') }),
+    ...row.plain,
     ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
   };
 }

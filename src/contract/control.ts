@@ -1,8 +1,8 @@
-/** What a trigger needs to be told besides its name. */
+/** What a trigger needs besides its name. */
 export type TriggerTarget = 'order' | 'account' | 'return' | 'code' | 'none';
 
 /**
- * What the sandbox can be told to make happen now, so that a script rehearses an outcome without waiting for it.
+ * What the sandbox can be made to do now, so that a script rehearses an outcome without waiting for it.
  * No part of the service: a control of the sandbox alone.
  */
 export const sandboxTriggers = {

@@ -16,7 +16,7 @@ const countryNames: Readonly<Record<string, string>> = {
   italia: 'IT',
 };
 
-/** Why a text is no country code, and which one is meant where that is known; undefined for one in its form. */
+/** Why a text is not a country code, and which one is meant where that is known; undefined for one in its form. */
 export function countryProblem(text: string): string | undefined {
   if (countryCodePattern.test(text)) return undefined;
   const name = text.trim().toLowerCase();

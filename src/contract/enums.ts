@@ -101,7 +101,7 @@ export const returnReasons = [
   'forced_cancellation',
   'other',
 ] as const;
-/** Reasons of the earlier version: read in answers, never sent. */
+/** Reasons of the earlier version: read in responses, never sent. */
 export const earlierReturnReasons = [
   'return.request_label',
   'nondelivery.not_delivered',

@@ -238,7 +238,7 @@ export const errorTypes = {
   retailer_unavailable: {
     group: 'retailer',
     observed: true,
-    hint: 'The retailer does not answer; order again later.',
+    hint: 'The retailer does not respond; order again later.',
   },
 } as const satisfies Record<string, TypeRow>;
 

@@ -1,11 +1,11 @@
 import { type ErrorCode, errorCodes } from './error-codes.ts';
-import type { Answer, Operation } from './operation.ts';
+import type { Operation, SuccessResponse } from './operation.ts';
 import { refusalCodes } from './refusals.ts';
 import type { SchemaName } from './schemas/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What an operation answers, by status: its success, every error that it names, and what any may come to. Pure. */
+/** What an operation returns, by status: its success, every error that it names, and what any may come to. Pure. */
 export function responses(name: string, operation: Operation): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(refusalCodes(operation))) {
@@ -15,7 +15,7 @@ export function responses(name: string, operation: Operation): Json {
   const refusals = [...byStatus].map(([status, named]) => [status, refusal(operation, status, named)]);
   const takesInput = operation.body || operation.query || operation.pathParameters;
   return {
-    [operation.answer.status]: success(name, operation),
+    [operation.response.status]: success(name, operation),
     ...Object.fromEntries(refusals),
     ...(takesInput && { 422: { description: 'validation error', content: content('HTTPValidationError') } }),
     default: { description: anyTime.join(', '), 'x-error-codes': anyTime, content: content('ErrorResponse') },
@@ -28,7 +28,7 @@ const schemaOf = (name: SchemaName): { readonly schema: Json } => ({
   schema: { $ref: `#/components/schemas/${name}` },
 });
 
-/** What any operation may answer: the service is busy, or has failed. */
+/** What any operation may return: the service is busy, or has failed. */
 const anyTime: readonly ErrorCode[] = [
   'rate_limit_exceeded',
   'internal_error',
@@ -49,19 +49,19 @@ function refusal({ auth }: Operation, status: number, codes: readonly ErrorCode[
   };
 }
 
-function success(name: string, { answer, auth }: Operation): Json {
-  const told = {
+function success(name: string, { response, auth }: Operation): Json {
+  const headers = {
     ...(auth === 'payment' && receipt),
     ...(name === 'agent.order.create' && temporaryKey),
   };
-  return { ...headersOf(told), ...successBody(answer) };
+  return { ...headersOf(headers), ...successBody(response) };
 }
 
-function successBody(answer: Answer): Json {
-  if (answer.type === 'none') return { description: 'done' };
-  if (answer.type === 'csv')
+function successBody(response: SuccessResponse): Json {
+  if (response.type === 'none') return { description: 'done' };
+  if (response.type === 'csv')
     return { description: 'CSV', content: { 'text/csv': { schema: { type: 'string' } } } };
-  return { description: answer.schema, content: content(answer.schema) };
+  return { description: response.schema, content: content(response.schema) };
 }
 
 /** Headers by name, with what they say. */
@@ -75,8 +75,8 @@ const challenge: Headers = { 'WWW-Authenticate': 'a challenge of the Payment sch
 const receipt: Headers = { 'Payment-Receipt': 'base64url of JSON: method, reference, status, timestamp' };
 const temporaryKey: Headers = { 'X-Api-Key': 'a temporary key that reads this one order' };
 
-const headersOf = (told: Headers): Json => {
-  const named = Object.entries(told).map(([header, description]) => [
+const headersOf = (headers: Headers): Json => {
+  const named = Object.entries(headers).map(([header, description]) => [
     header,
     { description, schema: { type: 'string' } },
   ]);

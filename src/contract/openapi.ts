@@ -138,7 +138,7 @@ const requestNames = new Set<string>(
   Object.values<Operation>(operations).flatMap(({ body }) => (body ? [body.schema] : [])),
 );
 
-/** A shape as JSON Schema. Requests are closed; answers are open, since the service may grow. Pure. */
+/** A shape as JSON Schema. Requests are closed; responses are open, since the service may grow. Pure. */
 export function shapeSchema(name: SchemaName): Json {
   const isRequest = requestNames.has(name);
   const { $schema: _, ...made } = z.toJSONSchema(schemas[name], {

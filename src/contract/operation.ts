@@ -35,16 +35,16 @@ export type ParameterRule =
   | { readonly together: readonly [string, string] }
   | { readonly exclusive: readonly [string, string] };
 
-/** `newId` is that of what was just made: an answer without one proves nothing. */
+/** `newId` is that of what was just made: a response without one proves nothing. */
 export type EssentialKind = 'id' | 'newId' | 'text' | 'number' | 'boolean' | 'object';
 
-/** The answer of an operation when it succeeds. */
-export type Answer =
+/** The response of an operation when it succeeds. */
+export type SuccessResponse =
   | {
       readonly status: 200 | 201;
       readonly type: 'json';
       readonly schema: SchemaName;
-      /** Fields without which, in their type, the answer is none of the service's. */
+      /** Fields without which, in their type, the response is none of the service's. */
       readonly essential?: Readonly<Record<string, EssentialKind>>;
       /** Where the records of a list stand, for paging. */
       readonly rows?: string;
@@ -73,12 +73,14 @@ export interface Operation {
     /** The fields that are read of a form, where one is taken too (RFC 8628). */
     readonly form?: readonly string[];
   };
-  readonly answer: Answer;
-  /** Codes it may answer with, beside those of `auth` and validation. */
+  readonly response: SuccessResponse;
+  /** Codes it may respond with, beside those of `auth` and validation. */
   readonly errors: readonly ErrorCode[];
   readonly retry: RetryPolicy;
   /** Whether it can move money, so that an unanswered request is in doubt. */
   readonly movesMoney?: true;
+  /** One intent makes one order, batch or return of it: it goes through the journal, whichever command sends it. */
+  readonly once?: true;
   /** Price of a call that is paid by challenge, in cents; for an order, added to `max_price`. */
   readonly challengeCents?: number;
   /** Whole operation known from watching the service only. */
@@ -93,7 +95,7 @@ type RuleOver<N extends string> =
   | { readonly exclusive: readonly [N, N] };
 
 /** Rows and essential fields are those of the shape. */
-type AnswerOf<A> = A extends { readonly schema: infer S extends SchemaName }
+type ResponseOf<A> = A extends { readonly schema: infer S extends SchemaName }
   ? {
       readonly rows?: keyof Shape<S>;
       readonly essential?: {
@@ -109,7 +111,7 @@ interface WellFormed<O extends Operation> {
     readonly [K in KeysIn<O, 'pathParameters'>]: K extends NamesIn<O['path']> ? Parameter : never;
   };
   readonly rules?: readonly RuleOver<KeysIn<O, 'query'>>[];
-  readonly answer: AnswerOf<O['answer']>;
+  readonly response: ResponseOf<O['response']>;
 }
 
 /**

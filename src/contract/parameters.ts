@@ -59,32 +59,39 @@ export function readParameters(
   return { values, issues: [...issues, ...brokenRules(rules, place, isGiven)] };
 }
 
-/** The parameters as who sends them is held to them: a list of values that grows is no bound. Pure. */
-export const forSending = (specs: Specs): Specs =>
+/**
+ * Checks typed values against the table and puts each in its one form on the wire: a date as a date-time, say. What is
+ * null is not sent, and no default is filled in. Pure; issues carry `loc` as in the 422 body.
+ */
+export function writeParameters(
+  specs: Specs,
+  rules: readonly ParameterRule[],
+  place: Place,
+  given: ParameterValues,
+): { pairs: [name: string, text: string][]; issues: ValidationIssue[] } {
+  const raw: Record<string, string[]> = {};
+  const unknown: ValidationIssue[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (Object.hasOwn(specs, name)) raw[name] = wireTexts(value);
+    else unknown.push({ loc: [place, name], msg: 'Unknown parameter', type: 'extra_forbidden' });
+  }
+  const { values, issues } = readParameters(forSending(specs), rules, place, raw);
+  const sent = Object.keys(raw).filter((name) => given[name] !== null);
+  const pairs = sent.flatMap((name) =>
+    wireTexts(values[name] ?? null).map((text): [string, string] => [name, text]),
+  );
+  return { pairs, issues: [...unknown, ...issues] };
+}
+
+/** The sender checks no value against a list that grows: the service may know more of them. */
+const forSending = (specs: Specs): Specs =>
   Object.fromEntries(
     Object.entries(specs).map(([name, { values, ...spec }]) => [
       name,
       values && !spec.grows ? { ...spec, values } : spec,
     ]),
   );
-
-/** Checks typed values against the table before they are sent. Pure. */
-export function checkParameters(
-  specs: Specs,
-  rules: readonly ParameterRule[],
-  place: Place,
-  values: ParameterValues,
-): ValidationIssue[] {
-  const raw: Record<string, string[]> = {};
-  const issues: ValidationIssue[] = [];
-  for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) continue;
-    if (!Object.hasOwn(specs, name)) {
-      issues.push({ loc: [place, name], msg: 'Unknown parameter', type: 'extra_forbidden' });
-    } else raw[name] = wireTexts(value);
-  }
-  return [...issues, ...readParameters(forSending(specs), rules, place, raw).issues];
-}
 
 /** A value's texts on the wire; an array is repeated. */
 export function wireTexts(value: ParameterValue): string[] {

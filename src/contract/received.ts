@@ -6,7 +6,7 @@ import type { SchemaName, Shape } from './schemas/index.ts';
 /** Types of what the service sent: its field names are known, its values are not. */
 
 type Table = typeof operations;
-type ResponseOf<N extends OperationName> = Table[N]['answer'];
+type ResponseOf<N extends OperationName> = Table[N]['response'];
 
 /** The keys that a shape declares, without those that a loose shape lets in. */
 type KeysOf<T> = keyof { [K in keyof T as string extends K ? never : number extends K ? never : K]: T[K] } &

@@ -37,8 +37,8 @@ export type OddId = keyof typeof oddIds;
 export const sandboxFaults: Readonly<Record<string, string>> = {
   refuse: 'drop the connection as it comes',
   'reset-before, reset-after': 'break the connection before the work, or after it is done',
-  'delay=2s': 'answer later',
-  truncate: 'do the work, send half of the answer',
+  'delay=2s': 'respond later',
+  truncate: 'do the work, send half of the response',
   '503, 503-after, 429=5s': "429 or 500 to 599 in the service's own error body; 429 with Retry-After",
   'html:504, html:504-after': "a gateway's page with a status from 200 to 599",
   'bare:403, bare:403-after': 'a status from 200 to 599 with no body',
@@ -46,10 +46,10 @@ export const sandboxFaults: Readonly<Record<string, string>> = {
     'a redirect, 300 to 399: to the same path, or after the work to what was made',
   normalise: 'spell fields of order records in other ways, chosen by the seed',
   'normalise:phone,zip': `exactly these, of ${Object.keys(normaliseSpellings).join(', ')}`,
-  'id:null': `an answer whose id is odd: ${Object.keys(oddIds).join(', ')}`,
+  'id:null': `a response whose id is odd: ${Object.keys(oddIds).join(', ')}`,
   'another-order': 'an order record that describes another order',
 };
 
 /** What may follow each, for the help. */
 export const faultGrammar =
-  'Then :20% for a share of the requests, then @/orders or @POST /orders/* for where. One fault falls on a request, the first that matches; what changes an answer (normalise, id, another-order) comes on top.';
+  'Then :20% for a share of the requests, then @/orders or @POST /orders/* for where. One fault falls on a request, the first that matches; what changes a response (normalise, id, another-order) comes on top.';

@@ -39,8 +39,8 @@ export function underBase(base: URL, pathAndQuery: string): URL {
 }
 
 /** A URL as it may be shown: without credentials, query and fragment, which may hold secrets. */
-export const toldUrl = (url: URL): string => `${toldOrigin(url)}${url.pathname}`;
+export const shownUrl = (url: URL): string => `${shownOrigin(url)}${url.pathname}`;
 
 /** `URL.origin` would be `null` for the embedded sandbox. */
-export const toldOrigin = ({ protocol, host }: URL): string =>
+export const shownOrigin = ({ protocol, host }: URL): string =>
   host === '' ? protocol : `${protocol}//${host}`;

@@ -3,16 +3,16 @@ import type { RetryPolicy } from '../contract/operation.ts';
 import { type AttemptResult, nextAttempt } from './retry.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { CutShort, Scope } from './scope.ts';
-import { type Answer, type SendOptions, send } from './send.ts';
+import { type SendOptions, type ServiceResponse, send } from './send.ts';
 import { TransportFailure, type WireRequest } from './transport/transport.ts';
 
 /** How a request ended after all its attempts. */
 export interface Attempted {
-  readonly answer?: Answer | undefined;
+  readonly response?: ServiceResponse | undefined;
   readonly failure?: TransportFailure | undefined;
   readonly cutShort?: CutShort | undefined;
   readonly attempts: number;
-  /** An attempt before the last one may have been acted on: it got no answer, or one that the service failed. */
+  /** An attempt before the last one may have been acted on: it got no response, or one that the service failed. */
   readonly earlierMayHaveActed: boolean;
   readonly retryAfterMs?: number | undefined;
 }
@@ -34,15 +34,15 @@ export async function sendWithRetries(request: WireRequest, options: AttemptOpti
   let earlierLimited = false;
   for (let attempts = 1; ; attempts += 1) {
     const ended = await attempt(request, options);
-    // What stands before a service may answer 429 after the work was done; only an answer to a later try tells.
+    // What stands before a service may return 429 after the work was done; only a response to a later attempt shows.
     if (ended.failure && earlierLimited) earlierMayHaveActed = true;
     const result = resultOf(ended);
     const all = { ...ended, attempts, earlierMayHaveActed, cutShort: scope.cutShort };
-    if (scope.cutShort || (ended.answer && !isFailed(ended.answer.status))) return all;
+    if (scope.cutShort || (ended.response && !isFailed(ended.response.status))) return all;
     const wait = nextAttempt(options, result, attempts, clock.monotonic(), options, options.random);
     if (wait === 'stop') return all;
     earlierMayHaveActed ||= mayHaveActed(result);
-    earlierLimited ||= ended.answer?.status === 429;
+    earlierLimited ||= ended.response?.status === 429;
     options.trace?.({ type: 'retry', attempt: attempts + 1, waitMs: wait });
     try {
       await clock.sleep(wait, scope.signal);
@@ -56,10 +56,10 @@ export async function sendWithRetries(request: WireRequest, options: AttemptOpti
 async function attempt(
   request: WireRequest,
   options: AttemptOptions,
-): Promise<Pick<Attempted, 'answer' | 'failure' | 'retryAfterMs'>> {
+): Promise<Pick<Attempted, 'response' | 'failure' | 'retryAfterMs'>> {
   try {
-    const answer = await send(request, options);
-    return { answer, retryAfterMs: readRetryAfter(answer.headers, options.clock.now()) };
+    const response = await send(request, options);
+    return { response, retryAfterMs: readRetryAfter(response.headers, options.clock.now()) };
   } catch (error) {
     if (error instanceof TransportFailure) return { failure: error };
     throw error;
@@ -67,16 +67,16 @@ async function attempt(
 }
 
 function resultOf({
-  answer,
+  response,
   failure,
   retryAfterMs,
-}: Pick<Attempted, 'answer' | 'failure' | 'retryAfterMs'>): AttemptResult {
-  if (answer) return { status: answer.status, retryAfterMs };
+}: Pick<Attempted, 'response' | 'failure' | 'retryAfterMs'>): AttemptResult {
+  if (response) return { status: response.status, retryAfterMs };
   return { sent: failure?.sent ?? 'unknown', isPermanent: failure?.isPermanent ?? true };
 }
 
 const isFailed = (status: number): boolean => status >= 400;
 
-/** A 5xx comes from a service that may have worked before it failed, or from a gateway that lost the answer. */
+/** A 5xx comes from a service that may have worked before it failed, or from a gateway that lost the response. */
 const mayHaveActed = (result: AttemptResult): boolean =>
   'status' in result ? result.status >= 500 : result.sent === 'unknown';

@@ -50,11 +50,11 @@ export type InputOf<N extends OperationName> = Part<'path', Field<Table[N], 'pat
   Part<'query', Field<Table[N], 'query'>> &
   BodyPart<Field<Table[N], 'body'>>;
 
-type Answering<T extends Operation['answer']['type']> = {
-  [N in OperationName]: Table[N]['answer']['type'] extends T ? N : never;
+type RespondingWith<T extends Operation['response']['type']> = {
+  [N in OperationName]: Table[N]['response']['type'] extends T ? N : never;
 }[OperationName];
 
-/** Operations whose answer is read whole. */
-export type CallName = Answering<'json' | 'none'>;
-/** Operations whose answer comes as a stream of any length. */
-export type StreamName = Answering<'csv'>;
+/** Operations whose response is read whole. */
+export type CallName = RespondingWith<'json' | 'none'>;
+/** Operations whose response comes as a stream of any length. */
+export type StreamName = RespondingWith<'csv'>;

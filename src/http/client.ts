@@ -22,11 +22,11 @@ export interface ClientOptions {
   readonly baseUrl: string;
   readonly legacyBaseUrl?: string | undefined;
   readonly credentials: KeySource;
-  /** For each call with all its attempts, ms; for what is streamed, until the answer begins, and each pause in it. */
+  /** For each call with all its attempts, ms; for what is streamed, until the response begins, and each pause in it. */
   readonly timeoutMs?: number | undefined;
   /** Called when the service has carried out a write. */
   readonly onWritten?: (() => void) | undefined;
-  /** Tries after the first one; without it what suits the operation. */
+  /** Attempts after the first one; without it what suits the operation. */
   readonly retries?: number | undefined;
   readonly clock: Clock;
   /** Ends every call. */
@@ -46,19 +46,20 @@ interface Head {
 }
 
 export type Called<B> = Head & { readonly body: B };
-/** Reading the chunks throws ErrandError where the answer breaks off. */
+/** Reading the chunks throws ErrandError where the response breaks off. */
 export type Streamed = Head & { readonly chunks: AsyncIterable<Uint8Array> };
 /** JSON is read whole; anything else comes in chunks. */
-export type RawAnswer = Head & ({ readonly json: unknown } | { readonly chunks: AsyncIterable<Uint8Array> });
+export type AnyResponse = Head &
+  ({ readonly json: unknown } | { readonly chunks: AsyncIterable<Uint8Array> });
 
 /** The service, typed by the table of operations. Every method throws ErrandError, UsageError before anything is sent. */
 export interface Client {
   /** The body is checked by the caller; parameters are checked here. */
   call<N extends CallName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Called<Received<N>>>;
-  /** An answer of any length, not kept in memory. */
+  /** A response of any length, not kept in memory. */
   stream<N extends StreamName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Streamed>;
   /** Any request, with the same retries and errors. */
-  raw(request: RawRequest, options?: CallOptions): Promise<RawAnswer>;
+  raw(request: RawRequest, options?: CallOptions): Promise<AnyResponse>;
   /** A signed link of the service: no credential goes with it, wherever it leads. */
   download(url: string, options?: CallOptions): Promise<Streamed>;
   close(): Promise<void>;
@@ -121,7 +122,7 @@ export function createClient(options: ClientOptions): Client {
     },
     async raw(request, more) {
       const performed = await send(prepareRaw(service, request), (headers) => !isJson(headers), more);
-      const { stream, bytes } = performed.answer;
+      const { stream, bytes } = performed.response;
       return { ...headOf(performed), ...(stream ? { chunks: stream } : wholeOf(bytes)) };
     },
     async download(url, more) {
@@ -131,7 +132,10 @@ export function createClient(options: ClientOptions): Client {
         follow: 'anywhere',
         isForeign: (link) => isForeign(link, service),
       });
-      return { ...headOf(performed), chunks: performed.answer.stream ?? oneChunk(performed.answer.bytes) };
+      return {
+        ...headOf(performed),
+        chunks: performed.response.stream ?? oneChunk(performed.response.bytes),
+      };
     },
     close: () => transport.close(),
   };
@@ -139,18 +143,18 @@ export function createClient(options: ClientOptions): Client {
 
 const noBytes = new Uint8Array();
 
-function headOf({ answer: { status, headers }, ended: { attempts } }: Performed): Head {
+function headOf({ response: { status, headers }, ended: { attempts } }: Performed): Head {
   return { status, headers, requestId: headerText(headers, 'x-request-id'), attempts };
 }
 
-function goodBody(operation: Operation, request: Prepared, { answer, ended }: Performed): unknown {
-  const { body, problem } = readGoodResponse(operation, answer);
+function goodBody(operation: Operation, request: Prepared, { response, ended }: Performed): unknown {
+  const { body, problem } = readGoodResponse(operation, response);
   if (problem !== undefined) throw unreadable(request, ended, problem);
   return body;
 }
 
 function streamOf(operation: Operation, request: Prepared, performed: Performed): AsyncIterable<Uint8Array> {
-  const { stream } = performed.answer;
+  const { stream } = performed.response;
   if (stream) return stream;
   goodBody(operation, request, performed);
   throw unreadable(request, performed.ended, "JSON, not the service's CSV");

@@ -13,7 +13,7 @@ export interface KeyRequest {
   readonly isOptional: boolean;
 }
 
-/** Gives the key of a request; undefined where it has none for it. Asked once for each request that needs one. */
+/** Gives the key of a request; undefined where it has none for it. Called once for each request that needs one. */
 export type KeySource = (request: KeyRequest) => string | undefined | Promise<string | undefined>;
 
 /** The first of several sources that has a key. */

@@ -54,7 +54,7 @@ const escapedJson = (value: unknown): string =>
     ).join(''),
   );
 
-/** Text for `printf %b`: each byte that is no plain ASCII, and the backslash, in octal. */
+/** Text for `printf %b`: each byte that is not plain ASCII, and the backslash, in octal. */
 const octal = (text: string): string =>
   Array.from(Buffer.from(text), (byte) =>
     byte >= 0x20 && byte < 0x7f && byte !== 0x5c

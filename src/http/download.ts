@@ -12,7 +12,7 @@ export function isForeign(link: URL, { base, legacyBase }: Pick<Service, 'base' 
 
 /**
  * The request for a signed link (a return label): the link is the permission, so no credential goes with it.
- * @throws UnavailableError for a link that is no web address, or plain http to another machine.
+ * @throws UnavailableError for a link that is not a web address, or plain http to another machine.
  */
 export function downloadRequest(
   link: string,
@@ -21,7 +21,7 @@ export function downloadRequest(
 ): Prepared {
   const url = URL.canParse(link) ? new URL(link) : undefined;
   if (!url || !isSafeToSend(url, allowPlainHttp) || url.username !== '' || url.password !== '') {
-    throw new UnavailableError('the service gave a link that is no https address', { retryable: false });
+    throw new UnavailableError('the service sent a link that is not an https address', { retryable: false });
   }
   return {
     method: 'GET',

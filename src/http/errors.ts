@@ -1,8 +1,9 @@
+import type { ValidationIssue } from '../contract/validation.ts';
 import { ErrandError, type ErrorCategory, type ErrorFacts } from '../errors.ts';
 import type { PaymentChallenge } from './payment-challenge.ts';
 import type { WireHeaders } from './transport/transport.ts';
 
-/** The service answered and refused, or failed: its code, status and details are in the facts. */
+/** The service refused the request, or failed: its code, status and details are in the facts. */
 export class ServiceError extends ErrandError {
   override readonly name: string = 'ServiceError';
   readonly #headers: WireHeaders;
@@ -12,7 +13,7 @@ export class ServiceError extends ErrandError {
     this.#headers = headers;
   }
 
-  /** Of the answer. They may hold secrets, so they are no part of what is shown of an error. */
+  /** Of the response. They may hold secrets, so they are no part of what is shown of an error. */
   get headers(): WireHeaders {
     return this.#headers;
   }
@@ -34,13 +35,24 @@ export class PaymentRequiredError extends ServiceError {
   }
 }
 
+const mostIssues = 10;
+
 /** The service refused the input (422): the message lists the places and what is wrong there. */
 export class ValidationError extends ErrandError {
   override readonly name = 'ValidationError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('usage', message, facts);
+  readonly issues: readonly ValidationIssue[];
+
+  /** @param describe says one issue, its place first; as the service names it where none is given. */
+  constructor(issues: readonly ValidationIssue[], facts: ErrorFacts, describe = issueText) {
+    const more = issues.length > mostIssues ? `; and ${issues.length - mostIssues} more` : '';
+    const listed = issues.slice(0, mostIssues).map(describe);
+    super('usage', `the service refused the input: ${listed.join('; ')}${more}`, facts);
+    this.issues = issues;
   }
 }
+
+const issueText = ({ loc, msg }: ValidationIssue): string =>
+  loc.length > 0 ? `${loc.join('.')}: ${msg}` : msg;
 
 /** No key, where the operation needs one; nothing was sent. */
 export class MissingKeyError extends ErrandError {
@@ -50,7 +62,7 @@ export class MissingKeyError extends ErrandError {
   }
 }
 
-/** The service cannot be reached, or what answers is not the service. */
+/** The service cannot be reached, or what responds is not the service. */
 export class UnavailableError extends ErrandError {
   override readonly name: string = 'UnavailableError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -58,7 +70,7 @@ export class UnavailableError extends ErrandError {
   }
 }
 
-/** `--timeout` passed before an answer came. */
+/** `--timeout` passed before a response came. */
 export class DeadlineError extends UnavailableError {
   override readonly name = 'DeadlineError';
 }

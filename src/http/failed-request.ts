@@ -18,7 +18,7 @@ export function failureOf(request: Prepared, ended: Attempted, circumstances: Ci
   const failure = ended.cutShort
     ? deadline(request, facts, circumstances)
     : lastFailure(request, ended, facts);
-  // `already_exists` answers the doubt: the order is there, whichever attempt made it.
+  // `already_exists` settles the doubt: the order is there, whichever attempt made it.
   if (facts.outcome !== 'unknown' || !request.movesMoney || failure.facts.code === 'already_exists')
     return failure;
   return inDoubt(request, reasonOf(ended, failure, circumstances), failure.facts);
@@ -27,8 +27,8 @@ export function failureOf(request: Prepared, ended: Attempted, circumstances: Ci
 /** A good status with a body that is not the service's: for what moves money nobody knows what it did. Pure. */
 export function unreadable(request: Prepared, ended: Attempted, what: string): ErrandError {
   const facts = { ...factsOf(request, ended), retryable: false };
-  if (request.movesMoney) return inDoubt(request, `it answered ${what}`, facts);
-  return new UnavailableError(`${requestLine(request)} answered ${what}`, {
+  if (request.movesMoney) return inDoubt(request, `it returned ${what}`, facts);
+  return new UnavailableError(`${requestLine(request)} returned ${what}`, {
     ...facts,
     outcome: request.retry === 'safe' ? undefined : 'unknown',
     hint: 'Is the base URL right? `errand auth status` shows which one is used.',
@@ -39,11 +39,11 @@ function factsOf(
   request: Prepared,
   ended: Attempted,
 ): ErrorFacts & { readonly outcome: Outcome | undefined } {
-  const { answer, attempts, retryAfterMs, failure } = ended;
+  const { response, attempts, retryAfterMs, failure } = ended;
   const outcome = outcomeOf(request, ended);
   return {
-    status: answer?.status,
-    requestId: answer && headerText(answer.headers, 'x-request-id')?.slice(0, 200),
+    status: response?.status,
+    requestId: response && headerText(response.headers, 'x-request-id')?.slice(0, 200),
     attempts,
     retryAfterMs,
     outcome,
@@ -52,22 +52,22 @@ function factsOf(
   };
 }
 
-/** What became of the request, over all attempts; of a read that got no answer there is nothing to tell. */
+/** What became of the request, over all attempts; of a read that got no response there is nothing to report. */
 function outcomeOf(request: Prepared, ended: Attempted): Outcome | undefined {
   if (lastMayHaveActed(request, ended) || ended.earlierMayHaveActed)
     return request.retry === 'safe' ? undefined : 'unknown';
-  return ended.answer ? 'rejected' : 'not_sent';
+  return ended.response ? 'rejected' : 'not_sent';
 }
 
 /** Where money moves, only the service's own refusal proves that nothing was done. */
-function lastMayHaveActed(request: Prepared, { answer, failure }: Attempted): boolean {
-  if (!answer) return failure?.sent !== 'not_sent';
-  return answer.status >= 500 || (request.movesMoney && !isProvenRefusal(request, answer));
+function lastMayHaveActed(request: Prepared, { response, failure }: Attempted): boolean {
+  if (!response) return failure?.sent !== 'not_sent';
+  return response.status >= 500 || (request.movesMoney && !isProvenRefusal(request, response));
 }
 
-function lastFailure(request: Prepared, { answer, failure }: Attempted, facts: ErrorFacts): ErrandError {
-  if (answer) return refusalOf(request, answer, facts);
-  return new UnavailableError(`${requestLine(request)} failed: ${failure?.message ?? 'no answer came'}`, {
+function lastFailure(request: Prepared, { response, failure }: Attempted, facts: ErrorFacts): ErrandError {
+  if (response) return refusalOf(request, response, facts);
+  return new UnavailableError(`${requestLine(request)} failed: ${failure?.message ?? 'no response came'}`, {
     ...facts,
     hint: failure?.hint ?? (request.isLink ? linkHint : unreachableHint),
   });
@@ -77,7 +77,7 @@ const unreachableHint = 'Check the network and the base URL; `errand auth status
 const linkHint = 'The service gave this link; your key and the base URL are fine. Try again later.';
 
 function deadline(request: Prepared, facts: ErrorFacts, { timeoutMs }: Circumstances): ErrandError {
-  return new DeadlineError(`${requestLine(request)} got no answer within ${seconds(timeoutMs)}`, {
+  return new DeadlineError(`${requestLine(request)} got no response within ${seconds(timeoutMs)}`, {
     ...facts,
     hint: 'A longer --timeout waits longer.',
   });
@@ -103,10 +103,10 @@ function reasonOf(
   error: ErrandError,
   { timeoutMs }: Circumstances,
 ): string {
-  if (cutShort) return `no answer came within ${seconds(timeoutMs)}`;
+  if (cutShort) return `no response came within ${seconds(timeoutMs)}`;
   if (failure) return failure.message;
   return earlierMayHaveActed
-    ? `an earlier attempt got no answer, and this one: ${error.message}`
+    ? `an earlier attempt got no response, and this one: ${error.message}`
     : error.message;
 }
 

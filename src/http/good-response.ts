@@ -3,7 +3,7 @@ import { idPattern, uuidPattern } from '../contract/limits.ts';
 import type { EssentialKind, Operation, Surface } from '../contract/operation.ts';
 import { redactor } from '../redact/redactor.ts';
 import { parseJson } from './read-body.ts';
-import type { Answer } from './send.ts';
+import type { ServiceResponse } from './send.ts';
 import { isHtml } from './service-error.ts';
 
 type Read =
@@ -16,20 +16,20 @@ type Read =
  * @returns the body, or what came in its place, in words.
  */
 export function readGoodResponse(
-  { answer, surface }: Pick<Operation, 'answer' | 'surface'>,
-  given: Answer,
+  { response, surface }: Pick<Operation, 'response' | 'surface'>,
+  given: ServiceResponse,
 ): Read {
   if (isHtml(given)) return { problem: "HTML, not the service's JSON" };
-  if (answer.type !== 'json') return { body: undefined };
+  if (response.type !== 'json') return { body: undefined };
   if (given.bytes.byteLength === 0) return { problem: `${given.status} with an empty body` };
   const body = parseJson(given.bytes);
   if (body === undefined) return { problem: 'text that is not JSON' };
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { problem: "JSON that is not the service's: no object" };
   }
-  if (answer.rows !== undefined && !Array.isArray(own(body, answer.rows)))
-    return { problem: `JSON that is not the service's: it has no ${answer.rows}` };
-  const wrong = Object.entries(answer.essential ?? {}).find(
+  if (response.rows !== undefined && !Array.isArray(own(body, response.rows)))
+    return { problem: `JSON that is not the service's: it has no ${response.rows}` };
+  const wrong = Object.entries(response.essential ?? {}).find(
     ([name, kind]) => !isOfKind[kind](own(body, name), surface),
   );
   if (!wrong) return { body };

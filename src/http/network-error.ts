@@ -10,11 +10,11 @@ const meanings: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'the network cannot be reached',
   ETIMEDOUT: 'connecting took too long',
   UND_ERR_CONNECT_TIMEOUT: 'connecting took too long',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer came in time',
-  UND_ERR_BODY_TIMEOUT: 'the answer stopped half-way',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer broke off before its end',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was whole',
+  UND_ERR_HEADERS_TIMEOUT: 'no response came in time',
+  UND_ERR_BODY_TIMEOUT: 'the response stopped half-way',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the response are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the response broke off before its end',
+  UND_ERR_SOCKET: 'the connection was closed before the response was whole',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',
   EPROTO: 'the TLS handshake failed; does this port speak https?',
@@ -40,14 +40,14 @@ export function networkFailure(error: unknown, sent: Sent): TransportFailure {
 function inWords(code: string, error: unknown): string {
   const known = meanings[code];
   if (known !== undefined) return known;
-  if (error instanceof Error && error.name === 'HTTPParserError') return 'the answer is not HTTP';
+  if (error instanceof Error && error.name === 'HTTPParserError') return 'the response is not HTTP';
   if (code.startsWith('ERR_SSL_')) return 'the TLS handshake failed; does this port speak https?';
   if (certificateCodes.test(code)) return `its certificate was refused (${code})`;
   const message = error instanceof Error ? error.message : String(error);
   return message === '' ? code || 'the connection failed' : message;
 }
 
-/** The most telling code of an error, of its causes, or of the first of several tries to connect. */
+/** The most telling code of an error, of its causes, or of the first of several attempts to connect. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const own = 'code' in error && typeof error.code === 'string' ? error.code : '';

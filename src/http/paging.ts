@@ -18,9 +18,9 @@ export interface Page<R = JsonObject> {
 }
 
 export interface PageOptions {
-  /** Every page to the end; else only the one that was asked for. */
+  /** Every page to the end; else only the requested one. */
   readonly all: boolean;
-  /** Rows asked for at a time; without it the query's `limit`, else the most the service gives at once. */
+  /** Rows requested at a time; without it the query's `limit`, else the most the service gives at once. */
   readonly pageSize?: number | undefined;
   /** When all pages must have come. */
   readonly deadline?: Deadline | undefined;
@@ -32,11 +32,11 @@ type Read = (offset: number) => Promise<Page>;
 interface PagedSource {
   /** As messages name it. */
   readonly title: string;
-  /** What the pages are asked for by: how many rows to skip, the number that `next_page` gives, or nothing. */
+  /** What the pages are requested by: how many rows to skip, the number that `next_page` gives, or nothing. */
   readonly by: 'offset' | 'page' | 'none';
   /** The most rows that it gives at once, where that is known. */
   readonly largest?: number | undefined;
-  /** Field with the records; without it the only list in the answer, or the answer itself. */
+  /** Field with the records; without it the only list in the response, or the response itself. */
   readonly rows?: string | undefined;
   ask(paged: ParameterValues, signal: AbortSignal): Promise<unknown>;
 }
@@ -65,10 +65,10 @@ export async function* pages<N extends CallName>(
 }
 
 /** How the table says that an operation is paged. */
-export const pagingOf = ({ query, answer }: Operation): Omit<PagedSource, 'title' | 'ask'> => ({
+export const pagingOf = ({ query, response }: Operation): Omit<PagedSource, 'title' | 'ask'> => ({
   by: query?.offset !== undefined ? 'offset' : query?.page !== undefined ? 'page' : 'none',
   largest: query?.limit?.max,
-  rows: answer.type === 'json' ? answer.rows : undefined,
+  rows: response.type === 'json' ? response.rows : undefined,
 });
 
 /**
@@ -79,13 +79,13 @@ export const pagingOf = ({ query, answer }: Operation): Omit<PagedSource, 'title
 export async function* pagesFrom(
   { title, by, largest, rows, ask }: PagedSource,
   {
-    limit: asked,
+    limit: requested,
     offset: first = 0,
   }: { readonly limit?: number | undefined; readonly offset?: number | undefined },
   { all, pageSize, deadline }: PageOptions,
 ): AsyncGenerator<Page> {
   const leaving = new AbortController();
-  const limit = pageSize ?? asked ?? (all ? largest : undefined);
+  const limit = pageSize ?? requested ?? (all ? largest : undefined);
   const page = async (paged: ParameterValues): Promise<Page> =>
     pageOf(await ask(paged, leaving.signal), rows);
   const read: Read = (offset) =>
@@ -148,7 +148,7 @@ async function* everyPage(
     before = new Set(page.rows.map(identity));
     const end = next.offset + page.rows.length;
     if (!isLast(page, end, limit)) {
-      // After a page that is shorter than was asked for, the next begins earlier than was thought.
+      // After a page that is shorter than was requested, the next begins earlier than was thought.
       if (ahead[0]?.offset !== end) ahead = [begin(end)];
       const after = end + page.rows.length;
       if (page.total !== undefined && after < page.total) ahead.push(begin(after));
@@ -165,7 +165,7 @@ async function* everyPage(
   }
 }
 
-/** Lets a request leave before the rows that are here are worked at, which may take as long as its answer. */
+/** Lets a request leave before the rows that are here are worked at, which may take as long as its response. */
 const onItsWay = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 /** A page may be short or empty while another follows: `next_page` alone says. */
@@ -191,7 +191,7 @@ async function* everyNumberedPage(
   }
 }
 
-/** A total counts more than a short page: the service may give fewer rows than it was asked for. */
+/** A total counts more than a short page: the service may give fewer rows than were requested. */
 function isLast({ rows, total }: Page, end: number, limit: number | undefined): boolean {
   if (rows.length === 0) return true;
   if (total !== undefined) return end >= total;
@@ -205,7 +205,7 @@ const pageOf = (body: unknown, name: string | undefined): Page => ({
 });
 
 /**
- * The records of a list's answer: the field that is named, else the answer itself or the only list in it.
+ * The records of a list's response: the field that is named, else the response itself or the only list in it.
  * @returns undefined where there is none.
  */
 export function rowsIn(body: unknown, name: string | undefined): readonly unknown[] | undefined {

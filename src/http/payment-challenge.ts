@@ -27,7 +27,7 @@ const longestRequest = 16 * 1024;
 const longestText = 2000;
 const methodName = /^[a-z][a-z0-9:_-]{0,63}$/;
 
-/** The payment challenges of a 402 answer, in their order; what cannot be read, or paid by a header of its own, is left out. */
+/** The payment challenges of a 402 response, in their order; what cannot be read, or paid by a header of its own, is left out. */
 export function readPaymentChallenges(headers: WireHeaders): PaymentChallenge[] {
   const given = headers['www-authenticate'] ?? [];
   const lines = typeof given === 'string' ? [given] : given;

@@ -50,7 +50,7 @@ export function readCredential(
   if (!fields) return { problem: 'neither JSON nor base64url of it' };
   const { challenge: paid, payload, source } = fields;
   if (payload === undefined) return { problem: 'a credential without a payload' };
-  if (source !== undefined && typeof source !== 'string') return { problem: 'a source that is no text' };
+  if (source !== undefined && typeof source !== 'string') return { problem: 'a source that is not text' };
   if (paid !== undefined && Object(paid).id !== challenge.id) {
     return { problem: 'a credential for another challenge' };
   }
@@ -60,7 +60,7 @@ export function readCredential(
     : { credential };
 }
 
-/** The receipt and the temporary key of an answer. */
+/** The receipt and the temporary key of a response. */
 export function readGrant(headers: WireHeaders): Grant {
   const apiKey = headerText(headers, 'x-api-key');
   return {

@@ -6,7 +6,7 @@ import { UnavailableError } from './errors.ts';
 import { failureOf } from './failed-request.ts';
 import { type Prepared, requestLine } from './request.ts';
 import { Scope } from './scope.ts';
-import type { Answer, SendOptions } from './send.ts';
+import type { SendOptions, ServiceResponse } from './send.ts';
 import type { Trace } from './trace.ts';
 import { type Transport, TransportFailure } from './transport/transport.ts';
 
@@ -15,7 +15,7 @@ export interface Connection {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** For one call with all its attempts; for what is streamed, until the answer begins, and each pause within it. */
+  /** For one call with all its attempts; for what is streamed, until the response begins, and each pause within it. */
   readonly timeoutMs: number | undefined;
   readonly retries: number | undefined;
   readonly random: () => number;
@@ -31,14 +31,14 @@ export interface CallOptions {
 }
 
 export interface Performed {
-  readonly answer: Answer;
+  readonly response: ServiceResponse;
   readonly ended: Attempted;
 }
 
 type Handling = Pick<SendOptions, 'streams' | 'follow' | 'isForeign'> & CallOptions;
 
 /**
- * Sends a request with its retries and reads its answer, or the beginning of it where it is to be streamed.
+ * Sends a request with its retries and reads its response, or the beginning of it where it is to be streamed.
  * @throws ErrandError for everything but a 2xx.
  */
 export async function perform(
@@ -53,7 +53,7 @@ export async function perform(
   const headers =
     credential === undefined ? request.headers : { ...request.headers, authorization: credential };
   const { method, url, body, retry } = request;
-  // Whatever answers may repeat the request.
+  // Whatever responds may repeat the request.
   redactor.remember(secretsSent({ url, headers, body }));
   let isStreaming = false;
   try {
@@ -61,12 +61,16 @@ export async function perform(
       { method, url, headers, body, signal: scope.signal },
       { ...connection, ...handling, now: () => performance.now(), retry, deadline, scope },
     );
-    const { answer } = ended;
-    if (!answer || answer.status >= 300) throw failureOf(request, ended, { timeoutMs, reason: scope.reason });
-    if (answer.stream === undefined) return { answer, ended };
+    const { response } = ended;
+    if (!response || response.status >= 300)
+      throw failureOf(request, ended, { timeoutMs, reason: scope.reason });
+    if (response.stream === undefined) return { response, ended };
     isStreaming = true;
     scope.liftDeadline();
-    return { answer: { ...answer, stream: watched(answer.stream, request, ended, scope, timeoutMs) }, ended };
+    return {
+      response: { ...response, stream: watched(response.stream, request, ended, scope, timeoutMs) },
+      ended,
+    };
   } finally {
     if (!isStreaming) scope.close();
   }
@@ -95,12 +99,12 @@ async function* watched(
     if (scope.cutShort === 'interrupted') {
       throw failureOf(
         request,
-        { ...ended, answer: undefined, failure: error, cutShort: scope.cutShort },
+        { ...ended, response: undefined, failure: error, cutShort: scope.cutShort },
         { timeoutMs, reason: scope.reason },
       );
     }
     const why = scope.cutShort ? `nothing more came within ${(timeoutMs ?? 0) / 1000}s` : error.message;
-    throw new UnavailableError(`the answer to ${requestLine(request)} broke off: ${why}`, {
+    throw new UnavailableError(`the response to ${requestLine(request)} broke off: ${why}`, {
       attempts: ended.attempts,
       retryable: true,
       cause: error,

@@ -11,7 +11,7 @@ export interface ProxySettings {
 
 /**
  * The proxy for a URL, if any. Loopback is never reached through one. Pure.
- * @throws UsageError for a proxy that is no http or https URL.
+ * @throws UsageError for a proxy that is not an http or https URL.
  */
 export function proxyFor(url: URL, proxies: ProxySettings): URL | undefined {
   const text = url.protocol === 'https:' ? proxies.https : proxies.http;

@@ -35,7 +35,7 @@ export function prepareRaw(
   const path = plainPath(given);
   const verb = method.toUpperCase();
   if (!/^[A-Z]{1,20}$/.test(verb) || verb === 'CONNECT' || verb === 'TRACE')
-    throw new UsageError(`"${method}" is no HTTP method`);
+    throw new UsageError(`"${method}" is not an HTTP method`);
   const url = addressOf(service, surface, path, query);
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const operation = operationOf({ method, path, surface });
@@ -45,7 +45,7 @@ export function prepareRaw(
     method: verb,
     url,
     headers: {
-      accept: operation?.answer.type === 'csv' ? 'text/csv' : 'application/json',
+      accept: operation?.response.type === 'csv' ? 'text/csv' : 'application/json',
       'user-agent': service.userAgent,
       ...(bytes && { 'content-type': 'application/json' }),
       ...own,
@@ -91,8 +91,14 @@ export function operationOf({
   return found.sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0];
 }
 
+/** What stands in a path in the place of the parameters of its operation, as it is written there. Pure. */
+export const pathParametersOf = (
+  { path: template }: Pick<Operation, 'path'>,
+  path: string,
+): Readonly<Record<string, string>> => ({ ...pattern(template).exec(plainPath(path))?.groups });
+
 const pattern = (template: string): RegExp =>
-  new RegExp(`^${template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}/?$`);
+  new RegExp(`^${template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}/?$`);
 
 /** Of an unknown path the credential of its surface. */
 const defaultAuth = { current: 'bearer', legacy: 'basic' } as const satisfies Record<
@@ -108,7 +114,7 @@ function addressOf(
 ): URL {
   if (!/^\/(?!\/)[^\s#\\]*$/.test(path)) {
     throw new UsageError(
-      `the path "${path}" is none; it begins with one "/" and stands under the base URL: /orders?limit=5`,
+      `the path "${path}" is not valid; it begins with one "/" and stands under the base URL: /orders?limit=5`,
     );
   }
   const base = baseOf(service, surface);

@@ -1,6 +1,6 @@
 import { TransportFailure } from './transport/transport.ts';
 
-/** Bytes of a JSON answer, decompressed. */
+/** Bytes of a JSON response, decompressed. */
 export const longestJson = 64 * 1024 * 1024;
 /** Bytes of an error's body that are looked at. */
 const longestError = 256 * 1024;
@@ -13,7 +13,7 @@ export async function readWhole(body: AsyncIterable<Uint8Array>, limit: number):
   for await (const piece of body) {
     length += piece.byteLength;
     if (length > limit) {
-      throw new TransportFailure('unknown', `the answer is larger than ${limit / 1024 / 1024} MB`, {
+      throw new TransportFailure('unknown', `the response is larger than ${limit / 1024 / 1024} MB`, {
         isPermanent: true,
       });
     }
@@ -48,12 +48,12 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
-    // Not JSON: the caller says whose answer it was.
+    // Not JSON: the caller says whose response it was.
     return undefined;
   }
 }
 
-/** Every answer is walked through byte by byte, so this is kept to what V8 runs fast. */
+/** Every response is walked through byte by byte, so this is kept to what V8 runs fast. */
 function isTooDeep(bytes: Uint8Array): boolean {
   const end = bytes.length;
   let depth = 0;

@@ -44,7 +44,7 @@ export function readTarget(
     throw new UsageError(`the path is missing: errand api ${first.toUpperCase()} PATH`);
   }
   if (second !== undefined && !methodWord.test(first)) {
-    throw new UsageError(`"${first}" is no HTTP method; the method comes first, then the path`);
+    throw new UsageError(`"${first}" is not an HTTP method; the method comes first, then the path`);
   }
   const method = second === undefined ? (sends ? 'POST' : 'GET') : first.toUpperCase();
   const word = second ?? first;

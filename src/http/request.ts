@@ -1,15 +1,9 @@
 import type { ErrorCode } from '../contract/error-codes.ts';
 import type { Auth, Operation, RetryPolicy, Surface } from '../contract/operation.ts';
-import {
-  checkParameters,
-  forSending,
-  type ParameterValues,
-  readParameters,
-  wireTexts,
-} from '../contract/parameters.ts';
+import { type ParameterValues, wireTexts, writeParameters } from '../contract/parameters.ts';
 import { refusalCodes } from '../contract/refusals.ts';
 import { UsageError } from '../errors.ts';
-import { toldOrigin, toldUrl, underBase } from './address.ts';
+import { shownOrigin, shownUrl, underBase } from './address.ts';
 
 /** The service as the settings name it. */
 export interface Service {
@@ -54,20 +48,21 @@ export function prepare(
   { path = {}, query = {}, body }: Input,
 ): Prepared {
   const { pathParameters = {}, query: querySpecs = {}, rules = [], auth, method } = operation;
-  const issues = [
-    ...checkParameters(pathParameters, [], 'path', path),
-    ...checkParameters(querySpecs, rules, 'query', query),
-  ];
+  const inPath = writeParameters(pathParameters, [], 'path', path);
+  const inQuery = writeParameters(querySpecs, rules, 'query', query);
+  const issues = [...inPath.issues, ...inQuery.issues];
   if (issues.length > 0) {
     const messages = issues.slice(0, mostIssues).map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
     throw new UsageError(messages.join('; '), { code: 'validation_error', details: issues });
   }
-  const pathAndQuery = `${fillPath(operation.path, path)}${queryText(operation, query)}`;
+  const filled = fillPath(operation.path, path);
+  const pathAndQuery =
+    inQuery.pairs.length === 0 ? filled : `${filled}?${new URLSearchParams(inQuery.pairs)}`;
   return {
     method,
     url: underBase(baseOf(service, operation.surface), pathAndQuery),
     headers: {
-      accept: operation.answer.type === 'csv' ? 'text/csv' : 'application/json',
+      accept: operation.response.type === 'csv' ? 'text/csv' : 'application/json',
       'user-agent': service.userAgent,
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
@@ -103,26 +98,13 @@ export const unpaid = (request: Prepared): Prepared => ({ ...request, retry: 'sa
 
 /** The request as messages name it: `POST https://host/orders`. */
 export const requestLine = ({ method, url, isLink }: Pick<Prepared, 'method' | 'url' | 'isLink'>): string =>
-  isLink ? `the download from ${toldOrigin(url)}` : `${method} ${toldUrl(url)}`;
+  isLink ? `the download from ${shownOrigin(url)}` : `${method} ${shownUrl(url)}`;
 
 function fillPath(template: string, values: ParameterValues): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const [text = ''] = wireTexts(values[name] ?? null);
     // A URL takes these for steps through the path, escaped or not.
-    if (text === '.' || text === '..') throw new UsageError(`${name}: "${text}" is no id`);
+    if (text === '.' || text === '..') throw new UsageError(`${name}: "${text}" is not a valid id`);
     return encodeURIComponent(text);
   });
-}
-
-/** Only what was given is sent, each value in its one form: a date as a date-time, say. */
-function queryText({ query: specs = {}, rules = [] }: Operation, given: ParameterValues): string {
-  const raw: Record<string, string[]> = {};
-  for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined && value !== null) raw[name] = wireTexts(value);
-  }
-  const { values } = readParameters(forSending(specs), rules, 'query', raw);
-  const pairs = Object.keys(raw).flatMap((name) =>
-    wireTexts(values[name] ?? null).map((text): [string, string] => [name, text]),
-  );
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
 }

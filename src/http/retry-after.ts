@@ -2,7 +2,7 @@ import { headerText, type WireHeaders } from './transport/transport.ts';
 
 /**
  * How long the service asks to wait, in ms, from `Retry-After` in seconds or as an HTTP date; undefined where it does
- * not say. A date is measured against the answer's own `Date`, so that a wrong clock here does no harm. Pure.
+ * not say. A date is measured against the response's own `Date`, so that a wrong clock here does no harm. Pure.
  */
 export function readRetryAfter(headers: WireHeaders, now: number): number | undefined {
   const text = headerText(headers, 'retry-after')?.trim();

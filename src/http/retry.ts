@@ -2,13 +2,13 @@ import type { RetryPolicy } from '../contract/operation.ts';
 import { backoffMs, requestBackoff } from '../wait/backoff.ts';
 import type { Sent } from './transport/transport.ts';
 
-/** How one attempt ended: with an answer, or without one. */
+/** How one attempt ended: with a response, or without one. */
 export type AttemptResult =
   | { readonly status: number; readonly retryAfterMs?: number | undefined }
   | { readonly sent: Sent; readonly isPermanent: boolean };
 
 export interface RetryOptions {
-  /** Tries after the first one; without it the policy's own number. */
+  /** Attempts after the first one; without it the policy's own number. */
   readonly retries?: number | undefined;
   /** When all must be over, ms of the clock that `now` is of. */
   readonly deadline?: number | undefined;
@@ -49,5 +49,5 @@ function mayRetry(retry: RetryPolicy, result: AttemptResult): boolean {
   return retry !== 'never' || result.sent === 'not_sent';
 }
 
-/** Answers that may be another the next time: too many requests, and failures of the service. */
+/** Responses that may be another the next time: too many requests, and failures of the service. */
 export const isTemporary = (status: number): boolean => status === 429 || status >= 500;

@@ -31,12 +31,12 @@ export class Scope {
     return this.#outer.find(({ aborted }) => aborted)?.reason;
   }
 
-  /** The answer has begun to come: from here on the pauses within it are bounded, not its whole length. */
+  /** The response has begun to come: from here on the pauses within it are bounded, not its whole length. */
   liftDeadline(): void {
     clearTimeout(this.#timer);
   }
 
-  /** The next piece of the answer is waited for: the time begins anew. */
+  /** The next piece of the response is waited for: the time begins anew. */
   restartDeadline(): void {
     this.liftDeadline();
     const ms = this.#timeoutMs;

@@ -10,15 +10,15 @@ import {
   type WireResponse,
 } from './transport/transport.ts';
 
-/** An answer of the service, good or bad. */
-export interface Answer {
+/** A response of the service, good or bad. */
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: WireHeaders;
   /** Where it came from, after redirects. */
   readonly url: URL;
   /** The body whole; empty where it is streamed. */
   readonly bytes: Uint8Array;
-  /** The body of a good answer that was asked for as a stream, still to be read. */
+  /** The body of a good response that was requested as a stream, still to be read. */
   readonly stream?: AsyncIterable<Uint8Array> | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface SendOptions {
   readonly transport: Transport;
   readonly trace?: Trace | undefined;
   readonly now: () => number;
-  /** Whether the body of a good answer is left to be read as it comes; asked when the headers are there. */
+  /** Whether the body of a good response is left to be read as it comes; called when the headers are there. */
   readonly streams: (headers: WireHeaders) => boolean;
   /** Which redirects of a read are followed: its own origin only, or any address at all (never with credentials). */
   readonly follow: 'same-origin' | 'anywhere';
@@ -39,18 +39,18 @@ const mostRedirects = 5;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * One attempt, redirects included. A redirect that may not be followed is the answer.
- * @throws TransportFailure where no whole answer came.
+ * One attempt, redirects included. A redirect that may not be followed is the response.
+ * @throws TransportFailure where no whole response came.
  */
-export async function send(request: WireRequest, options: SendOptions): Promise<Answer> {
+export async function send(request: WireRequest, options: SendOptions): Promise<ServiceResponse> {
   let url = request.url;
   for (let hops = 0; ; hops += 1) {
     const started = options.now();
     const response = await traced(options, started, () => sendOnce({ ...request, url }, options));
     const target = hops < mostRedirects ? redirectTarget(request, url, response, options) : undefined;
-    if (!target) return traced(options, started, () => readAnswer(url, response, options, started));
+    if (!target) return traced(options, started, () => readResponse(url, response, options, started));
     options.trace?.({
-      type: 'answer',
+      type: 'response',
       status: response.status,
       headers: response.headers,
       ms: options.now() - started,
@@ -88,15 +88,15 @@ export function locationOf(headers: WireHeaders, from: URL): URL | undefined {
   return location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
 }
 
-async function readAnswer(
+async function readResponse(
   url: URL,
   response: WireResponse,
   options: SendOptions,
   started: number,
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const { status, headers, body } = response;
   const isGood = status >= 200 && status < 300;
-  const event = { type: 'answer', status, headers } as const;
+  const event = { type: 'response', status, headers } as const;
   if (isGood && options.streams(headers)) {
     options.trace?.({ ...event, ms: options.now() - started });
     return { status, headers, url, bytes: new Uint8Array(), stream: body };

@@ -1,15 +1,13 @@
 import { type ErrorCode, errorCodes, errorHint, refusalHint } from '../contract/error-codes.ts';
 import type { ErrandError, ErrorCategory, ErrorFacts } from '../errors.ts';
-import { isSameOrigin, toldOrigin, toldUrl } from './address.ts';
+import { isSameOrigin, shownOrigin, shownUrl } from './address.ts';
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { PaymentRequiredError, ServiceError, UnavailableError, ValidationError } from './errors.ts';
 import { readPaymentChallenges } from './payment-challenge.ts';
 import { type Prepared, requestLine } from './request.ts';
 import { isTemporary } from './retry.ts';
-import { type Answer, locationOf } from './send.ts';
+import { locationOf, type ServiceResponse } from './send.ts';
 import { headerText } from './transport/transport.ts';
-
-const mostIssues = 10;
 
 /** Codes that say the record is in no state for it; their status is a plain 400. */
 const refusedByState: readonly string[] = [
@@ -27,16 +25,16 @@ const categories: Readonly<Record<number, ErrorCategory>> = {
   410: 'not_found',
 };
 
-/** An answer that is no success, as a failure. Pure. */
-export function refusalOf(request: Prepared, answer: Answer, facts: ErrorFacts): ErrandError {
-  if (answer.status < 400) return redirection(request, answer, facts);
-  const body = readErrorBody(answer.bytes);
-  const { code, message = `${requestLine(request)} answered ${answer.status}`, details } = body;
-  const category = categoryOf(answer.status, code);
+/** A response other than a success, as a failure. Pure. */
+export function refusalOf(request: Prepared, response: ServiceResponse, facts: ErrorFacts): ErrandError {
+  if (response.status < 400) return redirection(request, response, facts);
+  const body = readErrorBody(response.bytes);
+  const { code, message = `${requestLine(request)} returned ${response.status}`, details } = body;
+  const category = categoryOf(response.status, code);
   const isTheService = body.message !== undefined || code !== undefined || body.issues !== undefined;
-  if (!isTheService && isHtml(answer) && (category === 'not_found' || category === 'usage')) {
+  if (!isTheService && isHtml(response) && (category === 'not_found' || category === 'usage')) {
     return new UnavailableError(
-      `${requestLine(request)} answered ${answer.status} with HTML, not the service's JSON; is the base URL right?`,
+      `${requestLine(request)} returned ${response.status} with HTML, not the service's JSON; is the base URL right?`,
       { ...facts, retryable: false },
     );
   }
@@ -47,7 +45,7 @@ export function refusalOf(request: Prepared, answer: Answer, facts: ErrorFacts):
     hint: code === undefined ? undefined : refusalHint(code, request.auth),
   };
   if (body.issues) return validation(body, known);
-  const { headers, status } = answer;
+  const { headers, status } = response;
   const challenges = status === 402 ? readPaymentChallenges(headers) : [];
   if (challenges.length > 0) {
     return new PaymentRequiredError(message, { ...known, retryable: false }, headers, challenges);
@@ -56,11 +54,14 @@ export function refusalOf(request: Prepared, answer: Answer, facts: ErrorFacts):
 }
 
 /**
- * Whether an answer is the service's own refusal of a request, which proves that nothing was done: its error body with a
+ * Whether a response is the service's own refusal of a request, which proves that nothing was done: its error body with a
  * code that the contract lists for the operation, its validation body, or a challenge to pay. A redirect, a gateway's
  * page and a bare 403 or 408 prove nothing. Pure.
  */
-export function isProvenRefusal({ refusals, auth }: Prepared, { status, bytes, headers }: Answer): boolean {
+export function isProvenRefusal(
+  { refusals, auth }: Prepared,
+  { status, bytes, headers }: ServiceResponse,
+): boolean {
   if (status < 400 || status >= 500) return false;
   if (status === 402 && auth === 'payment' && readPaymentChallenges(headers).length > 0) return true;
   const { code, message, issues = [] } = readErrorBody(bytes);
@@ -69,17 +70,8 @@ export function isProvenRefusal({ refusals, auth }: Prepared, { status, bytes, h
 }
 
 function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError {
-  const listed = issues
-    .slice(0, mostIssues)
-    .map(({ loc, msg }) => (loc.length > 0 ? `${loc.join('.')}: ${msg}` : msg));
-  const more = issues.length > mostIssues ? `; and ${issues.length - mostIssues} more` : '';
   const code = 'validation_error' satisfies ErrorCode;
-  return new ValidationError(`the service refused the input: ${listed.join('; ')}${more}`, {
-    ...facts,
-    code,
-    hint: errorHint(code),
-    retryable: false,
-  });
+  return new ValidationError(issues, { ...facts, code, hint: errorHint(code), retryable: false });
 }
 
 /** The code says more than the status, unless the status says that the service failed. */
@@ -92,14 +84,14 @@ function categoryOf(status: number, code: string | undefined): ErrorCategory {
 
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code);
 
-export const isHtml = ({ headers, bytes }: Pick<Answer, 'headers' | 'bytes'>): boolean =>
+export const isHtml = ({ headers, bytes }: Pick<ServiceResponse, 'headers' | 'bytes'>): boolean =>
   /^\s*text\/html\b/i.test(headerText(headers, 'content-type') ?? '') ||
   /^\s*<(?:!doctype|html|head|body)\b/i.test(Buffer.from(bytes.subarray(0, 200)).toString());
 
 /** A redirect that was not followed. The key stays with the service that it belongs to. */
-function redirection(request: Prepared, answer: Answer, facts: ErrorFacts): ErrandError {
-  const target = locationOf(answer.headers, answer.url);
-  return new UnavailableError(`${requestLine(request)} ${redirectionText(request, answer, target)}`, {
+function redirection(request: Prepared, response: ServiceResponse, facts: ErrorFacts): ErrandError {
+  const target = locationOf(response.headers, response.url);
+  return new UnavailableError(`${requestLine(request)} ${redirectionText(request, response, target)}`, {
     ...facts,
     retryable: false,
     hint: 'If that is the service, make it the base URL: `errand profile set NAME --base-url URL`.',
@@ -108,13 +100,13 @@ function redirection(request: Prepared, answer: Answer, facts: ErrorFacts): Erra
 
 function redirectionText(
   { method, isLink }: Prepared,
-  { status, url }: Answer,
+  { status, url }: ServiceResponse,
   target: URL | undefined,
 ): string {
-  if (!target) return `answered ${status}, which is no answer to it`;
-  const where = `is redirected (${status}) to ${isLink ? toldOrigin(target) : toldUrl(target)}`;
+  if (!target) return `returned ${status}, which is not a valid redirect`;
+  const where = `is redirected (${status}) to ${isLink ? shownOrigin(target) : shownUrl(target)}`;
   if (method !== 'GET' && method !== 'HEAD') return `${where}; a write is not sent to another address`;
   return isSameOrigin(url, target)
     ? `${where}, again and again`
-    : `${where}; only the origin of the base URL is asked`;
+    : `${where}; only the origin of the base URL is called`;
 }

@@ -5,7 +5,7 @@ import type { WireHeaders, WireRequest } from './transport/transport.ts';
 export type TraceEvent =
   | { readonly type: 'request'; readonly request: WireRequest }
   | {
-      readonly type: 'answer';
+      readonly type: 'response';
       readonly status: number;
       readonly headers: WireHeaders;
       /** Absent where the body is streamed. */
@@ -42,7 +42,7 @@ function linesOf(event: TraceEvent): string[] {
         ...bodyLines('>', body),
       ];
     }
-    case 'answer':
+    case 'response':
       return [
         `< ${event.status} after ${time(event.ms)}`,
         ...headerLines('<', event.headers),

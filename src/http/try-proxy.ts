@@ -10,7 +10,7 @@ export interface TriedProxy {
 
 /**
  * Whether the proxy that requests to a URL go through takes connections; undefined where they go through none.
- * @throws UsageError for a proxy that is no http or https URL.
+ * @throws UsageError for a proxy that is not an http or https URL.
  */
 export async function tryProxy(
   url: URL,
@@ -23,7 +23,7 @@ export async function tryProxy(
   const host = proxy.hostname.replace(/^\[|\]$/g, '');
   const trouble = await new Promise<string | undefined>((resolve) => {
     const socket = connect({ host, port });
-    socket.setTimeout(timeoutMs, () => end(`it does not answer within ${timeoutMs / 1000} s`));
+    socket.setTimeout(timeoutMs, () => end(`it does not respond within ${timeoutMs / 1000} s`));
     socket.on('connect', () => end(undefined));
     socket.on('error', (error) => end(error.message));
     function end(reason: string | undefined): void {

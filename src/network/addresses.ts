@@ -68,7 +68,7 @@ const lists = (['loopback', 'forbidden', 'private'] as const).map((kind) => {
   return { kind, list };
 });
 
-/** Where an address lies, as a socket or a resolver writes it. What is no IP address is forbidden. Pure. */
+/** Where an address lies, as a socket or a resolver writes it. Anything else is forbidden. Pure. */
 export function addressKind(address: string): AddressKind {
   const [bare = ''] = address.split('%', 1);
   const version = isIP(bare);

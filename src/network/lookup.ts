@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:
 import type { LookupFunction } from 'node:net';
 import { isLocalName } from './loopback.ts';
 
-/** Never asked of a resolver, which another machine may answer for. */
+/** Never looked up, since another machine may run the resolver. */
 const thisMachine: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },

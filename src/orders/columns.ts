@@ -1,4 +1,5 @@
 import { own } from '../contract/json.ts';
+import { eachPlainField } from '../contract/order-fields.ts';
 import { type PathOf, valueAt } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { joinedText, plainText } from '../output/path.ts';
@@ -47,8 +48,16 @@ export const orderDetailColumns: readonly Column<Order>[] = [
   ...orderColumns.slice(4, 6),
   { name: 'items', path: 'items', value: itemsOf },
   { name: 'ship to', path: 'ship_to', value: addressOf },
-  { name: 'po number', path: 'po_number' },
-  { name: 'gift message', path: 'gift_message' },
+  ...eachPlainField.map(
+    ([path, { type, title }]): Column<Order> => ({
+      name: title.toLowerCase(),
+      path,
+      // A detail that is false is not worth a line.
+      ...(type === 'boolean' && {
+        value: (order) => (valueAt<Order>(order, path) === true ? 'yes' : undefined),
+      }),
+    }),
+  ),
   {
     name: 'retailer order',
     path: 'merchant_order_ids',

@@ -1,6 +1,7 @@
-import { own } from '../contract/json.ts';
+import { isObject, own } from '../contract/json.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { canonicalJson } from '../state/canonical.ts';
+import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 import {
   type Same,
@@ -10,8 +11,8 @@ import {
   samePlace,
   samePostalCode,
   sameText,
-  sameTexts,
   sameUrl,
+  sameValue,
 } from './same-value.ts';
 
 export interface Difference {
@@ -25,25 +26,15 @@ export interface Difference {
 type Body = Shape<'OrderCreate'>;
 
 /**
- * Where an existing order differs from what was requested; empty when it is that very order.
- * Compares only what both sides carry: an older service may echo less than it was sent.
+ * Where an existing order differs from what was requested; empty when it is that very order. Every field of the request
+ * is compared, but only where the order shows it: an older service may echo less than it was sent.
  */
-export function differences(body: Body, order: OrderRecord): Difference[] {
-  return [
-    ...lineDifferences(body, order),
-    ...Object.entries(addressFields).flatMap(([field, same]) =>
-      compare(
-        `shipping_address.${field}`,
-        own(body.shipping_address, field),
-        own(order.shipping_address, field),
-        same,
-      ),
-    ),
-    ...Object.entries(orderFields).flatMap(([field, same]) =>
-      compare(field, own(body, field), own(order, field), same),
-    ),
-  ];
-}
+export const differences = (body: Body, order: OrderRecord): Difference[] =>
+  eachOrderField.flatMap(([field]) => {
+    const compareOwnWay = ownWays[field];
+    if (compareOwnWay === null) return [];
+    return compareOwnWay?.(body, order) ?? compare(field, body[field], own(order, field), sameValue);
+  });
 
 /**
  * Whether a response describes another order than the one that was sent, as a confused cache may: other products, another
@@ -63,32 +54,74 @@ export function isAnotherOrder(body: Body, order: OrderRecord): boolean {
   );
 }
 
-const addressFields: { readonly [K in keyof Body['shipping_address']]?: Same } = {
-  first_name: sameText,
-  last_name: sameText,
-  address_line1: samePlace,
-  address_line2: samePlace,
-  city: samePlace,
-  state: samePlace,
-  postal_code: samePostalCode,
-  country: samePlace,
-  phone_number: samePhone,
+type Compare = (body: Body, order: OrderRecord) => Difference[];
+/** One for each part of a field, so that a part that is left out does not compile. */
+type Parts<T> = { readonly [K in keyof Required<T>]: Same };
+
+const inParts =
+  <K extends keyof Body & keyof Order>(field: K, parts: Parts<NonNullable<Body[K]>>): Compare =>
+  (body, { [field]: existing }) =>
+    existing === undefined
+      ? []
+      : Object.entries<Same>(parts).flatMap(([part, same]) =>
+          compare(
+            `${field}.${part}`,
+            own(body[field], part),
+            existing === null ? null : own(existing, part),
+            same,
+          ),
+        );
+
+/** The fields that cannot be compared as they stand; null for what no order shows. */
+const ownWays: { readonly [K in keyof Body]?: Compare | null } = {
+  products: lineDifferences,
+  shipping_address: inParts('shipping_address', {
+    first_name: sameText,
+    last_name: sameText,
+    address_line1: samePlace,
+    address_line2: samePlace,
+    city: samePlace,
+    state: samePlace,
+    postal_code: samePostalCode,
+    country: samePlace,
+    phone_number: samePhone,
+  }),
+  metadata: (body, order) =>
+    compare('metadata', body.metadata, order.metadata, sameEntries).map((difference) =>
+      isNothing(body.metadata) ? asSpelling(difference) : difference,
+    ),
+  customer_notifications: inParts('customer_notifications', { email: sameText }),
+  payment: paymentDifferences,
+  fulfillment: inParts('fulfillment', {
+    gift: sameText,
+    items: sameText,
+    quantity: sameText,
+    excluded_merchants: sameValue,
+  }),
+  idempotency_key: null,
+  webhooks: null,
 };
 
-const orderFields: { readonly [K in keyof Body & keyof Order]?: Same } = {
-  max_price: sameNumber,
-  metadata: sameEntries,
-  po_number: sameText,
-  is_gift: sameText,
-  gift_message: sameText,
-  handling_days_max: sameNumber,
-  retailer_credentials_id: sameText,
-};
+/** A service may add what nobody requested: entries of the metadata, or the way in which it is paid. */
+const asSpelling = (difference: Difference): Difference => ({ ...difference, isSpelling: true });
 
-const lineFields: { readonly [K in keyof Body['products'][number]]?: Same } = {
+/** An order shows how it is paid by the block that it has: none where the wallet pays. */
+function paymentDifferences({ payment: requested }: Body, { payment, connect }: OrderRecord): Difference[] {
+  const isShown = isObject(payment) || isObject(connect) || (payment === null && connect === null);
+  if (!isShown) return [];
+  const paidBy = isObject(payment) ? own(payment, 'mode') : 'wallet';
+  const existing = isObject(connect) ? 'connect' : paidBy;
+  const mode = requested?.mode ?? (existing === 'wallet' ? existing : null);
+  const found = compare('payment.mode', mode, existing, sameText);
+  return requested?.mode === undefined ? found.map(asSpelling) : found;
+}
+
+const lineFields: Parts<Body['products'][number]> = {
   url: sameUrl,
   quantity: sameNumber,
-  variant: sameTexts,
+  variant: sameValue,
+  condition_in: sameValue,
+  condition_not_in: sameValue,
 };
 
 /** A service may list the lines in another order. */
@@ -122,14 +155,7 @@ function compare(field: string, requested: unknown, existing: unknown, same: Sam
   if (existing === undefined || (isNothing(requested) && isNothing(existing))) return [];
   if (canonicalJson(requested ?? null) === canonicalJson(existing ?? null)) return [];
   const isSpelling = !isNothing(requested) && !isNothing(existing) && same(requested, existing);
-  return [
-    {
-      field,
-      requested: requested ?? null,
-      existing,
-      isSpelling: isSpelling || isAddedMetadata(field, requested),
-    },
-  ];
+  return [{ field, requested: requested ?? null, existing, isSpelling }];
 }
 
 const isNothing = (value: unknown): boolean =>
@@ -137,7 +163,3 @@ const isNothing = (value: unknown): boolean =>
 
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-
-/** A service may add entries of its own where none were requested. */
-const isAddedMetadata = (field: string, requested: unknown): boolean =>
-  field === 'metadata' && isNothing(requested);

@@ -4,6 +4,7 @@ import { PaymentRequiredError } from '../http/errors.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { whereFlags } from '../where-flags.ts';
+import { noteInDoubt } from './audited.ts';
 import { type Thing, thingOf } from './things.ts';
 
 /** Whether a failure of the first send proves that there is no order: it never left, or the service itself refused it. */
@@ -14,11 +15,11 @@ export const isCertain = ({ facts: { outcome } }: ErrandError): boolean =>
 export type Sending = 'first' | 'again';
 
 /** What was requested may exist. Interruption keeps its own exit code; everything else is exit 10. */
-export function inDoubt(
+function inDoubt(
   context: Context,
   error: ErrandError,
   { key, operation }: Pick<Intent, 'key' | 'operation'>,
-  sending: Sending = 'first',
+  sending: Sending,
 ): ErrandError {
   const thing = thingOf(operation);
   const stopped = error.category === 'interrupted' || error.category === 'terminated';
@@ -36,11 +37,22 @@ export function inDoubt(
     idempotencyKey: key,
     cause: error,
     ...(isPaymentRefused
-      ? refusedPayment(key)
+      ? refusedPayment(context, key)
       : isRefusedNow
         ? refusedNow(context, key, thing)
-        : unanswered(context, key, operation)),
+        : noResponse(context, key, operation)),
   });
+}
+
+/** The same, with its record in the audit chain. */
+export async function leftInDoubt(
+  context: Context,
+  error: ErrandError,
+  intent: Pick<Intent, 'key' | 'baseUrl' | 'operation'>,
+  sending: Sending = 'first',
+): Promise<ErrandError> {
+  await noteInDoubt(context, intent, error);
+  return inDoubt(context, error, intent, sending);
 }
 
 type Advice = Pick<ErrorFacts, 'hint' | 'next'>;
@@ -54,22 +66,27 @@ const hints: Readonly<Record<string, string>> = {
   'return.create': 'Resuming, or the same command again, is safe: one return comes of it.',
 };
 
-const unanswered = (context: Context, key: string, operation: string): Advice => ({
+const noResponse = (context: Context, key: string, operation: string): Advice => ({
   hint: (Object.hasOwn(hints, operation) ? hints[operation] : undefined) ?? orderAgain,
   next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
 });
 
-/** The service answers, but not whether the earlier attempt made anything: a look at what there is tells. */
+/** The service responds, but not whether the earlier attempt made anything: a look at what there is tells. */
 const refusedNow = (context: Context, key: string, { one, list }: Thing): Advice => ({
   hint: `Look whether the ${one} is there: where it is not, nothing came of it, and it can be given up.`,
   next: [
     { command: `${list}${whereFlags(context)}`, when: `to see whether the ${one} was made` },
-    { command: journalCommand('forget', key), when: 'where it was not' },
+    { command: journalCommand('forget', key, whereFlags(context)), when: 'where it was not' },
   ],
 });
 
-/** A payment that got no answer, and is refused now: only who paid can tell whether it was taken the first time. */
-const refusedPayment = (key: string): Advice => ({
+/** A payment that got no response, and is refused now: only who paid can tell whether it was taken the first time. */
+const refusedPayment = (context: Context, key: string): Advice => ({
   hint: 'Look whether the wallet shows this payment before you order again.',
-  next: [{ command: journalCommand('forget', key), when: 'once it is certain that nothing was paid' }],
+  next: [
+    {
+      command: journalCommand('forget', key, whereFlags(context)),
+      when: 'once it is certain that nothing was paid',
+    },
+  ],
 });

@@ -1,16 +1,19 @@
 import type { Context } from '../context.ts';
 import { own } from '../contract/json.ts';
+import { uuidPattern } from '../contract/limits.ts';
 import type { Received } from '../contract/received.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { shellLine } from '../shell-word.ts';
 import { differingFields } from '../state/content.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
+import type { Intent, JournalRecord } from '../state/journal-record.ts';
+import { whereFlags } from '../where-flags.ts';
 import { type Difference, differences, isAnotherOrder } from './compare.ts';
 import type { Sending } from './doubt.ts';
 import type { KeyedBody, Placed } from './placed.ts';
+import { thingOf } from './things.ts';
 
-/** Reads the order that was made of an intent. What the service spells its own way is told. */
+/** Reads the order that was made of an intent. Differences in how the service spells it are noted. */
 export async function adoptOrder(
   context: Context,
   client: Client,
@@ -96,6 +99,32 @@ function otherOrder(
     hint: 'Use a key of its own for each intent; leave --idempotency-key out to get a fresh one.',
     next: [{ command: shellLine`errand order get ${id}`, when: 'to see the order that has this key' }],
   });
+}
+
+/** The id of what exists already; undefined where the service names it by none that can be read. */
+export function existingId({ facts }: ErrandError): string | undefined {
+  const { identifier: id } = asObject(facts.details);
+  return typeof id === 'string' && uuidPattern.test(id) ? id : undefined;
+}
+
+/** In place of a refusal whose id cannot be read: what the service wrote there is not repeated. */
+export function withoutId(
+  context: Context,
+  refusal: ErrandError,
+  { operation }: Pick<Intent, 'operation'>,
+): ErrandError {
+  const { one, list } = thingOf(operation);
+  return new ErrandError(
+    refusal.category,
+    `the ${one} exists already, and the service names it by no id that can be read`,
+    {
+      ...refusal.facts,
+      details: null,
+      hint: `The newest of the list may be this ${one}.`,
+      next: [{ command: `${list}${whereFlags(context)}`, when: 'to look for it' }],
+      cause: refusal,
+    },
+  );
 }
 
 export const asObject = (value: unknown): Readonly<Record<string, unknown>> =>

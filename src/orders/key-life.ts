@@ -43,7 +43,7 @@ export async function tooOld(context: Context, client: Client, record: JournalRe
           command: shellLine`errand order get ${id}` + where,
           when: 'to look at it',
         })),
-        { command: journalCommand('forget', key), when: 'where the order is there' },
+        { command: journalCommand('forget', key, where), when: 'where the order is there' },
         {
           command: journalCommand('resume', key, ` --resend${where}`),
           when: 'where it is not: sends it again',
@@ -53,7 +53,7 @@ export async function tooOld(context: Context, client: Client, record: JournalRe
   );
 }
 
-/** Undefined where the service does not say: that is no answer to what became of the order. */
+/** Undefined where the service does not say: that does not say what became of the order. */
 async function readAlike(client: Client, record: JournalRecord): Promise<readonly Alike[] | undefined> {
   try {
     return await ordersAlike(client, record);

@@ -72,7 +72,7 @@ export class OrderPoll {
 
   /**
    * Pages through the list until each wanted order has come, or the list ends. A total counts more than a short page: the
-   * service may give fewer than it was asked for. @param wanted loses what has come.
+   * service may give fewer than were requested. @param wanted loses what has come.
    */
   async *#list(wanted: Set<string>, range: CreatedWithin): AsyncGenerator<readonly IdentifiedOrder[]> {
     for (let offset = 0; wanted.size > 0; ) {

@@ -1,3 +1,4 @@
+import type { OperationName, operations } from '../contract/operations/index.ts';
 import type { Received, Unchecked } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 
@@ -12,9 +13,12 @@ export type IdentifiedOrder = OrderRecord & { readonly id: string };
 export interface MadeBy {
   'order.create': OrderRecord;
   'agent.order.create': OrderRecord;
-  'bulk.create': Received<'bulk.get'>;
+  'bulk.create': Received<'bulk.create'> | Received<'bulk.get'>;
   'return.create': Received<'return.create'> | Received<'return.get'>;
   'legacy.retry': Received<'legacy.retry'> & { readonly order_id: unknown };
 }
-export type JournaledOperation = keyof MadeBy;
+/** The operations that the table marks: each has its row above. */
+export type JournaledOperation = {
+  [N in OperationName]: (typeof operations)[N] extends { readonly once: true } ? N : never;
+}[OperationName];
 export type MadeRecord = MadeBy[JournaledOperation];

@@ -22,7 +22,7 @@ export interface RunSoFar {
 export function withOutcome(failure: unknown, { intents, hasWritten, record }: RunSoFar): unknown {
   const made = intents.filter(({ madeId }) => madeId !== undefined);
   const open = intents.filter(({ madeId }) => madeId === undefined);
-  if (open.length > 0 && !isUnknown(failure)) return unanswered(toError(failure), open, made);
+  if (open.length > 0 && !isUnknown(failure)) return withoutOutcome(toError(failure), open, made);
   if (made.length > 0) return applied(toError(failure), made, record);
   return hasWritten && failure instanceof OutputError
     ? changed(failure, failure.message, { outcome: 'applied' })
@@ -33,7 +33,11 @@ const isUnknown = (failure: unknown): boolean =>
   failure instanceof ErrandError && failure.facts.outcome === 'unknown';
 
 /** Something failed after an intent was journaled and before its end was. */
-function unanswered(error: ErrandError, open: readonly RunIntent[], made: readonly RunIntent[]): ErrandError {
+function withoutOutcome(
+  error: ErrandError,
+  open: readonly RunIntent[],
+  made: readonly RunIntent[],
+): ErrandError {
   const [first] = open;
   const keys = open.map(({ key }) => key).join(', ');
   return changed(error, `${clause(error)}; in doubt: ${keys} may have been sent`, {

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
-import { shellWord } from '../shell-word.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
-import { whereFlags } from '../where-flags.ts';
+import { flagsTo, whereFlags } from '../where-flags.ts';
 
 interface Owed {
   readonly inDoubt: readonly JournalRecord[];
@@ -9,7 +8,7 @@ interface Owed {
 }
 
 /** What earlier commands have left open and how to settle it, in a line; undefined where nothing. */
-export function owedLine(context: Context, owed: Owed): string | undefined {
+export async function owedLine(context: Context, owed: Owed): Promise<string | undefined> {
   const open = counted(owed.inDoubt.length, 'is in doubt', 'are in doubt');
   const placed = counted(
     owed.unreported.length,
@@ -18,24 +17,24 @@ export function owedLine(context: Context, owed: Owed): string | undefined {
   );
   const what = [open, placed].filter((part) => part !== '').join(', ');
   if (what === '') return undefined;
-  const commands = settlingCommands(context, owed);
+  const commands = await settlingCommands(context, owed);
   return `${what}; ${commands.join(' and ')} ${commands.length === 1 ? 'settles' : 'settle'} that`;
 }
 
 /** One command for each service and profile that something was sent to. */
-export const settlingCommands = (context: Context, { inDoubt, unreported }: Owed): readonly string[] => [
-  ...new Set(
-    [...inDoubt, ...unreported].map(
-      (record) => `errand order journal resume --all${flagsOf(context, record)}`,
-    ),
-  ),
-];
+export async function settlingCommands(
+  context: Context,
+  { inDoubt, unreported }: Owed,
+): Promise<readonly string[]> {
+  const flags = await Promise.all([...inDoubt, ...unreported].map((record) => flagsOf(context, record)));
+  return [...new Set(flags)].map((found) => `errand order journal resume --all${found}`);
+}
 
 /** The flags with which a command reaches the service and the profile of a record. */
-function flagsOf(context: Context, { profile, base_url: baseUrl }: JournalRecord): string {
+async function flagsOf(context: Context, { profile, base_url: baseUrl }: JournalRecord): Promise<string> {
   const { settings } = context;
   if (profile === settings.profile.value && baseUrl === settings.baseUrl.value) return whereFlags(context);
-  return ` --profile ${shellWord(profile)} --base-url ${shellWord(baseUrl)}`;
+  return flagsTo(context, profile, baseUrl);
 }
 
 function counted(count: number, one: string, more: string): string {

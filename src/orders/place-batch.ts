@@ -1,35 +1,46 @@
 import type { Context } from '../context.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { wasSentWithAnother } from '../state/take-over.ts';
-import { intentOf } from './intent.ts';
+import { type IntentOf, intentOf } from './intent.ts';
 import { asBatch } from './journaled-order.ts';
-import { recordOnce } from './repeats.ts';
+import type { Placing } from './placed.ts';
+import { isRepeated, recordOnce, repeated } from './repeats.ts';
 import { type BatchIntent, createBatch, notice, type PlacedBatch, sendBatch } from './send-batch.ts';
 
 /**
  * Creates one batch for one intent: journaled before it is sent, found again where a response got lost, also when the
  * same rows come from a file of another name.
- * @throws ErrandError: in_doubt when no response settles it; what the service refused it for.
+ * @throws ErrandError: in_doubt when no response settles it; what the service refused it for; by hand, conflict for one that
+ * was created a short while ago.
  */
-export async function placeBatch(context: Context, given: BatchIntent): Promise<PlacedBatch> {
+export async function placeBatch(
+  context: Context,
+  given: BatchIntent,
+  { isByHand = false, overridePolicy }: Partial<Placing> = {},
+): Promise<PlacedBatch> {
   if (context.previewsRequests)
-    return { id: await createBatch(await context.client(), given), existed: false };
+    return { id: (await createBatch(await context.client(), given)).id, existed: false };
   const journal = await context.journal();
   const known = journal.find(given.key, context.settings.baseUrl.value);
   const batch = { ...given, filename: await nameAtService(context, known, given) };
-  const intent = await intentOf(context, 'bulk.create', {
+  const intent = await batchIntent(context, batch);
+  if (known?.order_id && known.state !== 'damaged' && !wasSentWithAnother(known, intent)) {
+    if (isByHand && isRepeated(context, known)) throw repeated(context, known, known.order_id, isByHand);
+    journal.recall(known);
+    return { id: known.order_id, existed: true };
+  }
+  const recorded = await recordOnce(context, intent, 'none', { isByHand, overridePolicy });
+  if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
+  return sendBatch(context, intent, batch, recorded.mayBeSent ? known?.created_at : undefined);
+}
+
+/** A batch as the journal keeps it. */
+export const batchIntent = (context: Context, batch: BatchIntent): Promise<IntentOf<'bulk.create'>> =>
+  intentOf(context, 'bulk.create', {
     key: batch.key,
     keyOrigin: 'made',
     body: { filename: batch.filename, rows: batch.rows, ...notice(batch) },
   });
-  if (known?.order_id && known.state !== 'damaged' && !wasSentWithAnother(known, intent)) {
-    journal.recall(known);
-    return { id: known.order_id, existed: true };
-  }
-  const recorded = await recordOnce(context, intent, 'none');
-  if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
-  return sendBatch(context, intent, batch, recorded.mayBeSent ? known?.created_at : undefined);
-}
 
 /** What may have been sent before is looked for, and sent again, under the name that it had then. */
 async function nameAtService(

@@ -4,18 +4,20 @@ import { operations } from '../contract/operations/index.ts';
 import { ErrandError, StorageError } from '../errors.ts';
 import type { PaymentChallenge } from '../http/payment-challenge.ts';
 import type { PayOptions } from '../payments/options.ts';
-import { agreeOnPayment, askPrice, notePaid, pay } from '../payments/pay.ts';
+import { agreeOnPayment, notePaid, pay, requestPrice } from '../payments/pay.ts';
 import { priceText } from '../payments/price.ts';
+import { notePolicy, reserveAhead } from '../spending/through-policy.ts';
 import type { Intent, PaymentNote } from '../state/journal-record.ts';
 import { type IntentOf, paidBy, paidIntent, paidOperation } from './intent.ts';
 import { earlierOrder } from './place.ts';
-import type { Body, Placed } from './placed.ts';
+import type { Body, Placed, Placing } from './placed.ts';
+import { previewKey } from './preview.ts';
 import { type RepeatRule, recordOnce, settleEarlier } from './repeats.ts';
 import { keyedBody, paidOrder } from './resume-paid.ts';
 import { type Create, send } from './send.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
 
-type Options = PayOptions & { readonly isNew: boolean };
+type Options = PayOptions & Placing;
 
 /**
  * Places one order that is paid by challenge, for one intent: that it is being paid is in the journal before it is paid,
@@ -29,24 +31,34 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   const body = keyedBody(order, chosen ?? randomUUID());
   const query = options.method === undefined ? {} : { method: options.method };
   const unpaid = () => client.call(paidOperation, { query, body });
-  if (context.previewsRequests) return { order: (await unpaid()).body, existed: false };
   const { idempotency_key: key } = body;
   const intent = paidIntent(context, { key, keyOrigin: chosen === undefined ? 'made' : 'chosen', body });
+  const repeats = options.isNew || chosen !== undefined ? 'none' : 'repeats';
+  if (context.previewsRequests) {
+    await notePolicy(context, [{ intent }]);
+    const shown = keyedBody(order, (await previewKey(context, intent, repeats)) ?? key);
+    return { order: (await client.call(paidOperation, { query, body: shown })).body, existed: false };
+  }
   const earlier = await earlierOrder(context, client, intent, body);
   if (earlier) return earlier;
-  const repeats = options.isNew || chosen !== undefined ? 'none' : 'repeats';
-  const { placed, rule } = await settleEarlier(context, intent, repeats);
+  const { placed, rule } = await settleEarlier(context, intent, repeats, options.isByHand);
   if (placed) return placed;
-  const asked = await askPrice(unpaid);
-  if ('answer' in asked) return placedUnpaid(context, intent, asked.answer.body, rule);
-  const expectedCents = body.max_price + operations[paidOperation].challengeCents;
-  const challenge = await agreeOnPayment(context, asked.challenges, { body, expectedCents }, options);
-  const paid = { ...intent, ...paidBy(noteOf(challenge)) };
-  const recorded = await recordOnce(context, paid, rule);
-  if (recorded.placed) return recorded.placed;
-  const payment = await payOnRecord(context, paid, challenge, options);
-  const create = telling(context, challenge, paidOrder(payment));
-  return send(context, client, { intent: paid, body, sending: 'first', create });
+  // A service that asks for no payment places the order when its price is requested.
+  const giveBackUnsent = await reserveAhead(context, [{ intent }], options.overridePolicy);
+  try {
+    const priced = await requestPrice(unpaid);
+    if ('response' in priced) return await placedUnpaid(context, intent, priced.response.body, rule);
+    const expectedCents = body.max_price + operations[paidOperation].challengeCents;
+    const challenge = await agreeOnPayment(context, priced.challenges, { body, expectedCents }, options);
+    const paid = { ...intent, ...paidBy(noteOf(challenge)) };
+    const recorded = await recordOnce(context, paid, rule, options);
+    if (recorded.placed) return recorded.placed;
+    const payment = await payOnRecord(context, paid, challenge, options);
+    const create = telling(context, challenge, paidOrder(payment));
+    return await send(context, client, { intent: paid, body, sending: 'first', create });
+  } finally {
+    await giveBackUnsent();
+  }
 }
 
 /** A service that asks for no payment has placed the order already. */
@@ -92,7 +104,7 @@ async function keep(
   }
 }
 
-/** What pays is not sent before it is durable: an answer that got lost could not be settled with the same payment. */
+/** What pays is not sent before it is durable: a response that got lost could not be settled with the same payment. */
 const paidInVain = (key: string, challenge: PaymentChallenge, error: StorageError): ErrandError =>
   new ErrandError(
     'payment',

@@ -2,23 +2,28 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { intentOf } from './intent.ts';
 import type { MadeBy } from './order-record.ts';
-import type { Made } from './placed.ts';
+import type { Made, Placing } from './placed.ts';
+import { previewKey } from './preview.ts';
 import { recordOnce } from './repeats.ts';
 import { type ReturnBody, sendReturn } from './send-return.ts';
 
 /**
- * Requests one return for one intent. While one of the same items is open the service makes no second one; one that was
- * requested by a command that was interrupted is found again, whatever became of it since.
+ * Requests one return for one intent. The same return again, a short while after or by a command that was interrupted, is
+ * found again, whatever became of it since, unless `isNew`.
  * @throws ErrandError: conflict with the differences where another is open; in_doubt where no response settles it.
  */
 export async function requestReturn(
   context: Context,
   body: ReturnBody,
+  { isNew, isByHand = false }: Placing,
 ): Promise<Made<MadeBy['return.create']>> {
   const client = await context.client();
-  if (context.previewsRequests)
-    return { order: (await client.call('return.create', { body })).body, existed: false };
   const intent = await intentOf(context, 'return.create', { key: randomUUID(), keyOrigin: 'made', body });
-  const recorded = await recordOnce(context, intent, 'owed');
+  const rule = isNew ? 'none' : 'repeats';
+  if (context.previewsRequests) {
+    await previewKey(context, intent, rule);
+    return { order: (await client.call('return.create', { body })).body, existed: false };
+  }
+  const recorded = await recordOnce(context, intent, rule, { isByHand });
   return recorded.placed ? recorded.placed : sendReturn(context, client, intent, body);
 }

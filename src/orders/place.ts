@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Client } from '../http/client.ts';
+import type { Meant } from '../spending/policy/gate.ts';
+import { notePolicy } from '../spending/through-policy.ts';
 import { contentHash } from '../state/content.ts';
 import { wasSentWithAnother } from '../state/take-over.ts';
 import { adoptOrder, keyOfAnother } from './existing.ts';
 import { type IntentOf, intentOf } from './intent.ts';
-import type { Body, KeyedBody, Placed } from './placed.ts';
+import type { Body, KeyedBody, Placed, Placing } from './placed.ts';
+import { previewKey } from './preview.ts';
 import { recordOnce } from './repeats.ts';
 import { resumeKnown } from './resume.ts';
 import { send } from './send.ts';
@@ -18,9 +21,8 @@ import { send } from './send.ts';
 export async function placeOrder(
   context: Context,
   body: Body,
-  { isNew }: { readonly isNew: boolean },
+  { isNew, ...placing }: Placing,
 ): Promise<Placed> {
-  if (context.previewsRequests) return preview(context, body);
   const client = await context.client();
   const chosen = body.idempotency_key ?? undefined;
   const keyed: KeyedBody = { ...body, idempotency_key: chosen ?? randomUUID() };
@@ -29,9 +31,16 @@ export async function placeOrder(
     keyOrigin: chosen === undefined ? 'made' : 'chosen',
     body: keyed,
   });
+  const rule = isNew || chosen !== undefined ? 'none' : 'repeats';
+  if (context.previewsRequests) {
+    await notePolicy(context, [await meantBy(context, body)]);
+    const key = await previewKey(context, intent, rule);
+    const shown = key === undefined ? body : { ...body, idempotency_key: key };
+    return { order: (await client.call('order.create', { body: shown })).body, existed: false };
+  }
   const earlier = await earlierOrder(context, client, intent, keyed);
   if (earlier) return earlier;
-  const recorded = await recordOnce(context, intent, isNew || chosen !== undefined ? 'none' : 'repeats');
+  const recorded = await recordOnce(context, intent, rule, placing);
   if (recorded.placed) return recorded.placed;
   return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
 }
@@ -60,9 +69,11 @@ export async function earlierOrder(
   return adoptOrder(context, client, body, record.order_id);
 }
 
-/** Shows the request as it would be sent; nothing is journaled. */
-async function preview(context: Context, body: Body): Promise<Placed> {
-  const client = await context.client();
-  const { body: order } = await client.call('order.create', { body });
-  return { order, existed: false };
-}
+/** An order as a policy looks at it before there is an intent. */
+export const meantBy = async (context: Context, body: Body): Promise<Meant> => ({
+  intent: await intentOf(context, 'order.create', {
+    key: body.idempotency_key ?? '',
+    keyOrigin: 'made',
+    body: { ...body },
+  }),
+});

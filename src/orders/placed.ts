@@ -12,3 +12,13 @@ export interface Made<R = MadeRecord> {
 }
 
 export type Placed = Made<OrderRecord>;
+
+/** How something is placed. */
+export interface Placing {
+  /** Another one is meant, whatever was placed before. */
+  readonly isNew: boolean;
+  /** By a request that the user wrote, with the command `api`. */
+  readonly isByHand?: boolean | undefined;
+  /** Why the policy is overruled, where somebody at a terminal wants that. */
+  readonly overridePolicy?: string | undefined;
+}

@@ -20,9 +20,9 @@ export const reminding = (command: AnyCommand): AnyCommand => ({
 /** What the command has done stands, whatever has become of the journal. */
 async function reminder(context: Context): Promise<string | undefined> {
   try {
-    return owedLine(context, (await context.journal()).owed());
+    return await owedLine(context, (await context.journal()).owed());
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    return `whether an order is in doubt cannot be told: ${error.message}`;
+    return `cannot check whether an order is in doubt: ${error.message}`;
   }
 }

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import { DamagedError, ErrandError, StorageError } from '../errors.ts';
-import { shellWord } from '../shell-word.ts';
-import { anotherOf, anotherSentence } from '../state/another.ts';
+import { shellLine, shellWord } from '../shell-word.ts';
+import { gateFor, passing } from '../spending/through-policy.ts';
+import { anotherOf, anotherSentence, hasNew } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { Intent, JournalRecord } from '../state/journal-record.ts';
 import { damagedRecord, sentWithAnother } from '../state/take-over.ts';
@@ -11,9 +12,9 @@ import { whereFlags } from '../where-flags.ts';
 import type { IntentOf } from './intent.ts';
 import { keyLifeMs } from './key-life.ts';
 import type { JournaledOperation, MadeBy } from './order-record.ts';
-import type { Made } from './placed.ts';
+import type { Made, Placing } from './placed.ts';
 import { resumeKnown } from './resume.ts';
-import { thingOf } from './things.ts';
+import { isKeyed, thingOf } from './things.ts';
 
 /** How long a command waits for the id of the same order that another process is placing at this moment, ms. */
 const patienceMs = 3_000;
@@ -22,26 +23,47 @@ const pauseMs = 40;
 /** Which records of the same intent stand in its way: none where a second one is meant, what is owed, also what was just reported. */
 export type RepeatRule = 'none' | 'owed' | 'repeats';
 
+/** A rule as the journal takes it, at this moment; undefined where nothing stands in the way. */
+export function twinRule({ clock, settings }: Context, rule: RepeatRule): TwinRule | undefined {
+  const { value: windowMs } = settings.repeatWindowMs;
+  if (rule === 'none') return undefined;
+  return { repeatedSince: rule === 'repeats' && windowMs > 0 ? clock.now() - windowMs : undefined };
+}
+
+/** Whether it was reported what a record led to within the repeat window. */
+export function isRepeated(
+  context: Context,
+  { state, settled_at: at, created_at: since }: JournalRecord,
+): boolean {
+  const after = twinRule(context, 'repeats')?.repeatedSince;
+  return state === 'reported' && after !== undefined && Date.parse(at ?? since) >= after;
+}
+
 type Recorded<N extends JournaledOperation> =
   | { readonly placed: Made<MadeBy[N]> }
   | { readonly placed?: never; readonly mayBeSent: boolean };
 
 /**
- * Writes an intent down, unless the same is owed already: then that one is settled, or reported, in its place.
+ * Writes an intent down, with the money that it may spend, unless the same is owed already: then that one is settled, or
+ * reported, in its place. @param overridePolicy why the policy is overruled, where somebody at a terminal wants that.
+ * @throws ErrandError policy where the policy does not let it through; nothing is written then.
  * @throws ErrandError conflict for a repeated command, naming the order or the key under which it is being placed.
  */
 export async function recordOnce<N extends JournaledOperation>(
   context: Context,
   intent: IntentOf<N>,
   rule: RepeatRule,
+  { isByHand = false, overridePolicy }: Omit<Placing, 'isNew'> = {},
 ): Promise<Recorded<N>> {
+  const gate = await gateFor(context, [{ intent }], overridePolicy);
   let mayBeSent = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
-    const recorded = await (await context.journal()).record(intent, twins);
+    const journal = await context.journal();
+    const recorded = await passing(gate, () => journal.record(intent, twins, gate?.reserving));
     mayBeSent = recorded.mayBeSent === true;
     return recorded.twin;
   };
-  const { placed } = await pastTwins(context, intent, rule, attempt);
+  const { placed } = await pastTwins(context, intent, { rule, isByHand }, attempt);
   return placed ? { placed } : { mayBeSent };
 }
 
@@ -53,23 +75,27 @@ export const settleEarlier = <N extends JournaledOperation>(
   context: Context,
   intent: IntentOf<N>,
   rule: RepeatRule,
+  isByHand = false,
 ): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> =>
-  pastTwins(context, intent, rule, async (twins) => twins && (await context.journal()).look(intent, twins));
+  pastTwins(
+    context,
+    intent,
+    { rule, isByHand },
+    async (twins) => twins && (await context.journal()).look(intent, twins),
+  );
 
 async function pastTwins<N extends JournaledOperation>(
   context: Context,
   intent: IntentOf<N>,
-  rule: RepeatRule,
+  { rule, isByHand }: { readonly rule: RepeatRule; readonly isByHand: boolean },
   attempt: (twins: TwinRule | undefined) => Promise<Twin | undefined>,
 ): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> {
-  const { clock, settings, signal } = context;
-  const { value: windowMs } = settings.repeatWindowMs;
+  const { clock, signal } = context;
   const deadline = new Deadline(clock, patienceMs);
   let left = rule;
   for (;;) {
-    const isWatched = left === 'repeats' && windowMs > 0;
-    const twins = { repeatedSince: isWatched ? clock.now() - windowMs : undefined };
-    const twin = await known(context, intent, () => attempt(left === 'none' ? undefined : twins));
+    const twins = twinRule(context, left);
+    const twin = await known(context, intent, () => attempt(twins));
     if (!twin) return { placed: undefined, rule: left };
     if (twin.situation === 'damaged') throw damagedRecord(twin.record);
     if (twin.situation === 'other_key') throw sentWithAnother(twin.record);
@@ -77,7 +103,11 @@ async function pastTwins<N extends JournaledOperation>(
       return { placed: await settleTwin(context, intent, twin), rule: left };
     const { order_id: id } = twin.record;
     if (id !== null) {
-      if (!(await isAnotherMeant(context, twin.record, id))) throw repeated(context, twin.record, id);
+      // A return has no key, so the same command again shows what it has led to.
+      if (intent.operation === 'return.create' && !isByHand)
+        return { placed: await resumeKnown(context, intent.operation, twin.record), rule: left };
+      if (!(await isAnotherMeant(context, twin.record, id)))
+        throw repeated(context, twin.record, id, isByHand);
       left = 'owed';
     } else if (!(await deadline.pause(pauseMs, signal))) throw beingPlaced(context, twin.record);
   }
@@ -131,7 +161,7 @@ function notRecorded(
   });
 }
 
-/** The same intent is in doubt, or was placed and never reported: what became of it is what this command asked for. */
+/** The same intent is in doubt, or was placed and never reported: what became of it is what this command requested. */
 async function settleTwin<N extends JournaledOperation>(
   context: Context,
   { operation }: IntentOf<N>,
@@ -146,7 +176,7 @@ async function settleTwin<N extends JournaledOperation>(
     );
     return resumeKnown(context, operation, record);
   }
-  // Whoever runs the same command days later may well mean another one, and must not be told that it was placed.
+  // Whoever runs the same command days later may well mean another one, and must not hear that it was placed.
   if (Date.parse(at ?? since) < context.clock.now() - keyLifeMs) throw repeated(context, record, id ?? '');
   context.note(
     `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (${anotherOf(record)})`,
@@ -162,28 +192,38 @@ async function isAnotherMeant(context: Context, record: JournalRecord, id: strin
   return prompt.confirm(context, 'Order another one?');
 }
 
-function repeated(
-  context: Context,
-  { key, operation, settled_at: at }: JournalRecord,
-  id: string,
-): ErrandError {
-  const { one, made, get } = thingOf(operation);
-  const again = ['errand', ...context.argv.map(shellWord)].join(' ');
-  return new ErrandError('conflict', `the same ${one} was ${made} at ${at}: ${id}; nothing new was ordered`, {
-    details: { order_id: id, placed_at: at },
-    idempotencyKey: key,
-    outcome: 'applied',
-    retryable: false,
-    hint: 'The same order again within a short time is taken for a repeated command (`errand config set repeat-window`).',
-    next: [
-      { command: `${get} ${shellWord(id)}${whereFlags(context)}`, when: 'to see it' },
-      {
-        command: `${again} --idempotency-key ${shellWord(key)}`,
-        when: 'in a job that may be retried: the same key is always the same order',
-      },
-      { command: `${again} --new`, when: 'to order another one' },
-    ],
-  });
+/** @param isByHand where the running command is `api`, which takes `--new` for every operation, and no key. */
+export function repeated(context: Context, record: JournalRecord, id: string, isByHand = false): ErrandError {
+  const { key, operation, settled_at: at, body } = record;
+  const { one, made, get, id: idName } = thingOf(operation);
+  // A command may retry several orders; the others of it are not meant.
+  const again =
+    operation === 'legacy.retry' && !isByHand
+      ? `${shellLine`errand legacy retry ${String(body.order_id)}`}${whereFlags(context)}`
+      : ['errand', ...context.argv.map(shellWord)].join(' ');
+  return new ErrandError(
+    'conflict',
+    `the same ${one} was ${made} at ${at}: ${id}; no second one was ${made}`,
+    {
+      details: { [idName]: id, [`${made}_at`]: at },
+      idempotencyKey: key,
+      outcome: 'applied',
+      retryable: false,
+      hint: `The same ${one} again within a short time is taken for a repeated command (\`errand config set repeat-window\`).`,
+      next: [
+        { command: `${get} ${shellWord(id)}${whereFlags(context)}`, when: 'to see it' },
+        ...(isKeyed(operation) && !isByHand
+          ? [
+              {
+                command: `${again} --idempotency-key ${shellWord(key)}`,
+                when: 'in a job that may be retried: the same key is always the same order',
+              },
+            ]
+          : []),
+        ...(isByHand || hasNew(operation) ? [{ command: `${again} --new`, when: `for another ${one}` }] : []),
+      ],
+    },
+  );
 }
 
 /** The very same is being placed by another process at this moment: impatience, more likely than a second intent. */

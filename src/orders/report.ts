@@ -16,7 +16,7 @@ export async function reportPrinted(context: Context): Promise<void> {
   await reportShown(context);
 }
 
-/** The user has been told what became of everything in this run. */
+/** The user has been shown what became of everything in this run. */
 export async function reportShown(context: Context): Promise<void> {
   const made = context.unreported().filter(({ madeId }) => madeId !== undefined);
   if (made.length === 0) return;

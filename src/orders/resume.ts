@@ -2,10 +2,10 @@ import type { Context } from '../context.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
 import { ErrandError, StorageError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
-import { shellLine } from '../shell-word.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../state/take-over.ts';
+import { flagsTo } from '../where-flags.ts';
 import { asBatch, asOrder, asReturn } from './journaled-order.ts';
 import { isKeyOld, tooOld } from './key-life.ts';
 import type { JournaledOperation, MadeBy, MadeRecord } from './order-record.ts';
@@ -37,7 +37,7 @@ export async function resumeIntent(
   const client = await context.client();
   if (found.state === 'damaged') throw damagedRecord(found);
   const { surface } = operationOf(found);
-  checkService(context, found, surface);
+  await checkService(context, found, surface);
   if (found.state === 'intended' && !keyChanged && wasSentWithAnother(found, await context.sender(surface)))
     throw sentWithAnother(found);
   const record = await claim(context, found);
@@ -130,11 +130,15 @@ async function readMade(client: Client, { operation, body }: JournalRecord, id: 
   }
 }
 
-function checkService({ settings }: Context, record: JournalRecord, surface: 'current' | 'legacy'): void {
-  const { profile, baseUrl, legacyBaseUrl } = settings;
+async function checkService(
+  context: Context,
+  record: JournalRecord,
+  surface: 'current' | 'legacy',
+): Promise<void> {
+  const { profile, baseUrl, legacyBaseUrl } = context.settings;
   const { value: address } = surface === 'legacy' ? legacyBaseUrl : baseUrl;
   if (record.base_url === address) return;
-  const where = shellLine` --profile ${record.profile} --base-url ${record.base_url}`;
+  const where = await flagsTo(context, record.profile, record.base_url);
   throw new ErrandError(
     'conflict',
     `${record.key} was sent to ${record.base_url}, and this profile is ${address}`,

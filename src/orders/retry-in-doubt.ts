@@ -24,7 +24,10 @@ export function retryInDoubt(
       hint: 'Look whether a new order is there before you retry again: v1 has no key that would keep it from being made twice.',
       next: [
         { command: `errand order list --limit 5${whereFlags(context)}`, when: 'to see the newest orders' },
-        { command: journalCommand('forget', key), when: 'once you have looked, whatever you found' },
+        {
+          command: journalCommand('forget', key, whereFlags(context)),
+          when: 'once you have looked, whatever you found',
+        },
       ],
     },
   );

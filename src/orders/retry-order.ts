@@ -1,34 +1,49 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import { noteInDoubt } from './audited.ts';
 import { isCertain } from './doubt.ts';
 import { intentOf } from './intent.ts';
 import type { MadeBy } from './order-record.ts';
+import type { Made, Placing } from './placed.ts';
+import { previewKey } from './preview.ts';
 import { recordOnce } from './repeats.ts';
 import { retryInDoubt } from './retry-in-doubt.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
 
 /**
  * Retries a failed order as a new request (v1). There is no key that keeps it from being made twice, so that it is sent
- * once, and never again while that is in doubt.
- * @returns the order and the new request. @throws ErrandError in_doubt where no response settles it.
+ * once, and never again while that is in doubt. The same retry again is taken for a repeated command, unless `isNew`.
+ * @returns the order and the new request. @throws ErrandError in_doubt where no response settles it; conflict for a
+ * repeated command, naming the new request.
  */
-export async function retryOrder(context: Context, orderId: string): Promise<MadeBy['legacy.retry']> {
+export async function retryOrder(
+  context: Context,
+  orderId: string,
+  { isNew, isByHand = false }: Placing,
+): Promise<Made<MadeBy['legacy.retry']>> {
   const client = await context.client();
   const call = async () => (await client.call('legacy.retry', { path: { request_id: orderId } })).body;
-  if (context.previewsRequests) return { order_id: orderId, ...(await call()) };
   const key = randomUUID();
   const body = { order_id: orderId };
   const intent = await intentOf(context, 'legacy.retry', { key, keyOrigin: 'made', body });
-  const recorded = await recordOnce(context, intent, 'owed');
-  if (recorded.placed) return recorded.placed.order;
+  const rule = isNew ? 'none' : 'repeats';
+  if (context.previewsRequests) {
+    await previewKey(context, intent, rule);
+    return { order: { order_id: orderId, ...(await call()) }, existed: false };
+  }
+  const recorded = await recordOnce(context, intent, rule, { isByHand });
+  if (recorded.placed) return recorded.placed;
   try {
     const made = await call();
     await settleIntent(context, intent, made.request_id);
-    return { order_id: orderId, ...made };
+    return { order: { order_id: orderId, ...made }, existed: false };
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    if (!isCertain(error)) throw retryInDoubt(context, { key, body }, error);
+    if (!isCertain(error)) {
+      await noteInDoubt(context, intent, error);
+      throw retryInDoubt(context, { key, body }, error);
+    }
     await refuseIntent(context, intent, error);
     throw error;
   }

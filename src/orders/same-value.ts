@@ -59,7 +59,7 @@ export const samePhone = ofTexts((a, b) => {
   return short === long || (short.length >= 6 && long.endsWith(short.replace(/^0/, '')));
 });
 
-/** Numbers as text too; an empty text is no number. */
+/** Numbers as text too; an empty text is not a number. */
 export const sameNumber = ofTexts((a, b) => a.trim() !== '' && b.trim() !== '' && Number(a) === Number(b));
 
 export const sameUrl = ofTexts((a, b) => standard(a) === standard(b));
@@ -79,10 +79,10 @@ export const sameEntries: Same = (requested, existing) =>
       )
     : exact(requested, existing);
 
-/** Lists and objects whose texts are the same. */
-export const sameTexts: Same = (a, b) => {
+/** Numbers, texts, and lists and objects of them. */
+export const sameValue: Same = (a, b) => {
   if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((one, at) => sameTexts(one, b[at]));
-  if (isObject(a) && isObject(b)) return Object.keys(a).every((key) => sameTexts(a[key], b[key]));
-  return sameText(a, b);
+    return a.length === b.length && a.every((one, at) => sameValue(one, b[at]));
+  if (isObject(a) && isObject(b)) return Object.keys(a).every((key) => sameValue(a[key], b[key]));
+  return typeof a === 'number' ? sameNumber(a, b) : sameText(a, b);
 };

@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts';
+import type { Received } from '../contract/received.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { backoffMs } from '../wait/backoff.ts';
-import { inDoubt, isCertain } from './doubt.ts';
+import { isCertain, leftInDoubt } from './doubt.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
 
 /** Rows to be placed together. Each has an idempotency key, so that sending them twice places nothing twice. */
@@ -21,6 +22,8 @@ export interface PlacedBatch {
   readonly id: string;
   /** Set when an earlier attempt had made it. */
   readonly existed: boolean;
+  /** Where this attempt made it. */
+  readonly response?: Received<'bulk.create'>;
 }
 
 const mostAttempts = 4;
@@ -43,9 +46,13 @@ export async function sendBatch(
   for (let attempt = 1; ; attempt += 1) {
     try {
       const found = since === undefined ? undefined : await findBatch(client, labelOf(batch), since);
-      const id = found ?? (await createBatch(client, batch));
-      await settleIntent(context, intent, id);
-      return { id, existed: found !== undefined };
+      if (found !== undefined) {
+        await settleIntent(context, intent, found);
+        return { id: found, existed: true };
+      }
+      const response = await createBatch(client, batch);
+      await settleIntent(context, intent, response.id);
+      return { id: response.id, existed: false, response };
     } catch (error) {
       if (!(error instanceof ErrandError)) throw error;
       if (since === undefined && isCertain(error)) {
@@ -54,23 +61,23 @@ export async function sendBatch(
       }
       since ??= new Date(context.clock.now()).toISOString();
       if (context.signal.aborted || attempt === mostAttempts || isCertain(error))
-        throw inDoubt(context, error, intent, 'again');
-      await context.clock.sleep(backoffMs(attempt, Math.random, backoff), context.signal).catch(() => {
-        throw inDoubt(context, error, intent);
+        throw await leftInDoubt(context, error, intent, 'again');
+      await context.clock.sleep(backoffMs(attempt, Math.random, backoff), context.signal).catch(async () => {
+        throw await leftInDoubt(context, error, intent);
       });
     }
   }
 }
 
 /** @throws ErrandError; in_doubt where the response describes another batch. */
-export async function createBatch(client: Client, { rows, ...batch }: BatchIntent): Promise<string> {
+export async function createBatch(
+  client: Client,
+  { rows, ...batch }: BatchIntent,
+): Promise<Received<'bulk.create'>> {
   const body = { filename: labelOf(batch), rows: rows.map((row) => ({ ...row })), ...notice(batch) };
-  const {
-    id,
-    filename = body.filename,
-    row_count: count = rows.length,
-  } = (await client.call('bulk.create', { body })).body;
-  if (filename === body.filename && Number(count) === rows.length) return id;
+  const { body: response } = await client.call('bulk.create', { body });
+  const { id, filename = body.filename, row_count: count = rows.length } = response;
+  if (filename === body.filename && Number(count) === rows.length) return response;
   throw new ErrandError(
     'in_doubt',
     `the response describes another batch than the one that was sent: ${id}`,

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import type { ErrorCode } from '../contract/error-codes.ts';
 import { objectsIn } from '../contract/json.ts';
-import { uuidPattern } from '../contract/limits.ts';
 import type { Received } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
@@ -10,8 +9,8 @@ import { pages } from '../http/paging.ts';
 import { plainText } from '../output/path.ts';
 import { shellLine } from '../shell-word.ts';
 import type { Intent } from '../state/journal-record.ts';
-import { inDoubt, isCertain } from './doubt.ts';
-import { asObject } from './existing.ts';
+import { isCertain, leftInDoubt } from './doubt.ts';
+import { existingId, withoutId } from './existing.ts';
 import type { Made } from './placed.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
 
@@ -43,7 +42,7 @@ export async function sendReturn(
     if (error.facts.code === ('already_exists' satisfies ErrorCode))
       return adoptReturn(context, client, intent, body, error);
     if (sentSince !== undefined || !isCertain(error))
-      throw inDoubt(context, error, intent, sentSince === undefined ? 'first' : 'again');
+      throw await leftInDoubt(context, error, intent, sentSince === undefined ? 'first' : 'again');
     await refuseIntent(context, intent, error);
     throw error;
   }
@@ -66,20 +65,25 @@ async function adoptReturn(
   refusal: ErrandError,
 ): Promise<Made<ReturnRecord>> {
   try {
-    const record = await readOpen(client, body, refusal);
+    const record = await readOpen(context, client, body, refusal);
     await settleIntent(context, intent, record.id);
     return { order: record, existed: true };
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-    if (error.category !== 'conflict') throw inDoubt(context, error, intent);
+    if (error.category !== 'conflict') throw await leftInDoubt(context, error, intent);
     await refuseIntent(context, intent, error);
     throw error;
   }
 }
 
-async function readOpen(client: Client, body: ReturnBody, refusal: ErrandError): Promise<ReturnRecord> {
-  const id = asObject(refusal.facts.details).identifier;
-  if (typeof id !== 'string' || !uuidPattern.test(id)) throw refusal;
+async function readOpen(
+  context: Context,
+  client: Client,
+  body: ReturnBody,
+  refusal: ErrandError,
+): Promise<ReturnRecord> {
+  const id = existingId(refusal);
+  if (id === undefined) throw withoutId(context, refusal, { operation: 'return.create' });
   const { body: existing } = await client.call('return.get', { path: { return_request_id: id } });
   const differing = differences(body, existing);
   if (differing.length === 0) return existing;

@@ -1,14 +1,13 @@
 import type { Context } from '../context.ts';
 import type { ErrorCode } from '../contract/error-codes.ts';
-import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
 import { type Grant, readGrant } from '../http/payment-credential.ts';
 import type { Intent, KeyOrigin } from '../state/journal-record.ts';
 import { isAnotherOrder } from './compare.ts';
-import { inDoubt, isCertain, type Sending } from './doubt.ts';
-import { adoptOrder, asObject, compareOrder } from './existing.ts';
+import { isCertain, leftInDoubt, type Sending } from './doubt.ts';
+import { adoptOrder, compareOrder, existingId, withoutId } from './existing.ts';
 import type { IdentifiedOrder } from './order-record.ts';
 import type { KeyedBody, Placed } from './placed.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
@@ -44,7 +43,7 @@ export async function send(context: Context, client: Client, sendable: Sendable)
     if (!(error instanceof ErrandError)) throw error;
     if (error.facts.code === ('already_exists' satisfies ErrorCode))
       return adoptExisting(context, client, sendable, error);
-    if (sending === 'again' || !isCertain(error)) throw inDoubt(context, error, intent, sending);
+    if (sending === 'again' || !isCertain(error)) throw await leftInDoubt(context, error, intent, sending);
     await refuseIntent(context, intent, error);
     throw new ErrandError(error.category, error.message, {
       ...error.facts,
@@ -54,7 +53,7 @@ export async function send(context: Context, client: Client, sendable: Sendable)
   }
 }
 
-/** A cache may answer with the order of another request. @throws ErrandError where the response proves nothing. */
+/** A cache may respond with the order of another request. @throws ErrandError where the response proves nothing. */
 async function checkMade(
   context: Context,
   { intent, body }: Sendable,
@@ -75,8 +74,9 @@ async function adoptExisting(
   refusal: ErrandError,
 ): Promise<Placed> {
   const { intent, body, sending } = sendable;
-  const id = asObject(refusal.facts.details).identifier;
-  if (typeof id !== 'string' || !uuidPattern.test(id)) throw inDoubt(context, refusal, intent);
+  const id = existingId(refusal);
+  if (id === undefined)
+    throw await leftInDoubt(context, withoutId(context, refusal, intent), intent, 'again');
   try {
     await keepGrant(context, id, refusal);
     if (intent.keyOrigin === 'made') {
@@ -90,13 +90,13 @@ async function adoptExisting(
   } catch (error) {
     if (!(error instanceof ErrandError) || context.unreported().some(({ madeId }) => madeId === id))
       throw error;
-    if (error.category !== 'conflict') throw inDoubt(context, error, intent);
+    if (error.category !== 'conflict') throw await leftInDoubt(context, error, intent);
     await refuseIntent(context, intent, error);
     throw error;
   }
 }
 
-/** The answer to a payment that was made before carries the key that reads what it bought. */
+/** The response to a payment that was made before carries the key that reads what it bought. */
 async function keepGrant(context: Context, orderId: string, refusal: ErrandError): Promise<void> {
   const grant = refusal instanceof ServiceError ? readGrant(refusal.headers) : undefined;
   if (grant?.apiKey === undefined) return;

@@ -8,7 +8,7 @@ type Settled = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
 
 /**
  * Writes down what the service made of an intent, with what a paid order came with. Where that fails what was made exists
- * all the same: its id is told, and the record stays in doubt.
+ * all the same: its id is reported, and the record stays in doubt.
  */
 export async function settleIntent(
   context: Context,

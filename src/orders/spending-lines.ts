@@ -4,8 +4,10 @@ import type { Received } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { UnavailableError } from '../http/errors.ts';
 import { formatMoney } from '../output/money.ts';
+import { policyLines } from '../spending/through-policy.ts';
+import { meantBy } from './place.ts';
 
-/** An order as a person judges it before spending: items, ceiling, fee, address and how it is paid. */
+/** An order as a person checks it before spending: items, ceiling, fee, address and how it is paid. */
 export async function spendingLines(context: Context, body: Shape<'OrderCreate'>): Promise<string[]> {
   const client = await context.client();
   const { body: wallet } = await client.call('wallet.get', {});
@@ -16,6 +18,7 @@ export async function spendingLines(context: Context, body: Shape<'OrderCreate'>
     ...body.products.map((line) => `  ${line.quantity} x ${line.url}`),
     `  ceiling  ${formatMoney(body.max_price)} and ${feeText(wallet)}`,
     `  ship to  ${to.first_name} ${to.last_name}, ${to.address_line1}, ${to.city} ${to.postal_code} ${to.country}`,
+    ...(await policyLines(context, [await meantBy(context, body)])).map((line) => `  ${line}`),
     `  paid by  ${account ? `your retailer account ${account}` : (body.payment?.mode ?? 'wallet')}`,
   ];
 }
@@ -35,7 +38,7 @@ function centsIn(wallet: Received<'wallet.get'>, name: string): number | undefin
 }
 
 const oddAmount = (name: string): UnavailableError =>
-  new UnavailableError(`the service's answer about the wallet is odd: its ${name} is not an amount`, {
+  new UnavailableError(`the service's response about the wallet is odd: its ${name} is not an amount`, {
     outcome: 'not_sent',
     retryable: false,
     hint: 'Nothing was ordered. Is the base URL right? `errand auth status` shows which one is used.',

@@ -1,9 +1,13 @@
+import { type OperationName, operations } from '../contract/operations/index.ts';
+
 /** What an operation makes, in words and commands. */
 export interface Thing {
   readonly one: string;
   readonly many: string;
   /** `was placed` */
   readonly made: string;
+  /** What errors call its id. */
+  readonly id: string;
   readonly get: string;
   readonly list: string;
 }
@@ -12,6 +16,7 @@ const order: Thing = {
   one: 'order',
   many: 'orders',
   made: 'placed',
+  id: 'order_id',
   get: 'errand order get',
   list: 'errand order list',
 };
@@ -21,6 +26,7 @@ const things: Readonly<Record<string, Thing>> = {
     one: 'batch',
     many: 'batches',
     made: 'created',
+    id: 'batch_id',
     get: 'errand bulk get',
     list: 'errand bulk list',
   },
@@ -28,6 +34,7 @@ const things: Readonly<Record<string, Thing>> = {
     one: 'return',
     many: 'returns',
     made: 'requested',
+    id: 'return_request_id',
     get: 'errand return get',
     list: 'errand return list',
   },
@@ -36,3 +43,7 @@ const things: Readonly<Record<string, Thing>> = {
 /** Every other operation of the journal makes an order. */
 export const thingOf = (operation: string): Thing =>
   (Object.hasOwn(things, operation) ? things[operation] : undefined) ?? order;
+
+/** Whether the request of an operation carries the key of its intent. */
+export const isKeyed = (operation: string): boolean =>
+  operations[operation as OperationName].retry === 'idempotency_key';

@@ -97,7 +97,7 @@ function conclude(context: Context, summary: WatchSummary): number {
 }
 
 function noteGap(context: Context, event: WatchEvent): void {
-  if (event.type === 'gap') context.note(`the service does not answer, still trying: ${event.message}`);
+  if (event.type === 'gap') context.note(`the service does not respond, still trying: ${event.message}`);
   if (event.type === 'reconnected')
-    context.note(`the service answers again after ${Math.round(event.gap_ms / 1000)} s`);
+    context.note(`the service responds again after ${Math.round(event.gap_ms / 1000)} s`);
 }

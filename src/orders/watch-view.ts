@@ -43,7 +43,7 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
   return {
     async show(event, orders) {
       latest = orders;
-      if (event.type === 'gap') trouble = ` (no answer: ${safeText(event.message)})`;
+      if (event.type === 'gap') trouble = ` (no response: ${safeText(event.message)})`;
       if (event.type === 'reconnected') trouble = '';
       draw();
     },
@@ -66,7 +66,7 @@ function lineView(context: Context): WatchView {
   return {
     async show(event) {
       if (event.type === 'change') context.note(changeLine(event, context.clock.now()));
-      if (event.type === 'gap') context.note(`the service does not answer, still trying: ${event.message}`);
+      if (event.type === 'gap') context.note(`the service does not respond, still trying: ${event.message}`);
     },
     done() {},
   };

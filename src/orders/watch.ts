@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { Deadline, stopwatch } from '../wait/deadline.ts';
-import { type Interruption, type Pace, watch } from '../wait/poll.ts';
+import { type Interruption, type Pace, watchWithSummary } from '../wait/poll.ts';
+import { observeOrder } from './observed.ts';
 import { orderKey } from './order-keys.ts';
 import { OrderPoll } from './order-poll.ts';
 import type { IdentifiedOrder } from './order-record.ts';
@@ -51,26 +52,26 @@ export async function* watchOrders(
   const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
   const pending = new Set(ids);
   let unseen: readonly string[] = ids;
-  yield { type: 'ready', orders: ids.length, until: options.until };
-  try {
-    yield* watch<WatchEvent>({
+  yield* watchWithSummary<WatchEvent>(
+    { type: 'ready', orders: ids.length, until: options.until },
+    {
       look: changes,
       isOver: () => pending.size === 0,
-      hasAnswered: () => states.size > 0,
+      hasResponded: () => states.size > 0,
       pace: options.pace,
       deadline,
       clock,
       signal,
-    });
-  } catch (error) {
-    // Whoever reads the events is owed their end, however it comes.
-    if (signal.aborted) yield summary();
-    throw error;
-  }
-  yield summary();
+    },
+    summary,
+  );
 
   async function* changes(): AsyncGenerator<WatchEvent> {
-    for await (const orders of look()) for (const order of orders.filter(isChanged)) yield note(order);
+    for await (const orders of look())
+      for (const order of orders.filter(isChanged)) {
+        await observeOrder(context, order);
+        yield note(order);
+      }
   }
 
   /** Every order once, page by page, so that no more of them is held than a page. */

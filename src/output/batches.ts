@@ -59,7 +59,7 @@ async function stop(iterator: Iterator<unknown> | AsyncIterator<unknown>, busy: 
   else await stopped;
 }
 
-/** One timer for the whole first batch, started when it is first asked for. */
+/** One timer for the whole first batch, started when it is first requested. */
 class Patience {
   readonly #ms: number;
   #timer: NodeJS.Timeout | undefined;

@@ -18,3 +18,12 @@ export function sparkline(series: readonly number[], { plain = false } = {}): st
     .map((sum) => (most === 0 ? marks[0] : marks[Math.ceil((sum / most) * (marks.length - 1))]))
     .join('');
 }
+
+const gaugeWidth = 10;
+
+/** A share as a bar with its percentage: `████░░░░░░ 40 %`. @param plain for a terminal that shows ASCII alone. */
+export function gauge(share: number, { plain = false } = {}): string {
+  const full = Math.min(gaugeWidth, Math.max(0, Math.round(share * gaugeWidth)));
+  const [done, rest] = plain ? ['#', '.'] : ['█', '░'];
+  return `${done.repeat(full)}${rest.repeat(gaugeWidth - full)} ${Math.round(share * 100)} %`;
+}

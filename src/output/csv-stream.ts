@@ -52,12 +52,12 @@ class CellScanner {
     beginning.lastIndex = at + quote;
     const found = beginning.exec(text)?.[0] ?? '';
     const end = at + quote + found.length;
-    // A sign alone, or a number that may go on, cannot be judged before what follows it is known.
+    // A sign alone, or a number that may go on, cannot be decided before what follows it is known.
     if (end + quote >= text.length && !last) return undefined;
     const endsHere = end >= text.length || (quote ? /^"(?!")/ : /^[,\r\n]/).test(text.slice(end, end + 2));
     this.#place = quote ? 'quoted' : 'plain';
-    const judged = endsHere ? found : `${found}…`;
-    return { end, prefixed: defuse(judged) !== judged };
+    const checked = endsHere ? found : `${found}…`;
+    return { end, prefixed: defuse(checked) !== checked };
   }
 
   #plain(text: string, at: number): { end: number; prefixed: boolean } {
@@ -86,7 +86,7 @@ class CellScanner {
   }
 }
 
-/** The start of a cell as far as it decides: a number, else one character; a longer number is judged by its start. */
+/** The start of a cell as far as it decides: a number, else one character; a longer number is decided by its start. */
 const beginning = /-\d{0,40}(?:\.\d{0,40})?|[^"]/uy;
 const ending = /[,\r\n;\t|]/g;
 const cellEnd = /[,\r\n]/;

@@ -12,9 +12,23 @@ export function detailLines({
   message,
 }: Pick<ErrorReport, 'code' | 'details' | 'message'>): string[] {
   if (code === 'validation_error' && isSaid(details, message)) return [];
-  const lines = code === 'insufficient_funds' && isRecord(details) ? fundLines(details) : plainLines(details);
+  const lines = linesOf(code, details);
   if (lines.length <= mostLines) return lines;
   return [...lines.slice(0, mostLines), `… and ${lines.length - mostLines} more; -o json shows all`];
+}
+
+function linesOf(code: string | null, details: unknown): string[] {
+  if (code === 'insufficient_funds' && isRecord(details)) return fundLines(details);
+  if (isRecord(details) && isRecord(details.policy)) return policyLines(details.policy);
+  return plainLines(details);
+}
+
+/** The message names the first row that a rule stands in the way of; here are all. */
+function policyLines({ rows }: Readonly<Record<string, unknown>>): string[] {
+  const named = (Array.isArray(rows) ? rows : []).filter(isRecord).filter(({ row }) => row !== null);
+  return named.length < 2
+    ? []
+    : named.map(({ row, rule, message }) => `row ${plain(row)}, ${plain(rule)}: ${plain(message)}`);
 }
 
 /** Whether the message names all that a validation body refuses. */

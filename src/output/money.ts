@@ -4,7 +4,7 @@ const signs: Readonly<Record<string, string>> = { USD: '$', EUR: '€' };
 
 /**
  * An amount for people: `$12.34`, `-$1.00`, `€12.34`, else `12.34 CHF`.
- * @param cents integer in the currency's minor unit; what is no integer is shown as it stands.
+ * @param cents integer in the currency's minor unit; what is not an integer is shown as it stands.
  */
 export function formatMoney(cents: number | bigint, currency = 'USD'): string {
   const code = currency.toUpperCase();
@@ -27,7 +27,7 @@ const knownDigits = new Map([
   ['EUR', 2],
 ]);
 
-/** How many decimals a currency has: 0 for JPY, 2 for most, 3 for KWD. 2 for what is no currency. */
+/** How many decimals a currency has: 0 for JPY, 2 for most, 3 for KWD. 2 for what is not a currency. */
 function minorDigits(code: string): number {
   const known = knownDigits.get(code);
   if (known !== undefined) return known;

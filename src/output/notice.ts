@@ -4,6 +4,7 @@ import { redactor } from '../redact/redactor.ts';
 import { makeRoom } from './live-area.ts';
 import type { OutputFormat } from './result.ts';
 import { safeText } from './safe-text.ts';
+import { writerOf } from './writer.ts';
 
 /**
  * Lines for people, on stderr: with `-o table`, or where stderr is a terminal. A program that requested another format
@@ -30,12 +31,15 @@ export function writeQuietly(stream: Writable, text: string): void {
 }
 
 /** Writes to stderr. @returns whether it was taken. */
-export function deliverErr(io: Io, text: string): Promise<boolean> {
-  const { stream } = io.stderr;
-  silence(stream);
-  return new Promise((resolve) => {
-    stream.write(text, (error) => resolve(!error));
-  });
+export async function deliverErr(io: Io, text: string): Promise<boolean> {
+  const err = writerOf(io.stderr.stream);
+  try {
+    err.write(text);
+    await err.flush();
+    return !err.isClosed;
+  } catch {
+    return false;
+  }
 }
 
 function silence(stream: Writable): void {

@@ -38,7 +38,7 @@ async function separated(
   return csvFormat(selectColumns(columns, options.fields), csvOptions(io, options, delimiter));
 }
 
-/** The format of values that are no records, one a line: the result of a query, without a header. */
+/** The format of values that are not records, one a line: the result of a query, without a header. */
 export async function openValues(io: Io, options: OutputOptions): Promise<Format> {
   if (options.format === 'ndjson') return (await import('./json.ts')).ndjsonFormat((value) => value);
   const line = await valueLine(io, options);

@@ -44,12 +44,12 @@ export function createProgress(io: Io, options: ProgressOptions): Progress {
 
 function plainProgress(io: Io, options: ProgressOptions): Progress {
   const startedAt = options.now();
-  let toldAt = startedAt;
+  let reportedAt = startedAt;
   return {
     update(done, note = '') {
       const now = options.now();
-      if (now - toldAt < lineEveryMs) return;
-      toldAt = now;
+      if (now - reportedAt < lineEveryMs) return;
+      reportedAt = now;
       const { label, count, rate, left, note: said } = progressFacts(options, done, note, now - startedAt);
       writeErr(io, `${label}: ${[count, rate, left, said].filter((part) => part !== '').join(', ')}\n`);
     },

@@ -93,15 +93,15 @@ function readAge(text: string, now: number): number | undefined {
 }
 
 /** The longest wait that a timer can hold, in whole days. */
-const longest = 24 * day;
+const longestDays = 24;
 
 const durationShape = /^(?=\d)(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?$/;
 
 /**
- * `30s`, `5m`, `1h30m`, `2d`, `500ms` in ms; at most 24 days.
+ * `30s`, `5m`, `1h30m`, `2d`, `500ms` in ms; at most 24 days, which a timer can hold, unless told otherwise.
  * @throws UsageError naming the flag; for a bare number, the unit that is missing.
  */
-export function parseDuration(text: string, flag: string): number {
+export function parseDuration(text: string, flag: string, mostDays = longestDays): number {
   const trimmed = text.trim();
   const found = durationShape.exec(trimmed);
   if (!found) {
@@ -115,6 +115,7 @@ export function parseDuration(text: string, flag: string): number {
   }
   const units = [day, hour, minute, second, 1];
   const total = units.reduce((sum, unit, index) => sum + unit * Number(found[index + 1] ?? 0), 0);
-  if (total > longest) throw new UsageError(`${flag} ${trimmed} is too long; the most is 24d`);
+  if (total > mostDays * day)
+    throw new UsageError(`${flag} ${trimmed} is too long; the most is ${mostDays}d`);
   return total;
 }

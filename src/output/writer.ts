@@ -5,7 +5,7 @@ import { makeRoom } from './live-area.ts';
 
 const chunkSize = 64 * 1024;
 const del = 0x7f;
-/** For a reader to take what is written, once the user wants to stop, ms. */
+/** How long the output may wait for its reader in all, once the user wants to stop, ms. */
 const graceMs = 200;
 const lineBreak = 0x0a;
 
@@ -35,13 +35,15 @@ export class Writer {
   #failure: Error | undefined;
   #closed = false;
   #signal: AbortSignal | undefined;
+  #graceMs = graceMs;
+  #isCutShort = false;
 
   constructor(stream: Writable) {
     this.#stream = stream;
     stream.on('error', (error) => this.#note(error));
   }
 
-  /** Once the signal is aborted a reader that takes nothing for a moment is taken to have gone. */
+  /** Once the signal is aborted, what the reader does not take within a moment is dropped, and every call throws its reason. */
   endWith(signal: AbortSignal): void {
     this.#signal = signal;
   }
@@ -51,9 +53,14 @@ export class Writer {
     return this.#closed;
   }
 
+  /** Whether the signal came before the reader, which is still there, had taken everything. */
+  get isCutShort(): boolean {
+    return this.#isCutShort;
+  }
+
   /**
    * @param scrub applied to the text when it is sent; a chunk that is all ASCII, as most are, is spared it.
-   * @throws OutputError where an earlier write failed, other than by a reader that has gone.
+   * @throws OutputError where an earlier write failed, other than by a reader that has gone; the reason of the signal.
    */
   write(text: string, scrub?: Scrub): Promise<void> | undefined {
     this.#check();
@@ -75,7 +82,7 @@ export class Writer {
     if (!this.#closed) await this.#send(bytes);
   }
 
-  /** Resolves when all is out. @throws OutputError where it could not be written. */
+  /** Resolves when all is out. @throws OutputError where it could not be written; the reason of the signal. */
   async flush(): Promise<void> {
     await this.#push();
     this.#check();
@@ -104,26 +111,37 @@ export class Writer {
 
   #send(chunk: Uint8Array): Promise<void> {
     if ('isTTY' in this.#stream && this.#stream.isTTY === true) makeRoom(chunk.at(-1) === lineBreak);
-    const signal = this.#signal;
-    return new Promise((resolve) => {
-      let grace: NodeJS.Timeout | undefined;
-      const end = (): void => {
-        clearTimeout(grace);
-        signal?.removeEventListener('abort', hurry);
-        resolve();
-      };
-      const hurry = (): void => {
-        grace = setTimeout(() => {
-          this.#closed = true;
-          end();
-        }, graceMs);
-      };
+    const written = new Promise<void>((resolve) => {
       this.#stream.write(chunk, (error) => {
         if (error) this.#note(error);
-        end();
+        resolve();
       });
-      if (signal?.aborted) hurry();
-      else signal?.addEventListener('abort', hurry, { once: true });
+    });
+    return this.#signal ? this.#orCutShort(written, this.#signal) : written;
+  }
+
+  #orCutShort(written: Promise<void>, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      let since = 0;
+      const hurry = (): void => {
+        since = performance.now();
+        timer = setTimeout(() => {
+          this.#closed = true;
+          this.#isCutShort = true;
+          resolve();
+        }, this.#graceMs);
+      };
+      if (signal.aborted) hurry();
+      else signal.addEventListener('abort', hurry, { once: true });
+      void written.then(() => {
+        signal.removeEventListener('abort', hurry);
+        if (timer) {
+          clearTimeout(timer);
+          this.#graceMs = Math.max(0, this.#graceMs - (performance.now() - since));
+        }
+        resolve();
+      });
     });
   }
 
@@ -133,6 +151,7 @@ export class Writer {
   }
 
   #check(): void {
+    if (this.#isCutShort) this.#signal?.throwIfAborted();
     if (!this.#failure) return;
     throw new OutputError('unexpected', `cannot write the output: ${this.#failure.message}`, {
       cause: this.#failure,

@@ -24,7 +24,7 @@ export async function chooseMethod(
 }
 
 /**
- * Shows what is asked for, and has a person agree to it. The built-in payer has no money, so it asks nobody.
+ * Shows what is to be paid, and has a person agree to it. The built-in payer has no money, so it asks nobody.
  * @throws UsageError where nobody can answer and --yes is missing; ErrandError interrupted where the answer is no.
  */
 export async function agree(
@@ -61,7 +61,7 @@ async function agreeToUnits(context: Context, challenge: PaymentChallenge): Prom
   if (context.interactive.yes) return ask(context, `Pay ${price}, which cannot be compared with dollars?`);
   throw new ErrandError(
     'payment',
-    `the service asks for ${price}, which cannot be compared with dollars; a person must agree, and nobody was asked, as ${context.interactive.why}`,
+    `the service asks for ${price}, which cannot be compared with dollars; a person must agree; cannot prompt, as ${context.interactive.why}`,
     { code: 'payment_failed', outcome: 'not_sent', retryable: false },
   );
 }

@@ -58,7 +58,7 @@ function notOffered(
 }
 
 const walletHint =
-  'Any program that pays can: --pay-command CMD gets the challenge on stdin and prints the credential.';
+  'Any program that pays can: --pay-command CMD of the agent commands gets the challenge on stdin and prints the credential.';
 
 const refused = (message: string, hint?: string): ErrandError =>
   new ErrandError('payment', message, {

@@ -9,12 +9,12 @@ import type { PayOptions } from './options.ts';
 import { payByCommand } from './pay-command.ts';
 import { checkPrice, priceText } from './price.ts';
 
-/** Sends a request without payment. @returns its answer, or the challenges where it must be paid for. */
-export async function askPrice<T>(
+/** Sends a request without payment. @returns its response, or the challenges where it must be paid for. */
+export async function requestPrice<T>(
   send: () => Promise<T>,
-): Promise<{ readonly answer: T } | { readonly challenges: readonly PaymentChallenge[] }> {
+): Promise<{ readonly response: T } | { readonly challenges: readonly PaymentChallenge[] }> {
   try {
-    return { answer: await send() };
+    return { response: await send() };
   } catch (error) {
     if (error instanceof PaymentRequiredError) return error;
     throw error;
@@ -31,8 +31,8 @@ export async function agreeOnPayment(
   { body, expectedCents }: { readonly body: unknown; readonly expectedCents: number },
   options: PayOptions,
 ): Promise<PaymentChallenge> {
-  const asked = { challenges, body: wireBody(body), now: context.clock.now() };
-  const chosen = await chooseMethod(context, payable(asked, options));
+  const offered = { challenges, body: wireBody(body), now: context.clock.now() };
+  const chosen = await chooseMethod(context, payable(offered, options));
   checkPrice(chosen, { expectedCents, maxPayCents: options.maxPayCents });
   await agree(context, chosen, options);
   return chosen;

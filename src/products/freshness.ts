@@ -9,17 +9,17 @@ export const freshnessOptions = {
   retailer: optionFor(query.retailer, { completes: 'retailers' }),
   maxAge: {
     ...optionFor(query.max_age),
-    description: 'oldest answer to accept, in seconds; not together with --newer-than',
+    description: 'oldest response to accept, in seconds; not together with --newer-than',
   },
   newerThan: {
     kind: 'date',
     unixSeconds: true,
     description: 'earliest retrieval time, also in unix seconds; not together with --max-age',
   },
-  async: { kind: 'flag', description: 'have it fetched, and answer at once with status processing' },
+  async: { kind: 'flag', description: 'have it fetched, and respond at once with status processing' },
 } as const;
 
-/** How a product is asked for; ages in seconds. */
+/** How a product is requested; ages in seconds. */
 export interface Freshness {
   readonly retailer?: string | undefined;
   readonly maxAge?: number | undefined;

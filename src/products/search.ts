@@ -14,7 +14,7 @@ export const wordsArgument = {
   variadic: true,
 } as const;
 
-/** What narrows a search across retailers, by whichever surface it is asked. */
+/** What narrows a search across retailers, whichever surface it uses. */
 export const searchOptions = {
   retailer: optionFor(query.retailer, { completes: 'retailers' }),
   sort: optionFor(query.sort),

@@ -1,25 +1,37 @@
+import { base64Texts } from './base64-texts.ts';
+
 /** A shorter secret is found only where it stands alone: within words it would be found everywhere. */
 export const shortestWithinWords = 6;
 const shortest = 3;
 
-/** One way to write a secret. */
+/** One way to write a secret. A pattern takes milliseconds to compile, so it is made for the first text that may need it. */
 export interface Form {
-  /** All that it can look like in a text without escapes and line breaks; undefined where that is no single text. */
+  /** How it stands in a text without escapes and line breaks; undefined where that is no single text. */
   readonly literal?: string;
-  readonly pattern: RegExp;
+  /** Line breaks may interrupt base64; every other form may be escaped. */
+  readonly isBase64?: boolean;
+  readonly pattern: () => RegExp;
 }
 
-/** What a form other than its literal has in it. */
-const written = /[%\\&+\r\n]/;
+const lineBreaks = /\r?\n/g;
 
-/** Replaces each form. A pattern takes milliseconds to compile, so it is used only on a text that may need it. */
+/** Replaces each form. */
 export function withoutForms(text: string, forms: readonly Form[], instead: string): string {
-  const isWritten = written.test(text);
-  return forms.reduce(
-    (rest, { literal, pattern }) =>
-      literal === undefined || isWritten ? rest.replace(pattern, instead) : rest.replaceAll(literal, instead),
-    text,
-  );
+  const isEscaped = /[%\\&+]/.test(text);
+  const unbroken = text.replace(lineBreaks, '');
+  return forms.reduce((rest, { literal, isBase64, pattern }) => {
+    if (literal === undefined) return rest.replace(pattern(), instead);
+    const needsPattern = isBase64 ? unbroken !== text && unbroken.includes(literal) : isEscaped;
+    return needsPattern ? rest.replace(pattern(), instead) : rest.replaceAll(literal, instead);
+  }, text);
+}
+
+function onDemand(make: () => RegExp): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => {
+    pattern ??= make();
+    return pattern;
+  };
 }
 
 /**
@@ -28,12 +40,15 @@ export function withoutForms(text: string, forms: readonly Form[], instead: stri
  */
 export function encodedForms(secret: string): Form[] {
   if (secret.length < shortest) return [];
-  const plain = (secret.match(/\\+|./gsu) ?? []).map(tolerant).join('');
+  const plain = (): string => (secret.match(/\\+|./gsu) ?? []).map(tolerant).join('');
   if (secret.length < shortestWithinWords)
-    return [{ pattern: new RegExp(`(?<![\\p{L}\\p{N}])${plain}(?![\\p{L}\\p{N}])`, 'gu') }];
+    return [{ pattern: onDemand(() => new RegExp(`(?<![\\p{L}\\p{N}])${plain()}(?![\\p{L}\\p{N}])`, 'gu')) }];
   // Base64 is of a text that may have been written as JSON or as a part of a URL before.
   const spelled = new Set([secret, JSON.stringify(secret).slice(1, -1), urlText(secret)]);
-  return [{ literal: secret, pattern: new RegExp(plain, 'g') }, ...[...spelled].flatMap(base64Forms)];
+  return [
+    { literal: secret, pattern: onDemand(() => new RegExp(plain(), 'g')) },
+    ...[...spelled].flatMap(base64Forms),
+  ];
 }
 
 /** Half of a surrogate pair cannot stand in a URL. */
@@ -42,16 +57,11 @@ const urlText = (text: string): string => encodeURIComponent(text.toWellFormed()
 /** A mail or a certificate breaks long base64 into lines. */
 const lineBreak = '(?:\\r?\\n)?';
 
-/** The three ways in which a text can stand within a longer base64 text, without the characters its neighbours shape. */
 function base64Forms(text: string): Form[] {
-  return [0, 1, 2].flatMap((offset) => {
-    const shifted = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
-    const sure = shifted
-      .toString('base64')
-      .slice(Math.ceil((offset * 8) / 6), Math.floor((shifted.length * 8) / 6));
+  return base64Texts(text).flatMap((sure) => {
     if (sure.length < shortestWithinWords) return [];
-    const pattern = new RegExp(Array.from(sure, base64Character).join(lineBreak), 'g');
-    return [/[+/]/.test(sure) ? { pattern } : { literal: sure, pattern }];
+    const pattern = onDemand(() => new RegExp(Array.from(sure, base64Character).join(lineBreak), 'g'));
+    return [/[+/]/.test(sure) ? { pattern } : { literal: sure, isBase64: true, pattern }];
   });
 }
 

@@ -6,7 +6,7 @@ interface Sent {
   readonly body?: Uint8Array | undefined;
 }
 
-/** The secrets that a request carries, as they are: whoever answers it may repeat them. Pure. */
+/** The secrets that a request carries, as they are: whoever responds may repeat them. Pure. */
 export function secretsSent({ url, headers, body }: Sent): string[] {
   return [
     ...Object.entries(headers)

@@ -1,3 +1,5 @@
+import { base64Texts } from './base64-texts.ts';
+
 /** A stretch of a secret as long as this is as good as the secret to whoever guesses the rest. */
 const stretch = 12;
 /** A shorter secret has no part that is worth finding; a longer one is no key, and its parts are text like any. */
@@ -12,14 +14,6 @@ export function stretchesOf(secret: string): string[] {
     Array.from({ length: Math.max(0, text.length - stretch + 1) }, (_, at) => text.slice(at, at + stretch)),
   );
 }
-
-/** The three ways in which bytes fall into base64, without the characters that their neighbours shape. */
-const base64Texts = (text: string): string[] =>
-  [0, 1, 2].map((offset) => {
-    const shifted = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
-    const end = Math.floor((shifted.length * 8) / 6);
-    return shifted.toString('base64').slice(Math.ceil((offset * 8) / 6), end);
-  });
 
 /** One case, and one alphabet for base64 and base64url. Only ASCII, so that each character keeps its place. */
 const folded = (text: string): string =>

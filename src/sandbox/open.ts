@@ -9,6 +9,7 @@ import { Outbox } from './deliveries/outbox.ts';
 import { createApp } from './http/app.ts';
 import type { RequestLog } from './http/request-log.ts';
 import type { Handle } from './http/wire.ts';
+import { fillRecords } from './orders/fill-records.ts';
 import type { Service } from './service.ts';
 import { SandboxClock } from './store/clock.ts';
 import { Identity } from './store/identity.ts';
@@ -63,6 +64,7 @@ export async function openSandbox({
   };
   const store = await Store.open(file, { tell, waiting, readsCopy });
   const identity = await Identity.open(store, seed);
+  await fillRecords(store);
   const closers: (() => void)[] = [];
   let opening: Promise<Catalogue> | undefined;
   let sealer: Sealer | undefined;

@@ -25,7 +25,7 @@ export interface Diagnosis {
 }
 
 /**
- * Settings for a command that looks for what is wrong with them: what cannot be used is told and left out, so that
+ * Settings for a command that looks for what is wrong with them: what cannot be used is reported and left out, so that
  * the rest can still be looked at. Never throws.
  */
 export function diagnoseSettings(
@@ -49,7 +49,7 @@ export function diagnoseSettings(
   };
 }
 
-/** One try and ten seconds, where nobody asked for more: a service that needs more is a finding. */
+/** One attempt and ten seconds, where nobody asked for more: a service that needs more is a finding. */
 const hasty = (settings: Settings): Settings => ({
   ...settings,
   ...(settings.retries.from === 'default' && { retries: { ...settings.retries, value: 0 } }),

@@ -1,6 +1,4 @@
-import process from 'node:process';
-
-/** The signals that this program answers itself. */
+/** The signals that this program handles itself. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**

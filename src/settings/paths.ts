@@ -69,7 +69,7 @@ function platformFolders(environment: Environment, platform: NodeJS.Platform, ho
  */
 export function makePrivateFolder(folder: string, isInUse = false): void {
   try {
-    // One that was there has been checked, and the user told, when the run began.
+    // One that was there has been checked, with a note to the user, when the run began.
     makeFolder(folder, () => {});
   } catch (cause) {
     throw new StorageError(`the folder ${folder} cannot be made or written (${reasonOf(cause)})`, {
@@ -93,7 +93,7 @@ export function checkState(folder: string, tell: Tell): void {
     checkPrivateFolder(folder, tell);
     for (const name of namesIn(folder)) if (stateFiles.test(name)) checkPrivateFile(join(folder, name), tell);
   } catch (cause) {
-    // Whatever else stands in the way is told by whoever opens a file there.
+    // Whatever else stands in the way is reported by whoever opens a file there.
     if (cause instanceof PrivateFileError) throw privateFileError(cause);
   }
 }
@@ -106,7 +106,7 @@ export function privateFileError(cause: PrivateFileError): StorageError {
   });
 }
 
-/** Nothing where there is no such folder; one that cannot be listed is told of by whoever opens a file in it. */
+/** Nothing where there is no such folder; one that cannot be listed is reported by whoever opens a file in it. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -125,7 +125,7 @@ export function reasonOf(error: unknown): string {
     EROFS: 'the file system is read-only',
     ENOSPC: 'the disk is full',
     EDQUOT: 'the disk quota is used up',
-    ENOTDIR: 'a part of the path is no folder',
+    ENOTDIR: 'a part of the path is not a folder',
     EEXIST: 'a file stands in its place',
     ENOENT: 'there is no such file or folder',
   };

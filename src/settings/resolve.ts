@@ -1,3 +1,4 @@
+import { isAbsolute, join } from 'node:path';
 import { type AmountUnit, amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { type OutputFormat, outputFormats } from '../output/result.ts';
@@ -41,7 +42,7 @@ export interface Settings {
   readonly repeatWindowMs: Setting<number>;
   readonly utc: boolean;
   readonly debug: boolean;
-  /** Why nobody is asked; undefined where prompts are allowed. */
+  /** Why there is no prompt; undefined where prompts are allowed. */
   readonly noInput: string | undefined;
   /** What a bare whole number under `max_price` in a CSV counts, where a preference says so. */
   readonly amounts: AmountUnit | undefined;
@@ -49,6 +50,8 @@ export interface Settings {
   /** Whether the terminal cannot redraw (`TERM=dumb`). */
   readonly dumbTerminal: boolean;
   readonly tlsChecksOff: boolean;
+  /** The file that says what may be spent; by default there need be none. */
+  readonly policy: Setting<string>;
   readonly sandbox: { readonly speed: number; readonly seed: number | undefined };
   readonly folders: Folders;
 }
@@ -112,6 +115,7 @@ export function resolveSettings(
     proxy: proxyOf(environment),
     dumbTerminal: environment.TERM === 'dumb',
     tlsChecksOff: environment.NODE_TLS_REJECT_UNAUTHORIZED === '0',
+    policy: pickPolicy(environment, kept, profile.value, folders),
     sandbox: {
       speed: Number(stored.preferences['sandbox-speed'] ?? 1),
       seed: numberOf(stored.preferences['sandbox-seed']),
@@ -119,6 +123,23 @@ export function resolveSettings(
     folders,
   };
 }
+
+/** @throws UsageError for a relative path: in another directory it would be another policy, or none. */
+function pickPolicy(
+  environment: Environment,
+  { policy }: Partial<Profile>,
+  profile: string,
+  folders: Folders,
+): Setting<string> {
+  const given = first(variable(environment, 'ERRAND_POLICY'), fromProfile(policy, profile));
+  if (!given) return { value: join(folders.config, policyFile), from: 'default', name: policyFile };
+  if (isAbsolute(given.value)) return given;
+  const name = given.from === 'profile' ? `the policy of profile ${profile}` : given.name;
+  throw new UsageError(`${name} must be an absolute path, not "${given.value}"`);
+}
+
+/** The policy in the folder of the configuration. */
+const policyFile = 'policy.yaml';
 
 const isSet = (text: string | undefined): boolean =>
   text !== undefined && text !== '' && text !== '0' && text !== 'false';

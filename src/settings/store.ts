@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { StorageError, UsageError } from '../errors.ts';
 import { retryWhile } from '../wait/retry-while.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
+import type { KeyChange } from './key-changes.ts';
 import { loadConf } from './load-conf.ts';
 import { makePrivateFolder, reasonOf } from './paths.ts';
 import {
@@ -18,21 +19,31 @@ import {
   type StoredAddress,
 } from './stored.ts';
 
+type BeforeKeys = (changes: readonly KeyChange[]) => Promise<void>;
+
 /** The stored configuration: profiles, preferences, addresses. Reads are of one moment; writes are locked and atomic. */
 export class SettingsStore {
   readonly file: string;
   readonly #tell: (line: string) => void;
   readonly #signal: AbortSignal | undefined;
+  readonly #beforeKeys: BeforeKeys;
   #stored: Stored | undefined;
 
   /**
-   * @param tell is told what was done about a broken or loosely guarded file.
+   * @param tell is called with what was done about a broken or loosely guarded file.
    * @param signal ends the wait for another process that writes it.
+   * @param beforeKeys is told which keys are about to be changed.
    */
-  constructor(folder: string, tell: (line: string) => void, signal?: AbortSignal) {
+  constructor(
+    folder: string,
+    tell: (line: string) => void,
+    signal?: AbortSignal,
+    beforeKeys: BeforeKeys = async () => {},
+  ) {
     this.file = join(folder, 'config.json');
     this.#tell = tell;
     this.#signal = signal;
+    this.#beforeKeys = beforeKeys;
   }
 
   /** @throws BrokenConfigError where the file cannot be used. */
@@ -152,8 +163,8 @@ export class SettingsStore {
   async saveExample(name: string, example: unknown): Promise<boolean> {
     if (this.addressNames().length > 0) return false;
     const { checkShape } = await import('../contract/schemas/check.ts');
-    const { value } = checkShape('Address', example, 'answer');
-    // A service whose example is no address has none.
+    const { value } = checkShape('Address', example, 'response');
+    // A service whose example is not an address has none.
     if (!value) return false;
     const address = Object.fromEntries(
       Object.entries(value).flatMap(([field, text]) => (text == null ? [] : [[field, text] as const])),
@@ -204,7 +215,11 @@ export class SettingsStore {
     makePrivateFolder(folder);
     const release = await lock(folder, this.#signal);
     try {
-      const next = change(this.#readForWrite());
+      const before = this.#readForWrite();
+      const next = change(before);
+      const { keyChanges } = await import('./key-changes.ts');
+      const changes = keyChanges(before, next);
+      if (changes.length > 0) await this.#beforeKeys(changes);
       const { default: Conf } = await loadConf();
       const conf = new Conf<Record<string, unknown>>({
         cwd: folder,

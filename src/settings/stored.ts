@@ -10,6 +10,8 @@ export interface Profile {
   readonly api_key?: string;
   readonly legacy_token?: string;
   readonly allow_plain_http?: boolean;
+  /** The policy file of this profile, an absolute path. */
+  readonly policy?: string;
 }
 
 export type Preference = string | number | boolean;
@@ -48,6 +50,7 @@ export const profileFields = [
   'api_key',
   'legacy_token',
   'allow_plain_http',
+  'policy',
 ] as const satisfies readonly (keyof Profile)[];
 
 export const localProfile = 'local';
@@ -78,7 +81,7 @@ export class BrokenConfigError extends UsageError {
 
 /**
  * Reads the configuration file; an absent one is the empty configuration.
- * @param tell is told where the file or its folder was open to others and is not any more.
+ * @param tell is called where the file or its folder was open to others and is not any more.
  * @throws BrokenConfigError; StorageError where it cannot be read, or is a link, a FIFO, a device or another user's.
  */
 export function readStored(file: string, tell: Tell): Stored {
@@ -158,6 +161,7 @@ function checkProfile(file: string, name: string, value: unknown): Profile {
   const fields = fieldsOf(file, `profiles.${name}`, value);
   const text = (field: string) => optionalText(file, `profiles.${name}.${field}`, fields[field]);
   const [legacy, key, token] = [text('legacy_base_url'), text('api_key'), text('legacy_token')];
+  const policy = text('policy');
   const plain = fields.allow_plain_http;
   if (plain !== undefined && typeof plain !== 'boolean')
     throw wrong(file, `profiles.${name}.allow_plain_http`, 'true or false');
@@ -167,6 +171,7 @@ function checkProfile(file: string, name: string, value: unknown): Profile {
     ...(key !== undefined && { api_key: key }),
     ...(token !== undefined && { legacy_token: token }),
     ...(plain !== undefined && { allow_plain_http: plain }),
+    ...(policy !== undefined && { policy }),
   };
 }
 

@@ -20,6 +20,12 @@ export function differingFields(operation: string, one: Fields, other: Fields): 
   );
 }
 
+/** SHA-256 of where an order goes, equal however it is spelt; undefined where it says no address. */
+export const addressHash = ({ shipping_address: address }: Fields): string | undefined =>
+  typeof address === 'object' && address !== null
+    ? sha256(canonicalJson(canonicalAddress(address)))
+    : undefined;
+
 const differing = (one: Fields, other: Fields): string[] =>
   [...new Set([...Object.keys(one), ...Object.keys(other)])].filter(
     (field) =>
@@ -36,11 +42,13 @@ function canonicalOrder(body: Fields): Fields {
   return {
     ...filled(rest),
     products: list(products).map(canonicalLine).sort(byText),
-    shipping_address: mapFields(filled(address), spelt),
+    shipping_address: canonicalAddress(address),
     metadata: fieldsOf(metadata),
     payment: { mode: 'wallet', ...filled(payment) },
   };
 }
+
+const canonicalAddress = (address: unknown): Fields => mapFields(filled(address), spelt);
 
 /** A return without what makes no difference. Pure. */
 function canonicalReturn({ order_id, items, ...rest }: Fields): Fields {
@@ -88,7 +96,7 @@ const fieldsOf = (value: unknown): Fields =>
 
 const byText = (a: unknown, b: unknown): number => (canonicalJson(a) < canonicalJson(b) ? -1 : 1);
 
-/** A batch is its rows, whatever the file is called and whoever is told of its end. Pure. */
+/** A batch is its rows, whatever the file is called and whoever is notified of its end. Pure. */
 const canonicalBatch = ({ rows }: Fields): Fields => ({ rows });
 
 const forms: Readonly<Record<string, (body: Fields) => Fields>> = {

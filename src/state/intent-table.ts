@@ -45,7 +45,7 @@ export class IntentTable {
     return found;
   }
 
-  /** What the user still has to be told of, oldest first. */
+  /** What the user has still to be shown, oldest first. */
   owed(): IntentRow[] {
     return this.#rows(
       'SELECT * FROM intents INDEXED BY intents_live WHERE live > 0 AND live = 2 ORDER BY created_at, key',

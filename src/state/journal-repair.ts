@@ -1,12 +1,18 @@
 import { existsSync, renameSync } from 'node:fs';
+import { basename } from 'node:path';
 import { StorageError } from '../errors.ts';
 import type { SqlValue } from '../sqlite/database.ts';
 import { openReader } from '../sqlite/load.ts';
+import { AuditChain } from './audit.ts';
+import { intactBeginning } from './audit-carry.ts';
+import type { AuditOrigin } from './audit-entry.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { type IntentRow, intentColumns, isIntact, recordOf } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
 import type { JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations, upgraded } from './journal-tables.ts';
+import { salvagedReservation } from './reservation-row.ts';
+import { restoreReservation } from './reservations.ts';
 import { readSeal, sealOf, writeSeal } from './seal.ts';
 import { checkFree } from './take-over.ts';
 
@@ -19,34 +25,54 @@ export interface Repaired {
   readonly damaged: readonly JournalRecord[];
   /** How many intents were recorded in all, as far as that is known; undefined where nothing says so. */
   readonly recorded: number | undefined;
+  /** Records of the audit chain: carried over as they were, and left in the old file. */
+  readonly chain: { readonly kept: number; readonly left: number };
+}
+
+export interface RepairOptions extends OpenOptions {
+  /** Names the old journal's file. */
+  readonly stamp: string;
+  readonly now: () => number;
+  readonly origin: () => AuditOrigin;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Moves a journal aside and begins a new one with every record of it that can still be read. @param stamp names the old
- * one. @throws ErrandError conflict where another process is at work on it; StorageError.
+ * Moves a journal aside and begins a new one with every record of it that can still be read. @throws ErrandError conflict where another process is at work on it; StorageError.
  */
-export async function repairJournal(folder: string, stamp: string, options: OpenOptions): Promise<Repaired> {
+export async function repairJournal(folder: string, options: RepairOptions): Promise<Repaired> {
+  const { stamp, now, origin, ...opening } = options;
   const file = journalFile(folder);
   const seal = readSeal(sealOf(file));
   const intents = salvage(file, 'intents').map(rowOf);
   const grants = salvage(file, 'grants');
+  const audited = salvage(file, 'audit');
+  const beginning = intactBeginning(audited);
+  const chain = { kept: beginning.length, left: audited.length - beginning.length };
+  const reservations = salvage(file, 'reservations').flatMap((row) => salvagedReservation(row) ?? []);
   for (const row of intents) if (isIntact(row) && row.live === 2) checkFree(recordOf(row));
   const aside = existsSync(file) ? `${file}.${stamp}` : undefined;
   if (aside !== undefined) moveAside(file, aside);
-  const database = await openStateDatabase(file, journalMigrations, options);
+  const database = await openStateDatabase(file, journalMigrations, opening);
   try {
     const table = new IntentTable(database);
+    const audit = new AuditChain(database, now, origin);
+    const damaged = intents.filter((row) => !isIntact(row)).map(recordOf);
+    const counts = { kept: intents.length - damaged.length, damaged: damaged.length };
     const kept = await database.transaction(() => {
       const written = intents.filter((row) => attempt(() => table.write(row, undefined)));
       for (const grant of grants) attempt(() => insert(grant));
-      table.tally.renew(Math.max(seal ?? 0, written.length), written);
+      for (const reservation of reservations) attempt(() => restoreReservation(database, reservation));
+      const recorded = Math.max(seal ?? 0, written.length);
+      table.tally.renew(recorded, written);
+      for (const values of beginning) audit.insert(values);
+      const oldFile = aside === undefined ? null : basename(aside);
+      audit.append({ kind: 'repaired', detail: { aside: oldFile, ...chain, intents: counts, recorded } });
       return written;
     });
     if (kept.length > 0 || seal !== undefined) writeSeal(sealOf(file), Math.max(seal ?? 0, kept.length));
-    const damaged = intents.filter((row) => !isIntact(row)).map(recordOf);
-    return { aside, kept: intents.length - damaged.length, damaged, recorded: seal };
+    return { aside, kept: counts.kept, damaged, recorded: seal, chain };
   } finally {
     database.close();
   }
@@ -71,7 +97,7 @@ export async function repairJournal(folder: string, stamp: string, options: Open
 }
 
 /** The rows of a table that can still be read, from its beginning and from its end. */
-function salvage(file: string, table: 'intents' | 'grants'): Fields[] {
+function salvage(file: string, table: 'intents' | 'grants' | 'audit' | 'reservations'): Fields[] {
   const rows = new Map<unknown, Fields>();
   for (const order of ['ASC', 'DESC'])
     try {

@@ -1,12 +1,18 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Migration } from '../sqlite/database.ts';
+import { createAudit } from './audit-record.ts';
 import { contentHash } from './content.ts';
 import { type IntentRow, intentColumns, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
 import { maskedAccount, paidAccount } from './journal-record.ts';
+import { createReservations } from './reservation-row.ts';
 
 /** The journal's file in the state folder. */
 export const journalFile = (folder: string): string => join(folder, 'journal.db');
+
+/** Whether anything was ever journaled in a state folder. */
+export const journalExists = (folder: string): boolean => existsSync(journalFile(folder));
 
 export const createIntents = [
   `CREATE TABLE intents (
@@ -49,6 +55,8 @@ export const journalMigrations: readonly Migration[] = [
     table.tally.renew(0, []);
     for (const row of rows) table.write(row, undefined);
   },
+  createAudit,
+  createReservations,
 ];
 
 const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'reported' };

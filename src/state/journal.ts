@@ -1,14 +1,19 @@
 import type { Database } from '../sqlite/database.ts';
+import { AuditChain } from './audit.ts';
+import type { AuditOrigin } from './audit-entry.ts';
+import { intentEntry, stepEntry } from './audit-steps.ts';
 import { type Birth, checkBirth, noteBirth } from './birth.ts';
 import { contentHash } from './content.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { Grants, type StoredGrant } from './grants.ts';
+import { IntentEnds, type RefusalReason } from './intent-ends.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { self } from './owner.ts';
 import { pickRecord } from './pick-record.ts';
+import { Reservations, type Reserving } from './reservations.ts';
 import { type RunIntent, RunIntents } from './run-intents.ts';
 import { readSeal, sealOf, writeSeal } from './seal.ts';
 import {
@@ -26,6 +31,8 @@ export interface JournalOptions extends OpenOptions {
   /** How long what was reported is looked for, ms. */
   readonly repeatWindowMs?: number;
   readonly birth?: Birth;
+  /** Who acts, for the audit chain. */
+  readonly origin?: () => AuditOrigin;
 }
 
 /** `mayBeSent`: an earlier process may have sent it. */
@@ -39,44 +46,52 @@ export type Recorded =
  */
 export class Journal {
   readonly grants: Grants;
+  readonly audit: AuditChain;
+  readonly reservations: Reservations;
   /** What this process has recorded and not reported. */
   readonly run = new RunIntents();
   readonly #database: Database;
   readonly #table: IntentTable;
+  readonly #ends: IntentEnds;
   readonly #now: () => number;
   readonly #sealFile: string;
   readonly #recentMs: number;
   readonly #birth: Birth | undefined;
 
-  private constructor(database: Database, now: () => number, recentMs: number, birth: Birth | undefined) {
-    this.#recentMs = recentMs;
+  private constructor(database: Database, now: () => number, options: JournalOptions) {
+    const { repeatWindowMs = 0, birth, origin = () => nobody } = options;
+    this.#recentMs = Math.max(repeatWindowMs, shortestRecentMs);
     this.#birth = birth;
+    this.audit = new AuditChain(database, now, origin);
     this.grants = new Grants(database, now);
     this.#database = database;
     this.#table = new IntentTable(database);
+    this.reservations = new Reservations(database, this.#table, this.audit, now);
+    this.#ends = new IntentEnds(this.#table, this.audit, this.grants, this.reservations, now);
     this.#now = now;
     this.#sealFile = sealOf(database.file);
   }
 
   /** @throws StorageError where the journal cannot be written; then nothing may be sent. */
   static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
-    const { repeatWindowMs = 0, birth, ...opening } = options;
+    const { birth, waiting, tell } = options;
     const file = journalFile(folder);
     const database = await openStateDatabase(file, journalMigrations, {
-      ...opening,
+      ...(waiting && { waiting }),
+      ...(tell && { tell }),
       beforeFirst: () => checkBirth(file, birth),
       damagedAdvice,
     });
-    return new Journal(database, now, Math.max(repeatWindowMs, shortestRecentMs), birth);
+    return new Journal(database, now, options);
   }
 
   /**
    * Writes an intent down, durably, before it is sent. A key that is in doubt already, for the same content, is taken over.
-   * @param rule undefined where a second one of the same is meant.
-   * @throws ErrandError conflict for a key in use by a live process, for other content or another account, or of an order
+   * @param rule undefined where a second one of the same is meant. @param reserving the money that it may spend.
+   * @throws what `reserving` refuses; ErrandError conflict for a key in use by a live process, for other content or another account, or of an order
    * that would be paid again; StorageError where the journal cannot vouch for what it holds.
    */
-  async record(intent: Intent, rule?: TwinRule): Promise<Recorded> {
+  async record(intent: Intent, rule?: TwinRule, reserving?: Reserving): Promise<Recorded> {
     const seal = readSeal(this.#sealFile);
     const hash = contentHash(intent.operation, intent.body);
     const recorded = await this.#database.transaction((): Recorded & { readonly count?: number } => {
@@ -89,8 +104,10 @@ export class Journal {
       const row = newIntent(intent, self(), isoOf(now));
       // The service counts the life of a key from its first use.
       const isAgain = before?.state === ('intended' satisfies IntentState);
+      if (reserving) this.reservations.claim(reserving, isAgain);
       this.#table.write(isAgain ? sealed({ ...row, created_at: before.created_at }) : row, before);
       const count = this.#table.tally.next();
+      this.audit.append(intentEntry(intent, hash, count, isAgain));
       this.#table.sweep(count, now, now - this.#recentMs);
       return { mayBeSent: before !== undefined && mayHaveMade(recordOf(before), intent), count };
     });
@@ -112,15 +129,17 @@ export class Journal {
     return twin && this.#noted(twin).twin;
   }
 
+  /** The same, only read: nothing is taken over. @throws StorageError. */
+  see(intent: Intent, rule: TwinRule): Twin | undefined {
+    this.#table.tally.check(readSeal(this.#sealFile));
+    const twin = this.#findTwin(intent, contentHash(intent.operation, intent.body), rule);
+    return twin && { situation: twin.situation, record: recordOf(twin.row) };
+  }
+
   /** The service has made something of an intent; `grant` is what an order paid by challenge came with. @throws StorageError. */
   async respond(key: string, baseUrl: string, madeId: string, grant?: StoredGrant): Promise<void> {
     this.run.respond({ key, baseUrl }, madeId);
-    await this.#database.transaction(() => {
-      const row = this.#table.intact(key, baseUrl);
-      if (grant) this.grants.write(madeId, baseUrl, grant);
-      if (row.state === ('reported' satisfies IntentState) && row.order_id === madeId) return;
-      this.#change(row, { state: 'responded', order_id: madeId, code: null, message: null, live: 2 });
-    });
+    await this.#database.transaction(() => this.#ends.respond(key, baseUrl, madeId, grant));
   }
 
   /**
@@ -128,22 +147,13 @@ export class Journal {
    * @throws StorageError.
    */
   async report(intents: readonly RunIntent[]): Promise<void> {
-    await this.#database.derived(() => {
-      for (const { key, baseUrl } of intents) {
-        const row = this.#table.intact(key, baseUrl);
-        if (row.state === ('responded' satisfies IntentState))
-          this.#change(row, { state: 'reported', settled_at: row.settled_at, live: 1 });
-      }
-    });
+    await this.#database.derived(() => this.#ends.report(intents));
     for (const intent of intents) this.run.drop(intent);
   }
 
   /** Keeps what pays for an intent in doubt, durably, before it is sent. @throws StorageError. */
   async keepCredential(key: string, baseUrl: string, credential: string): Promise<void> {
-    await this.#database.transaction(() => {
-      const row = this.#table.intact(key, baseUrl);
-      this.#table.write(sealed({ ...row, credential }), row);
-    });
+    await this.#database.transaction(() => this.#ends.keepCredential(key, baseUrl, credential));
   }
 
   /** What pays for an intent in doubt; undefined where nothing was paid yet. @throws StorageError. */
@@ -152,27 +162,25 @@ export class Journal {
   }
 
   /** The service surely has nothing of this intent. What it has made something of by now stays. @throws StorageError. */
-  async refuse(
-    key: string,
-    baseUrl: string,
-    reason: { readonly code: string; readonly message: string },
-  ): Promise<void> {
+  async refuse(key: string, baseUrl: string, reason: RefusalReason): Promise<void> {
     this.run.drop({ key, baseUrl });
-    await this.#database.transaction(() => {
-      const row = this.#table.intact(key, baseUrl);
-      if (row.state === ('intended' satisfies IntentState))
-        this.#change(row, { state: 'refused', live: 0, ...reason });
-    });
+    await this.#database.transaction(() => this.#ends.refuse(key, baseUrl, reason));
+  }
+
+  /** An attempt ended without a response that settles it: the intent stays as it is. @throws StorageError. */
+  async leaveInDoubt(key: string, baseUrl: string, code: string): Promise<void> {
+    await this.#database.transaction(() => this.#ends.leaveInDoubt(key, baseUrl, code));
   }
 
   /** The user gives the intent up; whether an order came of it is theirs to know. @throws StorageError. */
   async forget(key: string, baseUrl: string): Promise<void> {
     this.run.drop({ key, baseUrl });
-    await this.#database.transaction(() => {
-      const row = this.#table.find(key, baseUrl);
-      if (row && (!isIntact(row) || row.state === ('intended' satisfies IntentState)))
-        this.#change(row, { state: 'forgotten', live: 0 });
-    });
+    await this.#database.transaction(() => this.#ends.forget(key, baseUrl));
+  }
+
+  /** How many intents were recorded, as the journal counts them. */
+  recorded(): number {
+    return this.#table.tally.count();
   }
 
   /** The record of a key, whatever became of it. */
@@ -193,7 +201,7 @@ export class Journal {
     }
   }
 
-  /** The user is told of a record that is known to this process. */
+  /** The user is shown a record that is known to this process. */
   recall(record: JournalRecord): void {
     if (record.state === 'responded') this.#noted({ situation: 'unreported', record });
   }
@@ -203,7 +211,7 @@ export class Journal {
     return this.#table.madeBy(id, baseUrl).filter(isIntact).map(recordOf)[0];
   }
 
-  /** What the user still has to be told of, oldest first; with `all` everything that is kept. @throws StorageError. */
+  /** What the user has still to be shown, oldest first; with `all` everything that is kept. @throws StorageError. */
   list(all = false): JournalRecord[] {
     this.#table.tally.check(readSeal(this.#sealFile));
     return (all ? this.#table.all() : this.#table.owed()).map(recordOf);
@@ -254,15 +262,19 @@ export class Journal {
 
   /** The record that stands in the way of a new one, taken over where no live process works on it. */
   #takeTwin(intent: Intent, hash: string, rule: TwinRule): Twin | undefined {
-    const twin = firstTwin(this.#table.twins(intent, hash), intent, hash, rule);
+    const twin = this.#findTwin(intent, hash, rule);
     if (!twin) return undefined;
     const { row, situation } = twin;
     const isTaken = situation === 'in_doubt' || situation === 'unreported';
     return { situation, record: isTaken ? this.#take(row) : recordOf(row) };
   }
 
+  #findTwin = (intent: Intent, hash: string, rule: TwinRule) =>
+    firstTwin(this.#table.twins(intent, hash), intent, hash, rule);
+
   #take(row: IntentRow): JournalRecord {
     const { pid, started } = self();
+    if (row.state === ('intended' satisfies IntentState)) this.audit.append(stepEntry('resumed', row));
     const taken = sealed({ ...row, pid, process_started: started });
     this.#table.write(taken, row);
     return recordOf(taken);
@@ -274,14 +286,9 @@ export class Journal {
       this.run.note({ ...record, baseUrl: record.base_url }, record.order_id ?? undefined);
     return { twin };
   }
-
-  #change(row: IntentRow, change: RowChange): void {
-    const settled = { ...row, settled_at: isoOf(this.#now()), credential: null, ...change };
-    this.#table.write(sealed(settled), row);
-  }
 }
 
-type RowChange = Partial<IntentRow> & { readonly state: IntentState };
+const nobody: AuditOrigin = { actor: 'unknown', job: null, command: '' };
 
 const isOwed = ({ state }: { readonly state?: unknown }): boolean =>
   state === 'intended' || state === 'responded';

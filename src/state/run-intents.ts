@@ -8,7 +8,7 @@ export interface RunIntent {
 }
 
 /**
- * The intents of this run that the user still has to be told of. Kept in memory beside the journal, so that it is known
+ * The intents of this run that the user has still to be shown. Kept in memory beside the journal, so that it is known
  * even where the disk has failed since.
  */
 export class RunIntents {

@@ -73,7 +73,7 @@ export const sentWithAnother = ({ key, operation, sent_with: sentWith }: Journal
     ],
   });
 
-/** What the record asked for is no longer certain, so it is never sent again, and nothing takes its place unasked. */
+/** What the record requested is no longer certain, so it is never sent again, and nothing takes its place unasked. */
 export const damagedRecord = ({ key, created_at: since }: JournalRecord): ErrandError =>
   new ErrandError('conflict', `the journal's record ${key} is damaged; what it says is not sent`, {
     idempotencyKey: key,

@@ -3,7 +3,7 @@ import type { Database } from '../sqlite/database.ts';
 import { sha256 } from './canonical.ts';
 import type { IntentRow } from './intent-row.ts';
 
-/** Rows that count: whether the user still has to be told (2), or was told a short while ago (1), and their twin numbers. */
+/** Rows that count: whether it has still to be reported (2), or was reported a short while ago (1), and their twin numbers. */
 interface Sums {
   readonly rows: bigint;
   readonly live: bigint;
@@ -48,6 +48,11 @@ export class Tally {
     const found = { rows: row?.found_rows, live: row?.found_live, twins: row?.found_twins };
     if (textOf(sumsOf(found)) !== textOf(sums))
       throw this.damaged('records are missing from it or were changed');
+  }
+
+  /** How many intents were recorded; whether that was changed since is for `check` to say. */
+  count(): number {
+    return Number(this.#database.get('SELECT count FROM tally WHERE id = 1')?.count ?? 0);
   }
 
   /** One more intent is recorded. @returns how many were. */

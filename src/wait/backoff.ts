@@ -4,7 +4,7 @@ export interface BackoffOptions {
   readonly longestMs: number;
   /** The share of a wait that is left to chance, 0 to 1: all of it by default, so that many who fail together spread out. */
   readonly jitter?: number;
-  /** What the other side asked for, as by `Retry-After`, ms: never shorter than that. */
+  /** What the other side requested, as by `Retry-After`, ms: never shorter than that. */
   readonly leastMs?: number | undefined;
 }
 

@@ -37,8 +37,8 @@ export interface Watch<E> {
   /** One round: an event for each change, as it is found. */
   look(): AsyncIterable<E>;
   isOver(): boolean;
-  /** Whether the service has answered before: then more may pass by itself. */
-  hasAnswered(): boolean;
+  /** Whether the service has responded before: then more may pass by itself. */
+  hasResponded(): boolean;
   readonly pace: Pace;
   readonly deadline: Deadline;
   readonly clock: Timer;
@@ -64,10 +64,29 @@ export async function* watch<E>(of: Watch<E>): AsyncGenerator<E | Interruption> 
       gapMs = undefined;
     } catch (error) {
       signal.throwIfAborted();
-      if (!isBlip(error, of.hasAnswered())) throw error;
+      if (!isBlip(error, of.hasResponded())) throw error;
       if (!gapMs) yield { type: 'gap', message: error.message };
       gapMs ??= stopwatch(clock);
     }
     if (of.isOver() || !(await deadline.pause(nextPause(pace, quietRounds), signal))) return;
   }
+}
+
+/**
+ * Follows as `watch` does, between a first event and a summary. An interruption is thrown once the summary is out, since
+ * whoever reads the events is owed their end.
+ */
+export async function* watchWithSummary<E>(
+  first: E,
+  of: Watch<E>,
+  summary: () => E,
+): AsyncGenerator<E | Interruption> {
+  yield first;
+  try {
+    yield* watch(of);
+  } catch (error) {
+    if (of.signal.aborted) yield summary();
+    throw error;
+  }
+  yield summary();
 }

@@ -121,6 +121,6 @@ function messageOf(attempt: Attempt): string {
   if ('failure' in attempt) return attempt.failure;
   const { status } = attempt;
   return status >= 300 && status < 400
-    ? `answered ${status}; redirects are not followed`
-    : `answered ${status}`;
+    ? `returned ${status}; redirects are not followed`
+    : `returned ${status}`;
 }

@@ -53,7 +53,7 @@ const longSegment = /^[\w-]{16,}$/;
 
 /**
  * An address as it may be shown: password, values of the query and long parts of the path are left out, where a secret
- * may stand (specification, Events, rule 4). What is no URL is not shown at all.
+ * may stand (specification, Events, rule 4). What is not a URL is not shown at all.
  */
 export function maskAddress(address: string): string {
   if (!URL.canParse(address)) return '…';

@@ -127,9 +127,9 @@ describeInChromium('the console in a browser', (browser) => {
     await page.addInitScript(
       "Object.defineProperty(document, 'hidden', { get: () => document.documentElement.lang === 'none' })",
     );
-    let asked = 0;
+    let requests = 0;
     page.on('request', () => {
-      asked += 1;
+      requests += 1;
     });
     await page.goto(at('/'));
     const see = (lang: string) =>
@@ -138,10 +138,10 @@ describeInChromium('the console in a browser', (browser) => {
       );
     await see('none');
     await page.clock.runFor(5000);
-    const before = asked;
+    const before = requests;
     const id = await place('test-success');
     await page.clock.runFor(60_000);
-    expect([asked, await page.locator(`#order-${id}`).count()]).toEqual([before, 0]);
+    expect([requests, await page.locator(`#order-${id}`).count()]).toEqual([before, 0]);
     await see('en');
     await page.locator(`#order-${id}`).waitFor();
   });

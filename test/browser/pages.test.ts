@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { address } from '../order-body.ts';
 import { hostile } from '../service/pages/hostile-text.ts';
 import { Receiver } from '../service/receiver.ts';
-import { address, TestService } from '../service/service.ts';
+import { TestService } from '../service/service.ts';
 import { describeInChromium, openTab, type Reader } from './chromium.ts';
 
 describeInChromium('the pages in a browser', (browser) => {
@@ -80,7 +81,7 @@ describeInChromium('the pages in a browser', (browser) => {
 
   /** An order with the same text wherever an order takes one. */
   const orderOf = async (text: string): Promise<string> => {
-    const answer = await service.order('test-two-packages', {
+    const response = await service.order('test-two-packages', {
       products: [
         { url: service.product('test-two-packages'), variant: [{ label: text, value: text }] },
         { url: `${service.product('test-success')}?${encodeURIComponent(text)}` },
@@ -91,9 +92,9 @@ describeInChromium('the pages in a browser', (browser) => {
       is_gift: true,
       gift_message: text,
     });
-    expect(answer.status).toBe(201);
+    expect(response.status).toBe(201);
     service.pass(12_000);
-    return answer.body.id;
+    return response.body.id;
   };
   const pagesOf = (id: string): string[] => [
     '/',

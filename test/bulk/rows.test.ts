@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { batchesOf } from '../../src/bulk/batches.ts';
 import { inFlight } from '../../src/bulk/flow.ts';
 import { RowKeys, readRows } from '../../src/bulk/rows.ts';
-import { planColumns } from '../../src/contract/bulk-columns.ts';
+import { plainBulkFields, planColumns } from '../../src/contract/bulk-columns.ts';
 import { orderOfRow, readBulkRow } from '../../src/contract/bulk-row.ts';
 import { checkShape } from '../../src/contract/schemas/check.ts';
 
@@ -81,6 +81,45 @@ test('a row that is found valid is an order by the contract, whatever its cells 
   );
   expect(valid).toBeGreaterThan(0);
 });
+
+const asRow = (cells: Readonly<Record<string, string>>) => {
+  const order = {
+    product_url: 'https://x.example/1',
+    max_price: '5000',
+    name: 'Ada Byron',
+    address_line1: '1 Main St',
+    city: 'Austin',
+    postal_code: '78701',
+    phone_number: '5125550100',
+    ...cells,
+  };
+  const plan = planColumns(Object.keys(order));
+  const values = Object.values(order);
+  const row = readBulkRow(plan, values);
+  return { issues: row.issues, order: orderOfRow(plan, values, row) };
+};
+
+const valuesOf = { string: ['R-17', 'R-17'], integer: ['7', 7], boolean: ['yes', true] } as const;
+
+test.each(plainBulkFields)('the cell of the plain field %s reaches the order', (column, { type }) => {
+  const [cell, value] = valuesOf[type];
+  const { issues, order } = asRow({ is_gift: 'yes', [column]: cell });
+  expect(issues).toEqual([]);
+  expect(order[column]).toBe(value);
+  expect(checkShape('OrderCreate', order, 'body').issues).toBeUndefined();
+});
+
+test.each(plainBulkFields.filter(([, { maxLength }]) => maxLength !== undefined))(
+  'the cell of %s has the bound of the order, in characters',
+  (column, { maxLength = 0 }) => {
+    const fullest = asRow({ is_gift: 'yes', [column]: '🎁'.repeat(maxLength) });
+    expect(fullest.issues).toEqual([]);
+    expect(checkShape('OrderCreate', fullest.order, 'body').issues).toBeUndefined();
+    const message = `has more than ${maxLength} characters`;
+    const { issues } = asRow({ is_gift: 'yes', [column]: 'x'.repeat(maxLength + 1) });
+    expect(issues).toMatchObject([{ column, message }]);
+  },
+);
 
 async function* numbers(count: number, taken: number[]): AsyncGenerator<number> {
   for (let at = 0; at < count; at += 1) {

@@ -89,7 +89,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  test('requests are closed, answers are open, and what was only observed says so', () => {
+  test('requests are closed, responses are open, and what was only observed says so', () => {
     expect(components.schemas.OrderCreate).toMatchObject({ additionalProperties: false });
     expect(components.schemas.OrderResponse).not.toHaveProperty('additionalProperties');
     expect(components.schemas.Sku).toMatchObject({ 'x-observed': true });

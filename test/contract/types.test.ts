@@ -66,12 +66,12 @@ const row = {
   auth: 'bearer',
   pathParameters: { thing_id: { type: 'uuid', description: 'id' } },
   query: { from: { type: 'string', description: 'from' }, to: { type: 'string', description: 'to' } },
-  answer: { status: 200, type: 'json', schema: 'OrderListResponse' },
+  response: { status: 200, type: 'json', schema: 'OrderListResponse' },
   errors: [],
   retry: 'safe',
 } as const;
 
-const answer = { status: 200, type: 'json', schema: 'OrderListResponse' } as const;
+const response = { status: 200, type: 'json', schema: 'OrderListResponse' } as const;
 
 const rows = [
   operationTable({ ok: row }),
@@ -80,12 +80,12 @@ const rows = [
   operationTable({ wrong: { ...row, rules: [{ together: ['from', 'tto'] }] } }),
   // @ts-expect-error a name in the path template that is no parameter
   operationTable({ wrong: { ...row, path: '/things/{thingg_id}' } }),
-  operationTable({ ok: { ...row, answer: { ...answer, rows: 'orders' } } }),
+  operationTable({ ok: { ...row, response: { ...response, rows: 'orders' } } }),
   // @ts-expect-error rows that the shape does not have
-  operationTable({ wrong: { ...row, answer: { ...answer, rows: 'orderss' } } }),
-  operationTable({ ok: { ...row, answer: { ...answer, essential: { total: 'number' } } } }),
+  operationTable({ wrong: { ...row, response: { ...response, rows: 'orderss' } } }),
+  operationTable({ ok: { ...row, response: { ...response, essential: { total: 'number' } } } }),
   // @ts-expect-error an essential field that the shape does not have
-  operationTable({ wrong: { ...row, answer: { ...answer, essential: { totall: 'number' } } } }),
+  operationTable({ wrong: { ...row, response: { ...response, essential: { totall: 'number' } } } }),
 ];
 
 const listing = { summary: '', what: 'orders', empty: '', examples: [], related: [] } as const;
@@ -125,7 +125,7 @@ test('a path reads own properties through records and lists', () => {
 });
 
 test('the table of operations is returned as it was written', () => {
-  expect(operations['order.get'].answer.essential).toEqual({ id: 'id', status: 'text' });
+  expect(operations['order.get'].response.essential).toEqual({ id: 'id', status: 'text' });
 });
 
 test('half of a pair is refused by the name of its flag', () => {

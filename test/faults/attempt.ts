@@ -104,6 +104,13 @@ const failing = ({ call, error, when }: DiskFault, state: string): string[] => [
   ...['-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}`],
 ];
 
+/** Starts the program without anything done to it. */
+export const startProgram = (
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): ChildProcess =>
+  spawn(process.execPath, [program, ...args], { env: { ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+
 export function endOf(child: ChildProcess): Promise<Ended> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];

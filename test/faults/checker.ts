@@ -12,7 +12,7 @@ export interface Verdict {
   readonly orders: number;
   readonly missing: readonly string[];
   readonly doubled: readonly string[];
-  readonly unasked: readonly string[];
+  readonly unrequested: readonly string[];
 }
 
 /** @param paid orders of payers without an account; no key lists them. */
@@ -34,18 +34,18 @@ export async function checkOrders(
     orders: orders.length,
     missing: intents.filter((intent) => !counts.has(intent)),
     doubled: [...counts].filter(([, count]) => count > 1).map(([intent]) => intent),
-    unasked: [...counts.keys()].filter((intent) => !wanted.has(intent)),
+    unrequested: [...counts.keys()].filter((intent) => !wanted.has(intent)),
   };
 }
 
 async function allOrders(baseUrl: string, key: string): Promise<ServiceOrder[]> {
   const orders: ServiceOrder[] = [];
   for (;;) {
-    const answer = await fetch(`${baseUrl}/orders?limit=500&offset=${orders.length}`, {
+    const response = await fetch(`${baseUrl}/orders?limit=500&offset=${orders.length}`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    if (!answer.ok) throw new Error(`the service answered ${answer.status} to the checker`);
-    const page = (await answer.json()) as { orders: ServiceOrder[]; total: number };
+    if (!response.ok) throw new Error(`the service returned ${response.status} to the checker`);
+    const page = (await response.json()) as { orders: ServiceOrder[]; total: number };
     orders.push(...page.orders);
     if (page.orders.length === 0 || orders.length >= page.total) return orders;
   }

@@ -59,7 +59,7 @@ export async function killedMachine(service: Service, key: string): Promise<Kill
     await attempt({ ...given, args: [...create('reported'), '--po-number', `past-${past}`] });
   await attempt({ ...given, args: create('reported') });
   const watching = [...create('unreported'), '--watch', '--until', 'delivered'];
-  await attempt({ ...given, args: watching, blow: { signal: 'SIGKILL', at: 'answered', afterMs: 60 } });
+  await attempt({ ...given, args: watching, blow: { signal: 'SIGKILL', at: 'responded', afterMs: 60 } });
   proxy.faults = ['silence-before', 'silence-after'];
   await attempt({ ...given, args: create('never'), blow: { signal: 'SIGKILL', at: 'request-came' } });
   await attempt({ ...given, args: create('made'), blow: { signal: 'SIGKILL', at: 'work-done' } });
@@ -92,7 +92,7 @@ export async function flipOnce(service: Service, key: string, killed: Killed, se
     const wrong = [
       ...doubled(intent, before, after),
       ...after.filter((order) => order.max_price !== ceilings[intent]).map(({ id }) => `${id} was altered`),
-      ...untold(intent, again, after),
+      ...unreported(intent, again, after),
       ...unlisted(listed, killed.intents),
     ];
     return { file, byte, bit, intent, wrong };
@@ -129,8 +129,8 @@ interface Order {
 
 async function ordersOf({ baseUrl }: Service, key: string, intent: string): Promise<Order[]> {
   const query = `metadata_key=intent&metadata_value=${intent}&limit=500`;
-  const answer = await fetch(`${baseUrl}/orders?${query}`, { headers: { authorization: `Bearer ${key}` } });
-  const { orders } = (await answer.json()) as { orders: (Order & { po_number: string | null })[] };
+  const response = await fetch(`${baseUrl}/orders?${query}`, { headers: { authorization: `Bearer ${key}` } });
+  const { orders } = (await response.json()) as { orders: (Order & { po_number: string | null })[] };
   return orders.filter(({ po_number }) => po_number === null);
 }
 
@@ -141,7 +141,7 @@ function doubled(intent: string, before: readonly Order[], after: readonly Order
 }
 
 /** A run that ends well says an order that is there; one that does not says why. */
-function untold(intent: string, { code, stdout, stderr }: Ended, after: readonly Order[]): string[] {
+function unreported(intent: string, { code, stdout, stderr }: Ended, after: readonly Order[]): string[] {
   if (code !== 0) return stderr.includes('{"error"') ? [] : [`exit ${code} without a word`];
   const { id } = JSON.parse(stdout);
   return after.some((order) => order.id === id) ? [] : [`${id} was said of ${intent}, and is not there`];

@@ -2,7 +2,7 @@ import type { Ended } from './attempt.ts';
 import type { World } from './run.ts';
 import type { Scenario } from './scenario.ts';
 
-interface Told {
+interface Outcome {
   readonly category: string;
   readonly outcome: string | null;
   readonly idempotency_key: string | null;
@@ -10,7 +10,7 @@ interface Told {
 }
 
 /** The error that an attempt ended with, as it was told; undefined where it told none. */
-export function outcomeOf({ stderr }: Pick<Ended, 'stderr'>): Told | undefined {
+export function outcomeOf({ stderr }: Pick<Ended, 'stderr'>): Outcome | undefined {
   const line = stderr
     .trim()
     .split('\n')
@@ -35,22 +35,22 @@ export async function liesOf(
   { isHurt, isAlone }: { readonly isHurt: boolean; readonly isAlone: boolean },
 ): Promise<string[]> {
   const { code, stderr } = ended;
-  const told = outcomeOf(ended);
+  const outcome = outcomeOf(ended);
   if (code === 1 && !isHurt) return [`unexpected failure: ${stderr}`];
   // The rows of a batch become orders later, and no key lists a paid order; the checker looks at the end.
   const [intent = ''] = intents;
-  if (what !== 'order' || (code !== 0 && told === undefined)) return [];
+  if (what !== 'order' || (code !== 0 && outcome === undefined)) return [];
   const count = await countOf(world, intent);
   if (code === 0 && count !== 1) return [`exit 0, and the service has ${count} orders`];
-  const isDenied = told?.outcome === 'not_sent' || told?.outcome === 'rejected';
-  if (isDenied && isAlone && count > 0) return [`"${told.outcome}" of an order that exists: ${stderr}`];
-  return told?.outcome === 'applied' && count === 0
+  const isDenied = outcome?.outcome === 'not_sent' || outcome?.outcome === 'rejected';
+  if (isDenied && isAlone && count > 0) return [`"${outcome.outcome}" of an order that exists: ${stderr}`];
+  return outcome?.outcome === 'applied' && count === 0
     ? [`"applied" of an order that does not exist: ${stderr}`]
     : [];
 }
 
 async function countOf({ baseUrl, key }: World, intent: string): Promise<number> {
   const query = `metadata_key=intent&metadata_value=${intent}`;
-  const answer = await fetch(`${baseUrl}/orders?${query}`, { headers: { authorization: `Bearer ${key}` } });
-  return ((await answer.json()) as { total: number }).total;
+  const response = await fetch(`${baseUrl}/orders?${query}`, { headers: { authorization: `Bearer ${key}` } });
+  return ((await response.json()) as { total: number }).total;
 }

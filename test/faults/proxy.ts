@@ -15,7 +15,7 @@ export const networkFaults = [
   'reset-after',
   'silence-before',
   'silence-after',
-  'half-answer',
+  'half-response',
   '500-before',
   '500-after',
   '502-html-before',
@@ -29,16 +29,22 @@ export const networkFaults = [
 export type NetworkFault = (typeof networkFaults)[number] | 'none';
 
 /** The requests that make orders. */
-const creates: ReadonlySet<string> = new Set(['/orders', '/orders/bulk', '/agent/orders']);
+const creates: ReadonlySet<string> = new Set(['/orders', '/orders/bulk', '/agent/orders', '/returns']);
 
 /** Where a request is; a harness may do something to the client at that moment. */
-export type Moment = 'request-came' | 'work-done' | 'half-answered' | 'answered';
+export type Moment = 'request-came' | 'work-done' | 'half-responded' | 'responded';
 
-/** A connection of another process may hold the port for a moment. */
+/**
+ * A port that no system gives out by itself, to a connection or to a server that takes any: it is still free when a proxy
+ * that went away comes back.
+ */
+const ownPort = (): number => 20_000 + Math.floor(Math.random() * 12_000);
+
+/** Another proxy may have drawn the port. */
 const isTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 
-interface Answer {
+interface Relayed {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly body: Buffer;
@@ -59,8 +65,9 @@ export class FaultProxy {
     });
   }
 
-  async start(port = 0): Promise<string> {
-    await retryWhile(isTaken, () => this.#listen(port), {});
+  /** @param port of a proxy that has gone, whose place this one takes. */
+  async start(port?: number): Promise<string> {
+    await retryWhile(isTaken, () => this.#listen(port ?? ownPort()), {});
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
@@ -85,22 +92,22 @@ export class FaultProxy {
     const fault = isCreate ? (this.faults.shift() ?? 'none') : 'none';
     if (isCreate) this.onMoment('request-came');
     if (fault.endsWith('-before')) return spoil(fault, response, undefined);
-    const answer = await this.#pass(request, body);
+    const relayed = await this.#pass(request, body);
     if (isCreate) this.onMoment('work-done');
     if (fault === 'none') {
-      await send(response, answer);
-      if (isCreate) this.onMoment('answered');
+      await send(response, relayed);
+      if (isCreate) this.onMoment('responded');
       return;
     }
-    if (fault === 'half-answer' || fault === 'truncated-json') {
-      await half(fault, response, answer);
-      this.onMoment('half-answered');
+    if (fault === 'half-response' || fault === 'truncated-json') {
+      await half(fault, response, relayed);
+      this.onMoment('half-responded');
       return;
     }
-    return spoil(fault, response, answer);
+    return spoil(fault, response, relayed);
   }
 
-  #pass(request: IncomingMessage, body: Buffer): Promise<Answer> {
+  #pass(request: IncomingMessage, body: Buffer): Promise<Relayed> {
     return new Promise((resolve, reject) => {
       const { host: _, connection: __, ...headers } = request.headers;
       const outgoing = forward(
@@ -131,7 +138,7 @@ async function whole(stream: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function send(response: ServerResponse, { status, headers, body }: Answer): Promise<void> {
+function send(response: ServerResponse, { status, headers, body }: Relayed): Promise<void> {
   const { 'transfer-encoding': _, connection: __, ...rest } = headers;
   response.writeHead(status, { ...rest, 'content-length': body.length });
   return new Promise((resolve) => response.end(body, () => resolve()));
@@ -140,7 +147,7 @@ function send(response: ServerResponse, { status, headers, body }: Answer): Prom
 async function half(
   fault: NetworkFault,
   response: ServerResponse,
-  { status, headers, body }: Answer,
+  { status, headers, body }: Relayed,
 ): Promise<void> {
   const part = body.subarray(0, Math.floor(body.length / 2));
   const isWholeToHttp = fault === 'truncated-json';
@@ -178,17 +185,17 @@ const statuses: Readonly<
 async function spoil(
   fault: NetworkFault,
   response: ServerResponse,
-  answer: Answer | undefined,
+  relayed: Relayed | undefined,
 ): Promise<void> {
   if (fault.startsWith('reset')) reset(response.socket);
-  else if (fault === 'slow-bytes' && answer) {
-    response.writeHead(answer.status, {
-      'content-type': answer.headers['content-type'],
-      'content-length': answer.body.length,
+  else if (fault === 'slow-bytes' && relayed) {
+    response.writeHead(relayed.status, {
+      'content-type': relayed.headers['content-type'],
+      'content-length': relayed.body.length,
     });
-    const step = Math.ceil(answer.body.length / 8);
-    for (let at = 0; at < answer.body.length; at += step) {
-      response.write(answer.body.subarray(at, at + step));
+    const step = Math.ceil(relayed.body.length / 8);
+    for (let at = 0; at < relayed.body.length; at += step) {
+      response.write(relayed.body.subarray(at, at + step));
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     response.end();

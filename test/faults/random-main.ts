@@ -70,7 +70,11 @@ function tell(reports: readonly RunReport[], verdicts: readonly Verdict[]): bool
   ];
   console.log(counts.join(', '));
   console.log(`ends: ${[...ends(reports)].map(([end, count]) => `${end} x ${count}`).join(', ')}`);
-  const wrong = verdicts.flatMap(({ missing, doubled, unasked }) => [...missing, ...doubled, ...unasked]);
+  const wrong = verdicts.flatMap(({ missing, doubled, unrequested }) => [
+    ...missing,
+    ...doubled,
+    ...unrequested,
+  ]);
   if (wrong.length > 0) console.log(`wrong: ${wrong.slice(0, 20).join(', ')}`);
   console.log(`${reports.length - lying.length} passed, ${lying.length + wrong.length} failed`);
   return wrong.length + lying.length === 0;

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { attempt, type Ended } from './attempt.ts';
+import { brokenChain } from './chain.ts';
 import { liesOf, outcomeOf } from './lies.ts';
 import { FaultProxy } from './proxy.ts';
 import { Random } from './random.ts';
@@ -68,6 +69,7 @@ export async function runIntent(worlds: Worlds, seed: number, given?: Scenario):
       ? uploadArgs(world, intents, join(folder, 'orders.csv'))
       : createArgs(world, scenario.what, intents[0] ?? '', scenario.ownKey ? `key-${seed}` : undefined);
   if (scenario.otherProfile) saveProfile(environment.ERRAND_CONFIG_DIR, address);
+  if (scenario.policy) savePolicy(environment.ERRAND_CONFIG_DIR, intents.length);
   let args: readonly string[] | 'done' = create;
   try {
     proxy.faults = [...scenario.faults];
@@ -99,19 +101,35 @@ export async function runIntent(worlds: Worlds, seed: number, given?: Scenario):
       }
       const around = { isHurt: hurt.disk !== undefined || hurt.stdout === 'full', isAlone: all.length === 1 };
       for (const ended of all) lies.push(...(await liesOf(world, scenario.what, intents, ended, around)));
-      if (all.some(isDone)) return report;
+      if (all.some(isDone)) return whole();
       args = await nextStep(scenario, common, create, all[0]);
-      if (args === 'done') return report;
+      if (args === 'done') return whole();
     }
     return { ...report, lies: [...lies, `not done after ${mostAttempts} attempts`] };
   } finally {
     await Promise.all([proxy.stop(), current.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
+
+  function whole(): RunReport {
+    return { ...report, lies: [...lies, ...brokenChain(folder)] };
+  }
 }
 
-/** It ended well, or said that the order exists. */
-const isDone = (ended: Ended): boolean => ended.code === 0 || outcomeOf(ended)?.outcome === 'applied';
+/** It ended well, or said that the order exists, or printed it before a signal ended it. */
+const isDone = (ended: Ended): boolean =>
+  ended.code === 0 || outcomeOf(ended)?.outcome === 'applied' || (isInterrupted(ended) && hasOrder(ended));
+
+const isInterrupted = ({ code, signal }: Ended): boolean => signal !== null || code === 130 || code === 143;
+
+/** Whether stdout took a whole record with its id: then whoever reads it knows of it. */
+function hasOrder({ stdout }: Ended): boolean {
+  try {
+    return typeof JSON.parse(stdout).id === 'string';
+  } catch {
+    return false;
+  }
+}
 
 function createArgs(
   { shopUrl }: World,
@@ -119,13 +137,21 @@ function createArgs(
   intent: string,
   key: string | undefined,
 ): string[] {
-  const to = ['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin'];
   return [
     ...(what === 'paid' ? ['agent'] : []),
-    ...['order', 'create', '--product', `${shopUrl}/test-success`, '--max-price-cents', '1'],
-    ...[...to, '--state', 'TX', '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],
-    ...['--metadata', `intent=${intent}`, '--timeout', '1200ms', '-o', 'json', '--retries', '1'],
+    ...orderArgs(`${shopUrl}/test-success`, intent),
+    ...['--timeout', '1200ms', '-o', 'json', '--retries', '1'],
     ...(key === undefined ? [] : ['--idempotency-key', key]),
+  ];
+}
+
+/** The command that orders a product for a cent. @param intent tells one order from another. */
+export function orderArgs(url: string, intent: string): string[] {
+  const to = ['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin'];
+  return [
+    ...['order', 'create', '--product', url, '--max-price-cents', '1'],
+    ...[...to, '--state', 'TX', '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],
+    ...['--metadata', `intent=${intent}`],
   ];
 }
 
@@ -146,11 +172,11 @@ async function nextStep(
   create: readonly string[],
   ended: Ended | undefined,
 ): Promise<readonly string[] | 'done'> {
-  const told = ended && outcomeOf(ended);
+  const outcome = ended && outcomeOf(ended);
   const limits = ['--timeout', '1200ms', '-o', 'json'];
   // Too old to be sent again unasked: whoever has looked says so.
-  if (told?.details?.in_doubt_since !== undefined && told.idempotency_key)
-    return ['order', 'journal', 'resume', told.idempotency_key, '--resend', ...limits];
+  if (outcome?.details?.in_doubt_since !== undefined && outcome.idempotency_key)
+    return ['order', 'journal', 'resume', outcome.idempotency_key, '--resend', ...limits];
   if (sameAgain) return otherProfile ? [...create, '--profile', 'other'] : create;
   const { stdout } = await attempt({
     ...common,
@@ -165,9 +191,18 @@ async function nextStep(
 }
 
 function saveProfile(folder: string, address: string): void {
-  mkdirSync(folder, { mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const stored = { profiles: { other: { base_url: address } } };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(stored), { mode: 0o600 });
+}
+
+/** Each order takes a cent and the fee of a dollar. */
+function savePolicy(folder: string, orders: number): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const cents = orders * 101;
+  const limit = `$${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+  const text = `version: 1\nlimits:\n  per_order: $1.01\n  per_day: ${limit}\n  per_batch: ${limit}\n`;
+  writeFileSync(join(folder, 'policy.yaml'), text, { mode: 0o600 });
 }
 
 async function killProxySoon(proxy: FaultProxy, ms: number): Promise<void> {

@@ -29,6 +29,8 @@ export interface Scenario {
   readonly normalises: boolean;
   /** From the second attempt on another profile with the same key is used. */
   readonly otherProfile: boolean;
+  /** Under a policy whose day has room for what is meant, and for not a cent more. */
+  readonly policy: boolean;
 }
 
 export const quiet: Scenario = {
@@ -45,9 +47,10 @@ export const quiet: Scenario = {
   clockShiftMs: 0,
   normalises: false,
   otherProfile: false,
+  policy: false,
 };
 
-const moments = ['request-came', 'work-done', 'half-answered', 'answered', 'answered'] as const;
+const moments = ['request-came', 'work-done', 'half-responded', 'responded', 'responded'] as const;
 const signals = ['SIGKILL', 'SIGKILL', 'SIGINT', 'SIGTERM'] as const;
 const hourMs = 3_600_000;
 
@@ -71,6 +74,7 @@ export function scenarioOf(random: Random): Scenario {
     clockShiftMs: chance(0.15) ? random.pick([-hourMs, -48 * hourMs, 49 * hourMs, 30 * 24 * hourMs]) : 0,
     normalises: chance(0.3),
     otherProfile: chance(0.1),
+    policy: chance(0.3),
   };
 }
 

@@ -50,15 +50,15 @@ export async function startService(...more: readonly string[]): Promise<Service>
     baseUrl,
     shopUrl,
     async mint() {
-      const answer = await fetch(`${baseUrl}/sandbox/keys`, { method: 'POST' });
-      return ((await answer.json()) as { api_key: string }).api_key;
+      const response = await fetch(`${baseUrl}/sandbox/keys`, { method: 'POST' });
+      return ((await response.json()) as { api_key: string }).api_key;
     },
     async untilPlaced(key) {
       for (;;) {
-        const answer = await fetch(`${baseUrl}/orders/bulk?limit=200`, {
+        const response = await fetch(`${baseUrl}/orders/bulk?limit=200`, {
           headers: { authorization: `Bearer ${key}` },
         });
-        const { batches } = (await answer.json()) as { batches: { status: string }[] };
+        const { batches } = (await response.json()) as { batches: { status: string }[] };
         if (!batches.some(({ status }) => status === 'pending' || status === 'processing')) return;
         await new Promise((resolve) => setTimeout(resolve, 100));
       }

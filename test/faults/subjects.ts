@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { address } from '../order-body.ts';
 import type { Service } from './service.ts';
 
 /** Something that a command is to make once. */
@@ -20,17 +21,6 @@ export interface Subject {
   make(service: Service, key: string, folder: string): Promise<Thing>;
 }
 
-const address = {
-  first_name: 'A',
-  last_name: 'B',
-  address_line1: '1 Main St',
-  city: 'Austin',
-  state: 'TX',
-  postal_code: '78701',
-  country: 'US',
-  phone_number: '5125550100',
-};
-
 const orderFile = (service: Service, folder: string, intent: string): string => {
   const order = {
     products: [{ url: `${service.shopUrl}/test-success` }],
@@ -44,13 +34,13 @@ const orderFile = (service: Service, folder: string, intent: string): string => 
 };
 
 const ask = async (service: Service, key: string, path: string, body?: unknown) => {
-  const answer = await fetch(`${service.baseUrl}${path}`, {
+  const response = await fetch(`${service.baseUrl}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
-  return answer.json() as Promise<ReturnType<typeof JSON.parse>>;
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+  return response.json() as Promise<ReturnType<typeof JSON.parse>>;
 };
 
 const countOrders = async (service: Service, key: string, intent: string): Promise<number> =>

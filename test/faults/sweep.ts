@@ -139,12 +139,12 @@ function isWhole(text: string): boolean {
 }
 
 async function untruths(thing: { count(): Promise<number> }, ended: Ended): Promise<string[]> {
-  const told = outcomeOf(ended);
+  const outcome = outcomeOf(ended);
   if (ended.code === null || ended.signal !== null) return [];
   const count = await thing.count();
   if (ended.code === 0 && count === 0) return ['exit 0, and nothing was made'];
-  const isDenied = told?.outcome === 'not_sent' || told?.outcome === 'rejected';
-  return isDenied && count > 0 ? [`"${told.outcome}" of what was made: ${ended.stderr}`] : [];
+  const isDenied = outcome?.outcome === 'not_sent' || outcome?.outcome === 'rejected';
+  return isDenied && count > 0 ? [`"${outcome.outcome}" of what was made: ${ended.stderr}`] : [];
 }
 
 interface Place {

@@ -6,13 +6,13 @@ import type { TestService } from '../service/service.ts';
 import type { Mutation } from './mutations.ts';
 import { changedRefusal, type RefusalSample } from './refusals.ts';
 
-/** A good answer of an operation, as the sandbox gave it. */
+/** A good response of an operation, as the sandbox gave it. */
 export interface Sample {
   readonly operation: OperationName;
   readonly body: unknown;
 }
 
-/** Whose answers come changed, and how: those that the sandbox gives, or a refusal in place of them. */
+/** Whose responses come changed, and how: those that the sandbox gives, or a refusal in place of them. */
 export interface Attempt {
   readonly operation: OperationName;
   readonly mutation: Mutation;
@@ -20,13 +20,13 @@ export interface Attempt {
 }
 
 /**
- * A service that is the sandbox, but for the answers of one operation, which come with one value changed. Time passes
+ * A service that is the sandbox, but for the responses of one operation, which come with one value changed. Time passes
  * with each request, so that whoever waits for an order sees it end.
  */
 export class DistortingService {
   readonly #service: TestService;
   readonly #server: Server;
-  /** The good answers since they were last taken. */
+  /** The good responses since they were last taken. */
   readonly samples: Sample[] = [];
   /** What was called since this was last emptied. */
   readonly called = new Set<OperationName>();
@@ -35,7 +35,7 @@ export class DistortingService {
   private constructor(service: TestService) {
     this.#service = service;
     this.#server = createServer((request, response) => {
-      this.#answer(request).then(
+      this.#respond(request).then(
         ({ status, headers, text }) => response.writeHead(status, headers).end(text),
         () => response.destroy(),
       );
@@ -57,7 +57,7 @@ export class DistortingService {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  async #answer(request: IncomingMessage) {
+  async #respond(request: IncomingMessage) {
     const { method = '', url = '', headers } = request;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -66,16 +66,16 @@ export class DistortingService {
     if (name) this.called.add(name);
     const { operation, mutation, refusal } = this.target ?? {};
     if (name && mutation && refusal && operation === name) return changedRefusal(name, refusal, mutation);
-    const answer = await fetch(`${this.#service.baseUrl}${url}`, {
+    const response = await fetch(`${this.#service.baseUrl}${url}`, {
       method,
       headers: passedOn(headers),
       redirect: 'manual',
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     });
     this.#service.pass(3000);
-    const text = await answer.text();
-    const passed = { status: answer.status, headers: givenBack(answer), text };
-    if (!name || !answer.ok || !answer.headers.get('content-type')?.includes('json')) return passed;
+    const text = await response.text();
+    const passed = { status: response.status, headers: givenBack(response), text };
+    if (!name || !response.ok || !response.headers.get('content-type')?.includes('json')) return passed;
     const body: unknown = withHaste(JSON.parse(text));
     this.samples.push({ operation: name, body });
     if (name === 'device.code') await this.#approve(Object(body).user_code);
@@ -104,13 +104,13 @@ function passedOn({
   return Object.fromEntries(given);
 }
 
-function givenBack(answer: Response): Record<string, string | string[]> {
+function givenBack(response: Response): Record<string, string | string[]> {
   const names = ['content-type', 'payment-receipt', 'x-api-key', 'retry-after', 'x-request-id'];
   const plain = names.flatMap((name) => {
-    const value = answer.headers.get(name);
+    const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
   // `fetch` joins the challenges, one for each method.
-  const challenges = (answer.headers.get('www-authenticate') ?? '').split(/, (?=Payment )/).filter(Boolean);
+  const challenges = (response.headers.get('www-authenticate') ?? '').split(/, (?=Payment )/).filter(Boolean);
   return { ...Object.fromEntries(plain), ...(challenges.length > 0 && { 'www-authenticate': challenges }) };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { orderBody } from '../order-body.ts';
+import { listCommands } from '../program/known-commands.ts';
 import type { TestService } from '../service/service.ts';
-import { orderBody } from '../service/service.ts';
 import { second } from '../service/specification/scenes.ts';
 
 /** What the lines are about, made once in the sandbox. */
@@ -24,15 +25,15 @@ export interface CommandLine {
   readonly command: string;
   readonly args?: (scene: Scene) => readonly string[] | Promise<readonly string[]>;
   readonly stdin?: (scene: Scene) => string;
-  /** Exit code on good answers; 0 where none is given. */
+  /** Exit code on good responses; 0 where none is given. */
   readonly code?: number;
   /** It writes to the state or the configuration, so each run has a place of its own. */
   readonly writes?: true;
   /** What is run before it in the same place. */
   readonly first?: (scene: Scene) => readonly string[];
-  /** It waits for what does not come, so fewer answers are tried. */
+  /** It waits for what does not come, so fewer responses are tried. */
   readonly waits?: true;
-  /** What it answers in, where it cannot be told to answer in another. */
+  /** The format it prints, where no other can be chosen. */
   readonly oneFormat?: 'csv';
 }
 
@@ -68,19 +69,7 @@ async function newestBatch(scene: Scene): Promise<string> {
   return (await get(scene, `/orders/bulk/${id}`)).id;
 }
 
-export const row = (product_url: string) => ({
-  product_url,
-  max_price: '4000',
-  name: 'Ada Byron',
-  address_line1: '1 Main St',
-  city: 'Austin',
-  state: 'TX',
-  postal_code: '78701',
-  phone_number: '5125550100',
-});
-
-/** Every command that reads an answer of the service, and how it does. */
-export const commandLines: readonly CommandLine[] = [
+const givenLines: readonly CommandLine[] = [
   { command: 'search', args: () => ['coffee', '--limit', '2'] },
   { command: 'product search', args: () => ['coffee', ...retailer] },
   { command: 'product get', args: ({ product }) => [product, ...retailer] },
@@ -125,7 +114,6 @@ export const commandLines: readonly CommandLine[] = [
     writes: true,
     waits: true,
   },
-  { command: 'bulk list' },
   { command: 'bulk get', args: ({ batch }) => [batch] },
   { command: 'bulk watch', args: ({ batch }) => [batch], waits: true },
   { command: 'bulk results', args: ({ batch }) => [batch], oneFormat: 'csv' },
@@ -135,7 +123,6 @@ export const commandLines: readonly CommandLine[] = [
     args: async (scene) => [await newestBatch(scene), '--yes'],
     writes: true,
   },
-  { command: 'account list' },
   {
     command: 'account add',
     args: ({ folder }) => [
@@ -190,6 +177,14 @@ export const commandLines: readonly CommandLine[] = [
     writes: true,
     waits: true,
   },
+];
+
+const given = new Set(givenLines.map(({ command }) => command));
+
+/** Every command that reads a response of the service, and how it does. A list needs no line here. */
+export const commandLines: readonly CommandLine[] = [
+  ...givenLines,
+  ...(await listCommands()).filter((command) => !given.has(command)).map((command) => ({ command })),
 ];
 
 export const orderFile = (service: TestService): string =>

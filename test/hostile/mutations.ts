@@ -2,14 +2,14 @@ import { shapeSchema } from '../../src/contract/openapi.ts';
 import type { SchemaName } from '../../src/contract/schemas/index.ts';
 import type { Random } from '../faults/random.ts';
 
-/** From an answer's root to a value in it: names of fields, and 0 for the first of a list. */
+/** From a response's root to a value in it: names of fields, and 0 for the first of a list. */
 export type Path = readonly (string | number)[];
 
 export interface Mutation {
   readonly path: Path;
   readonly kind: string;
-  /** The answer with another value at the path. */
-  readonly apply: (answer: unknown) => unknown;
+  /** The response with another value at the path. */
+  readonly apply: (response: unknown) => unknown;
 }
 
 /** Escape sequences, bidirectional controls, zero width, a tag, line breaks, an emoji of several parts. */
@@ -47,7 +47,7 @@ const kinds: Readonly<Record<string, (value: unknown) => unknown>> = {
 };
 const kindNames = Object.keys(kinds);
 
-/** Every place in an answer, those of a list in its first element. */
+/** Every place in a response, those of a list in its first element. */
 export function pathsOf(value: unknown, path: Path = []): Path[] {
   if (Array.isArray(value))
     return value.length === 0 ? [] : [[...path, 0], ...pathsOf(value[0], [...path, 0])];
@@ -55,7 +55,7 @@ export function pathsOf(value: unknown, path: Path = []): Path[] {
   return Object.entries(value).flatMap(([key, inner]) => [[...path, key], ...pathsOf(inner, [...path, key])]);
 }
 
-/** Every place that a shape of the contract has, whether or not an answer has it. */
+/** Every place that a shape of the contract has, whether or not a response has it. */
 export const pathsOfShape = (name: SchemaName): Path[] => pathsIn(shapeSchema(name), []);
 
 function pathsIn(schema: unknown, path: Path): Path[] {
@@ -86,7 +86,7 @@ function withValue(value: unknown, [key, ...rest]: Path, change: (value: unknown
 const mutation = (path: Path, kind: string): Mutation => ({
   path,
   kind,
-  apply: (answer) => withValue(answer, path, kinds[kind] ?? (() => undefined)),
+  apply: (response) => withValue(response, path, kinds[kind] ?? (() => undefined)),
 });
 
 /** Every mutation of every place. */
@@ -101,7 +101,7 @@ export function someMutations(paths: readonly Path[], random: Random): Mutation[
   ]);
 }
 
-/** Every plain value of an answer, and every empty list or object, as one kind has it. */
+/** Every plain value of a response, and every empty list or object, as one kind has it. */
 export const mutatedThroughout = (kind: string): Mutation => {
   const change = kinds[kind] ?? (() => undefined);
   const throughout = (value: unknown): unknown => {

@@ -8,11 +8,11 @@ export const testKey = 'xx_test_0123456789abcdef0123';
 export const orderId = '0b9c4a52-6f0e-4a55-9d1c-2f6f3f0f7c11';
 
 /** A clock whose sleeps pass at once and are remembered, ms. */
-export interface PatientClock extends Clock {
+export interface InstantClock extends Clock {
   readonly slept: number[];
 }
 
-export function patientClock(start = Date.parse('2026-11-21T10:00:00Z')): PatientClock {
+export function instantClock(start = Date.parse('2026-11-21T10:00:00Z')): InstantClock {
   let now = start;
   const slept: number[] = [];
   return {
@@ -29,7 +29,7 @@ export function patientClock(start = Date.parse('2026-11-21T10:00:00Z')): Patien
 
 export interface Caller {
   readonly client: Client;
-  readonly clock: PatientClock;
+  readonly clock: InstantClock;
   readonly controller: AbortController;
 }
 
@@ -48,7 +48,7 @@ export function caller(
     legacyToken?: string;
   } = {},
 ): Caller {
-  const clock = patientClock();
+  const clock = instantClock();
   const controller = new AbortController();
   const client = createClient({
     transport: new NetworkTransport(network),

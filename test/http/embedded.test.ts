@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { type EmbeddedHandler, embeddedTransport } from '../../src/http/transport/embedded.ts';
 import { caller, failureOf, keyedOrder, order, textOf } from './caller.ts';
 
-type Answer = Awaited<ReturnType<EmbeddedHandler>>;
-const answering = (answer: Partial<Answer>) =>
-  embeddedTransport(async () => ({ status: 200, headers: {}, body: null, ...answer }));
+type HandlerResponse = Awaited<ReturnType<EmbeddedHandler>>;
+const transportOf = (response: Partial<HandlerResponse>) =>
+  embeddedTransport(async () => ({ status: 200, headers: {}, body: null, ...response }));
 
 describe('a service inside the process', () => {
   test('gets the request as it would come over the network', async () => {
@@ -30,26 +30,26 @@ describe('a service inside the process', () => {
     ['text', '{"balance":1}'],
     ['bytes', new TextEncoder().encode('{"balance":1}')],
     ['pieces', ['{"bal', new TextEncoder().encode('ance":1}')]],
-  ])('may answer with %s', async (_, body) => {
-    const { client } = caller('embedded:', { transport: answering({ body }) });
+  ])('may respond with %s', async (_, body) => {
+    const { client } = caller('embedded:', { transport: transportOf({ body }) });
     expect((await client.call('wallet.get', {})).body).toEqual({ balance: 1 });
   });
 
-  test('may answer with a stream', async () => {
+  test('may respond with a stream', async () => {
     const body = (async function* () {
       yield 'id\n';
       yield '1\n';
     })();
     const { client } = caller('embedded:', {
-      transport: answering({ headers: { 'content-type': 'text/csv' }, body }),
+      transport: transportOf({ headers: { 'content-type': 'text/csv' }, body }),
     });
     expect(await textOf((await client.stream('order.export', {})).chunks)).toBe('id\n1\n');
   });
 
   test('names itself in a refusal', async () => {
-    const { client } = caller('embedded:', { transport: answering({ status: 404 }) });
+    const { client } = caller('embedded:', { transport: transportOf({ status: 404 }) });
     expect((await failureOf(client.call('wallet.get', {}))).message).toBe(
-      'GET embedded:/wallet/me answered 404',
+      'GET embedded:/wallet/me returned 404',
     );
   });
 
@@ -76,12 +76,12 @@ describe('a service inside the process', () => {
     expect(error.facts.hint).not.toContain('network');
   });
 
-  test('that breaks down half-way through an answer is told', async () => {
+  test('that breaks down half-way through a response is reported', async () => {
     const body = (async function* () {
       yield 'id\n';
       throw new Error('disk I/O error');
     })();
-    const { client } = caller('embedded:', { transport: answering({ body }) });
+    const { client } = caller('embedded:', { transport: transportOf({ body }) });
     expect((await failureOf(textOf((await client.stream('order.export', {})).chunks))).message).toContain(
       'disk I/O error',
     );
@@ -95,12 +95,12 @@ describe('a service inside the process', () => {
     expect(error).toMatchObject({ name: 'DeadlineError' });
   });
 
-  test('that hangs is given up when its answer does not begin', async () => {
+  test('that hangs is given up when its response does not begin', async () => {
     const transport = embeddedTransport(() => new Promise(() => {}), { headersMs: 20 });
     const error = await failureOf(
       caller('embedded:', { transport, retries: 0 }).client.call('wallet.get', {}),
     );
-    expect(error.message).toContain('no answer came in time');
+    expect(error.message).toContain('no response came in time');
   });
 
   test('that hangs is left when the user stops', async () => {

@@ -76,7 +76,7 @@ describe('a connection that breaks', () => {
     expect(service.received).toHaveLength(1);
   });
 
-  test('leaves the order in doubt when no try gets an answer', async () => {
+  test('leaves the order in doubt when no attempt gets a response', async () => {
     const service = await peer(reset);
     const { client } = caller(service.url);
     const error = await failureOf(client.call('order.create', { body: keyedOrder }));
@@ -108,18 +108,18 @@ describe('a connection that breaks', () => {
     expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'unknown', attempts: 1 } });
   });
 
-  test('half-way through an answer is tried again for a read', async () => {
+  test('half-way through a response is tried again for a read', async () => {
     const service = await peer(truncated, json({ orders: [], total: 0, limit: 50, offset: 0 }));
     const { client } = caller(service.url);
     expect((await client.call('order.list', {})).attempts).toBe(2);
   });
 
-  test('half-way through every answer is unavailable', async () => {
+  test('half-way through every response is unavailable', async () => {
     const service = await peer(truncated);
     const { client } = caller(service.url);
     const error = await failureOf(client.call('order.list', {}));
     expect(error).toMatchObject({ category: 'unavailable', facts: { attempts: 4 } });
-    expect(error.message).toMatch(/broke off|closed before the answer was whole/);
+    expect(error.message).toMatch(/broke off|closed before the response was whole/);
     expect(error.facts.outcome).toBeUndefined();
   });
 });
@@ -130,7 +130,7 @@ describe('a service that is slow', () => {
     const { client } = caller(service.url, { timeoutMs: 80 });
     const error = await failureOf(client.call('wallet.get', {}));
     expect(error).toMatchObject({ name: 'DeadlineError', category: 'unavailable' });
-    expect(error.message).toBe(`GET ${service.url}/wallet/me got no answer within 0.08s`);
+    expect(error.message).toBe(`GET ${service.url}/wallet/me got no response within 0.08s`);
   });
 
   test('leaves an order in doubt when --timeout passes', async () => {
@@ -138,7 +138,7 @@ describe('a service that is slow', () => {
     const { client } = caller(service.url, { timeoutMs: 80 });
     const error = await failureOf(client.call('order.create', { body: keyedOrder }));
     expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown' } });
-    expect(error.message).toContain('no answer came within 0.08s');
+    expect(error.message).toContain('no response came within 0.08s');
   });
 
   test('is given up when its headers do not come, and tried again', async () => {
@@ -153,7 +153,7 @@ describe('a service that is slow', () => {
     );
     const { client } = caller(service.url, { retries: 0, network: { timeouts: { bodyMs: 60 } } });
     const error = await failureOf(client.call('wallet.get', {}));
-    expect(error.message).toContain('the answer stopped half-way');
+    expect(error.message).toContain('the response stopped half-way');
   });
 
   test('is read to the end when its bytes drip', async () => {
@@ -240,7 +240,7 @@ describe('an interruption', () => {
   });
 });
 
-describe('an answer that is not the service’s', () => {
+describe('a response that is not the service’s', () => {
   test.each([
     ['HTML', text('<!doctype html><p>hi</p>', 200, { 'content-type': 'text/html' }), 'HTML'],
     [
@@ -253,8 +253,8 @@ describe('an answer that is not the service’s', () => {
     ['JSON of another service', json({ hello: 1 }), 'no balance'],
     ['a list', json([]), 'no object'],
     ['JSON nested too deep', text(`{"balance":${'['.repeat(100_000)}${']'.repeat(100_000)}}`), 'not JSON'],
-  ])('such as %s is unavailable, and not asked for twice', async (_, answer, what) => {
-    const service = await peer(answer);
+  ])('such as %s is unavailable, and not asked for twice', async (_, response, what) => {
+    const service = await peer(response);
     const error = await failureOf(caller(service.url).client.call('wallet.get', {}));
     expect(error.category).toBe('unavailable');
     expect(error.message).toContain(what);
@@ -288,18 +288,18 @@ describe('an answer that is not the service’s', () => {
     const error = await failureOf(
       caller(`http://127.0.0.1:${port}`, { retries: 0 }).client.call('wallet.get', {}),
     );
-    expect(error.message).toContain('the answer is not HTTP');
+    expect(error.message).toContain('the response is not HTTP');
   });
 
   test('with headers beyond all measure is refused', async () => {
     const service = await peer(json(wallet, 200, { 'x-long': 'x'.repeat(70_000) }));
     const error = await failureOf(caller(service.url).client.call('wallet.get', {}));
     expect(error).toMatchObject({ category: 'unavailable', facts: { attempts: 1 } });
-    expect(error.message).toContain('headers of the answer are too large');
+    expect(error.message).toContain('headers of the response are too large');
   });
 });
 
-describe('a good answer', () => {
+describe('a good response', () => {
   test('keeps the fields that nobody knows', async () => {
     const service = await peer(json({ ...wallet, colour: 'green' }));
     expect((await caller(service.url).client.call('wallet.get', {})).body).toMatchObject({ colour: 'green' });
@@ -329,7 +329,7 @@ describe('a good answer', () => {
   });
 });
 
-describe('an empty answer', () => {
+describe('an empty response', () => {
   test('is not taken for a broken compressed one', async () => {
     const service = await peer(text('', 204, { 'content-encoding': 'gzip' }));
     const { client } = caller(service.url);
@@ -338,7 +338,7 @@ describe('an empty answer', () => {
   });
 });
 
-describe('a compressed answer', () => {
+describe('a compressed response', () => {
   test('that unfolds without end is refused, memory staying flat', async () => {
     const service = await peer((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
@@ -361,12 +361,12 @@ describe('a compressed answer', () => {
     [
       'broken',
       text(Buffer.from('not gzip at all'), 200, { 'content-encoding': 'gzip' }),
-      'compressed answer is broken',
+      'compressed response is broken',
     ],
     ['coded in a way nobody asked for', text('x', 200, { 'content-encoding': 'zstd' }), '"zstd"'],
     ['coded twice', text('x', 200, { 'content-encoding': 'gzip, gzip' }), '"gzip, gzip"'],
-  ])('that is %s is unavailable', async (_, answer, what) => {
-    const service = await peer(answer);
+  ])('that is %s is unavailable', async (_, response, what) => {
+    const service = await peer(response);
     const error = await failureOf(caller(service.url).client.call('wallet.get', {}));
     expect(error).toMatchObject({ category: 'unavailable', facts: { attempts: 1 } });
     expect(error.message).toContain(what);
@@ -461,7 +461,7 @@ describe('an export', () => {
   test('in JSON is none', async () => {
     const service = await peer(json({ orders: [] }));
     const error = await failureOf(caller(service.url).client.stream('order.export', {}));
-    expect(error.message).toContain("answered JSON, not the service's CSV");
+    expect(error.message).toContain("returned JSON, not the service's CSV");
   });
 
   test('is told when it is interrupted half-way', async () => {

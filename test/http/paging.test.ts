@@ -6,11 +6,11 @@ import { json, type Peer, peer } from './peer.ts';
 
 interface ListOptions {
   readonly count: number;
-  /** Without a total in the answers. */
+  /** Without a total in the responses. */
   readonly silent?: boolean;
   /** Most rows the service gives, whatever is asked for. */
   readonly cap?: number;
-  /** Orders that are made while someone pages: one before each answer after the first. */
+  /** Orders that are made while someone pages: one before each response after the first. */
   readonly growing?: boolean;
 }
 

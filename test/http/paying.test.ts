@@ -13,7 +13,7 @@ const search = { query: { q: 'tea' } };
 const payment = 'Payment abcdefghijklmnopqrstuvwxyz';
 
 describe('a call that is paid by challenge', () => {
-  test('answers 402 with what would pay for it, and needs no key', async () => {
+  test('returns 402 with what would pay for it, and needs no key', async () => {
     const service = await peer(challenged);
     const { client } = caller(service.url, { apiKey: null });
     const error = await failureOf(client.call('agent.search', search));
@@ -36,7 +36,7 @@ describe('a call that is paid by challenge', () => {
     expect(service.received[0]?.headers.authorization).toBeUndefined();
   });
 
-  test('costs nothing until it is paid, so a lost answer is asked for again', async () => {
+  test('costs nothing until it is paid, so a lost response is asked for again', async () => {
     const service = await peer(reset, text('gone', 502), challenged);
     const error = await failureOf(
       caller(service.url).client.call('agent.order.create', { body: keyedOrder }),
@@ -45,7 +45,7 @@ describe('a call that is paid by challenge', () => {
     expect(service.received).toHaveLength(3);
   });
 
-  test('once paid is sent once where it is a read: without an answer it is in doubt', async () => {
+  test('once paid is sent once where it is a read: without a response it is in doubt', async () => {
     const service = await peer(reset, json({ status: 'completed', results: [] }));
     const error = await failureOf(caller(service.url).client.call('agent.search', search, { payment }));
     expect(error.category).toBe('in_doubt');
@@ -62,7 +62,7 @@ describe('a call that is paid by challenge', () => {
     expect(service.received[0]?.body).toBe(service.received[1]?.body);
   });
 
-  test('refused after an answer was lost is in doubt: the first one may have been taken', async () => {
+  test('refused after a response was lost is in doubt: the first one may have been taken', async () => {
     const service = await peer(reset, challenged);
     const { client } = caller(service.url);
     const error = await failureOf(client.call('agent.order.create', { body: keyedOrder }, { payment }));

@@ -193,7 +193,7 @@ describe('making a credential', () => {
   });
 });
 
-describe('what a paid answer brings', () => {
+describe('what a paid response brings', () => {
   const receipt = {
     method: 'sandbox',
     reference: 'r1',

@@ -18,10 +18,10 @@ export interface Peer {
   connections(): number;
 }
 
-type Answering = (response: ServerResponse, request: Received, socket: Socket) => void;
+type Respond = (response: ServerResponse, request: Received, socket: Socket) => void;
 
-/** A service for one test on a real socket: each request gets the next answer, the last one again and again. */
-export async function peer(...answers: Answering[]): Promise<Peer> {
+/** A service for one test on a real socket: each request gets the next response, the last one again and again. */
+export async function peer(...responses: Respond[]): Promise<Peer> {
   const received: Received[] = [];
   const sockets: Socket[] = [];
   const server = createServer((request, response) => {
@@ -37,7 +37,7 @@ export async function peer(...answers: Answering[]): Promise<Peer> {
         connection: sockets.indexOf(socket) + 1,
       };
       received.push(one);
-      answers[Math.min(received.length, answers.length) - 1]?.(response, one, socket);
+      responses[Math.min(received.length, responses.length) - 1]?.(response, one, socket);
     });
   });
   server.on('connection', (socket) => {
@@ -54,30 +54,30 @@ export async function peer(...answers: Answering[]): Promise<Peer> {
 }
 
 export const json =
-  (body: unknown, status = 200, headers: Record<string, string> = {}): Answering =>
+  (body: unknown, status = 200, headers: Record<string, string> = {}): Respond =>
   (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 
 export const text =
-  (body: string | Buffer, status = 200, headers: Record<string, string> = {}): Answering =>
+  (body: string | Buffer, status = 200, headers: Record<string, string> = {}): Respond =>
   (response) => {
     response.writeHead(status, headers).end(body);
   };
 
-/** The connection ends without an answer. */
-export const reset: Answering = (_response, _request, socket) => void socket.destroy();
+/** The connection ends without a response. */
+export const reset: Respond = (_response, _request, socket) => void socket.destroy();
 
-/** No answer ever. */
-export const hang: Answering = () => {};
+/** No response ever. */
+export const hang: Respond = () => {};
 
-/** An answer that ends before its length. */
-export const truncated: Answering = (response, _request, socket) => {
+/** A response that ends before its length. */
+export const truncated: Respond = (response, _request, socket) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"orders": [', () => setImmediate(() => socket.destroy()));
 };
 
-export const redirect = (location: string, status = 302): Answering => text('', status, { location });
+export const redirect = (location: string, status = 302): Respond => text('', status, { location });
 
 /** The address of a port on which nobody listens. */
 export async function closedPort(): Promise<string> {

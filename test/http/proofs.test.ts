@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { caller, failureOf, keyedOrder, order, orderId } from './caller.ts';
 import { json, peer, text } from './peer.ts';
 
-type Answering = ReturnType<typeof json>;
+type Respond = ReturnType<typeof json>;
 
-/** How an order ends whose only attempt gets this answer. */
-async function endOf(answer: Answering) {
-  const service = await peer(answer);
+/** How an order ends whose only attempt gets this response. */
+async function endOf(response: Respond) {
+  const service = await peer(response);
   return failureOf(caller(service.url, { retries: 0 }).client.call('order.create', { body: keyedOrder }));
 }
 
@@ -15,15 +15,15 @@ const body = (code: string) => ({ code, message: 'no', details: {} });
 const html = { 'content-type': 'text/html' };
 
 describe('what proves that nothing was ordered', () => {
-  test.each<[string, Answering]>([
+  test.each<[string, Respond]>([
     ['a code of the operation', json(body('out_of_stock'), 400)],
     ['a code of the wallet', json(body('insufficient_funds'), 402)],
     ['a code about the key', json(body('token_expired'), 401)],
     ['forbidden, by the service itself', json(body('forbidden'), 403)],
     ['the same in the wrapping of a gateway', json({ error: body('out_of_stock') }, 400)],
     ['the validation body', json({ detail: [{ loc: ['body', 'max_price'], msg: 'no', type: 'x' }] }, 422)],
-  ])('%s', async (_, answer) => {
-    expect((await endOf(answer)).facts.outcome).toBe('rejected');
+  ])('%s', async (_, response) => {
+    expect((await endOf(response)).facts.outcome).toBe('rejected');
   });
 
   test('a challenge to pay, where the operation is paid by challenge', async () => {
@@ -38,7 +38,7 @@ describe('what proves that nothing was ordered', () => {
 });
 
 describe('what proves nothing, so that an order stays in doubt', () => {
-  test.each<[string, Answering]>([
+  test.each<[string, Respond]>([
     ['a 401 without a body', text('', 401)],
     ['a 403 without a body', text('', 403)],
     ["a gateway's page for 403", text('<html>denied</html>', 403, html)],
@@ -56,8 +56,8 @@ describe('what proves nothing, so that an order stays in doubt', () => {
     ['a rate limit', json(body('rate_limit_exceeded'), 429)],
     ['a 304', text('', 304)],
     ['a 402 challenge, where a key pays', json({}, 402, { 'www-authenticate': 'Payment id="c1"' })],
-  ])('%s', async (_, answer) => {
-    expect(await endOf(answer)).toMatchObject(inDoubt);
+  ])('%s', async (_, response) => {
+    expect(await endOf(response)).toMatchObject(inDoubt);
   });
 
   test.each([null, '', ' ', true, 1, [], {}, [orderId], 'no', `${orderId} `, '../orders'])(

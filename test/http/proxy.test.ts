@@ -15,7 +15,7 @@ import { selfSigned } from './self-signed.ts';
 
 interface Proxy {
   readonly url: string;
-  readonly asked: string[];
+  readonly requested: string[];
   readonly credentials: (string | undefined)[];
 }
 
@@ -34,18 +34,18 @@ async function listening(server: Server): Promise<number> {
 
 /** A proxy that knows one service, under whatever name it is asked for. */
 async function proxyTo(port: number, status = 200): Promise<Proxy> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const credentials: (string | undefined)[] = [];
   const server = createServer(({ method, url = '', headers }, response) => {
-    asked.push(`${method} ${url}`);
+    requested.push(`${method} ${url}`);
     const { pathname, search } = new URL(url);
-    httpRequest({ port, method, path: pathname + search, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
+    httpRequest({ port, method, path: pathname + search, headers }, (reply) => {
+      response.writeHead(reply.statusCode ?? 500, reply.headers);
+      reply.pipe(response);
     }).end();
   });
   server.on('connect', ({ url = '', headers }, socket: Socket) => {
-    asked.push(`CONNECT ${url}`);
+    requested.push(`CONNECT ${url}`);
     credentials.push(headers['proxy-authorization']);
     socket.on('error', () => {});
     if (status !== 200) return void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
@@ -55,7 +55,7 @@ async function proxyTo(port: number, status = 200): Promise<Proxy> {
     });
     tunnel.on('error', () => socket.destroy());
   });
-  return { url: `http://127.0.0.1:${await listening(server)}`, asked, credentials };
+  return { url: `http://127.0.0.1:${await listening(server)}`, requested, credentials };
 }
 
 describe('through a proxy', () => {
@@ -67,7 +67,7 @@ describe('through a proxy', () => {
       network: { proxy: { http: proxy.url } },
     });
     expect((await client.call('wallet.get', {})).body).toEqual({ balance: 1 });
-    expect(proxy.asked).toEqual(['GET http://service.test/wallet/me']);
+    expect(proxy.requested).toEqual(['GET http://service.test/wallet/me']);
     expect(service.received[0]?.headers.host).toBe('service.test');
   });
 
@@ -80,20 +80,20 @@ describe('through a proxy', () => {
       network: { proxy: { https: `${scheme}//me:s%20cret@${rest}` } },
     });
     const error = await failureOf(client.call('order.create', { body: keyedOrder }));
-    expect(proxy.asked).toEqual(['CONNECT service.test:443']);
+    expect(proxy.requested).toEqual(['CONNECT service.test:443']);
     expect(proxy.credentials).toEqual([`Basic ${Buffer.from('me:s cret').toString('base64')}`]);
     expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'not_sent', attempts: 1 } });
     expect(error.message).toMatch(/through the proxy 127\.0\.0\.1:\d+: its certificate is self-signed/);
   });
 
   test.each([403, 407])(
-    'that answers %i to CONNECT nothing was sent, and nothing is tried again',
+    'that returns %i to CONNECT nothing was sent, and nothing is tried again',
     async (status) => {
       const proxy = await proxyTo(1, status);
       const { client } = caller('https://service.test', { network: { proxy: { https: proxy.url } } });
       const error = await failureOf(client.call('order.create', { body: keyedOrder }));
       expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'not_sent', attempts: 1 } });
-      expect(error.message).toContain(`it answered ${status} to CONNECT`);
+      expect(error.message).toContain(`it returned ${status} to CONNECT`);
     },
   );
 
@@ -115,7 +115,7 @@ describe('through a proxy', () => {
     expect(error).toMatchObject({ category: 'unavailable', facts: { outcome: 'not_sent', attempts: 5 } });
   });
 
-  test('that never answers CONNECT is given up', async () => {
+  test('that never responds to CONNECT is given up', async () => {
     const port = await listening(createSocketServer(() => {}));
     const { client } = caller('https://service.test', {
       timeoutMs: 80,

@@ -37,10 +37,10 @@ describe('a redirect of a read', () => {
     expect(service.received).toHaveLength(6);
   });
 
-  test.each([undefined, 'http://[broken'])('that leads to %s is no answer', async (location) => {
+  test.each([undefined, 'http://[broken'])('that leads to %s is not followed', async (location) => {
     const service = await peer(text('', 302, location === undefined ? {} : { location }));
     const error = await failureOf(caller(service.url).client.call('wallet.get', {}));
-    expect(error.message).toContain('answered 302');
+    expect(error.message).toContain('returned 302');
   });
 });
 
@@ -79,7 +79,7 @@ describe('a label link', () => {
     const error = await failureOf(
       caller(service.url).client.download(`${service.url}/labels/1?sig=verysecret`),
     );
-    expect(error.message).toBe(`the download from ${service.url} answered 403`);
+    expect(error.message).toBe(`the download from ${service.url} returned 403`);
     expect(JSON.stringify(error.facts)).not.toContain('verysecret');
   });
 
@@ -97,7 +97,7 @@ describe('a label link', () => {
     'nothing',
   ])('such as %s is refused', async (link) => {
     const error = await failureOf(caller('http://127.0.0.1:1').client.download(link));
-    expect(error.message).toContain('no https address');
+    expect(error.message).toContain('not an https address');
   });
 
   test('is not followed to plain http on another machine', async () => {

@@ -84,7 +84,7 @@ describe('a refusal', () => {
   test.each([401, 403, 404, 400])('of status %i without a body names the request', async (status) => {
     const service = await peer(text('', status));
     const error = await failureOf(caller(service.url).client.call('wallet.get', {}));
-    expect(error.message).toBe(`GET ${service.url}/wallet/me answered ${status}`);
+    expect(error.message).toBe(`GET ${service.url}/wallet/me returned ${status}`);
   });
 
   test('in HTML is no word of the service: the base URL is wrong', async () => {
@@ -99,7 +99,7 @@ describe('a refusal', () => {
     const error = await failureOf(caller(service.url, { retries: 0 }).client.call('wallet.get', {}));
     expect(error).toMatchObject({
       category: 'unavailable',
-      message: `GET ${service.url}/wallet/me answered 502`,
+      message: `GET ${service.url}/wallet/me returned 502`,
     });
   });
 

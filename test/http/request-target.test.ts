@@ -60,6 +60,6 @@ describe('METHOD PATH', () => {
 
   test('a method without a path, and a path in place of a method, are told apart', () => {
     expect(() => read('GET')).toThrow('the path is missing');
-    expect(() => read('/orders', 'GET')).toThrow('no HTTP method');
+    expect(() => read('/orders', 'GET')).toThrow('not an HTTP method');
   });
 });

@@ -46,7 +46,7 @@ describe('a call', () => {
     });
   });
 
-  test('without an answer to read is done with 204', async () => {
+  test('without a response to read is done with 204', async () => {
     const service = await peer(text('', 204));
     const { client } = caller(service.url);
     expect(await client.call('order.cancel', { path: { order_id: orderId } })).toMatchObject({
@@ -167,14 +167,14 @@ describe('the credential', () => {
 describe('any request', () => {
   test('is sent as it is given, JSON coming back as a value', async () => {
     const service = await peer(json({ any: 'thing' }, 200, { 'x-request-id': 'r' }));
-    const answer = await caller(service.url).client.raw({
+    const response = await caller(service.url).client.raw({
       method: 'put',
       path: '/new/thing?a=1',
       query: { b: ['2', '3'] },
       headers: { 'X-Own': 'yes' },
       body: '{"x": 1}',
     });
-    expect(answer).toMatchObject({ status: 200, json: { any: 'thing' }, requestId: 'r' });
+    expect(response).toMatchObject({ status: 200, json: { any: 'thing' }, requestId: 'r' });
     expect(service.received[0]).toMatchObject({
       method: 'PUT',
       target: '/new/thing?a=1&b=2&b=3',
@@ -183,10 +183,10 @@ describe('any request', () => {
     });
   });
 
-  test('answers in pieces where it is not JSON', async () => {
+  test('responds in pieces where it is not JSON', async () => {
     const service = await peer(text('id\n1\n', 200, { 'content-type': 'text/csv' }));
-    const answer = await caller(service.url).client.raw({ method: 'GET', path: '/orders/export' });
-    expect('chunks' in answer && (await textOf(answer.chunks))).toBe('id\n1\n');
+    const response = await caller(service.url).client.raw({ method: 'GET', path: '/orders/export' });
+    expect('chunks' in response && (await textOf(response.chunks))).toBe('id\n1\n');
   });
 
   test('fails as a call of the table does', async () => {
@@ -208,13 +208,13 @@ describe('any request', () => {
     ['POST', '/orders', JSON.stringify({ max_price: 1 }), 1],
     ['POST', '/orders/bulk/validate', '{}', 4],
     ['POST', `/orders/${orderId}/cancel`, undefined, 1],
-  ])('%s %s is tried as often as the table allows', async (method, path, body, tries) => {
+  ])('%s %s is tried as often as the table allows', async (method, path, body, attempts) => {
     const service = await peer(json({}, 503));
     await failureOf(caller(service.url).client.raw({ method, path, body }));
-    expect(service.received).toHaveLength(tries);
+    expect(service.received).toHaveLength(attempts);
   });
 
-  test('that moves money and gets no answer is in doubt', async () => {
+  test('that moves money and gets no response is in doubt', async () => {
     const service = await peer((_response, _request, socket) => void socket.destroy());
     const error = await failureOf(
       caller(service.url).client.raw({ method: 'POST', path: '/orders', body: '{}' }),

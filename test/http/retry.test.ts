@@ -43,7 +43,7 @@ describe('whether a request is sent again', () => {
     );
   });
 
-  test('reads and keyed orders go on after any loss and any temporary answer', () => {
+  test('reads and keyed orders go on after any loss and any temporary response', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('safe', 'idempotency_key'),
@@ -62,7 +62,7 @@ describe('whether a request is sent again', () => {
   });
 
   test('the number of retries is kept, an order having one more than a read', () => {
-    const tries = (retry: (typeof policies)[number], retries?: number): number => {
+    const attempts = (retry: (typeof policies)[number], retries?: number): number => {
       let attempt = 1;
       while (
         nextAttempt({ retry }, { sent: 'not_sent', isPermanent: false }, attempt, 0, { retries }, () => 0) !==
@@ -71,13 +71,13 @@ describe('whether a request is sent again', () => {
         attempt += 1;
       return attempt;
     };
-    expect(policies.map((policy) => tries(policy))).toEqual(
+    expect(policies.map((policy) => attempts(policy))).toEqual(
       policies.map((policy) => defaultRetries[policy] + 1),
     );
-    expect(tries('safe')).toBe(4);
-    expect(tries('idempotency_key')).toBe(5);
-    expect(tries('safe', 0)).toBe(1);
-    expect(tries('idempotency_key', 7)).toBe(8);
+    expect(attempts('safe')).toBe(4);
+    expect(attempts('idempotency_key')).toBe(5);
+    expect(attempts('safe', 0)).toBe(1);
+    expect(attempts('idempotency_key', 7)).toBe(8);
   });
 });
 
@@ -149,7 +149,7 @@ describe('Retry-After', () => {
     ['a date', { 'retry-after': 'Sat, 21 Nov 2026 10:00:30 GMT' }, 30_000],
     ['a date that has passed', { 'retry-after': 'Sat, 21 Nov 2026 09:00:00 GMT' }, 0],
     [
-      "a date against the answer's own clock",
+      "a date against the response's own clock",
       { 'retry-after': 'Sat, 21 Nov 2026 12:00:05 GMT', date: 'Sat, 21 Nov 2026 12:00:00 GMT' },
       5000,
     ],

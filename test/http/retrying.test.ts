@@ -47,13 +47,13 @@ describe('a rate limit', () => {
     expect(clock.slept).toEqual([]);
   });
 
-  test('leaves an order in doubt: what stands before the service may answer it after the work was done', async () => {
+  test('leaves an order in doubt: what stands before the service may respond to it after the work was done', async () => {
     const service = await peer(json(limited, 429));
     const error = await failureOf(caller(service.url).client.call('order.create', { body: keyedOrder }));
     expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown', attempts: 5 } });
   });
 
-  test('before the service goes away leaves an order in doubt: it may have answered after the work was done', async () => {
+  test('before the service goes away leaves an order in doubt: it may have responded after the work was done', async () => {
     const server = createServer((_, response) => {
       response.writeHead(429, { 'content-type': 'application/json', connection: 'close' });
       response.end(JSON.stringify(limited));
@@ -122,7 +122,7 @@ describe('a service that fails', () => {
   });
 });
 
-describe('an order whose first try got no answer', () => {
+describe('an order whose first attempt got no response', () => {
   test('stays in doubt though a later try is refused', async () => {
     const funds = {
       code: 'insufficient_funds',

@@ -10,34 +10,34 @@ function traced(): { lines: string[]; trace: ReturnType<typeof createTrace> } {
 
 const steady = (line: string): string => line.replace(/\d+ ms/, 'N ms').replace(/127\.0\.0\.1:\d+/, 'HOST');
 
-test('a trace tells requests, waits, failures and answers in their order', async () => {
+test('a trace tells requests, waits, failures and responses in their order', async () => {
   const service = await peer(reset, redirect('/wallet/mine'), json({ balance: 1 }));
   const { lines, trace } = traced();
   await caller(service.url, { trace }).client.call('wallet.get', {});
-  const told = lines
+  const printed = lines
     .map(steady)
     .filter((line) => !/^[<>] {3}(date|connection|keep-alive|transfer|content-length)/.test(line));
-  const asked = (path: string) => [
+  const requestLines = (path: string) => [
     `> GET http://HOST${path}`,
     '>   accept: application/json',
     '>   user-agent: errand/0.0.0',
     '>   authorization: [redacted]',
   ];
-  expect(told).toEqual([
-    ...asked('/wallet/me'),
-    '! the connection was closed before the answer was whole, after N ms',
+  expect(printed).toEqual([
+    ...requestLines('/wallet/me'),
+    '! the connection was closed before the response was whole, after N ms',
     '* attempt 2 in N ms',
-    ...asked('/wallet/me'),
+    ...requestLines('/wallet/me'),
     '< 302 after N ms',
     '<   location: /wallet/mine',
-    ...asked('/wallet/mine'),
+    ...requestLines('/wallet/mine'),
     '< 200 after N ms',
     '<   content-type: application/json',
     '<   {"balance":1}',
   ]);
 });
 
-test('a trace shows no secret of a request or an answer', async () => {
+test('a trace shows no secret of a request or a response', async () => {
   const minted = 'xx_test_fedcba9876543210fedc';
   const service = await peer(
     json({ short_id: 'a', password: 'hunter22', echo: Buffer.from(`${testKey}:`).toString('base64') }, 201),
@@ -49,7 +49,7 @@ test('a trace shows no secret of a request or an answer', async () => {
     body: { email: 'a@b.example', password: 'hunter22', totp_secret: 'S'.repeat(64) },
   });
   await client.call('sandbox.mint', {});
-  const told = lines.join('\n');
+  const printed = lines.join('\n');
   for (const secret of [
     testKey,
     'hunter22',
@@ -58,9 +58,9 @@ test('a trace shows no secret of a request or an answer', async () => {
     'opensesame',
     Buffer.from(testKey).toString('base64').slice(4, -4),
   ]) {
-    expect(told).not.toContain(secret);
+    expect(printed).not.toContain(secret);
   }
-  expect(told).toContain('a@b.example');
+  expect(printed).toContain('a@b.example');
 });
 
 test('a trace of a long body is cut, and never within a secret', async () => {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { orderBody } from '../order-body.ts';
 import { makePlace, type Place } from '../program/place.ts';
 import { errand } from '../program/run.ts';
-import { orderBody, TestService } from '../service/service.ts';
+import { TestService } from '../service/service.ts';
 
 const folder = fileURLToPath(new URL('./mppx/', import.meta.url));
 const seller = join(folder, 'seller.js');

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eachPlainField } from '../../src/contract/order-fields.ts';
 import { normaliseSpellings } from '../../src/contract/sandbox-faults.ts';
 import type { Shape } from '../../src/contract/schemas/index.ts';
 import { differences, isAnotherOrder } from '../../src/orders/compare.ts';
@@ -104,6 +105,64 @@ describe('an order that the service echoes', () => {
     ['no gift', { is_gift: false }, 'is_gift'],
   ])('with %s is another one', (_, change, field) => {
     expect(real({ ...order, ...change }).map((difference) => difference.field)).toContain(field);
+  });
+
+  const valuesOf = { string: ['R-17', 'R-18'], integer: [3, 4], boolean: [true, false] } as const;
+
+  test.each(eachPlainField)('with another %s is another one', (name, { type }) => {
+    const [requested, existing] = valuesOf[type];
+    const others = (value: unknown) =>
+      differences({ ...body, [name]: requested }, { ...order, [name]: value }).filter((it) => !it.isSpelling);
+    expect(others(existing)).toEqual([{ field: name, requested, existing, isSpelling: false }]);
+    expect(others(requested)).toEqual([]);
+  });
+
+  test.each<[string, Partial<typeof body> & Row, Row, string]>([
+    [
+      'another address to notify',
+      { customer_notifications: { email: 'ada@example.org' } },
+      { customer_notifications: { email: 'eve@example.org', delivered: null } },
+      'customer_notifications.email',
+    ],
+    [
+      'nobody to notify',
+      { customer_notifications: { email: 'ada@example.org' } },
+      { customer_notifications: null },
+      'customer_notifications.email',
+    ],
+    [
+      'another concern relaxed',
+      { fulfillment: { items: 'best_effort' } },
+      { fulfillment: { gift: null, items: null, quantity: 'best_effort', excluded_merchants: [] } },
+      'fulfillment.quantity',
+    ],
+    ['another payment', { payment: { mode: 'card' } }, { payment: null, connect: null }, 'payment.mode'],
+  ])('with %s is another one', (_, requested, change, field) => {
+    const found = differences({ ...body, ...requested }, { ...order, ...change });
+    expect(found.filter(({ isSpelling }) => !isSpelling).map((it) => it.field)).toContain(field);
+  });
+
+  test('paid and relaxed as requested is the same order', () => {
+    const requested: Shape<'OrderCreate'> = {
+      ...body,
+      payment: { mode: 'card', payment_method: 'pm_1' },
+      fulfillment: { items: 'best_effort' },
+      customer_notifications: { email: 'ada@example.org' },
+    };
+    const existing = {
+      ...order,
+      payment: { mode: 'card', state: 'authorized', payment_method: 'pm_1' },
+      connect: null,
+      fulfillment: {
+        gift: null,
+        items: 'best_effort',
+        quantity: null,
+        excluded_merchants: [],
+        concessions: [{ concern: 'items' }],
+      },
+      customer_notifications: { email: 'ada@example.org', delivered: true },
+    };
+    expect(differences(requested, existing)).toEqual([]);
   });
 
   test.each<[string, Row]>([

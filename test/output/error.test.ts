@@ -72,14 +72,14 @@ describe('an error for people', () => {
   });
 
   test('tells how long to wait, how often it was tried and what is in doubt', async () => {
-    const error = new ErrandError('in_doubt', 'no answer', {
+    const error = new ErrandError('in_doubt', 'no response', {
       attempts: 3,
       retryAfterMs: 1500,
       idempotencyKey: 'k1',
       outcome: 'unknown',
     });
     expect(await rendered(error)).toBe(
-      'error: no answer\n  3 attempts, retry after 2s, idempotency key k1, outcome unknown\n',
+      'error: no response\n  3 attempts, retry after 2s, idempotency key k1, outcome unknown\n',
     );
   });
 

@@ -65,7 +65,7 @@ describe('--query', () => {
     await expect(printed(list, { format: 'json', query: 'sum([].status)' })).rejects.toThrow(/^--query "sum/);
   });
 
-  test('text of the service in an answer is made visible', async () => {
+  test('text of the service in a response is made visible', async () => {
     const hostile = { kind: 'list', rows: [{ id: '\u001b[2J\nx' }], columns: [] } as const;
     expect((await printed(hostile, { query: '[].id' })).out).toBe('␛[2J⏎x\n');
     expect((await printed(hostile, { format: 'csv', query: '[].id' }, { terminal: true })).out).toBe(

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { OutputError } from '../../src/errors.ts';
+import { ErrandError, OutputError } from '../../src/errors.ts';
 import { writerOf } from '../../src/output/writer.ts';
 import { Capture, ClosingPipe } from './streams.ts';
 
@@ -88,5 +88,54 @@ describe('the writer of a stream', () => {
     stream.destroy(Object.assign(new Error('hung up'), { code: 'EIO' }));
     await new Promise(setImmediate);
     expect(() => writer.write('x')).toThrow(/hung up/);
+  });
+
+  describe('once the user wants to stop', () => {
+    const reason = new ErrandError('interrupted', 'interrupted');
+
+    /** A stream whose reader takes a chunk after a time, or never. */
+    function readEvery(ms: number | undefined) {
+      const taken: string[] = [];
+      const stream = new Writable({
+        write(chunk, _encoding, done) {
+          if (ms === undefined) return;
+          taken.push(String(chunk));
+          setTimeout(done, ms);
+        },
+      });
+      const controller = new AbortController();
+      const writer = writerOf(stream);
+      writer.endWith(controller.signal);
+      return { writer, taken, stop: () => controller.abort(reason) };
+    }
+
+    test('drops what nobody reads, and says so to every caller', async () => {
+      const { writer, stop } = readEvery(undefined);
+      writer.write('x');
+      const flushed = writer.flush();
+      stop();
+      await expect(flushed).rejects.toBe(reason);
+      expect([writer.isClosed, writer.isCutShort]).toEqual([true, true]);
+      expect(() => writer.write('y')).toThrow(reason);
+    });
+
+    test('gives a slow reader a moment for all that is left, not one for each chunk', async () => {
+      const { writer, taken, stop } = readEvery(60);
+      stop();
+      const printing = async (): Promise<void> => {
+        for (let n = 0; n < 100; n += 1) await writer.writeBytes(Buffer.from(`${n} `));
+      };
+      await expect(printing()).rejects.toBe(reason);
+      expect(taken.length).toBeGreaterThan(0);
+      expect(taken.length).toBeLessThan(6);
+    });
+
+    test('writes what a reader takes at once', async () => {
+      const { writer, taken, stop } = readEvery(0);
+      stop();
+      writer.write('x');
+      await writer.flush();
+      expect([taken, writer.isCutShort]).toEqual([['x'], false]);
+    });
   });
 });

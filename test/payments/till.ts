@@ -19,7 +19,7 @@ interface Mood {
   realm: string;
   expiresInMs: number;
   digestOf: (body: string) => string;
-  /** How many paid requests get no answer: before the work is done, or after it. */
+  /** How many paid requests get no response: before the work is done, or after it. */
   lost: { before: number; after: number };
 }
 
@@ -41,7 +41,7 @@ export class Till {
   /** The ids of the challenges paid, each time one was. */
   readonly paid: string[] = [];
   readonly payloads: unknown[] = [];
-  asked = 0;
+  requested = 0;
   readonly #service: TestService;
   readonly #bills = new Map<string, Bill>();
   readonly #server = createServer((request, response) => void this.#serve(request, response));
@@ -92,8 +92,8 @@ export class Till {
     const { url = '', method = '', headers } = request;
     if (url.startsWith('/agent/')) return this.#sell(url, body, headers.authorization, response);
     const key = headers.authorization?.replace('Bearer ', '') ?? null;
-    const answer = await this.#service.send(method, url, body === '' ? undefined : body, key);
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text);
+    const sent = await this.#service.send(method, url, body === '' ? undefined : body, key);
+    response.writeHead(sent.status, { 'content-type': 'application/json' }).end(sent.text);
   }
 
   async #sell(
@@ -118,7 +118,7 @@ export class Till {
   }
 
   #ask(url: string, body: string, response: ServerResponse): void {
-    this.asked += 1;
+    this.requested += 1;
     const only = new URL(url, 'http://till').searchParams.get('method');
     const price = (JSON.parse(body || '{}').max_price ?? -99) + 100 + this.mood.surcharge;
     const challenges = this.mood.methods
@@ -137,8 +137,8 @@ export class Till {
     const id = randomUUID();
     this.#bills.set(id, { body });
     const { currency, expiresInMs, digestOf, realm } = this.mood;
-    const asked = { amount, currency, recipient: 'till', ...this.mood.request };
-    const request = Buffer.from(JSON.stringify(asked)).toString('base64url');
+    const requested = { amount, currency, recipient: 'till', ...this.mood.request };
+    const request = Buffer.from(JSON.stringify(requested)).toString('base64url');
     const expires = new Date(Date.now() + expiresInMs).toISOString();
     return `Payment id="${id}", realm="${realm}", method="${method}", intent="charge", request="${request}", expires="${expires}", digest="${digestOf(body)}"`;
   }
@@ -151,15 +151,15 @@ export class Till {
       'x-api-key': this.#service.key,
     };
     const again = bill.orderId !== undefined;
-    const answer = url.includes('orders')
+    const sent = url.includes('orders')
       ? await this.#service.send('POST', '/orders', bill.body)
       : await this.#service.send('GET', url.replace('/agent', ''));
-    if (!again) bill.orderId = answer.body.id;
+    if (!again) bill.orderId = sent.body.id;
     if (this.mood.lost.after > 0) {
       this.mood.lost.after -= 1;
       response.destroy();
       return;
     }
-    response.writeHead(answer.status, headers).end(answer.text);
+    response.writeHead(sent.status, headers).end(sent.text);
   }
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { loadSqlite } from '../../src/sqlite/load.ts';
-import { orderBody, TestService } from '../service/service.ts';
+import { orderBody } from '../order-body.ts';
+import { TestService } from '../service/service.ts';
 import { makePlace } from './place.ts';
 import { errand } from './run.ts';
 
@@ -42,7 +43,7 @@ test('whatever is lost on the way, each intent is paid once and is one order', {
     }
   }
   expect(codes).toContain(10);
-  for (let tries = 0; tries < 20; tries += 1) {
+  for (let attempts = 0; attempts < 20; attempts += 1) {
     if ((await errand(place, ['order', 'journal', 'resume', '--all', '--retries', '0'])).code === 0) break;
   }
   const records: { state: string; order_id: string }[] = JSON.parse(

@@ -3,8 +3,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
+import { orderBody } from '../order-body.ts';
 import { Till } from '../payments/till.ts';
-import { orderBody } from '../service/service.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
 
@@ -85,7 +85,7 @@ describe('an order without an account', () => {
   test('is shown and not sent with --dry-run', async () => {
     const { stdout } = await order('--dry-run');
     expect(JSON.parse(stdout)).toMatchObject({ method: 'POST', url: `${till.url}/agent/orders` });
-    expect(till.asked).toBe(0);
+    expect(till.requested).toBe(0);
   });
 
   test('repeated within a short time is not paid for again; on purpose it is two orders', async () => {
@@ -93,7 +93,7 @@ describe('an order without an account', () => {
     const repeated = await order('-o', 'json');
     expect(repeated.code).toBe(5);
     expect(failure(repeated)).toMatchObject({ outcome: 'applied', details: { order_id: id } });
-    expect(till.asked).toBe(1);
+    expect(till.requested).toBe(1);
     expect((await order('--new')).code).toBe(0);
     expect(await till.orders()).toBe(2);
   });
@@ -107,7 +107,7 @@ describe('an order without an account', () => {
   });
 });
 
-describe('when no answer comes to a payment', () => {
+describe('when no response comes to a payment', () => {
   test('it is sent again by itself, with the same payment', async () => {
     till.mood.lost.after = 1;
     const { code, stderr } = await order();
@@ -135,7 +135,7 @@ describe('when no answer comes to a payment', () => {
       ]);
       const resumed = await errand(place, ['order', 'journal', 'resume', key, '-o', 'id']);
       expect(resumed.code, resumed.stderr).toBe(0);
-      expect(till.asked).toBe(1);
+      expect(till.requested).toBe(1);
       expect(new Set(till.paid).size).toBe(1);
       expect(await till.orders()).toBe(1);
       expect(await journal()).toMatchObject([{ state: 'reported', order_id: resumed.stdout.trim() }]);
@@ -148,7 +148,7 @@ describe('when no answer comes to a payment', () => {
     await order('--retries', '0');
     const again = await order();
     expect(again.stderr).toContain('settling that one with its own payment');
-    expect(till.asked).toBe(1);
+    expect(till.requested).toBe(1);
     expect(await till.orders()).toBe(1);
     till.mood.lost.after = 1;
     await order('--retries', '0', '--new');
@@ -237,20 +237,20 @@ describe('a wallet of your own', () => {
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('signing');
     expect(stderr).toMatch(/pay\s+\$51\.00\n\s+to\s+till\n/);
-    const asked = JSON.parse(readFileSync(join(place.folder, 'asked.json'), 'utf8'));
-    expect(asked).toMatchObject({
+    const offered = JSON.parse(readFileSync(join(place.folder, 'asked.json'), 'utf8'));
+    expect(offered).toMatchObject({
       method: 'tempo',
       intent: 'charge',
       request: { amount: '5100', recipient: 'till' },
     });
-    expect(till.paid).toEqual([asked.id]);
+    expect(till.paid).toEqual([offered.id]);
     expect(till.payloads).toEqual([{ signature: '0x1' }]);
   });
 
-  test('spends only with --yes where nobody can be asked, and by a method that was named where there are several', async () => {
-    const unasked = await order('--method', 'tempo', ...wallet(pays));
-    expect(unasked.code).toBe(2);
-    expect(unasked.stderr).toContain('--yes is needed');
+  test('spends only with --yes where nobody can be prompted, and by a method that was named where there are several', async () => {
+    const withoutYes = await order('--method', 'tempo', ...wallet(pays));
+    expect(withoutYes.code).toBe(2);
+    expect(withoutYes.stderr).toContain('--yes is needed');
     const unnamed = await order('--yes', ...wallet(pays));
     expect(unnamed.code).toBe(2);
     expect(unnamed.stderr).toContain('--method says which');

@@ -12,7 +12,7 @@ afterEach(() => place.remove());
 
 const day = 24 * 3600 * 1000;
 
-describe('ages are told by the clock of the sandbox that answered', () => {
+describe('ages are told by the clock of the sandbox that responded', () => {
   const commands = (order: string): readonly (readonly string[])[] => [
     ['order', 'list'],
     ['order', 'get', order],
@@ -67,7 +67,7 @@ describe('ages are told by the clock of the sandbox that answered', () => {
   });
 });
 
-test('the sandbox tells its own time in every answer', async () => {
+test('the sandbox gives its own time in every response', async () => {
   const service = await TestService.start({ now: Date.parse('2026-03-01T12:00:00Z') });
   for (const target of ['/orders', '/nothing', '/', '/shop']) {
     const { headers } = await service.send('GET', target);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -99,7 +100,7 @@ describe('errand api', () => {
     expect(stdout).toBe('{"id":"a"}\n');
   });
 
-  test('an order whose answer is lost is in doubt, and the same request settles it as one order', async () => {
+  test('an order whose response is lost is in doubt, and the same request settles it as one order', async () => {
     const lost = await peer(reset);
     const first = await api(lost.url, '/orders', '--input', 'order.json', '--retries', '0');
     expect(first.code).toBe(10);
@@ -118,24 +119,29 @@ describe('errand api', () => {
   });
 
   test.each(['/orders', '/orders/', '/%6frders', 'orders'])(
-    'no order leaves without a key of its own: POST %s',
+    'an order without a key gets one, and is journaled: POST %s',
     async (path) => {
+      const { idempotency_key: _, ...keyless } = keyedOrder;
+      writeFileSync(join(place.folder, 'order.json'), JSON.stringify(keyless));
       const { url, received } = await peer(json(order, 201));
-      const { code, stderr } = await api(url, path, '-f', 'po_number=7');
-      expect(code).toBe(2);
-      expect(stderr).toContain('without an idempotency_key');
-      expect(received).toEqual([]);
+      expect(await api(url, path, '--input', 'order.json')).toMatchObject({ code: 0 });
+      expect(await api(url, path, '--input', 'order.json')).toMatchObject({ code: 5 });
+      expect(received).toHaveLength(1);
+      const key = JSON.parse(received[0]?.body ?? '').idempotency_key;
+      expect((await errand(place, ['order', 'journal', 'list', '--all', '-o', 'id'])).stdout).toBe(
+        `${key}\n`,
+      );
     },
   );
 
   test.each([
     ['/orders', '--input', 'order.json'],
-    ['/orders/bulk', '--input', 'order.json'],
+    ['/orders/bulk', '-f', 'rows[][product_url]=https://x.example/1'],
     [`/v1/orders/${orderId}/retry`, '-X'],
   ])('a live key spends by %s with --yes only', async (path, ...more) => {
     place.environment.ERRAND_API_KEY = liveKey;
     place.environment.ERRAND_LEGACY_TOKEN = 'client-token-0123456789';
-    const { url, received } = await peer(json(order, 201));
+    const { url, received } = await peer(json({ ...order, request_id: randomUUID() }, 201));
     place.environment.ERRAND_LEGACY_BASE_URL = url;
     const args = ['POST', path, ...more.filter((word) => word !== '-X')];
     const { code, stderr } = await api(url, ...args);

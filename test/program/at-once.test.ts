@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
-import { orderBody, TestService } from '../service/service.ts';
+import { orderBody } from '../order-body.ts';
+import { TestService } from '../service/service.ts';
 import { makePlace } from './place.ts';
 import { errand } from './run.ts';
 

@@ -25,7 +25,7 @@ describe('a journal that cannot be used', { timeout: 60_000 }, () => {
     expect(create.stderr).toContain('journal.db cannot be used: it is damaged');
     const list = await errand(place, ['order', 'list', '-o', 'id']);
     expect(list).toMatchObject({ code: 0, stdout: `${id}\n` });
-    expect(list.stderr).toMatch(/whether an order is in doubt cannot be told: .*it is damaged/);
+    expect(list.stderr).toMatch(/cannot check whether an order is in doubt: .*it is damaged/);
     expect(await errand(place, ['order', 'get', id, '-o', 'id'])).toMatchObject({
       code: 0,
       stdout: `${id}\n`,

@@ -2,7 +2,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { shell } from './run.ts';
-import { errorOf, lose, type Shopping, shopping } from './shopping.ts';
+import { cutOff, errorOf, lose, type Shopping, shopping } from './shopping.ts';
 
 const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number';
 
@@ -23,20 +23,11 @@ const batches = async (shop: Shopping): Promise<unknown[]> => {
   return stdout.split('\n').filter((line) => line !== '');
 };
 
-/** Uploads `path`; the service makes the batch, and then cannot be reached until the command has ended. */
-async function untilInDoubt(shop: Shopping, path: string): Promise<void> {
-  const port = Number(new URL(shop.place.environment.ERRAND_BASE_URL ?? '').port);
-  let stopped: Promise<void> | undefined;
-  lose(shop, 'reset-after');
-  shop.losses.onMoment = (moment) => {
-    if (moment === 'work-done') stopped ??= shop.losses.stop();
-  };
-  const lost = await upload(shop, path);
-  await stopped;
-  shop.losses.onMoment = () => {};
-  await shop.losses.start(port);
+/** Uploads `path`, and gets no response to it. */
+const untilInDoubt = async (shop: Shopping, path: string): Promise<void> => {
+  const lost = await cutOff(shop, () => upload(shop, path));
   expect(lost.code, lost.stderr).toBe(10);
-}
+};
 
 describe('a batch in doubt', { timeout: 60_000 }, () => {
   test.each<[string, Parameters<typeof file>[2]]>([

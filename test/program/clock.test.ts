@@ -116,12 +116,12 @@ test('a clock that is set back leaves the life of an order at a served sandbox a
   const { url } = await serveAt(whereClockIsSet(place, -2 * day, setAfterMs), '--memory');
   const call = async (method: string, path: string, key = '', body = {}): Promise<Json> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const answer = await fetch(url + path, {
+    const response = await fetch(url + path, {
       method,
       headers,
       ...(method === 'POST' && { body: JSON.stringify(body) }),
     });
-    return Object(await answer.json());
+    return Object(await response.json());
   };
   const { api_key: key, example_order: order } = await call('POST', '/sandbox/keys');
   const products = [{ url: `${url}/shop/test-success`, quantity: 1 }];

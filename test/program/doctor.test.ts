@@ -134,7 +134,7 @@ describe('errand doctor', () => {
     expect((await examined()).of('key')[0]?.message).toMatch(/there is no key for/);
   });
 
-  test('a service that nobody answers at, in seconds and with one request', async () => {
+  test('a service that does not respond, in seconds and with one request', async () => {
     place.environment.ERRAND_BASE_URL = 'http://127.0.0.1:9';
     const { code, of } = await examined();
     expect(code).toBe(7);

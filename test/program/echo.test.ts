@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { address } from '../order-body.ts';
 import { makePlace, type Place } from './place.ts';
 import { shell } from './run.ts';
 
@@ -109,7 +110,10 @@ const replies: Readonly<Record<string, Reply>> = {
     request_id: it.credential,
     status: it.credential,
   })),
-  'in what is no answer of the service': json(200, (it) => ({ [it.credential]: it.text, message: it.text })),
+  'in what is no response of the service': json(200, (it) => ({
+    [it.credential]: it.text,
+    message: it.text,
+  })),
 };
 
 let reply: Reply = () => {};
@@ -145,16 +149,7 @@ beforeAll(async () => {
     JSON.stringify({
       products: [{ url: 'https://shop.example/a' }],
       max_price: 5000,
-      shipping_address: {
-        first_name: 'A',
-        last_name: 'B',
-        address_line1: '1 Main St',
-        city: 'Austin',
-        state: 'TX',
-        postal_code: '78701',
-        country: 'US',
-        phone_number: '5125550100',
-      },
+      shipping_address: address,
       webhooks: { order_placed: `https://hooks.example/${secrets.hook}` },
     }),
   );

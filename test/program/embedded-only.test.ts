@@ -107,9 +107,9 @@ describe('sandbox mint', () => {
     expect(minted.stderr).toContain('not stored: profile local is for another address');
     expect((await service.send('GET', '/orders', undefined, key)).status).toBe(200);
     expect(await orders()).toBe(order);
-    const asked = await errand(place, ['sandbox', 'mint', '--store', '--base-url', service.baseUrl]);
-    expect(asked.code).toBe(2);
-    expect(asked.stderr).toContain('--store: profile local is for embedded:');
+    const refused = await errand(place, ['sandbox', 'mint', '--store', '--base-url', service.baseUrl]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--store: profile local is for embedded:');
   });
 
   test('stores a key in a profile of the address it was minted at', async () => {

@@ -48,9 +48,9 @@ test('account forwarding gives up its search with --timeout', { timeout: 30_000 
 test('Ctrl-C is heard although nobody reads what is written', { timeout: 30_000 }, async () => {
   await endless('orders');
   const child = begin(place, 'errand', ['order', 'list', '--all', '-o', 'ndjson']);
-  let told = '';
+  let printed = '';
   child.stderr.on('data', (text) => {
-    told += text;
+    printed += text;
   });
   const ended = new Promise<unknown>((resolve) => child.on('exit', resolve));
   const still = (ms: number) => new Promise((resolve) => setTimeout(() => resolve('still there'), ms));
@@ -58,5 +58,5 @@ test('Ctrl-C is heard although nobody reads what is written', { timeout: 30_000 
   child.kill('SIGINT');
   const code = await Promise.race([ended, still(6_000)]);
   child.kill('SIGKILL');
-  expect(code, told).toBe(130);
+  expect(code, printed).toBe(130);
 });

@@ -6,8 +6,11 @@ import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
 
 const commands = await knownCommands();
-/** What empties the sandbox comes last, but for the minting of a key, which is refused where there is one. */
-const last = ['sandbox reset', 'sandbox mint'];
+/**
+ * What empties the sandbox comes last, but for the minting of a key, which is refused where there is one. Before them a policy
+ * is made, which refuses some of the others.
+ */
+const last = ['policy init', 'sandbox reset', 'sandbox mint'];
 const examples = commands
   .flatMap(({ path, command }) => command.examples.map(({ command: line }) => [path, line] as const))
   .toSorted(([a], [b]) => last.indexOf(a) - last.indexOf(b));

@@ -42,10 +42,10 @@ afterAll(async () => {
 
 const list = ['order', 'list', '--all', '-o', 'ndjson'];
 const megabytes = (): number => Number(readFileSync(peakFile, 'utf8')) / 1024;
-const pages = (): string[] => gate.asked.filter((target) => target.startsWith('/orders?'));
+const pages = (): string[] => gate.targets.filter((target) => target.startsWith('/orders?'));
 
 function start(): ReturnType<typeof begin> {
-  gate.asked.length = 0;
+  gate.targets.length = 0;
   return begin(place, 'errand', list);
 }
 

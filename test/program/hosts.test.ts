@@ -32,7 +32,7 @@ function get(port: number, path: string, headers: Record<string, string>, method
 const paths = ['/', '/orders', '/shop', '/device', '/claim/x', '/openapi.json', '/v1/retailers', '/nowhere'];
 
 describe('the served sandbox', () => {
-  test('answers neither its API nor its pages to a name that it was not told', async () => {
+  test('serves neither its API nor its pages under a name that it was not given', async () => {
     const { port } = await serveAt(place, '--memory');
     const foreign = [
       'evil.example',
@@ -55,10 +55,10 @@ describe('the served sandbox', () => {
     expect(page.status).toBe(421);
     expect(page.body).not.toContain('<script>.example');
     const shown = await get(port, '/device', { host: 'evil.example', accept: 'text/html' });
-    expect(shown.body).toContain('does not answer to evil.example');
+    expect(shown.body).toContain('does not serve evil.example');
   });
 
-  test('answers to the names and the address of this machine', async () => {
+  test('serves the names and the address of this machine', async () => {
     const { port } = await serveAt(place, '--memory');
     for (const host of ['localhost', `127.0.0.1:${port}`, 'api.localhost:9', `[::1]:${port}`, 'LOCALHOST'])
       expect([host, (await get(port, '/shop', { host })).status]).toEqual([host, 200]);
@@ -98,12 +98,12 @@ describe('the served sandbox', () => {
 describe('with --allow-remote', () => {
   const register = async (port: number, url: string): Promise<unknown> => {
     const { api_key } = JSON.parse((await get(port, '/sandbox/keys', {}, 'POST')).body);
-    const answer = await fetch(`http://127.0.0.1:${port}/users`, {
+    const response = await fetch(`http://127.0.0.1:${port}/users`, {
       method: 'POST',
       headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ webhook_url: url }),
     });
-    return answer.status;
+    return response.status;
   };
 
   test('no caller makes the sandbox call its own machine, unless the receiver is named', async () => {

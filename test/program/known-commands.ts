@@ -1,4 +1,6 @@
 import type { RootCommand, RootNoun } from '../../src/cli/define.ts';
+import type { Operation } from '../../src/contract/operation.ts';
+import { operations } from '../../src/contract/operations/index.ts';
 import { entries } from '../../src/program.ts';
 
 export interface Known {
@@ -18,4 +20,17 @@ export async function knownCommands(): Promise<Known[]> {
   return loaded.flatMap(({ entry, part }) =>
     commandsOf(entry.name, 'noun' in part ? part.noun : part.command),
   );
+}
+
+/** Commands that list what one operation returns, and need nothing to be given. */
+export async function listCommands(): Promise<string[]> {
+  return (await knownCommands()).filter(({ command }) => isList(command)).map(({ path }) => path);
+}
+
+function isList({ operations: names = [], arguments: args = [] }: RootCommand): boolean {
+  const [name, ...more] = names;
+  if (name === undefined || more.length > 0 || args.some(({ required }) => required)) return false;
+  const { method, response, query = {} }: Operation = operations[name];
+  const lists = method === 'GET' && response.type === 'json' && response.rows !== undefined;
+  return lists && !Object.values(query).some(({ required }) => required);
 }

@@ -113,19 +113,19 @@ describe.concurrent('a lock that another process holds', { timeout: 60_000 }, ()
   test.for(locks)('on $name: Ctrl-C ends the wait', async (lock, { onTestFinished }) => {
     const { place, free } = await locked(lock, onTestFinished);
     const child = begin(place, 'errand', lock.args);
-    let told = '';
+    let printed = '';
     child.stderr.on('data', (text) => {
-      told += text;
+      printed += text;
     });
     const ended = new Promise<unknown>((resolve) => child.on('exit', resolve));
-    expect(await Promise.race([ended, still(meetingMs)]), told).toBe('still there');
+    expect(await Promise.race([ended, still(meetingMs)]), printed).toBe('still there');
     child.kill('SIGINT');
     // The lock is not let go before, and would be waited for much longer.
     const code = await Promise.race([ended, still(6_000)]);
     child.kill('SIGKILL');
     free();
-    expect(code, told).toBe(130);
-    expect(told).not.toContain('unexpectedly');
+    expect(code, printed).toBe(130);
+    expect(printed).not.toContain('unexpectedly');
   });
 
   test.for(locks)('on $name: the command goes on once it is free', async (lock, { onTestFinished }) => {

@@ -8,9 +8,9 @@ const { beginWithoutTraces, tracesSecrets } = await import(
   new URL('../../bin/node-debug.js', import.meta.url).href
 );
 const key = 'zz_live_Qm9vPZ3x7RfKc2T8wLdY';
-let asked = 0;
+let requests = 0;
 const server = createServer((_, response) => {
-  asked += 1;
+  requests += 1;
   response.writeHead(500).end();
 });
 const canBecome = 'execve' in process;
@@ -34,12 +34,12 @@ describe("Node's own traces", () => {
     'NODE_DEBUG=%s prints no key: it is left out, or nothing is sent',
     async (names) => {
       place.environment.NODE_DEBUG = names;
-      asked = 0;
+      requests = 0;
       const { code, stdout, stderr } = await errand(place, ['order', 'list', '--retries', '0']);
       expect(stdout + stderr).not.toContain(key);
       expect(stderr).toContain(`NODE_DEBUG=${names} makes Node print keys and passwords`);
       expect(stderr).not.toMatch(/^(?:HTTP|UNDICI|FETCH|NET|TLS|STREAM|WORKER|CHILD_PROCESS) \d+:/m);
-      expect([code, asked]).toEqual(canBecome ? [9, 1] : [2, 0]);
+      expect([code, requests]).toEqual(canBecome ? [9, 1] : [2, 0]);
     },
   );
 
@@ -54,18 +54,18 @@ describe("Node's own traces", () => {
 
   test('where a process can become another one, it begins again with what it was given', () => {
     const became: unknown[] = [];
-    let told = '';
+    let printed = '';
     beginWithoutTraces({
       env: { NODE_DEBUG: 'http', KEPT: '1' },
       execPath: '/node',
       execArgv: ['--flag'],
       argv: ['/node', '/errand.js', 'order', 'list'],
       platform: 'linux',
-      stderr: { write: (text: string) => (told += text) },
+      stderr: { write: (text: string) => (printed += text) },
       execve: (...given: unknown[]) => became.push(...given),
     });
     expect(became).toEqual(['/node', ['/node', '--flag', '/errand.js', 'order', 'list'], { KEPT: '1' }]);
-    expect(told).toBe(
+    expect(printed).toBe(
       'warning: NODE_DEBUG=http makes Node print keys and passwords, so it is left out; --debug traces requests without secrets\n',
     );
   });

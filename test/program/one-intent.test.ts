@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { normaliseSpellings } from '../../src/contract/sandbox-faults.ts';
-import { orderBody } from '../service/service.ts';
+import { orderBody } from '../order-body.ts';
 import { begin, shell } from './run.ts';
 import { errorOf, lose, type Shopping, shopping } from './shopping.ts';
 
@@ -303,12 +303,12 @@ describe('an order in doubt', { timeout: 60_000 }, () => {
 
   test('by a response with the id of an earlier order of the same content is settled by resuming', async () => {
     const shop = await shopping('another-order@POST /orders');
-    const answers: (number | null)[] = [];
+    const responses: (number | null)[] = [];
     for (const more of [[], ['--new']]) {
-      answers.push((await shop.order(...more)).code);
-      answers.push((await shop.run('order', 'journal', 'resume', '--all')).code);
+      responses.push((await shop.order(...more)).code);
+      responses.push((await shop.run('order', 'journal', 'resume', '--all')).code);
     }
-    expect(answers).toEqual([10, 0, 10, 0]);
+    expect(responses).toEqual([10, 0, 10, 0]);
     const fields = ['--all', '-o', 'csv', '--fields', 'state,order_id'];
     const { stdout } = await shop.run('order', 'journal', 'list', ...fields);
     const ids = (await shop.orders()).map(({ id }) => `reported,${id}`);

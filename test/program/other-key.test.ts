@@ -19,7 +19,7 @@ interface Accounts {
   readonly order: readonly string[];
 }
 
-/** Two accounts of one service, used from one machine; the answer to the first order is lost where `loses`. */
+/** Two accounts of one service, used from one machine; the response to the first order is lost where `loses`. */
 async function twoAccounts(loses = false): Promise<Accounts> {
   const fault = readFault('reset-after:60%@POST /orders');
   const service = await TestService.start({
@@ -51,12 +51,12 @@ async function twoAccounts(loses = false): Promise<Accounts> {
   };
 }
 
-/** Orders with the first key until an answer is lost. @returns how many orders the account has then. */
+/** Orders with the first key until a response is lost. @returns how many orders the account has then. */
 async function untilInDoubt({ as, order }: Accounts): Promise<number> {
   for (let made = 1; made < 50; made += 1) {
     if ((await as(0, ...order, '--new')).code === 10) return made;
   }
-  throw new Error('no answer was lost');
+  throw new Error('no response was lost');
 }
 
 describe('another key on the same machine', { timeout: 60_000 }, () => {

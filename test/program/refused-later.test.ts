@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { json, peer, reset } from '../http/peer.ts';
-import { orderBody, TestService } from '../service/service.ts';
+import { orderBody } from '../order-body.ts';
+import { TestService } from '../service/service.ts';
 import { makePlace } from './place.ts';
 import { errand, shell } from './run.ts';
 
@@ -48,12 +49,12 @@ test('a doubt is ended with the printed command, whatever the key looks like, an
     const { code, stderr } = await errand(place, [...args, '-o', 'json']);
     expect(code, stderr).toBe(10);
     const [step] = JSON.parse(stderr).error.next;
-    const asked = await shell(
+    const resumed = await shell(
       place,
       `${step.command} --retries 0`.replace(/ -- (.*) --retries 0/, ' --retries 0 -- $1'),
     );
-    expect(asked.code, asked.stderr).toBe(10);
-    expect(asked.stderr).toContain(`idempotency key ${key}`);
+    expect(resumed.code, resumed.stderr).toBe(10);
+    expect(resumed.stderr).toContain(`idempotency key ${key}`);
   }
   const listed = await shell(
     place,

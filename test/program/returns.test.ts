@@ -78,8 +78,8 @@ describe('return labels', () => {
     ['breaks off', '/label/SECRETPATH.pdf', truncated],
     ['is redirected for ever', '/label/SECRETPATH.pdf', redirect('/label/SECRETPATH.pdf')],
     ['is not found', '/label/SECRETPATH.pdf', text('none', 404)],
-  ])('tells no link where a download %s', async (_, link, answer) => {
-    const { code, stdout, stderr } = await labels(await serving([link], answer), '-o', 'json');
+  ])('tells no link where a download %s', async (_, link, respond) => {
+    const { code, stdout, stderr } = await labels(await serving([link], respond), '-o', 'json');
     expect(code, stderr).not.toBe(0);
     expect(stderr).toContain('the download from http://127.0.0.1:');
     expect(stdout + stderr).not.toContain('SECRETPATH');
@@ -122,8 +122,8 @@ describe('return labels', () => {
     async (own) => {
       const service: Peer = await peer((response, request, socket) => {
         const urls = ['1', '\u202e%00%2e%2e%2f1', 'a.exe'].map((name) => `${service.url}/l/${name}`);
-        const answer = request.target.startsWith('/returns/') ? json(record(urls, { id: own })) : text(pdf);
-        answer(response, request, socket);
+        const respond = request.target.startsWith('/returns/') ? json(record(urls, { id: own })) : text(pdf);
+        respond(response, request, socket);
       });
       mkdirSync(join(place.folder, 'deep', 'er'), { recursive: true });
       const { stdout, stderr } = await labels(service, '--dir', 'deep/er/labels');
@@ -152,12 +152,12 @@ describe('return labels', () => {
     let reads = 0;
     const service: Peer = await peer((response, request, socket) => {
       if (request.target.startsWith('/returns/')) reads += 1;
-      const answer = request.target.startsWith('/returns/')
+      const respond = request.target.startsWith('/returns/')
         ? json(record([`${service.url}/1.pdf?read=${reads}`]))
         : request.target.endsWith('read=1')
           ? text('<Error>Expired</Error>', 403)
           : text(pdf);
-      answer(response, request, socket);
+      respond(response, request, socket);
     });
     expect((await labels(service)).code).toBe(0);
     expect(reads).toBe(2);
@@ -181,8 +181,8 @@ describe('return labels', () => {
     ],
     ['nothing', text(''), 'empty label'],
     ['half of a label', truncated, 'broke off'],
-  ])('keeps nothing where the link gives %s', async (_, answer, message) => {
-    const { code, stdout, stderr } = await labels(await serving(['/1.pdf'], answer));
+  ])('keeps nothing where the link gives %s', async (_, respond, message) => {
+    const { code, stdout, stderr } = await labels(await serving(['/1.pdf'], respond));
     expect(code).toBe(9);
     expect(stderr).toContain(message);
     expect(stdout).toBe('');
@@ -203,13 +203,13 @@ describe('return labels', () => {
       const service: Peer = await peer(json(record([link])));
       const { code, stderr } = await labels(service);
       expect(code).toBe(9);
-      expect(stderr).toContain('no https address');
+      expect(stderr).toContain('not an https address');
       expect(files()).toEqual([]);
     },
   );
 
   describe('of a service that is not on this machine', () => {
-    /** A proxy stands for the internet: whatever host is named, it answers. */
+    /** A proxy stands for the internet: whatever host is named, it responds. */
     async function behindProxy(link: (inner: Peer) => string, label = text(pdf)) {
       const inner = await peer(text('private'));
       const internet: Peer = await peer((response, request, socket) => {
@@ -276,7 +276,7 @@ describe('return create', () => {
     409,
   );
 
-  test('with no answer is in doubt, and tells how to find out', async () => {
+  test('with no response is in doubt, and tells how to find out', async () => {
     const service = await peer(reset);
     const { code, stdout, stderr } = await create(service, '-o', 'json');
     expect(code).toBe(10);
@@ -369,9 +369,7 @@ describe('return create', () => {
   test('without a terminal says what is missing, and the command to run again', async () => {
     const { code, stderr } = await errand(place, ['return', 'create', '--base-url', 'http://127.0.0.1:1']);
     expect(code).toBe(2);
-    expect(stderr).toContain(
-      '--order and --reason are missing; nobody was asked, as stdin is not a terminal',
-    );
+    expect(stderr).toContain('--order and --reason are missing; cannot prompt, as stdin is not a terminal');
     expect(stderr).toContain('--order ID --reason damaged');
   });
 

@@ -14,14 +14,14 @@ afterEach(() => place.remove());
 const served = async (...args: string[]): Promise<string> => (await serveAt(place, '--memory', ...args)).url;
 
 async function send(url: string, key?: string, body?: unknown): Promise<{ status: number; body: unknown }> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
     headers: {
       'content-type': 'application/json',
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
     },
   });
-  return { status: answer.status, body: await answer.json() };
+  return { status: response.status, body: await response.json() };
 }
 
 const row = (product_url: string) => ({

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { FaultProxy, type NetworkFault } from '../faults/proxy.ts';
-import { orderBody, TestService } from '../service/service.ts';
+import { orderBody } from '../order-body.ts';
+import { TestService } from '../service/service.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand, type Finished } from './run.ts';
 
@@ -69,3 +70,18 @@ export function lose(shop: Shopping, ...faults: readonly NetworkFault[]): void {
 
 /** The error that a run printed as JSON. */
 export const errorOf = ({ stderr }: Finished) => JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error;
+
+/** Runs a command: the service does its work once, and then cannot be reached until the command has ended. */
+export async function cutOff(shop: Shopping, command: () => Promise<Finished>): Promise<Finished> {
+  const port = Number(new URL(shop.place.environment.ERRAND_BASE_URL ?? '').port);
+  let stopped: Promise<void> | undefined;
+  lose(shop, 'reset-after');
+  shop.losses.onMoment = (moment) => {
+    if (moment === 'work-done') stopped ??= shop.losses.stop();
+  };
+  const finished = await command();
+  await stopped;
+  shop.losses.onMoment = () => {};
+  await shop.losses.start(port);
+  return finished;
+}

@@ -19,11 +19,11 @@ const hostile = [
   '*',
   '\\',
 ];
-let answer: { status: number; body: unknown };
-const asked: string[] = [];
+let reply: { status: number; body: unknown };
+const targets: string[] = [];
 const server = createServer(({ method, url }, response) => {
-  asked.push(`${method} ${url}`);
-  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+  targets.push(`${method} ${url}`);
+  response.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.body));
 });
 let place: Place;
 
@@ -55,16 +55,16 @@ describe('an id of the service is an id before anything is built from it', () =>
   const item = '6f1c2a52-7c3e-4f7e-9a55-0d6c1b1f2a3b';
 
   test.each(hostile.slice(0, 4))('%j as the return that is open already', async (identifier) => {
-    answer = { status: 409, body: { code: 'already_exists', message: 'there', details: { identifier } } };
-    asked.length = 0;
+    reply = { status: 409, body: { code: 'already_exists', message: 'there', details: { identifier } } };
+    targets.length = 0;
     const args = `return create --order ${item} --item ${item} --reason damaged`.split(' ');
     const { code, stderr } = await errand(place, args);
-    expect([code, asked]).toEqual([5, ['POST /returns']]);
+    expect([code, targets]).toEqual([5, ['POST /returns']]);
     expect(stderr).not.toMatch(/errand return get/);
   });
 
   test.each(hostile.slice(0, 4))('%j as a new account', async (short_id) => {
-    answer = { status: 201, body: { short_id, email: 'a@b.example', retailer: 'x', has_totp: false } };
+    reply = { status: 201, body: { short_id, email: 'a@b.example', retailer: 'x', has_totp: false } };
     const { code, stdout, stderr } = await shell(
       place,
       'echo hunter2hunter2 | errand account add --email a@b.example --retailer x --password-file -',

@@ -12,13 +12,13 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 test('an order that had reached what is awaited is not looked at again after a gap in the first round', async () => {
-  const asked: string[] = [];
+  const targets: string[] = [];
   const service = await peer((response, request, socket) => {
     // Both are older than what the list begins with.
     if (request.target.includes('?')) return json({ orders: [], total: 900 })(response, request, socket);
     const id = request.target.slice(-late.length);
-    const before = asked.filter((one) => one === id).length;
-    asked.push(id);
+    const before = targets.filter((one) => one === id).length;
+    targets.push(id);
     const order = { id, created_at: '2026-11-21T10:00:00Z', items: [], tracking_numbers: [] };
     if (id === late && before === 0)
       json({ code: 'internal_error', message: 'not now', details: {} }, 503)(response, request, socket);
@@ -34,11 +34,11 @@ test('an order that had reached what is awaited is not looked at again after a g
     ...['order', 'watch', arrived, late],
     ...['--until', 'placed', '--retries', '0', '--interval', '10ms', '-o', 'ndjson'],
   ]);
-  const told = stdout
+  const printed = stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  expect(told.map(({ type, order }) => order?.id ?? type)).toEqual([
+  expect(printed.map(({ type, order }) => order?.id ?? type)).toEqual([
     'ready',
     arrived,
     'gap',
@@ -46,6 +46,6 @@ test('an order that had reached what is awaited is not looked at again after a g
     'reconnected',
     'summary',
   ]);
-  expect([told.at(-1).reached, told.at(-1).failed, code]).toEqual([2, 0, 0]);
-  expect(asked).toEqual([arrived, late, late]);
+  expect([printed.at(-1).reached, printed.at(-1).failed, code]).toEqual([2, 0, 0]);
+  expect(targets).toEqual([arrived, late, late]);
 });

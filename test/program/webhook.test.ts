@@ -384,7 +384,7 @@ describe('webhook register', () => {
   });
 });
 
-test('a listener that is killed with -9 and started again loses no event of the sandbox, and shows none twice', {
+test('a listener that is killed with -9 and started again loses no event of the sandbox, and shows at most the last one twice', {
   timeout: 60_000,
 }, async () => {
   const here = makePlace();
@@ -416,9 +416,11 @@ test('a listener that is killed with -9 and started again loses no event of the 
       ]);
     second.interrupt();
     await second.ended();
-    const shown = [...first.records, ...second.records].flatMap(({ type, id }) =>
-      type === 'event' ? [id] : [],
+    const [before, after] = [first, second].map(({ records }) =>
+      records.flatMap(({ type, id }) => (type === 'event' ? [id] : [])),
     );
+    // Killed between printing an event and noting that it was shown, the next one shows it again: shown twice, not never.
+    const shown = [...(before ?? []).slice(0, -1), ...(after ?? [])];
     expect(new Set(shown).size).toBe(shown.length);
   } finally {
     here.remove();

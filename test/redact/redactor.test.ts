@@ -22,6 +22,15 @@ const sendable = anySecret.filter(
     Buffer.from(secret).toString() === secret && new Set(secret).size > 3 && !'[redacted]'.includes(secret),
 );
 const around = fc.string({ maxLength: 20 });
+/** Every encoding is tried with the same secrets: making a redactor takes far longer than using it. */
+const sameSecrets = { seed: Date.now() };
+const redactors = new Map<string, ReturnType<typeof createRedactor>>();
+
+function knowingOnly(secret: string): ReturnType<typeof createRedactor> {
+  const made = redactors.get(secret) ?? knowing(secret);
+  redactors.set(secret, made);
+  return made;
+}
 
 const encodings: Record<string, (secret: string) => string> = {
   'as it is': (secret) => secret,
@@ -45,18 +54,20 @@ describe('a secret that is known', () => {
     fc.assert(
       fc.property(sendable, around, around, (secret, before, after) => {
         const form = encode(secret);
-        expect(knowing(secret).text(`${before} ${form} ${after}`)).not.toContain(form);
+        expect(knowingOnly(secret).text(`${before} ${form} ${after}`)).not.toContain(form);
       }),
+      sameSecrets,
     );
   });
 
   test.each(['base64', 'base64url'] as const)('is replaced within a longer %s text', (coding) => {
     fc.assert(
       fc.property(sendable, around, around, (secret, before, after) => {
-        const told = knowing(secret).text(Buffer.from(before + secret + after).toString(coding));
-        expect(Buffer.from(told.replaceAll('[redacted]', ''), coding).toString()).not.toContain(secret);
-        expect(told).toContain('[redacted]');
+        const shown = knowingOnly(secret).text(Buffer.from(before + secret + after).toString(coding));
+        expect(Buffer.from(shown.replaceAll('[redacted]', ''), coding).toString()).not.toContain(secret);
+        expect(shown).toContain('[redacted]');
       }),
+      sameSecrets,
     );
   });
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import type { Store } from '../../src/sandbox/store/store.ts';
+import { address } from '../order-body.ts';
 import { challengeFor, credentialOf } from '../service/payer.ts';
-import { address } from '../service/service.ts';
 import { expectBalancedBooks } from './books.ts';
 
 const baseUrl = 'http://127.0.0.1:4848';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openSandbox } from '../../src/sandbox/open.ts';
-import { address } from '../service/service.ts';
+import { address } from '../order-body.ts';
 import { expectBalancedBooks } from './books.ts';
+import { openStillSandbox } from './still.ts';
 
 const slugs = [
   'test-success',
@@ -25,32 +25,12 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 20_000 }) }),
 );
 
-/** A sandbox whose clock stands still but for `pass`. */
+/** A sandbox that stands still, and one account in it. */
 async function place() {
-  let now = Date.parse('2026-03-01T12:00:00Z');
-  const bugs: unknown[] = [];
-  const opened = await openSandbox({
-    file: ':memory:',
-    baseUrl: 'http://127.0.0.1:4848',
-    seed: 1,
-    now: () => now,
-    report: (error) => bugs.push(error),
-  });
-  let key = '';
-  const send = async (method: string, target: string, body?: unknown) => {
-    const response = await opened.handle({
-      method,
-      target,
-      headers: key === '' ? {} : { authorization: `Bearer ${key}` },
-      body: new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
-      remoteAddress: '',
-    });
-    return {
-      status: response.status,
-      body: response.body === null ? null : JSON.parse(String(response.body)),
-    };
-  };
-  key = (await send('POST', '/sandbox/keys')).body.api_key;
+  const sandbox = await openStillSandbox();
+  const { api_key: key } = (await sandbox.send('POST', '/sandbox/keys')).body;
+  const send = (method: string, target: string, body?: unknown) =>
+    sandbox.send(method, target, body, `Bearer ${key}`);
   const order = (slug: string, mode: string, ceiling: number) =>
     send('POST', '/orders', {
       products: [{ url: `http://127.0.0.1:4848/shop/${slug}` }],
@@ -58,7 +38,7 @@ async function place() {
       max_price: ceiling,
       payment: { mode },
     });
-  return { ...opened, bugs, send, order, pass: (ms: number) => (now += ms) };
+  return { ...sandbox, send, order };
 }
 
 /** What each order came to cost the wallet, cents, by what became of it. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SandboxResponse } from '../../src/sandbox/http/wire.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import { address } from '../service/service.ts';
+import { address } from '../order-body.ts';
 
 /** A sandbox whose clock stands where the test sets it. */
 async function place() {

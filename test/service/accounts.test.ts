@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { orderBody, TestService } from './service.ts';
+import { orderBody } from '../order-body.ts';
+import { TestService } from './service.ts';
 
 let folder: string;
 let service: TestService;
@@ -97,7 +98,7 @@ test('PUT /managed-accounts/{short_id} changes the given fields and nothing else
   expect((await service.send('PUT', `/managed-accounts/${id}`, { email: '' })).status).toBe(422);
 });
 
-test('DELETE /managed-accounts/{short_id} answers 204, then 404', async () => {
+test('DELETE /managed-accounts/{short_id} returns 204, then 404', async () => {
   const { short_id: id } = (await add()).body;
   expect((await service.send('DELETE', `/managed-accounts/${id}`)).status).toBe(204);
   const again = await service.send('DELETE', `/managed-accounts/${id}`);
@@ -132,7 +133,7 @@ test('an account at a retailer that is not known is stored, and pays none of the
   expect(cleared.body).toMatchObject({ retailer: null, retailer_id: null });
 });
 
-test('the same login for the same retailer answers already_exists with the account there is', async () => {
+test('the same login for the same retailer returns already_exists with the account there is', async () => {
   const first = (await add()).body;
   const again = await add({ email: 'ADA@example.com' });
   expect([again.status, again.body.code, again.body.details.identifier]).toEqual([

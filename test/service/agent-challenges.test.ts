@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { orderBody } from '../order-body.ts';
 import {
   approval,
   challengeFor,
@@ -10,7 +11,7 @@ import {
   pay,
   sendPaid,
 } from './payer.ts';
-import { type Answer, orderBody, TestService } from './service.ts';
+import { type ServiceResponse, TestService } from './service.ts';
 import { exchange } from './socket.ts';
 
 const problem = (name: string): string => `https://paymentauth.org/problems/${name}`;
@@ -31,18 +32,23 @@ describe('payment challenges', () => {
     sendPaid(service, target, { ...body, ...more }, authorization);
 
   /** Refused as unpaid, with challenges that could be paid now. */
-  const expectUnpaid = (answer: Answer, name: string, code: string): void => {
-    expect(answer.status).toBe(402);
-    expect(answer.body).toMatchObject({ type: problem(name), status: 402, code });
-    expect(challengesOf(answer)).toHaveLength(4);
+  const expectUnpaid = (response: ServiceResponse, name: string, code: string): void => {
+    expect(response.status).toBe(402);
+    expect(response.body).toMatchObject({ type: problem(name), status: 402, code });
+    expect(challengesOf(response)).toHaveLength(4);
   };
 
-  test('an unpaid order answers 402 with one challenge for each method', async () => {
-    const answer = await send();
-    expect(answer.status).toBe(402);
-    expect(challengesOf(answer).map(({ method }) => method)).toEqual(['sandbox', 'stripe', 'tempo', 'x402']);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    const [first] = challengesOf(answer);
+  test('an unpaid order returns 402 with one challenge for each method', async () => {
+    const response = await send();
+    expect(response.status).toBe(402);
+    expect(challengesOf(response).map(({ method }) => method)).toEqual([
+      'sandbox',
+      'stripe',
+      'tempo',
+      'x402',
+    ]);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const [first] = challengesOf(response);
     expect(first).toMatchObject({ realm: new URL(service.baseUrl).host, intent: 'charge' });
     expect(Date.parse(first?.expires ?? '')).toBe(Date.parse('2026-03-01T12:05:00Z'));
     expect(first?.digest).toBe(
@@ -58,25 +64,25 @@ describe('payment challenges', () => {
 
   test('every challenge of an order asks for max_price and 100 cents, in canonical JSON', async () => {
     for (const { request } of challengesOf(await send({ max_price: 4200 }))) {
-      const asked = decoded(request);
-      expect(asked).toMatchObject({ amount: '4300', currency: 'usd' });
-      expect(asked.recipient).toEqual(expect.any(String));
-      expect(Object.keys(asked)).toEqual(Object.keys(asked).toSorted());
+      const requested = decoded(request);
+      expect(requested).toMatchObject({ amount: '4300', currency: 'usd' });
+      expect(requested.recipient).toEqual(expect.any(String));
+      expect(Object.keys(requested)).toEqual(Object.keys(requested).toSorted());
       expect(request).not.toMatch(/[=+/]/);
     }
   });
 
   test('the body of a 402 is a problem and the error body in one', async () => {
-    const answer = await send();
-    expect(answer.headers.get('content-type')).toBe('application/problem+json');
-    expect(answer.body).toEqual({
+    const response = await send();
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.body).toEqual({
       type: problem('payment-required'),
       title: 'Payment Required',
       status: 402,
       detail: expect.any(String),
-      challengeId: challengesOf(answer)[0]?.id,
+      challengeId: challengesOf(response)[0]?.id,
       code: 'payment_method_required',
-      message: answer.body.detail,
+      message: response.body.detail,
       details: { methods: ['sandbox', 'stripe', 'tempo', 'x402'], amount: '5100', currency: 'usd' },
     });
   });
@@ -97,8 +103,8 @@ describe('payment challenges', () => {
     const paid = credentialOf(challengeFor(await send(), 'stripe'), { spt: 'spt_1' });
     expect((await send({}, paid)).status).toBe(201);
     const other = await TestService.start({ config: { paymentMethods: ['stripe'] } });
-    const answer = await sendPaid(other, '/agent/orders', orderBody(other.product('test-success')));
-    expect(challengesOf(answer).map(({ method }) => method)).toEqual(['stripe']);
+    const response = await sendPaid(other, '/agent/orders', orderBody(other.product('test-success')));
+    expect(challengesOf(response).map(({ method }) => method)).toEqual(['stripe']);
     await other.stop();
   });
 
@@ -109,9 +115,9 @@ describe('payment challenges', () => {
     '/agent/products/offers',
     '/agent/products/details',
   ])('a probe of %s, with no body, gets the lenient 402', async (target) => {
-    const answer = await service.send('POST', target, undefined, null);
-    expectUnpaid(answer, 'payment-required', 'payment_method_required');
-    expect(challengesOf(answer).every(({ digest }) => digest === undefined)).toBe(true);
+    const response = await service.send('POST', target, undefined, null);
+    expectUnpaid(response, 'payment-required', 'payment_method_required');
+    expect(challengesOf(response).every(({ digest }) => digest === undefined)).toBe(true);
   });
 
   test('a probe that is paid is told what is missing, and of no other challenge', async () => {
@@ -136,10 +142,10 @@ describe('payment challenges', () => {
     ['an empty object', '{}'],
     ['a field there is none of', JSON.stringify({ ...orderBody('https://a.example/x'), colour: 'red' })],
   ])('a body that is %s is refused with 422 before any challenge', async (_, raw) => {
-    const answer = await sendPaid(service, '/agent/orders', raw);
-    expect(answer.status).toBe(422);
-    expect(answer.body.detail.length).toBeGreaterThan(0);
-    expect(answer.headers.get('www-authenticate')).toBeNull();
+    const response = await sendPaid(service, '/agent/orders', raw);
+    expect(response.status).toBe(422);
+    expect(response.body.detail.length).toBeGreaterThan(0);
+    expect(response.headers.get('www-authenticate')).toBeNull();
   });
 
   test('an invalid body is refused with 422 before a credential is honored', async () => {
@@ -175,8 +181,8 @@ describe('payment challenges', () => {
   test('a challenge whose amount was lowered is refused', async () => {
     const challenge = challengeFor(await send());
     const request = encoded({ ...decoded(challenge.request), amount: '1' });
-    const answer = await send({}, credentialOf({ ...challenge, request }));
-    expectUnpaid(answer, 'invalid-challenge', 'invalid_payment_method');
+    const response = await send({}, credentialOf({ ...challenge, request }));
+    expectUnpaid(response, 'invalid-challenge', 'invalid_payment_method');
   });
 
   test('a challenge pays the body that it was issued for, and no other', async () => {
@@ -189,10 +195,10 @@ describe('payment challenges', () => {
   test('a challenge pays the endpoint that it was issued for, and no other of the same price and body', async () => {
     const product = { product_id: 'B000000000', retailer: 'nowhere' };
     const { body: found } = await service.send('GET', '/retailers?limit=1');
-    const asked = { ...product, retailer: found.retailers[0].retailer };
-    const offered = challengeFor(await sendPaid(service, '/agent/products/offers', asked));
-    const answer = await sendPaid(service, '/agent/products/details', asked, credentialOf(offered));
-    expectUnpaid(answer, 'invalid-challenge', 'invalid_payment_method');
+    const requested = { ...product, retailer: found.retailers[0].retailer };
+    const offered = challengeFor(await sendPaid(service, '/agent/products/offers', requested));
+    const response = await sendPaid(service, '/agent/products/details', requested, credentialOf(offered));
+    expectUnpaid(response, 'invalid-challenge', 'invalid_payment_method');
   });
 
   test('a challenge can be paid for five minutes', async () => {
@@ -205,9 +211,9 @@ describe('payment challenges', () => {
   });
 
   test('who asks the same at the same time gets a challenge of their own', async () => {
-    const asked = await Promise.all([send(), send()]);
+    const requested = await Promise.all([send(), send()]);
     const paid = await Promise.all(
-      asked.map((challenged) => send({}, credentialOf(challengeFor(challenged)))),
+      requested.map((challenged) => send({}, credentialOf(challengeFor(challenged)))),
     );
     expect(paid.map(({ status }) => status)).toEqual([201, 201]);
     expect(paid[0]?.body.id).not.toBe(paid[1]?.body.id);
@@ -229,18 +235,18 @@ describe('payment challenges', () => {
     '%s takes a proof of its own form only, and its receipt says that it was simulated',
     async (method, bad, good) => {
       const refused = await pay(service, '/agent/orders', body, method, bad);
-      expectUnpaid(refused.answer, 'invalid-payload', 'invalid_payment_method');
-      const { answer } = await pay(service, '/agent/orders', body, method, good);
-      expect(answer.status).toBe(201);
-      expect(decoded(answer.headers.get('payment-receipt'))).toMatchObject({ method, simulated: true });
+      expectUnpaid(refused.response, 'invalid-payload', 'invalid_payment_method');
+      const { response } = await pay(service, '/agent/orders', body, method, good);
+      expect(response.status).toBe(201);
+      expect(decoded(response.headers.get('payment-receipt'))).toMatchObject({ method, simulated: true });
     },
   );
 
   test('a challenge that another store issued is refused', async () => {
     const other = await TestService.start();
     const paid = credentialOf(challengeFor(await send()));
-    const answer = await sendPaid(other, '/agent/orders', body, paid);
-    expect(answer.body).toMatchObject({ type: problem('invalid-challenge') });
+    const response = await sendPaid(other, '/agent/orders', body, paid);
+    expect(response.body).toMatchObject({ type: problem('invalid-challenge') });
     await other.stop();
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { orderBody } from '../order-body.ts';
 import { challengeFor, challengesOf, credentialOf, decoded, pay, sendPaid } from './payer.ts';
-import { orderBody, TestService } from './service.ts';
+import { TestService } from './service.ts';
 
 let service: TestService;
 let product: { product_id: string; retailer: string };
@@ -15,7 +16,7 @@ afterAll(async () => {
 });
 
 const free = (target: string) => service.send('GET', target);
-const paidCall = async (target: string, body: unknown) => (await pay(service, target, body)).answer;
+const paidCall = async (target: string, body: unknown) => (await pay(service, target, body)).response;
 
 describe('agent data calls', () => {
   test.each([
@@ -24,17 +25,25 @@ describe('agent data calls', () => {
     ['/agent/products/offers', () => product],
     ['/agent/products/details', () => product],
   ])('%s costs one cent, by each method, and gives a receipt', async (target, body) => {
-    const asked = await sendPaid(service, target, body());
-    expect(asked.status).toBe(402);
-    expect(challengesOf(asked).map(({ request }) => decoded(request).amount)).toEqual(['1', '1', '1', '1']);
-    const answer = await sendPaid(service, target, body(), credentialOf(challengeFor(asked)));
-    expect(answer.status).toBe(200);
-    expect(answer.body.status).toBe('completed');
-    expect(decoded(answer.headers.get('payment-receipt'))).toMatchObject({ status: 'success', amount: '1' });
-    expect(answer.headers.get('x-api-key')).toBeNull();
+    const requested = await sendPaid(service, target, body());
+    expect(requested.status).toBe(402);
+    expect(challengesOf(requested).map(({ request }) => decoded(request).amount)).toEqual([
+      '1',
+      '1',
+      '1',
+      '1',
+    ]);
+    const response = await sendPaid(service, target, body(), credentialOf(challengeFor(requested)));
+    expect(response.status).toBe(200);
+    expect(response.body.status).toBe('completed');
+    expect(decoded(response.headers.get('payment-receipt'))).toMatchObject({
+      status: 'success',
+      amount: '1',
+    });
+    expect(response.headers.get('x-api-key')).toBeNull();
   });
 
-  test('/agent/search answers as /search does, with limit, retailer and sort in the query', async () => {
+  test('/agent/search responds as /search does, with limit, retailer and sort in the query', async () => {
     const query = 'limit=3&retailer=harborgoods&sort=price_asc';
     const { body } = await paidCall(`/agent/search?${query}`, {
       q: 'coffee',
@@ -53,25 +62,28 @@ describe('agent data calls', () => {
 
   test('/agent/search finds URLs that can be passed straight to /agent/orders', async () => {
     const { body } = await paidCall('/agent/search?limit=1', { q: 'coffee' });
-    const answer = await paidCall('/agent/orders', { ...orderBody(body.results[0].url), max_price: 900_000 });
-    expect(answer.status).toBe(201);
-    expect(answer.body.items[0].url).toBe(body.results[0].url);
+    const response = await paidCall('/agent/orders', {
+      ...orderBody(body.results[0].url),
+      max_price: 900_000,
+    });
+    expect(response.status).toBe(201);
+    expect(response.body.items[0].url).toBe(body.results[0].url);
   });
 
-  test('/agent/products/search answers as /products/search does, page and free_shipping included', async () => {
-    const asked = { query: 'coffee', retailer: 'harborgoods', page: 2 };
-    expect((await paidCall('/agent/products/search', asked)).body).toEqual(
+  test('/agent/products/search responds as /products/search does, page and free_shipping included', async () => {
+    const requested = { query: 'coffee', retailer: 'harborgoods', page: 2 };
+    expect((await paidCall('/agent/products/search', requested)).body).toEqual(
       (await free('/products/search?query=coffee&retailer=harborgoods&page=2')).body,
     );
     const wanted = (await free('/products/search?query=coffee&retailer=harborgoods&free_shipping=true')).body;
-    const { page: _, ...first } = asked;
+    const { page: _, ...first } = requested;
     expect((await paidCall('/agent/products/search', { ...first, free_shipping: true })).body).toEqual(
       wanted,
     );
     expect((await paidCall('/agent/products/search?free_shipping=true', first)).body).toEqual(wanted);
   });
 
-  test('/agent/products/details and offers answer as their accounts’ siblings do', async () => {
+  test('/agent/products/details and offers respond as their accounts’ siblings do', async () => {
     const { product_id, retailer } = product;
     const details = await free(`/products/${product_id}?retailer=${retailer}`);
     expect((await paidCall('/agent/products/details', product)).body).toEqual(details.body);
@@ -113,8 +125,8 @@ describe('agent data calls', () => {
   });
 
   test('a credential pays one data call: its replay is refused, the same body or not', async () => {
-    const { authorization, answer } = await pay(service, '/agent/search', { q: 'coffee' });
-    expect(answer.status).toBe(200);
+    const { authorization, response } = await pay(service, '/agent/search', { q: 'coffee' });
+    expect(response.status).toBe(200);
     for (const body of [{ q: 'coffee' }, { q: 'tea' }]) {
       const again = await sendPaid(service, '/agent/search', body, authorization);
       expect(again.status).toBe(402);
@@ -123,13 +135,13 @@ describe('agent data calls', () => {
     }
   });
 
-  test('of ten calls at once with one credential one is answered', async () => {
-    const asked = await sendPaid(service, '/agent/products/details', product);
-    const authorization = credentialOf(challengeFor(asked));
-    const answers = await Promise.all(
+  test('of ten calls at once with one credential one is served', async () => {
+    const requested = await sendPaid(service, '/agent/products/details', product);
+    const authorization = credentialOf(challengeFor(requested));
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => sendPaid(service, '/agent/products/details', product, authorization)),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(402)]);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(402)]);
   });
 
   test('the cent of a data call pays no order', async () => {
@@ -137,7 +149,7 @@ describe('agent data calls', () => {
       challengeFor(await sendPaid(service, '/agent/search', { q: 'coffee' })),
     );
     const order = orderBody(service.product('test-success'));
-    const answer = await sendPaid(service, '/agent/orders', order, authorization);
-    expect([answer.status, answer.body.code]).toEqual([402, 'invalid_payment_method']);
+    const response = await sendPaid(service, '/agent/orders', order, authorization);
+    expect([response.status, response.body.code]).toEqual([402, 'invalid_payment_method']);
   });
 });

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkShape } from '../../src/contract/schemas/check.ts';
+import { orderBody } from '../order-body.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { challengeFor, credentialOf, decoded, pay, sendPaid } from './payer.ts';
-import { orderBody, TestService } from './service.ts';
+import { TestService } from './service.ts';
 import { startedForEach } from './started-for-each.ts';
 
 describe('orders that are paid by challenge', () => {
@@ -22,18 +23,18 @@ describe('orders that are paid by challenge', () => {
   const send = (body: unknown, authorization?: string) =>
     sendPaid(service, '/agent/orders', body, authorization);
 
-  test('a paid order answers 201 with the order record of the contract’s shape', async () => {
-    const { answer } = await order();
-    expect(answer.status).toBe(201);
-    expect(answer.body).toMatchObject({ status: 'pending', max_price: 5000, created_by: null });
-    expect(checkShape('OrderResponse', answer.body, 'answer').issues).toBeUndefined();
+  test('a paid order returns 201 with the order record of the contract’s shape', async () => {
+    const { response } = await order();
+    expect(response.status).toBe(201);
+    expect(response.body).toMatchObject({ status: 'pending', max_price: 5000, created_by: null });
+    expect(checkShape('OrderResponse', response.body, 'response').issues).toBeUndefined();
   });
 
   test('Payment-Receipt names the method, the payment and its time', async () => {
-    const { answer, authorization } = await order();
+    const { response, authorization } = await order();
     const { challenge } = decoded(authorization.slice('Payment '.length));
-    expect(answer.headers.get('cache-control')).toBe('private');
-    expect(decoded(answer.headers.get('payment-receipt'))).toEqual({
+    expect(response.headers.get('cache-control')).toBe('private');
+    expect(decoded(response.headers.get('payment-receipt'))).toEqual({
       method: 'sandbox',
       reference: expect.stringMatching(/^pay_\w{24}$/),
       status: 'success',
@@ -46,13 +47,13 @@ describe('orders that are paid by challenge', () => {
   });
 
   test('X-Api-Key reads the order and its timeline, and nothing else', async () => {
-    const { answer } = await order();
-    const key = answer.headers.get('x-api-key') ?? '';
-    const { id } = answer.body;
+    const { response } = await order();
+    const key = response.headers.get('x-api-key') ?? '';
+    const { id } = response.body;
     service.pass(3000);
     expect((await service.send('GET', `/orders/${id}`, undefined, key)).body.status).toBe('order_placed');
     expect((await service.send('GET', `/orders/${id}/timeline`, undefined, key)).body.order_id).toBe(id);
-    const other = (await order('test-success', { idempotency_key: 'k2' })).answer.body.id;
+    const other = (await order('test-success', { idempotency_key: 'k2' })).response.body.id;
     expect((await service.send('GET', `/orders/${other}`, undefined, key)).status).toBe(404);
     expect((await service.send('GET', `/orders/${other}/timeline`, undefined, key)).status).toBe(404);
     for (const [method, target, body] of [
@@ -72,11 +73,11 @@ describe('orders that are paid by challenge', () => {
     ['test-out-of-stock', ['5100']],
     ['test-cancelled-by-retailer', ['3001', '2099']],
   ])('what goes back of %s stands in the receipt and in the record', async (slug, amounts) => {
-    const { answer } = await order(slug);
+    const { response } = await order(slug);
     const read = () =>
-      service.send('GET', `/orders/${answer.body.id}`, undefined, answer.headers.get('x-api-key'));
+      service.send('GET', `/orders/${response.body.id}`, undefined, response.headers.get('x-api-key'));
     const receipt = async () => decoded((await read()).headers.get('payment-receipt'));
-    expect(await receipt()).toEqual(decoded(answer.headers.get('payment-receipt')));
+    expect(await receipt()).toEqual(decoded(response.headers.get('payment-receipt')));
     service.pass(20_000);
     const { refunds, reference } = await receipt();
     expect(refunds.map(({ amount, currency }: Record<string, string>) => [amount, currency])).toEqual(
@@ -84,12 +85,12 @@ describe('orders that are paid by challenge', () => {
     );
     const { body } = await read();
     expect(body.job_result.refunds).toEqual(refunds);
-    expect(reference).toBe(decoded(answer.headers.get('payment-receipt')).reference);
-    expect(checkShape('OrderResponse', body, 'answer').issues).toBeUndefined();
+    expect(reference).toBe(decoded(response.headers.get('payment-receipt')).reference);
+    expect(checkShape('OrderResponse', body, 'response').issues).toBeUndefined();
   });
 
   test('the order is nobody else’s: another key finds it in no list', async () => {
-    const { id } = (await order()).answer.body;
+    const { id } = (await order()).response.body;
     expect((await service.send('GET', `/orders/${id}`)).status).toBe(404);
     expect((await service.send('GET', '/orders')).body.total).toBe(0);
     expect((await service.send('GET', '/wallet/me')).body.balance).toBe(100_000);
@@ -118,25 +119,25 @@ describe('orders that are paid by challenge', () => {
   });
 
   test('a paid request that is repeated names its order and gives receipt and key again', async () => {
-    const { answer, authorization } = await order();
+    const { response, authorization } = await order();
     service.pass(3_600_000);
     const again = await send(bodyOf(), authorization);
     expect(again.status).toBe(409);
     expect(again.body).toMatchObject({
       code: 'already_exists',
-      details: { resource: 'order', identifier: answer.body.id },
+      details: { resource: 'order', identifier: response.body.id },
     });
     for (const name of ['payment-receipt', 'x-api-key'])
-      expect(again.headers.get(name)).toBe(answer.headers.get(name));
+      expect(again.headers.get(name)).toBe(response.headers.get(name));
     const key = again.headers.get('x-api-key');
-    expect((await service.send('GET', `/orders/${answer.body.id}`, undefined, key)).status).toBe(200);
+    expect((await service.send('GET', `/orders/${response.body.id}`, undefined, key)).status).toBe(200);
   });
 
   test('a paid request without an idempotency_key is found again in the same way', async () => {
     const body = orderBody(service.product('test-success'));
-    const { answer, authorization } = await pay(service, '/agent/orders', body);
+    const { response, authorization } = await pay(service, '/agent/orders', body);
     const again = await send(body, authorization);
-    expect([again.status, again.body.details.identifier]).toEqual([409, answer.body.id]);
+    expect([again.status, again.body.details.identifier]).toEqual([409, response.body.id]);
   });
 
   test('a used credential with another body is refused, and tells nothing of the order', async () => {
@@ -152,18 +153,18 @@ describe('orders that are paid by challenge', () => {
   });
 
   test('a used challenge with another proof is refused no less, and its tampered copy too', async () => {
-    const { answer, authorization } = await order();
+    const { response, authorization } = await order();
     const { challenge } = decoded(authorization.slice('Payment '.length));
     const other = await send(bodyOf(), credentialOf({ ...challenge, id: 'x' }));
     expect([other.status, other.headers.get('x-api-key')]).toEqual([402, null]);
-    expect(answer.status).toBe(201);
+    expect(response.status).toBe(201);
   });
 
   test('an idempotency_key that made an order is refused before anything is paid', async () => {
-    const { answer } = await order();
+    const { response } = await order();
     const same = await send(bodyOf());
     expect(same.status).toBe(409);
-    expect(same.body.details).toEqual({ resource: 'order', identifier: answer.body.id });
+    expect(same.body.details).toEqual({ resource: 'order', identifier: response.body.id });
     expect(same.headers.get('x-api-key')).toBeNull();
     const other = await send(bodyOf('test-success', { max_price: 1 }));
     expect([other.status, other.body.details]).toEqual([409, { resource: 'order' }]);
@@ -171,19 +172,19 @@ describe('orders that are paid by challenge', () => {
 
   test('twenty sends of one credential at once make one order', async () => {
     const authorization = credentialOf(challengeFor(await send(bodyOf())));
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(bodyOf(), authorization)));
-    const made = answers.filter(({ status }) => status === 201);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => send(bodyOf(), authorization)));
+    const made = responses.filter(({ status }) => status === 201);
     expect(made).toHaveLength(1);
-    for (const { status, body } of answers.filter((answer) => !made.includes(answer)))
+    for (const { status, body } of responses.filter((response) => !made.includes(response)))
       expect([status, body.details.identifier]).toEqual([409, made[0]?.body.id]);
   });
 
   test('two payments for one idempotency_key at once make one order, and the other is not taken', async () => {
-    const asked = await Promise.all([send(bodyOf()), send(bodyOf())]);
-    const answers = await Promise.all(
-      asked.map((challenged) => send(bodyOf(), credentialOf(challengeFor(challenged)))),
+    const unpaid = await Promise.all([send(bodyOf()), send(bodyOf())]);
+    const responses = await Promise.all(
+      unpaid.map((challenged) => send(bodyOf(), credentialOf(challengeFor(challenged)))),
     );
-    expect(answers.map((answer) => answer.status).toSorted()).toEqual([201, 409]);
+    expect(responses.map((response) => response.status).toSorted()).toEqual([201, 409]);
   });
 
   test('a second process of the store honors its challenges, and finds its orders by their credential', async () => {

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations/index.ts';
-import { orderBody, TestService } from './service.ts';
+import { orderBody } from '../order-body.ts';
+import { TestService } from './service.ts';
 
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
@@ -75,16 +76,16 @@ describe('bodies from anywhere', () => {
       'body.shipping_address.postal_code',
     ],
   ])('%s: a 422 that names the place', async (_, body, place) => {
-    const answer = await service.send('POST', '/orders', body());
-    expect(answer.status, answer.text).toBe(422);
-    expect(answer.body.detail.map(({ loc }: { loc: unknown[] }) => loc.join('.'))).toContain(place);
+    const response = await service.send('POST', '/orders', body());
+    expect(response.status, response.text).toBe(422);
+    expect(response.body.detail.map(({ loc }: { loc: unknown[] }) => loc.join('.'))).toContain(place);
   });
 
   test('a body of 20 MB is refused with the documented body, and the service lives on', async () => {
-    const answer = await service.send('POST', '/orders', `{"metadata":"${'x'.repeat(20 * 1024 * 1024)}"}`);
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer.status).toBeLessThan(500);
-    expect(answer.body.code).toBe('bad_request');
+    const response = await service.send('POST', '/orders', `{"metadata":"${'x'.repeat(20 * 1024 * 1024)}"}`);
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(response.status).toBeLessThan(500);
+    expect(response.body.code).toBe('bad_request');
     expect((await service.order('test-success')).status).toBe(201);
   });
 

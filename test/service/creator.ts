@@ -1,6 +1,6 @@
-/** A process that places orders on a store until it is killed: one line with its id for each that was answered. */
+/** A process that places orders on a store until it is killed: one line with its id for each that was created. */
 import { openSandbox } from '../../src/sandbox/open.ts';
-import { address } from './service.ts';
+import { address } from '../order-body.ts';
 
 const [file = '', key = '', now = ''] = process.argv.slice(2);
 const { handle } = await openSandbox({
@@ -18,12 +18,12 @@ const body = new TextEncoder().encode(
   }),
 );
 for (;;) {
-  const answer = await handle({
+  const response = await handle({
     method: 'POST',
     target: '/orders',
     headers: { authorization: `Bearer ${key}` },
     body,
     remoteAddress: '',
   });
-  process.stdout.write(`${answer.status} ${JSON.parse(String(answer.body)).id}\n`);
+  process.stdout.write(`${response.status} ${JSON.parse(String(response.body)).id}\n`);
 }

@@ -18,7 +18,7 @@ const form = (path: string, fields: Record<string, string>, headers: Record<stri
     ...headers,
   });
 
-test('POST /device/code answers both codes, where to enter one, and the interval', async () => {
+test('POST /device/code returns both codes, where to enter one, and the interval', async () => {
   const started = await start({ name: 'laptop' });
   expect(started).toMatchObject({ expires_in: 900, interval: 5 });
   expect(started.user_code).toMatch(/^[A-Z]{4}-[A-Z]{4}$/);
@@ -52,12 +52,12 @@ test('authorization_pending until a person approves; then the key, once', async 
     'authorization_pending',
     5,
   ]);
-  const answer = await form('/device', {
+  const response = await form('/device', {
     user_code: typed.toLowerCase().replace('-', ''),
     decision: 'approve',
     email: 'a@b.c',
   });
-  expect(answer.text).toContain('Approved');
+  expect(response.text).toContain('Approved');
   service.pass(5000);
   const { status, body } = await poll(code);
   expect(status).toBe(200);
@@ -152,12 +152,12 @@ test('a decision stands: what was denied is not approved afterwards', async () =
 test('one approved code is one key, however many polls ask for it at once', async () => {
   const { user_code: typed, device_code: code } = await start();
   await form('/device', { user_code: typed, decision: 'approve' });
-  const answers = await Promise.all(Array.from({ length: 8 }, () => poll(code)));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(400)]);
+  const responses = await Promise.all(Array.from({ length: 8 }, () => poll(code)));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(400)]);
 });
 
 test('too many codes that wait at one address are refused until the first has expired', async () => {
-  for (let asked = 0; asked < 100; asked += 1) await start();
+  for (let count = 0; count < 100; count += 1) await start();
   const refused = await service.send('POST', '/device/code', undefined, null);
   expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
     429,

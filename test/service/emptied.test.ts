@@ -27,9 +27,9 @@ const register = () => service.send('POST', '/users', { webhook_url: receiver.at
 
 /** Lets an order reach its first event, whose delivery hangs until what is given back is called. */
 async function deliveryUnderWay(): Promise<() => void> {
-  let answer = (): void => undefined;
+  let response = (): void => undefined;
   const held = new Promise<void>((resolve) => {
-    answer = resolve;
+    response = resolve;
   });
   receiver.reply = () => held.then(() => ({ status: 200 }));
   await register();
@@ -39,7 +39,7 @@ async function deliveryUnderWay(): Promise<() => void> {
   await receiver.until(1);
   return () => {
     receiver.reply = () => ({ status: 200 });
-    answer();
+    response();
   };
 }
 
@@ -92,9 +92,9 @@ test.each([
   ['brought back to an earlier state', () => restoreSnapshot(sandboxFile(folder.path), 'kept', clock)],
 ])('a sandbox that is %s while it delivers a webhook delivers those that come after', async (_, change) => {
   await takeSnapshot(sandboxFile(folder.path), 'kept', clock);
-  const answer = await deliveryUnderWay();
+  const response = await deliveryUnderWay();
   await change();
-  answer();
+  response();
   service.key = await service.mint();
   await register();
   const { id } = (await service.order('test-success')).body;

@@ -6,8 +6,8 @@ import { RequestLog } from '../../src/sandbox/http/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from '../../src/sandbox/http/server.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
 import { DatabaseError } from '../../src/sqlite/database-error.ts';
+import { orderBody } from '../order-body.ts';
 import { makeFolder } from '../sandbox/folder.ts';
-import { orderBody } from './service.ts';
 
 const product = 'http://127.0.0.1:4848/shop/test-success';
 

@@ -1,14 +1,14 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Stands before a service, notes what passes, and lets an answer wait. */
+/** Stands before a service, notes what passes, and lets a response wait. */
 export interface Gate {
   readonly baseUrl: string;
   /** Targets that were asked for, in order. */
-  readonly asked: string[];
-  /** What the answer for a target waits for; nothing unless it is set. */
+  readonly targets: string[];
+  /** What the response for a target waits for; nothing unless it is set. */
   hold: (target: string) => Promise<void> | undefined;
-  /** When the first byte of an answer's body passed, ms of `performance.now()`. */
+  /** When the first byte of a response's body passed, ms of `performance.now()`. */
   firstByteAt(): number;
   mostInFlight(): number;
   close(): void;
@@ -16,11 +16,11 @@ export interface Gate {
 
 /** Passes requests on to `target` byte for byte. */
 export async function openGate(target: string): Promise<Gate> {
-  const asked: string[] = [];
+  const targets: string[] = [];
   let firstByteAt = Number.NaN;
   let [inFlight, mostInFlight] = [0, 0];
   const server = createServer((incoming, outgoing) => {
-    asked.push(incoming.url ?? '');
+    targets.push(incoming.url ?? '');
     inFlight += 1;
     mostInFlight = Math.max(mostInFlight, inFlight);
     outgoing.once('close', () => {
@@ -29,13 +29,13 @@ export async function openGate(target: string): Promise<Gate> {
     const passed = request(
       new URL(incoming.url ?? '/', target),
       { method: incoming.method ?? 'GET', headers: incoming.headers },
-      async (answer) => {
+      async (response) => {
         await gate.hold(incoming.url ?? '');
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.once('readable', () => {
+        outgoing.writeHead(response.statusCode ?? 502, response.headers);
+        response.once('readable', () => {
           if (Number.isNaN(firstByteAt)) firstByteAt = performance.now();
         });
-        answer.pipe(outgoing);
+        response.pipe(outgoing);
       },
     );
     incoming.pipe(passed);
@@ -44,7 +44,7 @@ export async function openGate(target: string): Promise<Gate> {
   const { port } = server.address() as AddressInfo;
   const gate: Gate = {
     baseUrl: `http://127.0.0.1:${port}`,
-    asked,
+    targets,
     hold: () => undefined,
     firstByteAt: () => firstByteAt,
     mostInFlight: () => mostInFlight,

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { errorCodes } from '../../src/contract/error-codes.ts';
 import { usualLimits } from '../../src/sandbox/http/body-limits.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import { orderBody, TestService } from './service.ts';
+import { orderBody } from '../order-body.ts';
+import { TestService } from './service.ts';
 import { exchange } from './socket.ts';
 import { startedForEach } from './started-for-each.ts';
 
@@ -14,11 +15,11 @@ describe('over HTTP', () => {
 
   const raw = (head: string, body = '') => exchange(service.baseUrl, `${head}\r\n\r\n${body}`);
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('HEAD responds as GET does, without the body', async () => {
     const { length } = (await service.send('GET', '/wallet/me')).text;
-    const answer = await service.send('HEAD', '/wallet/me');
-    expect(answer).toMatchObject({ status: 200, text: '' });
-    expect(Number(answer.headers.get('content-length'))).toBe(length);
+    const response = await service.send('HEAD', '/wallet/me');
+    expect(response).toMatchObject({ status: 200, text: '' });
+    expect(Number(response.headers.get('content-length'))).toBe(length);
     expect(await service.send('HEAD', '/orders/export')).toMatchObject({ status: 200, text: '' });
   });
 
@@ -53,9 +54,9 @@ describe('over HTTP', () => {
     ['application/jsonp', 422],
   ])('a body of %s: %i', async (type, status) => {
     const body = orderBody(service.product('test-success'));
-    const answer = await service.send('POST', '/orders', body, service.key, { 'content-type': type });
-    expect(answer.status).toBe(status);
-    if (status === 422) expect(answer.body.detail[0].msg).toContain('application/json');
+    const response = await service.send('POST', '/orders', body, service.key, { 'content-type': type });
+    expect(response.status).toBe(status);
+    if (status === 422) expect(response.body.detail[0].msg).toContain('application/json');
   });
 
   test('a body that does not say what it is, is JSON', async () => {
@@ -65,7 +66,7 @@ describe('over HTTP', () => {
   });
 
   test.each(['/orders', '/orders/export', '/nowhere', '/openapi.json', '/shop', '/'])(
-    'no browser keeps what %s answers, or takes it for something else',
+    'no browser keeps what %s returns, or takes it for something else',
     async (path) => {
       const { headers } = await service.send('GET', path);
       expect([headers.get('x-content-type-options'), headers.get('cache-control')]).toEqual([
@@ -92,23 +93,23 @@ describe('over HTTP', () => {
 
   test('an absolute target, as a proxy sends it, is understood', async () => {
     const { baseUrl, key } = service;
-    const answer = await raw(
+    const response = await raw(
       `GET ${baseUrl}/wallet/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}`,
     );
-    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(response).toMatch(/^HTTP\/1.1 200 /);
   });
 
   test.each([
     ['what is no HTTP', 'HELLO', 400],
     ['headers of 40 kB', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(40_000)}`, 431],
   ])('%s is refused with the documented body', async (_, head, status) => {
-    const answer = await raw(head);
-    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ code: 'bad_request' });
+    const response = await raw(head);
+    expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(response.slice(response.indexOf('\r\n\r\n')))).toMatchObject({ code: 'bad_request' });
     expect((await service.order('test-success')).status).toBe(201);
   });
 
-  test('callers who hang up in the middle of a body or of an answer are no bug', async () => {
+  test('callers who hang up in the middle of a body or of a response are no bug', async () => {
     await exchange(
       service.baseUrl,
       'POST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"products"',
@@ -116,19 +117,22 @@ describe('over HTTP', () => {
     );
     for (let order = 0; order < 5; order += 1) await service.order('test-never', { max_price: 1 });
     const controller = new AbortController();
-    const answer = await fetch(`${service.baseUrl}/orders/export`, {
+    const response = await fetch(`${service.baseUrl}/orders/export`, {
       headers: { authorization: `Bearer ${service.key}` },
       signal: controller.signal,
     });
     controller.abort();
-    await answer.text().catch(() => {});
+    await response.text().catch(() => {});
     expect((await service.send('GET', '/orders')).body.total).toBe(5);
   });
 
   test('many requests use one connection', async () => {
     const head = `GET /orders HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.key}\r\n`;
-    const answers = await exchange(service.baseUrl, `${head}\r\n${head}\r\n${head}Connection: close\r\n\r\n`);
-    expect(answers.match(/HTTP\/1.1 200 OK/g)).toHaveLength(3);
+    const responses = await exchange(
+      service.baseUrl,
+      `${head}\r\n${head}\r\n${head}Connection: close\r\n\r\n`,
+    );
+    expect(responses.match(/HTTP\/1.1 200 OK/g)).toHaveLength(3);
   });
 
   test('a key reaches the service under any case of the scheme; nothing after it is taken', async () => {

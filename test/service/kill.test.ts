@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { Random } from '../faults/random.ts';
+import { orderBody } from '../order-body.ts';
 import { firstLine } from '../program/first-line.ts';
-import { orderBody } from './service.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 const rounds = 50;
@@ -48,12 +48,12 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'errand-kill-'));
   const random = new Random(20_260_301);
-  /** Answered with 201, by intent. */
+  /** Created with 201, by intent. */
   const accepted = new Map<string, string>();
-  /** Sent and never answered. */
+  /** Sent, with no response. */
   const open = new Set<string>();
   let next = 0;
-  let answered = 0;
+  let responded = 0;
   let key = '';
   let running: ChildProcess | undefined;
   try {
@@ -75,17 +75,17 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
           idempotency_key: intent,
           metadata: { intent },
         };
-        const answer = await fetch(`${baseUrl}/orders`, {
+        const response = await fetch(`${baseUrl}/orders`, {
           method: 'POST',
           headers: headers(),
           body: JSON.stringify(body),
         });
-        const record = (await answer.json()) as { id: string; details?: { identifier: string } };
-        if (answer.status === 201) accepted.set(intent, record.id);
-        else if (answer.status === 409) accepted.set(intent, record.details?.identifier ?? '');
-        else throw new Error(`the service answered ${answer.status}: ${JSON.stringify(record)}`);
+        const record = (await response.json()) as { id: string; details?: { identifier: string } };
+        if (response.status === 201) accepted.set(intent, record.id);
+        else if (response.status === 409) accepted.set(intent, record.details?.identifier ?? '');
+        else throw new Error(`the service returned ${response.status}: ${JSON.stringify(record)}`);
         open.delete(intent);
-        answered += 1;
+        responded += 1;
       };
       const waiting = [...open];
       const work = async (): Promise<void> => {
@@ -100,8 +100,8 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
         }
       };
       const load = Promise.all(Array.from({ length: clients }, work));
-      const few = answered + random.integer(2, 12);
-      await expect.poll(() => answered, { interval: 1, timeout: 20_000 }).toBeGreaterThanOrEqual(few);
+      const few = responded + random.integer(2, 12);
+      await expect.poll(() => responded, { interval: 1, timeout: 20_000 }).toBeGreaterThanOrEqual(few);
       await new Promise((resolve) => setTimeout(resolve, random.integer(0, 20)));
       const closed = gone(child);
       child.kill('SIGKILL');
@@ -113,10 +113,10 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
     running = child;
     const orders: { id: string; status: string; metadata: { intent: string } }[] = [];
     for (let total = 1; orders.length < total; ) {
-      const answer = await fetch(`${baseUrl}/orders?limit=500&offset=${orders.length}`, {
+      const response = await fetch(`${baseUrl}/orders?limit=500&offset=${orders.length}`, {
         headers: { authorization: `Bearer ${key}` },
       });
-      const page = (await answer.json()) as { orders: typeof orders; total: number };
+      const page = (await response.json()) as { orders: typeof orders; total: number };
       orders.push(...page.orders);
       total = page.total;
     }
@@ -126,10 +126,10 @@ test(`kill -9 in the middle of load, ${rounds} times: what was accepted is there
     expect(accepted.size).toBeGreaterThan(rounds * 2);
     await expect
       .poll(async () => {
-        const answer = await fetch(`${baseUrl}/orders?status_filter=order_failed`, {
+        const response = await fetch(`${baseUrl}/orders?status_filter=order_failed`, {
           headers: { authorization: `Bearer ${key}` },
         });
-        return ((await answer.json()) as { total: number }).total;
+        return ((await response.json()) as { total: number }).total;
       })
       .toBe(orders.length);
     const ended = gone(child);

@@ -20,7 +20,7 @@ async function failedOrder(slug = 'test-out-of-stock'): Promise<string> {
   return id;
 }
 
-test('GET /v1/products/{product_id} answers the legacy record, over HTTP Basic with a blank password', async () => {
+test('GET /v1/products/{product_id} returns the legacy record, over HTTP Basic with a blank password', async () => {
   const found = await service.send('GET', '/products/search?query=tea&retailer=harborgoods');
   const id = found.body.results[0].product_id;
   const { status, body } = await legacy('GET', `/v1/products/${id}?retailer=harborgoods`);
@@ -54,8 +54,8 @@ test('POST /v1/orders/{request_id}/retry makes a new order request of a failed o
 
 test('two retries at once are one new order', async () => {
   const id = await failedOrder();
-  const answers = await Promise.all(Array.from({ length: 8 }, () => retry(id)));
-  expect(new Set(answers.map(({ body }) => body.request_id)).size).toBe(1);
+  const responses = await Promise.all(Array.from({ length: 8 }, () => retry(id)));
+  expect(new Set(responses.map(({ body }) => body.request_id)).size).toBe(1);
   expect((await service.send('GET', '/orders')).body.total).toBe(2);
 });
 

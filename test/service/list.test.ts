@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { address, TestService } from './service.ts';
+import { address } from '../order-body.ts';
+import { TestService } from './service.ts';
 
 interface Listed {
   id: string;

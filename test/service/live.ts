@@ -27,13 +27,13 @@ export async function openLiveService(): Promise<LiveService> {
     const { method = 'GET', url = '/' } = request;
     const body = await text(request);
     sent.push({ method, target: url, body });
-    const answer = await fetch(`${sandbox.baseUrl}${url}`, {
+    const passed = await fetch(`${sandbox.baseUrl}${url}`, {
       method,
       headers: headersFor(request, key, sandbox.key),
       ...(body !== '' && { body }),
     });
-    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
-    response.end(Buffer.from(await answer.arrayBuffer()));
+    response.writeHead(passed.status, { 'content-type': passed.headers.get('content-type') ?? '' });
+    response.end(Buffer.from(await passed.arrayBuffer()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { address } from '../order-body.ts';
 import { Receiver } from './receiver.ts';
-import { address, TestService } from './service.ts';
+import { TestService } from './service.ts';
 
 const rowCount = 500;
 const batches = 8;
@@ -51,10 +52,10 @@ async function live(): Promise<void> {
 
 test(`memory stays flat over ${rowCount * batches} orders, however long their lives`, async () => {
   // One order of each batch is told of, so that deliveries are part of it.
-  const told = { webhooks: { order_placed: receiver.at() } };
+  const registered = { webhooks: { order_placed: receiver.at() } };
   const held: number[] = [];
   for (let batch = 1; batch <= batches; batch += 1) {
-    expect((await service.order('test-success', told)).status).toBe(201);
+    expect((await service.order('test-success', registered)).status).toBe(201);
     await live();
     await receiver.until(batch);
     held.push(heldBytes());

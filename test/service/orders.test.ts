@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkShape } from '../../src/contract/schemas/check.ts';
-import { address, orderBody, type TestService } from './service.ts';
+import { address, orderBody } from '../order-body.ts';
+import type { TestService } from './service.ts';
 import { startedForEach } from './started-for-each.ts';
 
 describe('orders', () => {
@@ -9,14 +10,14 @@ describe('orders', () => {
     service = started;
   });
 
-  test('POST /orders answers 201 with a pending order of the contract’s shape', async () => {
+  test('POST /orders returns 201 with a pending order of the contract’s shape', async () => {
     const { status, body } = await service.order('test-success');
     expect(status).toBe(201);
     expect(body.status).toBe('pending');
-    expect(checkShape('OrderResponse', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('OrderResponse', body, 'response').issues).toBeUndefined();
   });
 
-  test('a repeated idempotency_key answers already_exists with the id of the existing order', async () => {
+  test('a repeated idempotency_key returns already_exists with the id of the existing order', async () => {
     const first = await service.order('test-success', { idempotency_key: 'k1' });
     const again = await service.order('test-success', { idempotency_key: 'k1', max_price: 1 });
     expect(again.status).toBe(409);
@@ -29,11 +30,11 @@ describe('orders', () => {
   });
 
   test('fifty creates with one key at once make one order', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => service.order('test-success', { idempotency_key: 'same' })),
     );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(49);
     expect((await service.send('GET', '/orders')).body.total).toBe(1);
   });
 
@@ -42,8 +43,8 @@ describe('orders', () => {
     ['test-url-unreachable', 400, 'url_unreachable'],
     ['test-insufficient-funds', 402, 'insufficient_funds'],
   ])('%s is refused at creation with %i %s', async (slug, status, code) => {
-    const answer = await service.order(slug);
-    expect(answer).toMatchObject({ status, body: { code } });
+    const response = await service.order(slug);
+    expect(response).toMatchObject({ status, body: { code } });
     expect((await service.send('GET', '/orders')).body.total).toBe(0);
   });
 
@@ -55,10 +56,10 @@ describe('orders', () => {
   });
 
   test('orders placed at once never spend more than the wallet has', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, () => service.order('test-success', { max_price: 9_900 })),
     );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(10);
     expect((await service.send('GET', '/wallet/me')).body).toMatchObject({
       balance: 100_000,
       spendable_balance: 0,
@@ -72,8 +73,8 @@ describe('orders', () => {
   test.each([['country FR', { country: 'FR' }, 'unsupported_country']])(
     '%s: refused as the retailer check predicts',
     async (_, change, code) => {
-      const answer = await service.order('test-success', { shipping_address: { ...address, ...change } });
-      expect(answer).toMatchObject({ status: 400, body: { code } });
+      const response = await service.order('test-success', { shipping_address: { ...address, ...change } });
+      expect(response).toMatchObject({ status: 400, body: { code } });
     },
   );
 
@@ -109,7 +110,7 @@ describe('orders', () => {
     },
   );
 
-  test('cancel answers 204 while pending, then order_not_cancellable; nothing is charged', async () => {
+  test('cancel returns 204 while pending, then order_not_cancellable; nothing is charged', async () => {
     const { body } = await service.order('test-slow');
     expect((await service.send('POST', `/orders/${body.id}/cancel`)).status).toBe(204);
     expect((await service.send('GET', `/orders/${body.id}`)).body.status).toBe('cancelled');

@@ -1,18 +1,18 @@
-import type { Answer, TestService } from './service.ts';
+import type { ServiceResponse, TestService } from './service.ts';
 
 type Fields = Record<string, string>;
 
-/** The challenges of an answer, one for each header line: `fetch` joins them with a comma. */
-export const challengesOf = ({ headers }: Answer): Fields[] =>
+/** The challenges of a response, one for each header line: `fetch` joins them with a comma. */
+export const challengesOf = ({ headers }: ServiceResponse): Fields[] =>
   (headers.get('www-authenticate') ?? '')
     .split(/, (?=Payment )/)
     .map((line) =>
       Object.fromEntries([...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value])),
     );
 
-export function challengeFor(answer: Answer, method = 'sandbox'): Fields {
-  const found = challengesOf(answer).find((challenge) => challenge.method === method);
-  if (!found) throw new Error(`no challenge of ${method} in ${answer.status} ${answer.text}`);
+export function challengeFor(response: ServiceResponse, method = 'sandbox'): Fields {
+  const found = challengesOf(response).find((challenge) => challenge.method === method);
+  if (!found) throw new Error(`no challenge of ${method} in ${response.status} ${response.text}`);
   return found;
 }
 
@@ -32,7 +32,7 @@ export const sendPaid = (
   target: string,
   body: unknown,
   authorization?: string,
-): Promise<Answer> =>
+): Promise<ServiceResponse> =>
   service.send('POST', target, body, null, authorization === undefined ? {} : { authorization });
 
 /** Asks for the price and pays it, as a client of the scheme does. */
@@ -43,7 +43,7 @@ export async function pay(
   method = 'sandbox',
   payload?: unknown,
 ) {
-  const asked = await sendPaid(service, target, body);
-  const authorization = credentialOf(challengeFor(asked, method), payload);
-  return { authorization, answer: await sendPaid(service, target, body, authorization) };
+  const unpaid = await sendPaid(service, target, body);
+  const authorization = credentialOf(challengeFor(unpaid, method), payload);
+  return { authorization, response: await sendPaid(service, target, body, authorization) };
 }

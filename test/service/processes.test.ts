@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-test('two services on one store answer as one', async () => {
+test('two services on one store respond as one', async () => {
   const now = Date.parse('2026-03-01T12:00:00Z');
   const [one, other] = [await TestService.start({ file, now }), await TestService.start({ file, now })];
   const { key } = one;
@@ -60,14 +60,14 @@ test('what is due is brought about once, by whichever of several comes first', a
     });
   const sandboxes = [await open(), await open(), await open()];
   const ask = async (index: number, method: string, target: string, key = '', body?: unknown) => {
-    const answer = await sandboxes[index % 3]?.handle({
+    const response = await sandboxes[index % 3]?.handle({
       method,
       target,
       headers: key === '' ? {} : { authorization: `Bearer ${key}` },
       body: new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
       remoteAddress: '',
     });
-    return JSON.parse(String(answer?.body));
+    return JSON.parse(String(response?.body));
   };
   const { api_key: key, example_order: example } = await ask(0, 'POST', '/sandbox/keys');
   for (let order = 0; order < 15; order += 1) await ask(order, 'POST', '/orders', key, example);
@@ -108,17 +108,17 @@ test('creates with one key that all passed the first look make one order', async
   const { api_key: key, example_order: example } = JSON.parse(String(minted?.body));
   const body = JSON.stringify({ ...example, idempotency_key: 'same' });
   // Begun in one turn of the loop, all of them look for the key before the first has written its order.
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [...sandboxes, ...sandboxes, ...sandboxes].map(({ handle }) => handle(request('/orders', key, body))),
   );
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409, 409]);
-  const ids = answers.map((answer) => JSON.parse(String(answer.body)));
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409, 409]);
+  const ids = responses.map((response) => JSON.parse(String(response.body)));
   expect(new Set(ids.map(({ id, details }) => id ?? details.identifier)).size).toBe(1);
   for (const sandbox of sandboxes) sandbox.close();
   expect(bugs).toEqual([]);
 });
 
-test('processes that are killed leave every order they answered for, and no half one', {
+test('processes that are killed leave every order they acknowledged, and no half one', {
   timeout: 60_000,
 }, async () => {
   const now = Date.parse('2026-03-01T12:00:00Z');
@@ -126,13 +126,13 @@ test('processes that are killed leave every order they answered for, and no half
   // A fee for each of many orders: more than one wallet holds is not the matter here.
   await service.send('POST', '/sandbox/trigger', { event: 'wallet-funded', amount: 100_000_000 });
   const store = await Store.open(file);
-  const answered: string[] = [];
+  const responded: string[] = [];
   for (const lines of [1, 7, 23]) {
-    answered.push(...(await killedAfter(lines, [file, service.key, String(now)])));
+    responded.push(...(await killedAfter(lines, [file, service.key, String(now)])));
   }
   const ids = new Set(store.all('SELECT id FROM orders').map(({ id }) => String(id)));
-  expect(answered.length).toBeGreaterThanOrEqual(2 * (1 + 7 + 23));
-  expect(answered.filter((line) => !line.startsWith('201 ') || !ids.has(line.slice(4)))).toEqual([]);
+  expect(responded.length).toBeGreaterThanOrEqual(2 * (1 + 7 + 23));
+  expect(responded.filter((line) => !line.startsWith('201 ') || !ids.has(line.slice(4)))).toEqual([]);
   expect(store.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' });
   expect(store.all('PRAGMA foreign_key_check')).toEqual([]);
   const bare = 'SELECT count(*) AS rows FROM orders WHERE seq NOT IN (SELECT order_seq FROM order_metadata)';
@@ -143,19 +143,19 @@ test('processes that are killed leave every order they answered for, and no half
   await service.stop();
 });
 
-/** Two processes that place orders at once, each killed once it was answered `count` times; what they were answered. */
+/** Two processes that place orders at once, each killed once it got `count` responses; what they got. */
 async function killedAfter(count: number, args: readonly string[]): Promise<string[]> {
   const creator = fileURLToPath(new URL('./creator.ts', import.meta.url));
   const one = async (): Promise<string[]> => {
     const child = spawn(process.execPath, ['--import', 'tsx', creator, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const answered: string[] = [];
+    const responded: string[] = [];
     for await (const line of createInterface({ input: child.stdout })) {
-      answered.push(line);
-      if (answered.length === count) child.kill('SIGKILL');
+      responded.push(line);
+      if (responded.length === count) child.kill('SIGKILL');
     }
-    return answered;
+    return responded;
   };
   return (await Promise.all([one(), one()])).flat();
 }

@@ -16,7 +16,7 @@ const firstOf = async (retailer: string, query = 'coffee') =>
   (await search(`query=${query}&retailer=${retailer}`)).results[0].product_id as string;
 
 describe('GET /products/search', () => {
-  test('answers a page of one retailer with next_page', async () => {
+  test('returns a page of one retailer with next_page', async () => {
     const first = await search('query=coffee&retailer=harborgoods');
     expect(first.status).toBe('completed');
     expect(first.results.length).toBeGreaterThan(0);
@@ -61,7 +61,7 @@ describe('GET /products/search', () => {
 });
 
 describe('GET /products/{product_id}', () => {
-  test('answers the retailer’s payload, completed', async () => {
+  test('returns the retailer’s payload, completed', async () => {
     const id = await firstOf('harborgoods');
     const { status, body } = await get(`/products/${id}?retailer=harborgoods`);
     expect(status).toBe(200);
@@ -74,7 +74,7 @@ describe('GET /products/{product_id}', () => {
     expect(body.message).toContain('nope');
   });
 
-  test('async answers processing at once, and the product once it was read', async () => {
+  test('async returns processing at once, and the product once it was read', async () => {
     const target = `/products/${await firstOf('harborgoods', 'lamp')}?retailer=harborgoods&async=true`;
     expect((await get(target)).body).toEqual({ status: 'processing' });
     expect((await get(target)).body).toEqual({ status: 'processing' });
@@ -110,7 +110,7 @@ describe('GET /products/{product_id}', () => {
 });
 
 describe('GET /products/{product_id}/offers', () => {
-  test('answers the offers', async () => {
+  test('returns the offers', async () => {
     const id = await firstOf('harborgoods');
     const { body } = await get(`/products/${id}/offers?retailer=harborgoods`);
     expect(body.status).toBe('completed');

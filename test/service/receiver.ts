@@ -9,14 +9,14 @@ export interface Received {
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
-/** What to answer: a status with headers, or nothing at all. */
+/** What to respond: a status with headers, or nothing at all. */
 type Reply = { readonly status: number; readonly headers?: Record<string, string> } | 'silence';
 
 /** A server of someone's own that webhooks are sent to. */
 export class Receiver {
   readonly received: Received[] = [];
   reply: (received: Received) => Reply | Promise<Reply> = () => ({ status: 200 });
-  /** How many requests were being answered at once, at most. */
+  /** How many requests were being served at once, at most. */
   mostAtOnce = 0;
   readonly #server: Server;
   #atOnce = 0;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { returnReasons } from '../../src/contract/enums.ts';
 import { limits } from '../../src/contract/limits.ts';
-import { orderBody, TestService } from './service.ts';
+import { orderBody } from '../order-body.ts';
+import { TestService } from './service.ts';
 import { startedForEach } from './started-for-each.ts';
 
 let service: TestService;
@@ -293,9 +294,9 @@ describe('a return is refused', () => {
 
   test('of twenty at once for the same items one is made', async () => {
     const order = await ordered();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(order)));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => ask(order)));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(19);
   });
 
   test.each([
@@ -383,13 +384,13 @@ describe('a label', () => {
   test('is a PDF behind a signed link that needs no key', async () => {
     const { id, label_urls } = await approved();
     expect(label_urls[0]).toContain(`${service.baseUrl}/labels/${id}/1.pdf?expires=`);
-    const answer = await fetch(label_urls[0]);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('application/pdf');
-    expect(answer.headers.get('content-disposition')).toBe(
+    const response = await fetch(label_urls[0]);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/pdf');
+    expect(response.headers.get('content-disposition')).toBe(
       `attachment; filename="return-${id.slice(0, 8)}-1.pdf"`,
     );
-    const pdf = Buffer.from(await answer.arrayBuffer()).toString('latin1');
+    const pdf = Buffer.from(await response.arrayBuffer()).toString('latin1');
     expect(pdf.startsWith('%PDF-1.')).toBe(true);
     expect(pdf).toContain(id);
     const table = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(pdf)?.[1]);
@@ -435,9 +436,9 @@ describe('a label', () => {
       link.replace(/expires=\d+/, 'expires=1e9'),
     ];
     for (const forged of changed) {
-      const answer = await fetch(forged);
-      expect([forged, answer.status]).toEqual([forged, 403]);
-      expect(await answer.json()).toMatchObject({ code: 'forbidden' });
+      const response = await fetch(forged);
+      expect([forged, response.status]).toEqual([forged, 403]);
+      expect(await response.json()).toMatchObject({ code: 'forbidden' });
     }
   });
 });

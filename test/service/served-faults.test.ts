@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
-import { type Answer, address, orderBody, TestService } from './service.ts';
+import { address, orderBody } from '../order-body.ts';
+import { type ServiceResponse, TestService } from './service.ts';
 
 let service: TestService | undefined;
 afterEach(async () => {
@@ -30,7 +31,7 @@ test('reset-after: the connection breaks and the order is made', async () => {
   expect(await total(it)).toBe(1);
 });
 
-test('truncate: half an answer comes, and the order is made', async () => {
+test('truncate: half a response comes, and the order is made', async () => {
   const it = await faulty('truncate@POST /orders');
   await expect(place(it)).rejects.toThrow();
   expect(await total(it)).toBe(1);
@@ -73,7 +74,7 @@ test('429 carries Retry-After, a 5xx its code; before the work or after it', asy
   expect((await it.send('POST', '/orders/bulk/validate', {})).body.code).toBe('external_service_error');
 });
 
-test('delay: the answer comes, later', async () => {
+test('delay: the response comes, later', async () => {
   const it = await faulty('delay=80ms@/wallet/me');
   const began = performance.now();
   expect((await it.send('GET', '/wallet/me')).status).toBe(200);
@@ -130,8 +131,8 @@ describe('what a gateway does', () => {
     'redirect:%i leads to the same place, where it ends',
     async (status) => {
       const it = await faulty(`redirect:${status}@POST /orders`);
-      const answer = await place(it);
-      expect([answer.status, answer.headers.get('location')]).toEqual([status, '/orders?redirected=1']);
+      const response = await place(it);
+      expect([response.status, response.headers.get('location')]).toEqual([status, '/orders?redirected=1']);
       expect(await total(it)).toBe(0);
       const followed = await it.send('POST', '/orders?redirected=1', orderBody(it.product('test-success')));
       expect(followed.status).toBe(201);
@@ -140,10 +141,10 @@ describe('what a gateway does', () => {
 
   test('redirect:303-after leads to the order that was made', async () => {
     const it = await faulty('redirect:303-after@POST /orders');
-    const answer = await place(it);
-    expect(answer.status).toBe(303);
+    const response = await place(it);
+    expect(response.status).toBe(303);
     const [order] = (await it.send('GET', '/orders')).body.orders;
-    expect(answer.headers.get('location')).toBe(`/orders/${order.id}`);
+    expect(response.headers.get('location')).toBe(`/orders/${order.id}`);
   });
 });
 
@@ -190,7 +191,7 @@ describe('normalise', () => {
     return { it, record: (await it.send('POST', '/orders', body(it))).body };
   };
 
-  test.each<[string, (record: Answer['body']) => unknown, unknown]>([
+  test.each<[string, (record: ServiceResponse['body']) => unknown, unknown]>([
     ['phone', (it) => it.shipping_address.phone_number, '+15125550100'],
     ['zip', (it) => it.shipping_address.postal_code, '78701-0001'],
     ['city', (it) => it.shipping_address.city, 'AUSTIN'],
@@ -235,7 +236,7 @@ describe('normalise', () => {
     expect(new Set(first.map((each) => JSON.stringify(each))).size).toBeGreaterThan(1);
   });
 
-  test('and the answer is lost all the same where another fault says so', async () => {
+  test('and the response is lost all the same where another fault says so', async () => {
     const it = await faulty('normalise:city', 'reset-after@POST /orders');
     await expect(place(it)).rejects.toThrow();
     expect((await it.send('GET', '/orders')).body.orders[0].shipping_address.city).toBe('AUSTIN');

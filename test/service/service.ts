@@ -1,8 +1,9 @@
 import type { SandboxConfig } from '../../src/sandbox/config.ts';
 import type { Fault } from '../../src/sandbox/http/faults/spec.ts';
 import { type Served, serveSandbox } from '../../src/sandbox/serve.ts';
+import { orderBody } from '../order-body.ts';
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -72,9 +73,9 @@ export class TestService {
     body?: unknown,
     key: string | null = this.key,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<ServiceResponse> {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const answer = await fetch(`${this.baseUrl}${target}`, {
+    const response = await fetch(`${this.baseUrl}${target}`, {
       method,
       headers: {
         ...(key !== null && { authorization: `Bearer ${key}` }),
@@ -84,17 +85,17 @@ export class TestService {
       ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
       redirect: 'manual',
     });
-    const text = await answer.text();
-    const isJson = answer.headers.get('content-type')?.includes('json') === true && text !== '';
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
     return {
-      status: answer.status,
-      headers: answer.headers,
+      status: response.status,
+      headers: response.headers,
       text,
       body: isJson ? JSON.parse(text) : undefined,
     };
   }
 
-  order(slug: string, more: Record<string, unknown> = {}, key: string = this.key): Promise<Answer> {
+  order(slug: string, more: Record<string, unknown> = {}, key: string = this.key): Promise<ServiceResponse> {
     return this.send('POST', '/orders', { ...orderBody(this.product(slug)), ...more }, key);
   }
 
@@ -102,20 +103,3 @@ export class TestService {
     return this.#served.close();
   }
 }
-
-export const address = {
-  first_name: 'Ada',
-  last_name: 'Byron',
-  address_line1: '1 Main St',
-  city: 'Austin',
-  state: 'TX',
-  postal_code: '78701',
-  country: 'US',
-  phone_number: '5125550100',
-};
-
-export const orderBody = (url: string) => ({
-  products: [{ url }],
-  shipping_address: address,
-  max_price: 5000,
-});

@@ -12,9 +12,9 @@ import {
   respondWith,
 } from '../../src/sandbox/http/server.ts';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
+import { orderBody } from '../order-body.ts';
 import { makePlace } from '../program/place.ts';
 import { serveAt } from '../program/served.ts';
-import { orderBody } from './service.ts';
 
 const limits: ConnectionLimits = { headersMs: 400, requestMs: 800, idleMs: 400, lingerMs: 100 };
 const stalledMs = 400;
@@ -68,8 +68,8 @@ async function dripping(text: string, byte: string): Promise<void> {
 }
 
 async function mintedKey(url: string): Promise<string> {
-  const answer = await fetch(`${url}/sandbox/keys`, { method: 'POST' });
-  return String(Object(await answer.json()).api_key);
+  const response = await fetch(`${url}/sandbox/keys`, { method: 'POST' });
+  return String(Object(await response.json()).api_key);
 }
 
 const held = (): Promise<number> =>
@@ -96,7 +96,7 @@ describe('connections that', () => {
     await expect.poll(held, { timeout: 10_000 }).toBe(0);
   });
 
-  test('take nothing of their answer are let go of, and those that take it slowly are not', async () => {
+  test('take nothing of their response are let go of, and those that take it slowly are not', async () => {
     const key = await mintedKey(`http://127.0.0.1:${port}`);
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const order = { ...orderBody('http://127.0.0.1/shop/test-success'), po_number: 'x'.repeat(1_000_000) };
@@ -123,7 +123,7 @@ describe('connections that', () => {
   });
 });
 
-test('bodies that are never finished hold little memory together, and keep no small request from being answered', {
+test('bodies that are never finished hold little memory together, and keep no small request from being served', {
   timeout: 60_000,
 }, async () => {
   const place = makePlace();

@@ -22,20 +22,20 @@ const placed = ['status_updated', 'request_succeeded', 'status_updated'];
 
 describe('POST /users', () => {
   test.each([undefined, null, '', 'hook', 'ftp://127.0.0.1/', 7])('refuses %j as no address', async (url) => {
-    const answer = await service.send('POST', '/users', { webhook_url: url });
-    expect(answer.status).toBe(422);
-    expect(answer.body.detail[0].loc).toEqual(['body', 'webhook_url']);
+    const response = await service.send('POST', '/users', { webhook_url: url });
+    expect(response.status).toBe(422);
+    expect(response.body.detail[0].loc).toEqual(['body', 'webhook_url']);
   });
 
   test('refuses an address elsewhere, and shows no secret of it', async () => {
-    const answer = await register('https://ada:pass1@hooks.example/pass2?token=pass3');
-    expect(answer.status).toBe(400);
-    expect(answer.body.code).toBe('bad_request');
-    expect(answer.body.details).toEqual({
+    const response = await register('https://ada:pass1@hooks.example/pass2?token=pass3');
+    expect(response.status).toBe(400);
+    expect(response.body.code).toBe('bad_request');
+    expect(response.body.details).toEqual({
       field: 'webhook_url',
       hint: expect.stringContaining('--allow-external-webhooks'),
     });
-    expect(answer.text).not.toMatch(/pass|ada/);
+    expect(response.text).not.toMatch(/pass|ada/);
   });
 
   test('a refused address leaves the one before in place', async () => {
@@ -85,7 +85,7 @@ describe('the events of an order', () => {
 
   test('the orders of one caller, each in its own order', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, async () => (await cheap()).body.id));
-    // The first answers take the longest, so that whoever did not wait would overtake them.
+    // The first responses take the longest, so that whoever did not wait would overtake them.
     let left = 60;
     receiver.reply = async () => {
       left -= 1;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { refusedAddress } from '../../src/sandbox/deliveries/address.ts';
+import { targetOf } from '../../src/sandbox/deliveries/address.ts';
 import { TestService } from './service.ts';
 
 interface Received {
@@ -18,12 +18,12 @@ let service: TestService;
 let receiver: Server;
 let address: string;
 let received: Received[];
-/** What the receiver answers, request after request; then 200. */
-let answers: number[];
+/** What the receiver returns, request after request; then 200. */
+let responses: number[];
 
 beforeEach(async () => {
   received = [];
-  answers = [];
+  responses = [];
   receiver = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -33,7 +33,7 @@ beforeEach(async () => {
       headers: request.headers,
       body: JSON.parse(Buffer.concat(chunks).toString()),
     });
-    response.writeHead(answers.shift() ?? 200, { location: 'http://127.0.0.1:1/' }).end();
+    response.writeHead(responses.shift() ?? 200, { location: 'http://127.0.0.1:1/' }).end();
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
@@ -58,7 +58,7 @@ async function live(ms: number, step = 500) {
   }
 }
 
-test('POST /users registers the address and answers it', async () => {
+test('POST /users registers the address and returns it', async () => {
   const { status, body } = await register(`${address}/hook?secret=s3cret`);
   expect(status).toBe(200);
   expect(body).toEqual({ id: expect.any(String), webhook_url: `${address}/hook?secret=s3cret` });
@@ -130,7 +130,7 @@ test('the addresses of an order’s own webhooks get their events, under either 
 
 test('what is not taken is tried again, and nothing of that order overtakes it', async () => {
   await register();
-  answers = [500, 302, 503];
+  responses = [500, 302, 503];
   await service.order('test-success');
   await live(3000);
   await vi.waitFor(() => expect(events().length).toBeGreaterThan(0));
@@ -162,7 +162,7 @@ test('what is queued survives the end of the service', async () => {
   try {
     const port = (receiver.address() as AddressInfo).port;
     await first.send('POST', '/users', { webhook_url: `http://127.0.0.1:${port}/later` });
-    answers = [500];
+    responses = [500];
     await first.order('test-out-of-stock');
     first.pass(1500);
     await first.send('GET', '/wallet/me');
@@ -203,9 +203,9 @@ test.each([
   ['http://example.com/', 'only loopback', undefined],
 ])('%s: %s by default, %s with external ones', (url, usual, external) => {
   const check = (allow: boolean, expected: string | undefined) => {
-    const refused = refusedAddress(new URL(url), { loopback: true, external: allow, named: [] });
-    if (expected === undefined) expect(refused).toBeUndefined();
-    else expect(refused).toContain(expected);
+    const { refusal } = targetOf(new URL(url), { loopback: true, external: allow, named: [] });
+    if (expected === undefined) expect(refusal).toBeUndefined();
+    else expect(refusal).toContain(expected);
   };
   check(false, usual);
   check(true, external);

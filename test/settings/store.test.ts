@@ -18,14 +18,14 @@ import { BrokenConfigError } from '../../src/settings/stored.ts';
 
 describe('the stored configuration', () => {
   let folder: string;
-  let told: string[];
+  let notes: string[];
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'errand-config-'));
-    told = [];
+    notes = [];
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const open = (): SettingsStore => new SettingsStore(folder, (line) => told.push(line));
+  const open = (): SettingsStore => new SettingsStore(folder, (line) => notes.push(line));
   const file = (): string => join(folder, 'config.json');
   const refusalOf = (use: () => unknown): string => {
     try {
@@ -53,7 +53,7 @@ describe('the stored configuration', () => {
     chmodSync(file(), 0o644);
     expect(open().stored.preferences.output).toBe('json');
     expect(mode(file())).toBe(0o600);
-    expect(told.join()).toContain('could be used by others (mode 0644); its mode is 0600 now');
+    expect(notes.join()).toContain('could be used by others (mode 0644); its mode is 0600 now');
   });
 
   test('is not read or written through a link', async () => {
@@ -99,7 +99,7 @@ describe('the stored configuration', () => {
     await open().setPreference('output', 'json');
     const aside = readdirSync(folder).find((name) => name.includes('broken'));
     expect(readFileSync(join(folder, aside ?? ''), 'utf8')).toBe('not JSON');
-    expect(told.join()).toContain('kept as');
+    expect(notes.join()).toContain('kept as');
     expect(open().stored.preferences.output).toBe('json');
   });
 

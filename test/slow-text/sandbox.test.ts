@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
+import { address } from '../order-body.ts';
 import { growth, linear } from './growth.ts';
 
 const baseUrl = 'http://127.0.0.1:4848';
@@ -33,16 +34,6 @@ const send = (method: string, target: string, body?: unknown, headers: Record<st
 const asUser = (method: string, target: string, body?: unknown) =>
   send(method, target, body, { authorization: `Bearer ${key}` });
 
-const address = {
-  first_name: 'Ada',
-  last_name: 'Byron',
-  address_line1: '1 Main St',
-  city: 'Austin',
-  state: 'TX',
-  postal_code: '78701',
-  country: 'US',
-  phone_number: '5125550100',
-};
 const order = (more: object) => ({
   products: [{ url: shop }],
   max_price: 2000,

@@ -29,7 +29,7 @@ afterAll(() => {
   rmSync(writer, { force: true });
 });
 
-interface Told {
+interface Outcome {
   /** How many notes were kept. */
   readonly kept: number;
   readonly trouble?: string;
@@ -47,7 +47,7 @@ const inject = (call: string, error: string, when: string, more = ''): string[] 
   ...['-e', `inject=${call}:error=${error}:when=${when}${more}`],
 ];
 
-async function run([command = '', ...args]: string[]): Promise<Told> {
+async function run([command = '', ...args]: string[]): Promise<Outcome> {
   return JSON.parse((await promisify(execFile)(command, args)).stdout);
 }
 
@@ -77,12 +77,13 @@ describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', { tim
       for (let nth = 1; nth <= calls; nth += calls > 20 ? step : 1) {
         for (const lasting of ['', '+']) {
           const file = join(folder, `${call}-${error}-${nth}${lasting}.db`);
-          const told = await run(traced(file, ...inject(call, error, `${nth}${lasting}`)));
-          const where = `${call} ${nth}${lasting}: ${JSON.stringify(told)}`;
-          expect(troubles, where).toContain(told.trouble);
-          if (told.trouble === undefined) expect(told, where).toEqual({ kept: 3 });
+          const outcome = await run(traced(file, ...inject(call, error, `${nth}${lasting}`)));
+          const where = `${call} ${nth}${lasting}: ${JSON.stringify(outcome)}`;
+          expect(troubles, where).toContain(outcome.trouble);
+          if (outcome.trouble === undefined) expect(outcome, where).toEqual({ kept: 3 });
           // Whether a commit reached a disk that failed to sync it, nobody can know.
-          const possible = call === 'fsync' && told.trouble ? [told.kept, told.kept + 1] : [told.kept];
+          const possible =
+            call === 'fsync' && outcome.trouble ? [outcome.kept, outcome.kept + 1] : [outcome.kept];
           expect(possible, where).toContain(await keptIn(file));
         }
       }
@@ -110,9 +111,9 @@ describe.skipIf(!hasStrace && !mustRun).concurrent('an error of the disk', { tim
     'a lock that is refused once, call %i, ends well or with its reason',
     async (nth) => {
       const file = join(folder, `refused-${nth}.db`);
-      const told = await run(traced(file, ...inject('fcntl', 'ENOLCK', String(nth))));
-      expect(['unlockable', undefined]).toContain(told.trouble);
-      expect(await keptIn(file)).toBe(told.kept);
+      const outcome = await run(traced(file, ...inject('fcntl', 'ENOLCK', String(nth))));
+      expect(['unlockable', undefined]).toContain(outcome.trouble);
+      expect(await keptIn(file)).toBe(outcome.kept);
     },
   );
 });

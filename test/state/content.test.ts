@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/state/content.ts';
-import { address } from '../service/service.ts';
+import { address } from '../order-body.ts';
 
 const order = {
   products: [

@@ -9,6 +9,11 @@ import { repairJournal } from '../../src/state/journal-repair.ts';
 import { baseUrl, inAnotherProcess, intent, recordedElsewhere } from './intents.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
+const repairing = {
+  stamp: 'damaged-now',
+  now: () => now,
+  origin: () => ({ actor: 'ada@laptop', job: null, command: 'errand order journal repair' }),
+};
 const recent = { repeatedSince: now - 600_000 };
 
 describe('a journal that was changed on disk', () => {
@@ -125,7 +130,7 @@ describe('a journal that was changed on disk', () => {
     inAnotherProcess(folder, now, work);
     recordedElsewhere(folder, now, 'k3', 3);
     change("UPDATE intents SET body = '{}' WHERE key = 'k3'; DELETE FROM tally");
-    const repaired = await repairJournal(folder, 'damaged-now', {});
+    const repaired = await repairJournal(folder, repairing);
     expect(repaired).toMatchObject({
       aside: `${file}.damaged-now`,
       kept: 2,
@@ -148,7 +153,7 @@ describe('a journal that was changed on disk', () => {
     for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
     writeFileSync(file, 'no database at all, whatever it may have been');
     await expect(opened(() => {})).rejects.toThrow(DamagedError);
-    expect(await repairJournal(folder, 'damaged-now', {})).toMatchObject({ kept: 0, recorded: 1 });
+    expect(await repairJournal(folder, repairing)).toMatchObject({ kept: 0, recorded: 1 });
     await opened((journal) => expect(journal.list()).toEqual([]));
   });
 });

@@ -14,7 +14,7 @@ $ errand config set output
 # Folders that cannot be used are named.
 $ ERRAND_CONFIG_DIR=/dev/null/x errand wallet
 ? 1
-! error: /dev/null/x/config.json cannot be read (a part of the path is no folder)
+! error: /dev/null/x/config.json cannot be read (a part of the path is not a folder)
 $ ERRAND_STATE_DIR=/dev/null/x errand wallet
 ? 1
 ! error: the folder /dev/null/x cannot be made or written …

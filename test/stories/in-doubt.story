@@ -28,7 +28,7 @@ monday-1,reported
 $ errand order create --product $URL --max-price '$70' --ship-to home -o id > first.txt
 $ errand order create --product $URL --max-price '$70.00' --ship-to home -o json > second.json
 ? 5
-! …"message":"the same order was placed at …; nothing new was ordered"…
+! …"message":"the same order was placed at …; no second one was placed"…
 $ errand order create --product $URL --max-price '$70' --ship-to home --new -o id | cmp -s - first.txt || echo another
 another
 $ errand config set repeat-window 0

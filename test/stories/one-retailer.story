@@ -1,4 +1,4 @@
-# Each kind of retailer answers in its own way, and says so.
+# Each kind of retailer responds in its own way, and says so.
 $ errand product search coffee --retailer harborgoods -o csv --fields product_id,currency_code | head -1
 product_id,currency_code
 $ errand product search coffee --retailer harborgoods > /dev/null
@@ -13,7 +13,7 @@ $ errand product search coffee --retailer nowhere
 ? 2
 ! …unsupported_retailer…
 
-# A product may take a while: --async answers at once, --wait polls.
+# A product may take a while: --async responds at once, --wait polls.
 $ PRODUCT=$(errand product search lamp --retailer harborgoods -o id | head -1)
 $ errand product get $PRODUCT --retailer harborgoods --async -o json --query status
 "processing"

@@ -35,7 +35,7 @@ $ printf 'product_url,max_price,name,address,city,zip,phone\nhttps://x.example/1
 $ errand bulk upload whole.csv
 ? 2
 ! error: whole.csv: max_price can be read in two ways: 45 (row 2) means $45.00 or $0.45, all rows $45.00 or $0.45
-! hint: A column headed max_price_cents is always cents. `errand config set amounts cents` (or units) answers this for every file.
+! hint: A column headed max_price_cents is always cents. `errand config set amounts cents` (or units) settles this for every file.
 ! try: errand bulk upload whole.csv --amounts units…
 ! try: errand bulk upload whole.csv --amounts cents…
 $ errand bulk validate whole.csv --amounts units --local

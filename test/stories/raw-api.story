@@ -1,4 +1,4 @@
-# Any request, with the key and the errors of the other commands. Without -o the answer is JSON.
+# Any request, with the key and the errors of the other commands. Without -o the response is JSON.
 $ errand api wallet/me --query balance
 100000
 $ errand api /orders -i -o json --query total
@@ -15,31 +15,33 @@ $ errand api DELETE /orders
 ? 2
 ! …405…
 
-# An order moves money: it needs a key of its own in the body, and goes through the journal.
+# An order moves money: it goes through the journal, with a key of its own or with one that is made.
 $ errand sandbox mint --no-store -o json --query example_order > order.json
+$ FIRST=$(errand api POST /orders --input order.json -o id)
 $ errand api POST /orders --input order.json
-? 2
-! error: an order moves money: without an idempotency_key…
-! try: errand order create --file order.json…
+? 5
+! error: the same order was placed at …
+! try: errand api POST /orders --input order.json --new — for another order
+$ errand api POST /orders/bulk -f 'rows[][product_url]=https://x.example/1' --dry-run | grep '"idempotency_key"'
+        "idempotency_key": "…
 $ sed '1s/{/{"idempotency_key": "story-1",/' order.json > keyed.json
 $ ORDER=$(errand api POST /orders --input keyed.json -o id)
 $ errand api POST orders --input keyed.json --query "id == '$ORDER'"
 true
 ! this order existed already; nothing was ordered twice
-$ errand order journal list --all -o csv --fields key,state
-key,state
+$ errand order journal list --all -o csv --fields key,state | grep story
 story-1,reported
 $ errand api --paginate '/orders?limit=1' -o id | grep -c .
-1
+2
 $ sed 's/5000/50.00/' keyed.json | errand api /orders --input -
 ? 2
 ! error: stdin: max_price is 50.00, and files carry integer cents: write 5000…
 $ errand api POST /orders --input keyed.json -H 'X-Team: web'
 ? 2
-! error: -H does not apply to an order…
+! error: -H does not apply to POST /orders: …
 $ errand api POST /%6frders/ --input order.json
-? 2
-! error: an order moves money…
+? 5
+! error: the same order was placed at …
 
 # Fields: -f is text, -F is typed, brackets make objects and lists.
 $ errand api /users -f 'a[b]=1' -F 'a[c]=1' -F 'list[]=true' -F 'list[]=null' -F zip=02134 --dry-run | grep '"[bc]": '
@@ -72,7 +74,7 @@ id,status
 …
 $ errand api /orders/export --query id
 ? 2
-! error: --fields and --query do not apply: the answer is text/csv, not JSON
+! error: --fields and --query do not apply: the response is text/csv, not JSON
 $ errand api /wallet/me --paginate
 ? 2
-! error: --paginate reads lists, and the answer to GET /wallet/me is none…
+! error: --paginate reads lists, and the response to GET /wallet/me is not one…

@@ -10,11 +10,11 @@ $ errand account add --email ada@example.com --retailer membersbarn --password-f
 ! …stored for this retailer already…
 $ errand account add --email bob@example.com < /dev/null
 ? 2
-! error: --password-file is missing; nobody was asked, as stdin is not a terminal
+! error: --password-file is missing; cannot prompt, as stdin is not a terminal
 ! try: errand account add --email bob@example.com --password-file FILE — with the missing values filled in
 $ errand account add < /dev/null
 ? 2
-! error: --email and --password-file are missing; nobody was asked, as stdin is not a terminal
+! error: --email and --password-file are missing; cannot prompt, as stdin is not a terminal
 $ errand account add --email bob@example.com --password-file /dev/zero
 ? 2
 ! …is too large…at most 4096 bytes

@@ -43,5 +43,8 @@ $ errand legacy retry $ORDER
 ! …only a failed order can be retried…
 $ errand sandbox trigger failed $ORDER --error-type retailer_unavailable > /dev/null
 $ NEW=$(errand legacy retry $ORDER -o id)
-$ errand legacy retry $ORDER -o json --query "[0].request_id == '$NEW'"
+$ errand legacy retry $ORDER
+? 5
+! error: the same order was placed at …; no second one was placed
+$ errand legacy retry $ORDER --new -o json --query "[0].request_id == '$NEW'"
 true

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { knownCommands } from '../program/known-commands.ts';
 import { makePlace } from '../program/place.ts';
 import { errand, shell } from '../program/run.ts';
 import { parseStory, stderrProblem, stdoutProblem } from './story.ts';
@@ -7,12 +8,16 @@ import { parseStory, stderrProblem, stdoutProblem } from './story.ts';
 const here = new URL('.', import.meta.url);
 const stories = readdirSync(here).filter((name) => name.endsWith('.story'));
 
+const read = (name: string) => parseStory(readFileSync(new URL(name, here), 'utf8'));
+const typedLines = stories.flatMap((name) => read(name).map(({ line }) => line));
+const commands = await knownCommands();
+
 describe('stories: what a user types and sees', () => {
   test.each(stories)('%s', { timeout: 90_000 }, async (name) => {
     const place = makePlace();
     try {
       await errand(place, ['config', 'set', 'sandbox-speed', '20']);
-      for (const step of parseStory(readFileSync(new URL(name, here), 'utf8'))) {
+      for (const step of read(name)) {
         const { code, stdout, stderr } = await shell(place, step.line);
         const shown = `${name}:${step.number} $ ${step.line}\n--- stdout\n${stdout}--- stderr\n${stderr}--- exit ${code}`;
         expect(code, shown).toBe(step.code);
@@ -24,6 +29,12 @@ describe('stories: what a user types and sees', () => {
       place.remove();
     }
   });
+});
+
+test.each(commands)('a story runs `$path`', ({ path, command }) => {
+  const parent = path.replace(/ [^ ]+$/, '');
+  const typed = command.isDefault ? `(?:${path}|${parent})` : path;
+  expect(typedLines.some((line) => new RegExp(`\\berrand ${typed}(?![\\w-])`).test(line))).toBe(true);
 });
 
 const lines = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');

@@ -72,4 +72,4 @@ $ errand webhook listen --host 0.0.0.0
 ! error: --host 0.0.0.0 can be reached by other machines
 $ errand webhook replay four
 ? 2
-! error: event id "four" is no number; `errand webhook events -o id` prints them
+! error: event id "four" is not a number; `errand webhook events -o id` prints them

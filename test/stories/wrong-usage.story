@@ -84,7 +84,7 @@ $ errand order create --product https://shop.example/p --max-price 5000 --ship-t
 
 $ errand order create --product https://shop.example/p --ship-to home
 ? 2
-! error: --max-price is missing; nobody was asked, as …
+! error: --max-price is missing; cannot prompt, as …
 
 $ errand order create --product https://shop.example/p,quantity=0 --max-price '$5' --ship-to home
 ? 2

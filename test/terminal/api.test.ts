@@ -10,7 +10,7 @@ describe('errand api in a real terminal', () => {
   });
   afterEach(() => place.remove());
 
-  test('an answer that is no text is refused, and does not reach the terminal', async () => {
+  test('a response that is no text is refused, and does not reach the terminal', async () => {
     const pdf = Buffer.from('%PDF-1.7\u0000\u0001\u0002secret-bytes');
     const { url } = await peer(text(pdf, 200, { 'content-type': 'application/pdf' }));
     const terminal = new Terminal(place, 'errand', ['api', '/label', '--base-url', url]);

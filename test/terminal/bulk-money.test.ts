@@ -55,7 +55,7 @@ test('what was shown is what is sent, whatever becomes of the file while the que
   expect(uploaded()).toMatchObject([{ max_price: '5000', address: '1 Main St' }]);
 });
 
-test('the file may be gone by the time of the answer', async () => {
+test('the file may be gone by the time of the response', async () => {
   write(csv(line(5000), line(5000, '2 Main St'), line(5000, '3 Main St')));
   const terminal = upload('--batch-size', '1');
   await terminal.shows('(y/N)');

@@ -27,7 +27,7 @@ function lines(): string[] {
   return screen.lines();
 }
 
-test('a bar goes before an error is printed, and comes back below it', async () => {
+test('a bar goes before an error is printed, and comes back below it', { timeout: 90_000 }, async () => {
   terminal = new Terminal(place, 'errand', ['bulk', 'upload', 'orders.csv'], { columns: 120, rows: 60 });
   expect(await terminal.ended(60_000)).toBe(7);
   expect(terminal.text).toContain('checking');
@@ -39,6 +39,7 @@ test('a bar goes before an error is printed, and comes back below it', async () 
 
 test.each(['table', 'json', 'ndjson', 'csv'])(
   'what goes to stdout as %s stands in lines of its own, too',
+  { timeout: 90_000 },
   async (format) => {
     terminal = new Terminal(place, 'errand', ['bulk', 'validate', 'orders.csv', '--local', '-o', format], {
       columns: 120,

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
+import { orderBody } from '../order-body.ts';
 import { makePlace, type Place } from '../program/place.ts';
 import { type LiveService, openLiveService } from '../service/live.ts';
-import { orderBody } from '../service/service.ts';
 import { Terminal } from './terminal.ts';
 
 let service: LiveService;

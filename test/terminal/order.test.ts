@@ -83,7 +83,7 @@ describe('in a real terminal', () => {
     place.environment.CI = 'true';
     const terminal = open(['order', 'create']);
     expect(await terminal.ended()).toBe(2);
-    expect(terminal.text).toContain('nobody was asked, as CI is set');
+    expect(terminal.text).toContain('cannot prompt, as CI is set');
   });
 
   test('order watch redraws in place and leaves the delivered order', async () => {

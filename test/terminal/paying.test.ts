@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { orderBody } from '../order-body.ts';
 import { Till } from '../payments/till.ts';
 import { makePlace, type Place } from '../program/place.ts';
-import { orderBody } from '../service/service.ts';
 import { Terminal } from './terminal.ts';
 
 let till: Till;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ErrandError } from '../../src/errors.ts';
 import { Deadline } from '../../src/wait/deadline.ts';
 import { nextPause, poll, watch } from '../../src/wait/poll.ts';
-import { patientClock } from '../http/caller.ts';
+import { instantClock } from '../http/caller.ts';
 
 const pace = { shortestMs: 500, longestMs: 30_000 };
 const outage = new ErrandError('unavailable', 'no route to the service');
@@ -30,7 +30,7 @@ describe('a poll', () => {
   const signal = new AbortController().signal;
 
   test('ends with the first value', async () => {
-    const clock = patientClock();
+    const clock = instantClock();
     const values = [undefined, undefined, 'there', 'later'];
     const found = await poll(async () => values.shift(), {
       deadline: new Deadline(clock),
@@ -42,7 +42,7 @@ describe('a poll', () => {
   });
 
   test('looks once more when the deadline passes, and then ends without a value', async () => {
-    const clock = patientClock();
+    const clock = instantClock();
     let looks = 0;
     const look = async () => {
       looks += 1;
@@ -54,7 +54,7 @@ describe('a poll', () => {
   });
 
   test('throws the reason of the signal', async () => {
-    const deadline = new Deadline(patientClock());
+    const deadline = new Deadline(instantClock());
     const stopped = AbortSignal.abort(new Error('stopped'));
     await expect(poll(async () => undefined, { deadline, everyMs: 1, signal: stopped })).rejects.toThrow(
       'stopped',
@@ -65,7 +65,7 @@ describe('a poll', () => {
 describe('a watch', () => {
   /** Watches rounds: each holds its events, and the error that ends it. */
   function watching(rounds: readonly (readonly (string | Error)[])[], timeoutMs?: number) {
-    const clock = patientClock();
+    const clock = instantClock();
     const controller = new AbortController();
     const left = [...rounds];
     let hasAnswered = false;
@@ -79,7 +79,7 @@ describe('a watch', () => {
     const events = watch({
       look,
       isOver: () => left.length === 0,
-      hasAnswered: () => hasAnswered,
+      hasResponded: () => hasAnswered,
       pace,
       deadline: new Deadline(clock, timeoutMs),
       clock,
@@ -115,7 +115,7 @@ describe('a watch', () => {
     ['a refused key', new ErrandError('authentication', 'no such key')],
     ['what is no error of the service', new TypeError('a bug')],
     [
-      'what stays as it is, of a service that has never answered',
+      'what stays as it is, of a service that has never responded',
       new ErrandError('unavailable', 'HTML', { retryable: false }),
     ],
   ])('ends with %s', async (_, error) => {

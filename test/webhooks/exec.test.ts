@@ -9,9 +9,9 @@ import { order, orderId } from './order.ts';
 const body = JSON.stringify(order('pending'));
 const signal = new AbortController().signal;
 let file: string;
-let told: string[];
+let notes: string[];
 beforeEach(() => {
-  told = [];
+  notes = [];
   file = join(tmpdir(), `errand-exec-${process.pid}-${performance.now()}`);
 });
 afterEach(() => rmSync(file, { force: true }));
@@ -22,7 +22,7 @@ const run = (command: string, more: Partial<Parameters<typeof runCommand>[1]> = 
       command,
       environment: { PATH: process.env.PATH, FILE: file },
       clock: new HandClock(),
-      tell: (line) => told.push(line),
+      tell: (line) => notes.push(line),
     },
     { event: 'status_updated', orderId, body, ...more },
     until,
@@ -36,7 +36,7 @@ test('the event comes on stdin, its name and order in the environment', async ()
 
 test('each line that the command prints is told, also a last one without an end, from what is left behind too', async () => {
   await run('printf "one\\ntw"; sleep 0.1; printf "o\\n"; printf three >&2; (sleep 0.2; echo late) &');
-  expect(told.toSorted()).toEqual(['late', 'one', 'three', 'two']);
+  expect(notes.toSorted()).toEqual(['late', 'one', 'three', 'two']);
 });
 
 test('what a command leaves running keeps nobody waiting', async () => {

@@ -53,7 +53,7 @@ test('what may pass is tried again, not sooner than the server asks, until it is
 test('it ends after so many tries, and says what the last one met', async () => {
   const there = await peer(json({}, 500));
   const outcome = await forward(delivery, target(there.url, { retries: 2 }), signal);
-  expect(outcome).toMatchObject({ delivered: false, status: 500, attempts: 3, message: 'answered 500' });
+  expect(outcome).toMatchObject({ delivered: false, status: 500, attempts: 3, message: 'returned 500' });
 });
 
 test('a refusal is not argued with', async () => {
@@ -115,7 +115,7 @@ test('a password in the address goes along as Basic, and a name cannot add a hea
   expect(headers['x-webhook-event']).toBe('odd??X-Evil: 1??');
 });
 
-test('an endless answer is not read to its end', async () => {
+test('an endless response is not read to its end', async () => {
   const there = await peer((response) => {
     const more = (): void => {
       if (!response.destroyed) response.write('x'.repeat(16_384), () => setImmediate(more));

@@ -323,7 +323,7 @@ test('an event is shown while the one before it is still being sent on', async (
   ]);
 });
 
-test('after the last one that was asked for, senders are told to come again', async () => {
+test('after the last requested one, senders are told to come again', async () => {
   let go = (): void => {};
   const held = new Promise<void>((resolve) => {
     go = resolve;
@@ -366,7 +366,7 @@ test('two listeners on one state show an event once between them', async () => {
 test('a hundred at once are each shown once', async () => {
   const { send, ended } = await start({ max: 100 });
   const all = Array.from({ length: 100 }, (_, index) => order(`s${index}`));
-  for (let tries = 0, left = all; left.length > 0 && tries < 50; tries += 1) {
+  for (let attempts = 0, left = all; left.length > 0 && attempts < 50; attempts += 1) {
     const statuses = await Promise.all(left.map((one) => send(one)));
     left = left.filter((_, index) => statuses[index] !== 200);
   }

@@ -47,10 +47,10 @@ function raw(url: string, ...parts: (string | Promise<string>)[]): Promise<strin
 
 test('an event is kept with its name, order and status, and then acknowledged', async () => {
   const { url, kept } = await listener();
-  const answer = await post(url, JSON.stringify(order('order_failed', { error_type: 'out_of_stock' })), {
+  const response = await post(url, JSON.stringify(order('order_failed', { error_type: 'out_of_stock' })), {
     'x-webhook-event': 'request_failed',
   });
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   expect(kept).toMatchObject([
     { event: 'request_failed', orderId, status: 'order_failed', errorType: 'out_of_stock' },
   ]);
@@ -74,8 +74,8 @@ test.each([
   ['PUT', 'PUT', (url: string) => url],
 ])('%s finds nothing, and nothing is kept', async (_, method, at) => {
   const { url, kept } = await listener();
-  const answer = await fetch(at(url), { method, ...(method !== 'GET' && { body: '{}' }) });
-  expect(answer.status).toBe(404);
+  const response = await fetch(at(url), { method, ...(method !== 'GET' && { body: '{}' }) });
+  expect(response.status).toBe(404);
   expect(kept).toEqual([]);
 });
 
@@ -132,18 +132,18 @@ test('headers that do not come in time end with 408', async () => {
 
 test('a body that does not come in time ends with 408, and nothing is kept', async () => {
   const { url, kept } = await listener(undefined, { headersMs: 200, requestMs: 200 });
-  const answer = await raw(url, `POST /${secret} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{"a"`);
-  expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  const response = await raw(url, `POST /${secret} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{"a"`);
+  expect(response).toMatch(/^HTTP\/1\.1 408 /);
   expect(kept).toEqual([]);
 });
 
 test('headers without end are refused with 431', async () => {
   const { url } = await listener();
-  const answer = await raw(
+  const response = await raw(
     url,
     `POST /${secret} HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`,
   );
-  expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+  expect(response).toMatch(/^HTTP\/1\.1 431 /);
 });
 
 test('while as many are read as may be, another one is told to come again', async () => {
@@ -159,8 +159,8 @@ test('while as many are read as may be, another one is told to come again', asyn
   );
   await expect
     .poll(async () => {
-      const answer = await post(url);
-      return [answer.status, answer.headers.get('retry-after')];
+      const response = await post(url);
+      return [response.status, response.headers.get('retry-after')];
     })
     .toEqual([503, '1']);
   go('}');
@@ -173,10 +173,10 @@ test('what cannot be kept is not acknowledged', async () => {
   const { url } = await listener(() => {
     throw new Error('the disk is full');
   });
-  const answer = await post(url);
-  expect(answer.status).toBe(503);
-  expect(answer.headers.get('retry-after')).toBe('1');
-  expect(await answer.text()).not.toContain('disk');
+  const response = await post(url);
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toBe('1');
+  expect(await response.text()).not.toContain('disk');
 });
 
 test('no header that may carry a credential is kept', async () => {

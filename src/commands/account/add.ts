@@ -3,6 +3,7 @@ import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
+import { auditedAccount } from './audited-account.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
 import { checkTotp, readSecrets, secretOptions } from './secrets.ts';
@@ -32,11 +33,15 @@ export const add = defineCommand({
     const login = email ?? (await askEmail(context));
     const fields = await accountFields(context, { ...given, email: login });
     const secrets = await readSecrets(context, { passwordFile, totpFile });
-    const asked = secrets.password === undefined ? await askSecrets(context, totpFile === undefined) : {};
+    const prompted = secrets.password === undefined ? await askSecrets(context, totpFile === undefined) : {};
     const client = await context.client();
-    const { body: account } = await client.call('account.create', {
-      body: { ...fields, email: login, ...secrets, ...asked },
-    });
+    const body = { ...fields, email: login, ...secrets, ...prompted };
+    const account = await auditedAccount(
+      context,
+      'added',
+      null,
+      async () => (await client.call('account.create', { body })).body,
+    );
     return {
       kind: 'record',
       record: account,
@@ -57,7 +62,7 @@ export const add = defineCommand({
 const askEmail = async (context: Context): Promise<string> =>
   (await context.prompt()).askText(context, 'Email at the retailer', { check: emailProblem });
 
-/** @throws UsageError naming all that is missing, why nobody was asked, and the command to run again. */
+/** @throws UsageError naming all that is missing, why there is no prompt, and the command to run again. */
 function checkGiven({ argv, interactive }: Context, email?: string, passwordFile?: string): void {
   const missing = [
     ...(email === undefined ? ['--email'] : []),
@@ -66,7 +71,7 @@ function checkGiven({ argv, interactive }: Context, email?: string, passwordFile
   if (missing.length === 0 || interactive.yes) return;
   const samples = missing.map((flag) => `${flag} ${flag === '--email' ? 'EMAIL' : 'FILE'}`);
   throw new UsageError(
-    `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} missing; nobody was asked, as ${interactive.why}`,
+    `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} missing; cannot prompt, as ${interactive.why}`,
     {
       hint: 'The password comes from a file, or from stdin with -; there is no flag for the password itself.',
       next: [

@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkName, eachId, readIds } from '../../cli/ids.ts';
+import { auditedAccount } from './audited-account.ts';
 
 export const remove = defineCommand({
   name: 'remove',
@@ -31,7 +32,9 @@ export const remove = defineCommand({
       id: 'short_id',
       empty: 'no account to remove',
       ...eachId(context, ids, async (id) => {
-        await client.call('account.delete', { path: { short_id: id } });
+        await auditedAccount(context, 'removed', id, () =>
+          client.call('account.delete', { path: { short_id: id } }),
+        );
         return { short_id: id };
       }),
     };

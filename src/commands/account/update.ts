@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkName, readIds } from '../../cli/ids.ts';
 import { UsageError } from '../../errors.ts';
+import { auditedAccount } from './audited-account.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
 import { readSecrets, secretOptions } from './secrets.ts';
@@ -54,23 +55,25 @@ export const update = defineCommand({
       throw new UsageError('--retailer and --any-retailer exclude each other');
     const fields = await accountFields(context, given);
     const secrets = await readSecrets(context, { passwordFile, totpFile });
-    const asked = newPassword ? { password: await askPassword() } : {};
+    const prompted = newPassword ? { password: await askPassword() } : {};
     const body = {
       ...fields,
       ...secrets,
-      ...asked,
+      ...prompted,
       ...(anyRetailer && { retailer: '' }),
-      ...cleared(clear, { ...fields, ...secrets, ...asked }),
+      ...cleared(clear, { ...fields, ...secrets, ...prompted }),
     };
     if (Object.keys(body).length === 0)
       throw new UsageError('nothing to change was given; see `errand account update --help`');
     const client = await context.client();
-    const { body: changed } = await client.call('account.update', { path: { short_id: id }, body });
+    const { body: changed } = await auditedAccount(context, 'changed', id, () =>
+      client.call('account.update', { path: { short_id: id }, body }),
+    );
     return { kind: 'record', record: changed, columns: accountDetailColumns, id: 'short_id' };
 
     async function askPassword(): Promise<string> {
       if (!context.interactive.yes)
-        throw new UsageError(`--new-password asks, and nobody can be asked, as ${context.interactive.why}`, {
+        throw new UsageError(`--new-password needs a prompt; cannot prompt, as ${context.interactive.why}`, {
           hint: 'Use --password-file with a file, or - for stdin.',
         });
       const password = await (await context.prompt()).askSecret(context, 'New password');

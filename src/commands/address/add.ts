@@ -38,8 +38,10 @@ export const add = defineCommand({
       ...(file === undefined ? {} : (await readDocument(context, '--file', file)).value),
       ...addressFields(flags),
     };
-    const isAsked = context.interactive.yes && file === undefined;
-    const whole = isAsked ? await (await import('../../addresses/ask.ts')).askAddress(context, given) : given;
+    const isPrompted = context.interactive.yes && file === undefined;
+    const whole = isPrompted
+      ? await (await import('../../addresses/ask.ts')).askAddress(context, given)
+      : given;
     const { checkedAddress } = await import('./checked.ts');
     const address = checkedAddress(whole);
     await store.addAddress(name, address, { asDefault, replace: isReplaced });

@@ -17,7 +17,7 @@ export const payOptions = {
     placeholder: 'cmd',
     description: 'a shell command that pays: challenge as JSON on stdin, credential on stdout',
   },
-  yes: { kind: 'flag', group, description: 'pay without being asked' },
+  yes: { kind: 'flag', group, description: 'pay without confirmation' },
 } as const satisfies Options;
 
 /** What exit code 6 means for every paid call. */

@@ -32,7 +32,7 @@ const emptyFields = (): Fields => Object.create(null);
 /** `a[b][]` to `a`, `b` and the empty name. */
 function keyParts(key: string): string[] {
   const [, name, brackets = ''] = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(key) ?? [];
-  if (name === undefined) throw new UsageError(`the field "${key}" is no name with [brackets] behind it`);
+  if (name === undefined) throw new UsageError(`the field "${key}" is not a name followed by [brackets]`);
   const parts = [name, ...Array.from(brackets.matchAll(/\[([^[\]]*)\]/g), ([, part = '']) => part)];
   if (parts.length > deepest) throw new UsageError(`the field "${name}" goes deeper than ${deepest} levels`);
   return parts;

@@ -1,9 +1,12 @@
 import type { Context } from '../../context.ts';
-import type { RawAnswer } from '../../http/client.ts';
+import type { AnyResponse } from '../../http/client.ts';
 import { redactor } from '../../redact/redactor.ts';
 
-/** Status and headers of an answer on stderr, since stdout carries data only; secrets are replaced. */
-export function tellHead(context: Context, { status, headers }: Pick<RawAnswer, 'status' | 'headers'>): void {
+/** Status and headers of a response on stderr, since stdout carries data only; secrets are replaced. */
+export function tellHead(
+  context: Context,
+  { status, headers }: Pick<AnyResponse, 'status' | 'headers'>,
+): void {
   context.note(`HTTP ${status}`);
   for (const [name, value] of Object.entries(redactor.headers(headers))) context.note(`${name}: ${value}`);
 }

@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.ts';
 
 /**
  * `Name: value` lines as headers, names in lower case; one given twice is sent as a list. The client checks names and
- * values. @throws UsageError for what is no header, and for a credential given by hand.
+ * values. @throws UsageError for what is not a header, and for a credential given by hand.
  */
 export function readHeaders(lines: readonly string[]): Readonly<Record<string, string>> {
   const headers = new Map<string, string>();

@@ -1,19 +1,16 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
-import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
 import type { RawRequest } from '../../http/raw.ts';
 import { readTarget, type Target } from '../../http/request-target.ts';
-import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { showAnswer, showJson } from './answer.ts';
 import { tellHead } from './head.ts';
 import { readHeaders } from './headers.ts';
 import { everyRow } from './paginate.ts';
 import { readPayload, sendsSomething } from './payload.ts';
+import { showJson, showResponse } from './response.ts';
 
 export const command = defineRootCommand({
   description:
-    'With the key, retries, errors and exit codes of the other commands. The answer is shown as JSON; -o table, csv, tsv and id show the records of a list. An answer that is not JSON is passed as it is. Fields make a JSON body, or the query of a GET: -f as text, -F typed (true, false, null, whole numbers, @file, @- for stdin); key[sub]=value makes objects, key[]=value lists. Paths of the legacy service go to its own address.',
+    'With the key, retries, errors and exit codes of the other commands. The response is shown as JSON; -o table, csv, tsv and id show the records of a list. A response that is not JSON is passed as it is. Fields make a JSON body, or the query of a GET: -f as text, -F typed (true, false, null, whole numbers, @file, @- for stdin); key[sub]=value makes objects, key[]=value lists. What makes an order, a batch or a return goes through the journal, as it does with the command of its own: it gets a key where it has none, the same again within a few minutes is refused and names what exists, and one in doubt is settled. Paths of the legacy service go to its own address.',
   arguments: [
     { name: 'method', description: 'left out, GET, or POST where something is sent', required: true },
     { name: 'path', description: 'under the base URL: /orders?limit=5' },
@@ -30,8 +27,12 @@ export const command = defineRootCommand({
     },
     header: { kind: 'texts', short: 'H', placeholder: "'Name: value'", description: 'a header' },
     paginate: { kind: 'flag', description: 'every page of a list, as one list' },
-    include: { kind: 'flag', short: 'i', description: 'status and headers of a good answer, on stderr' },
-    yes: { kind: 'flag', description: 'spend with a live key without being asked' },
+    include: { kind: 'flag', short: 'i', description: 'status and headers of a good response, on stderr' },
+    yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
+    new: {
+      kind: 'flag',
+      description: 'make another one on purpose, though the same was made a short while ago or is in doubt',
+    },
   },
   examples: [
     { command: 'errand api GET /orders -F limit=5', note: 'a GET; the field goes into the query' },
@@ -41,52 +42,48 @@ export const command = defineRootCommand({
   ],
   anyOperation: true,
   defaultFormat: 'json',
-  exitCodes: { 10: 'in doubt: sent, and no answer came' },
+  exitCodes: {
+    5: 'the same was made a short while ago, or the key belongs to another',
+    10: 'in doubt: sent, and no response came',
+  },
   related: ['schema', 'order create', 'help output'],
-  async run(context, { method, path, header = [], paginate, include, yes = false, ...given }) {
+  async run(
+    context,
+    { method, path, header = [], paginate, include, yes = false, new: isNew = false, ...given },
+  ) {
     const { baseUrl, legacyBaseUrl } = context.settings;
     const bases = { base: baseUrl.value, legacyBase: legacyBaseUrl.value };
     const target = readTarget([method, path], sendsSomething(given), bases);
     const headers = readHeaders(header);
     const { query, body } = await readPayload(context, target.method, given);
     const toTerminal = context.io.stdout.isTerminal;
-    if (target.operation === operations['order.create']) {
-      refuseBeside(target, { '-H': header.length > 0, '-i': include, '--paginate': paginate });
-      const { orderByHand } = await import('./order.ts');
-      const order = await orderByHand(context, { body, file: given.bodyFrom, yes });
-      return showJson(order, target.operation, context.output);
+    if (target.operation?.once) {
+      refuseBeside(target, {
+        '-H': header.length > 0,
+        '-i': include,
+        '--paginate': paginate,
+        'a query': target.path.includes('?'),
+        'a field beside --input': Object.keys(query).length > 0,
+      });
+      const { sendByHand } = await import('./by-hand.ts');
+      const record = await sendByHand(context, { target, body, file: given.bodyFrom, yes, isNew });
+      return showJson(record, target.operation, context.output);
     }
-    await confirm(context, target, yes);
+    if (isNew) throw new UsageError('--new applies to requests that make an order, a batch or a return');
     const request: RawRequest = { ...target, query, headers, body };
     const client = await context.client();
     if (paginate) return everyRow(context, client, target, request);
-    const answer = await client.raw(request);
-    if (include) tellHead(context, answer);
-    return showAnswer(answer, target.operation, context.output, toTerminal);
+    const response = await client.raw(request);
+    if (include) tellHead(context, response);
+    return showResponse(response, target.operation, context.output, toTerminal);
   },
 });
 
-/** What goes through the journal is sent by it: nothing else of the request is left to choose. */
-function refuseBeside({ path }: Target, flags: Readonly<Record<string, boolean | undefined>>): void {
-  const [flag] =
-    Object.entries(flags).find(([, isGiven]) => isGiven) ?? (path.includes('?') ? ['a query'] : []);
-  if (flag !== undefined)
-    throw new UsageError(
-      `${flag} does not apply to an order, which goes through the journal as by \`errand order create\``,
-    );
-}
-
-/** Anything else that moves money is asked about without details: only its path is known. */
-async function confirm(
-  context: Context,
-  { method, path, surface, operation }: Target,
-  yes: boolean,
-): Promise<void> {
-  if (operation?.movesMoney !== true || operation.auth === 'payment') return;
-  await confirmSpending(context, {
-    yes,
-    surface,
-    question: `Send ${method} ${path} with real money?`,
-    lines: async () => [`  ${operation.summary}`],
-  });
+/** What goes through the journal is a body and a path: nothing else of the request is left to choose. */
+function refuseBeside({ method, path }: Target, flags: Readonly<Record<string, boolean | undefined>>): void {
+  const [flag] = Object.entries(flags).find(([, isGiven]) => isGiven) ?? [];
+  if (flag === undefined) return;
+  throw new UsageError(
+    `${flag} does not apply to ${method} ${path.split('?')[0]}: what moves money goes through the journal, with a body alone`,
+  );
 }

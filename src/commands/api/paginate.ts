@@ -8,12 +8,12 @@ import type { RawRequest } from '../../http/raw.ts';
 import type { Target } from '../../http/request-target.ts';
 import type { Result } from '../../output/result.ts';
 import { Deadline } from '../../wait/deadline.ts';
-import { columnsOf } from './answer.ts';
+import { columnsOf } from './response.ts';
 
 /**
  * Every page of a list as one list of records, which holds no more than two pages at once. A path that the table knows
  * is paged as it says there; of any other `next_page` is followed.
- * @throws UsageError for a write; ErrandError where the answer is no list.
+ * @throws UsageError for a write; ErrandError where the response is not a list.
  */
 export async function everyRow(
   context: Context,
@@ -29,8 +29,8 @@ export async function everyRow(
   const ask = async (paged: Parameters<Parameters<typeof pagesFrom>[0]['ask']>[0], signal: AbortSignal) => {
     const numbers = Object.entries(paged).map(([name, value]) => [name, wireTexts(value ?? null)]);
     const query = { ...given, ...Object.fromEntries(numbers) };
-    const answer = await client.raw({ ...request, path: bare, query }, { signal });
-    const body = 'json' in answer ? answer.json : undefined;
+    const response = await client.raw({ ...request, path: bare, query }, { signal });
+    const body = 'json' in response ? response.json : undefined;
     if (rowsIn(body, paging.rows) === undefined) throw noList(title);
     return body;
   };
@@ -77,7 +77,7 @@ function numberIn(
 const noList = (title: string): ErrandError =>
   new ErrandError(
     'usage',
-    `--paginate reads lists, and the answer to ${title} is none; leave --paginate out`,
+    `--paginate reads lists, and the response to ${title} is not one; leave --paginate out`,
     {
       retryable: false,
     },

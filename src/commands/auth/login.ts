@@ -32,7 +32,7 @@ export const login = defineCommand({
     const { body: device } = await client.call('device.code', { body: { ...(name && { name }) } });
     await tell(context, device, browser);
     const granted = await untilApproved(context, client, device);
-    const key = checkKey(granted.api_key, 'the key of the answer');
+    const key = checkKey(granted.api_key, 'the key in the response');
     await store.setProfile(profile, (before) => {
       if (!before) throw new UsageError(`there is no profile "${profile}"`);
       return { ...before, api_key: key };

@@ -14,7 +14,7 @@ const columns: readonly Column[] = [
   { name: 'key from', path: 'api_key.name' },
   { name: 'mode', path: 'mode', kind: 'status' },
   { name: 'works', path: 'works', kind: 'flag' },
-  { name: 'answer', path: 'answer' },
+  { name: 'response', path: 'response' },
   { name: 'legacy token', path: 'legacy_token.value' },
 ];
 
@@ -46,7 +46,7 @@ export const status = defineCommand({
         legacy_token: masked(legacyToken),
         mode: apiKey ? (keyMode(apiKey.value) ?? 'unknown') : null,
         works: checked?.works ?? null,
-        answer: checked?.answer ?? (apiKey ? null : noKey(profile.value)),
+        response: checked?.response ?? (apiKey ? null : noKey(profile.value)),
       },
       columns,
       id: 'profile.value',
@@ -55,13 +55,13 @@ export const status = defineCommand({
         (checked && !checked.works) || (!apiKey && profile.value !== 'local') ? exitCodes.authentication : 0,
     };
 
-    async function tryKey(): Promise<{ works: boolean; answer: string }> {
+    async function tryKey(): Promise<{ works: boolean; response: string }> {
       try {
         await (await context.client()).call('wallet.get', {});
-        return { works: true, answer: 'the service takes it' };
+        return { works: true, response: 'the service takes it' };
       } catch (error) {
         if (!(error instanceof ErrandError) || error.category !== 'authentication') throw error;
-        return { works: false, answer: error.message };
+        return { works: false, response: error.message };
       }
     }
   },

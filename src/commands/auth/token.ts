@@ -40,7 +40,7 @@ export const token = defineCommand({
     async function readKey(): Promise<string> {
       if (!context.io.stdin.isTerminal) return (await context.readInput(largestKeyBytes)).toString('utf8');
       if (!context.interactive.yes)
-        throw new UsageError(`the key is missing; nobody was asked, as ${context.interactive.why}`);
+        throw new UsageError(`the key is missing; cannot prompt, as ${context.interactive.why}`);
       return (await context.prompt()).askSecret(context, legacy ? 'Client token' : 'API key');
     }
   },

@@ -17,7 +17,7 @@ const usualLifeSeconds = 900;
 const longestLifeSeconds = 24 * 3600;
 
 /**
- * Polls at the interval it is told, until the code's own end or --timeout.
+ * Polls at the interval that the service sets, until the code's own end or --timeout.
  * @throws ErrandError authentication where it is denied or expires; deadline.
  */
 export async function untilApproved(
@@ -58,8 +58,8 @@ function secondsIn(from: unknown, name: string, longest: number, usual: number):
 /** Seconds until the next poll: what the service tells, and more than before where that was too fast (RFC 8628, 3.5). */
 function nextInterval(seconds: number, { facts: { code, details, retryAfterMs = 0 } }: ErrandError): number {
   const unnamed = Math.max(seconds, retryAfterMs / 1000);
-  const asked = secondsIn(details, 'interval', longestIntervalSeconds, unnamed);
-  return code === 'slow_down' && asked <= seconds ? seconds + usualIntervalSeconds : asked;
+  const requested = secondsIn(details, 'interval', longestIntervalSeconds, unnamed);
+  return code === 'slow_down' && requested <= seconds ? seconds + usualIntervalSeconds : requested;
 }
 
 const late = (): ErrandError => new ErrandError('deadline', '--timeout passed; nobody had approved the code');

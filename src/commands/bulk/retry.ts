@@ -1,19 +1,21 @@
-import { type Batch, type BatchRow, rowsOf } from '../../bulk/batch.ts';
+import { type BatchRow, rowsOf } from '../../bulk/batch.ts';
 import { uploadedColumns } from '../../bulk/batch-columns.ts';
 import { isFailed } from '../../bulk/row-state.ts';
-import { stableKey, type UploadRow } from '../../bulk/rows.ts';
+import { stableKey } from '../../bulk/rows.ts';
 import { csvOf, writeCsv } from '../../bulk/rows-file.ts';
 import { rowsText } from '../../bulk/spend.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
-import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/uploaded-rows.ts';
+import { ceilingsOf, journaledRows, rowAgain, rowsOfFile } from '../../bulk/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { placeBatch } from '../../orders/place-batch.ts';
+import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
 import { formatMoney } from '../../output/money.ts';
 import { shellLine } from '../../shell-word.ts';
+import { policyExit, policyOptions } from '../../spending/options.ts';
+import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { canonicalJson } from '../../state/canonical.ts';
 import type { TableLayout } from '../../state/uploads.ts';
 import { whereFlags } from '../../where-flags.ts';
@@ -46,7 +48,8 @@ export const retry = defineCommand({
     },
     ...tableOptions,
     notifyOnComplete,
-    yes: { kind: 'flag', description: 'spend with a live key without being asked' },
+    yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
+    ...policyOptions,
     watch: { kind: 'flag', description: 'follow the new batch to its end' },
   },
   examples: [
@@ -57,7 +60,7 @@ export const retry = defineCommand({
     { command: 'errand bulk retry $FAILED -o id', note: 'as they are, in a new batch' },
   ],
   operations: ['bulk.create', 'bulk.get'],
-  exitCodes: { 10: 'in doubt: the new batch was sent and no answer came' },
+  exitCodes: { 10: 'in doubt: the new batch was sent and no response came', 11: policyExit },
   related: ['bulk get', 'bulk results', 'bulk upload'],
   async run(
     context,
@@ -70,6 +73,7 @@ export const retry = defineCommand({
       notifyOnComplete: notifies = false,
       yes = false,
       watch = false,
+      overridePolicy,
       ...given
     },
   ) {
@@ -86,7 +90,7 @@ export const retry = defineCommand({
       file === undefined
         ? await journaledRows(context, batch)
         : await rowsOfFile(context, file, { ...given, run, batch });
-    const rows = failed.map((row) => again(batch, row, uploaded[row.index]));
+    const rows = failed.map((row) => rowAgain(batch, row, uploaded[row.index]));
     const raw = context.output.rawCsv === true;
     const headings = layout?.headings ?? [];
     if (to === '-') {
@@ -97,23 +101,27 @@ export const retry = defineCommand({
       await writeCsv(to, await csvOf(rows, { headings, raw, visible: false }), force);
       return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
     }
+    const key = stableKey(rows.map(canonicalJson));
+    const again = { key, filename: `retry of ${batchId}`, rows, notifies };
+    const meant = [{ intent: await batchIntent(context, again) }];
     await confirmSpending(context, {
       yes,
       question: `Place ${rowsText(rows.length)} again with real money?`,
       lines: async () => [
         `  ${rowsText(rows.length)} of batch ${batchId}`,
         `  at most ${formatMoney(ceilingsOf(rows))}, without fees`,
+        ...(await policyLines(context, meant)),
       ],
     });
-    const key = stableKey(rows.map(canonicalJson));
+    if (context.previewsRequests) await notePolicy(context, meant);
     if (layout && !context.previewsRequests) await keepLayout(context, key, layout, failed);
-    const placed = await placeBatch(context, { key, filename: `retry of ${batchId}`, rows, notifies });
-    if (watch) return followResult(context, [placed.id]);
+    const { id: newId, existed } = await placeBatch(context, again, { overridePolicy });
+    if (watch) return followResult(context, [newId]);
     return {
       kind: 'list',
-      rows: [{ ...placed, rows: rows.length }],
+      rows: [{ id: newId, existed, rows: rows.length }],
       columns: uploadedColumns,
-      hints: () => [`follow: ${shellLine`errand bulk watch ${placed.id}`}${whereFlags(context)}`],
+      hints: () => [`follow: ${shellLine`errand bulk watch ${newId}`}${whereFlags(context)}`],
     };
   },
 });
@@ -127,20 +135,4 @@ async function keepLayout(
 ): Promise<void> {
   const kept = failed.map(({ index }) => numbers[index] ?? index + 1);
   await (await context.uploads()).keep(key, { headings, numbers: kept });
-}
-
-/**
- * The row to send again. Where no order came of it its key is still good, and keeps a later upload of the whole file
- * from placing it twice; where an order failed, a key that follows from batch and row makes a new one, once.
- */
-function again({ id }: Batch, { index, orderId }: BatchRow, row: UploadRow | undefined): UploadRow {
-  if (!row)
-    throw new ErrandError(
-      'unavailable',
-      `row ${index} of batch ${id} is not among the rows that were uploaded`,
-      {
-        outcome: 'not_sent',
-      },
-    );
-  return orderId === undefined ? row : { ...row, idempotency_key: stableKey(['retry', id, index]) };
 }

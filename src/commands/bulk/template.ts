@@ -1,4 +1,19 @@
 import { defineCommand } from '../../cli/define.ts';
+import { plainBulkFields } from '../../contract/bulk-columns.ts';
+
+const optional = ['address_line2', 'state', ...plainBulkFields.map(([name]) => name), 'idempotency_key'];
+
+/** A comment of at most 100 characters a line, its words one below the other. */
+function described(title: string, words: readonly string[]): string[] {
+  const lines = [`# ${title.padEnd(16)}`];
+  for (const [index, word] of words.entries()) {
+    const text = index === words.length - 1 ? word : `${word},`;
+    const line = `${lines.at(-1)} ${text}`;
+    if (line.length > 100) lines.push(`#${' '.repeat(17)} ${text}`);
+    else lines[lines.length - 1] = line;
+  }
+  return lines;
+}
 
 const lines = [
   '# One row is one order. Lines that begin with # before the headings are left out.',
@@ -8,8 +23,7 @@ const lines = [
   '#                  (or max_price, in dollars with a sign or decimals in every row: $50.00 or 50.00)',
   '# name             first and last name; or two columns, first_name and last_name',
   '# country          two letters (default US)',
-  '# also known       address_line2, state, po_number, is_gift, gift_message, retailer_credentials_id,',
-  '#                  idempotency_key, metadata.KEY; every other column comes back in the results',
+  ...described('also known', [...optional, 'metadata.KEY; every other column comes back in the results']),
 ];
 
 const headings = [

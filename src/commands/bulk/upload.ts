@@ -1,22 +1,19 @@
 import { uploadedColumns } from '../../bulk/batch-columns.ts';
 import { usualBatchRows } from '../../bulk/batches.ts';
-import { FileCheck } from '../../bulk/file-check.ts';
-import type { RowsOptions } from '../../bulk/rows.ts';
-import { openCopy, type Source } from '../../bulk/source.ts';
-import { countLine, isShort, leftOutText, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
+import { checkedFile } from '../../bulk/checked-file.ts';
+import { openCopy } from '../../bulk/source.ts';
+import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
 import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
-import { existedBefore, type Uploaded, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
+import { existedBefore, meantByUpload, type Uploaded, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
-import { ErrandError } from '../../errors.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import type { Result } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
+import { policyExit, policyOptions } from '../../spending/options.ts';
+import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { followResult } from './watch.ts';
-
-/** Errors shown when a file is refused; `bulk validate` lists all. */
-const shownIssues = 10;
 
 export const upload = defineCommand({
   name: 'upload',
@@ -39,7 +36,8 @@ export const upload = defineCommand({
     },
     skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
     notifyOnComplete,
-    yes: { kind: 'flag', description: 'spend with a live key without being asked' },
+    yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
+    ...policyOptions,
     watch: { kind: 'flag', description: 'follow the batches to their end' },
   },
   examples: [
@@ -54,7 +52,8 @@ export const upload = defineCommand({
   exitCodes: {
     6: 'the wallet cannot cover it; nothing was sent',
     7: 'a row is invalid and nothing was sent; with --watch: a row failed',
-    10: 'in doubt: a batch was sent and no answer came; the same command again finds out',
+    10: 'in doubt: a batch was sent and no response came; the same command again finds out',
+    11: policyExit,
   },
   related: ['bulk validate', 'bulk watch', 'bulk retry', 'order journal'],
   async run(
@@ -66,17 +65,18 @@ export const upload = defineCommand({
       skipInvalid = false,
       notifyOnComplete: notifies = false,
       yes = false,
+      overridePolicy,
       ...more
     },
   ) {
     const source = await openCopy(context, file);
     try {
       const options = { name: source.name, ...(await readTableOptions(context, more)) };
-      const check = await checked(context, source, options, {
+      const check = await checkedFile(context, source, options, {
         skipInvalid,
         validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
       });
-      const upload = { name: source.name, batchSize, run, notifies };
+      const upload = { name: source.name, batchSize, run, notifies, overridePolicy };
       if (isShort(check.spend) && !(await wasBegun(context, check, upload)))
         throw shortOf(context, check.spend);
       const rows = check.tally.orders;
@@ -85,8 +85,12 @@ export const upload = defineCommand({
       await confirmSpending(context, {
         yes,
         question: `Place ${rows === 1 ? 'this order' : `these ${rows.toLocaleString('en-US')} orders`} with real money?`,
-        lines: async () => lines,
+        lines: async () => [
+          ...lines,
+          ...(await policyLines(context, await meantByUpload(context, check, upload))),
+        ],
       });
+      if (context.previewsRequests) await notePolicy(context, await meantByUpload(context, check, upload));
       if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
       const uploaded = await uploadFile(context, check, upload);
       const facts = [...(check.tally.invalid === 0 ? [] : [counts]), ...existedBefore(uploaded)];
@@ -114,35 +118,4 @@ function shown(context: Context, uploaded: readonly Uploaded[], facts: readonly 
     columns: uploadedColumns,
     hints: () => [...facts, followLine(context, uploaded)],
   };
-}
-
-/** Checks the whole file, here and at the service. @throws ErrandError where it cannot be uploaded as it is. */
-async function checked(
-  context: Context,
-  source: Source,
-  options: RowsOptions,
-  { skipInvalid, validate }: { skipInvalid: boolean; validate: string },
-): Promise<FileCheck> {
-  const check = new FileCheck(context, source, options, { local: context.previewsRequests });
-  let told = 0;
-  for await (const { row, column, value, message } of check.issues()) {
-    told += 1;
-    if (told > shownIssues) continue;
-    const cell = column === '' ? '' : `${column}${value === '' ? '' : ` "${value}"`} `;
-    context.note(`row ${row}: ${cell}${message}`);
-  }
-  const { tally } = check;
-  const valid = tally.rows - tally.invalid;
-  if (valid === 0 || (tally.invalid > 0 && !skipInvalid)) {
-    throw new ErrandError('ended_badly', `${countLine(valid, tally.rows)}; nothing was sent`, {
-      outcome: 'not_sent',
-      details: { rows: tally.rows, invalid: tally.invalid, errors: tally.issues },
-      hint:
-        valid === 0
-          ? 'Correct them; there is no valid row to upload.'
-          : 'Correct them, or upload the valid ones alone with --skip-invalid.',
-      next: [{ command: validate, when: 'to list every error' }],
-    });
-  }
-  return check;
 }

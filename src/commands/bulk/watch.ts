@@ -42,7 +42,7 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
   let summary: FollowSummary = { ...tallyOf([]), open: 0, elapsed_ms: 0 };
   try {
     for await (const event of followBatches(context, ids, latest)) {
-      if (event.type === 'gap') context.note(`the service does not answer, still trying: ${event.message}`);
+      if (event.type === 'gap') context.note(`the service does not respond, still trying: ${event.message}`);
       if (event.type === 'summary') summary = event;
       if (event.type === 'row') progress.tell(latest, event.batch_id);
     }

@@ -16,11 +16,11 @@ export type Probe =
   | {
       readonly reached: true;
       readonly tookMs: number;
-      /** When its answer came, ms since the epoch. */
+      /** When its response came, ms since the epoch. */
       readonly at: number;
       /** The header `date`, where the service sent one. */
       readonly date: string | undefined;
-      /** `info.version`, where the answer was the description. */
+      /** `info.version`, where the response was the description. */
       readonly version: string | undefined;
     }
   | { readonly reached: false; readonly message: string; readonly remedy: string | undefined };

@@ -4,7 +4,7 @@ import { embeddedUrl } from '../../settings/stored.ts';
 import { stopwatch } from '../../wait/deadline.ts';
 import type { Probe } from './check.ts';
 
-/** Asks the service for its description, once. Any answer of the service, a refusal too, shows that it is reached. */
+/** Asks the service for its description, once. Any response of the service, a refusal too, shows that it is reached. */
 export async function probe(context: Context): Promise<Probe> {
   const tookMs = stopwatch(context.clock);
   const reached = (date: string | undefined, version: string | undefined): Probe => {

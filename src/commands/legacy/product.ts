@@ -3,7 +3,7 @@ import { optionFor } from '../../cli/from-contract.ts';
 import { operations } from '../../contract/operations/index.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import type { Column } from '../../output/result.ts';
-import { noAnswer, noProduct, noSuchProduct } from '../../products/failure.ts';
+import { noProduct, noResponse, noSuchProduct } from '../../products/failure.ts';
 import { freshnessFields, freshnessOptions } from '../../products/freshness.ts';
 
 const { query } = operations['legacy.product'];
@@ -38,7 +38,7 @@ export const product = defineCommand({
     },
   ],
   operations: ['legacy.product'],
-  exitCodes: { 4: noSuchProduct, 7: noAnswer },
+  exitCodes: { 4: noSuchProduct, 7: noResponse },
   related: ['product get'],
   async run(context, { id, async: soon = false, ...wanted }) {
     const { newerThan } = wanted;

@@ -15,14 +15,22 @@ export const retry = defineCommand({
       variadic: true,
     },
   ],
-  options: { yes: { kind: 'flag', description: 'spend with a live key without being asked' } },
+  options: {
+    new: {
+      kind: 'flag',
+      description: 'retry once more on purpose, though the same was retried a short while ago or is in doubt',
+    },
+    yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
+  },
   examples: [{ command: 'errand legacy retry $FAILEDORDER', note: 'prints the id of the new order request' }],
   operations: ['legacy.retry'],
   exitCodes: {
-    10: 'in doubt: sent, and no answer came; look at the newest orders, then `order journal forget`',
+    5: 'the same order was retried a short while ago',
+    10: 'in doubt: sent, and no response came; look at the newest orders, then `order journal forget`',
+    11: 'there is a policy, and what a retry buys cannot be checked; nothing was sent',
   },
   related: ['order get', 'order watch'],
-  async run(context, { ids, yes = false }) {
+  async run(context, { ids, yes = false, new: isNew = false }) {
     const wanted = await readIds(context, 'order id', ids);
     await confirmSpending(context, {
       yes,
@@ -38,7 +46,7 @@ export const retry = defineCommand({
       ],
       id: 'request_id',
       empty: 'no order to retry',
-      ...eachId(context, wanted, (id) => retryOrder(context, id)),
+      ...eachId(context, wanted, async (id) => (await retryOrder(context, id, { isNew })).order),
     };
   },
 });

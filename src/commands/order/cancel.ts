@@ -3,8 +3,9 @@ import { eachId, readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import { audited } from '../../orders/audited.ts';
 
-/** Cancels one order. That it is cancelled already, or that the answer was lost on the way, changes nothing. */
+/** Cancels one order. That it is cancelled already, or that the response was lost on the way, changes nothing. */
 async function cancelOrder(context: Context, client: Client, id: string): Promise<void> {
   try {
     await client.call('order.cancel', { path: { order_id: id } });
@@ -18,7 +19,7 @@ async function cancelOrder(context: Context, client: Client, id: string): Promis
     });
     if (order.status !== 'cancelled') throw error;
     context.note(
-      `${id} is cancelled${error.facts.outcome === 'unknown' ? '; the answer had been lost' : ' already'}`,
+      `${id} is cancelled${error.facts.outcome === 'unknown' ? '; the response had been lost' : ' already'}`,
     );
   }
 }
@@ -53,7 +54,13 @@ export const cancel = defineCommand({
       ],
       empty: 'no order to cancel',
       ...eachId(context, wanted, async (id) => {
-        await cancelOrder(context, client, id);
+        const { profile, baseUrl } = context.settings;
+        const subject = { profile: profile.value, service: baseUrl.value, orderId: id };
+        await audited(
+          context,
+          (detail) => ({ kind: 'cancellation', ...subject, detail }),
+          () => cancelOrder(context, client, id),
+        );
         return { id, status: 'cancelled' };
       }),
     };

@@ -4,6 +4,7 @@ import { checkFollowing, createdResult, placedExits, watchOptions } from '../../
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import { placeOrder } from '../../orders/place.ts';
 import { spendingLines } from '../../orders/spending-lines.ts';
+import { policyExit, policyOptions } from '../../spending/options.ts';
 
 export const create = defineCommand({
   name: 'create',
@@ -13,7 +14,8 @@ export const create = defineCommand({
   options: {
     ...orderInputOptions,
     ...watchOptions,
-    yes: { kind: 'flag', description: 'spend with a live key without being asked' },
+    ...policyOptions,
+    yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     new: {
       kind: 'flag',
       description: 'another order on purpose, though the same was placed a short while ago or is in doubt',
@@ -37,21 +39,24 @@ export const create = defineCommand({
   exitCodes: {
     ...placedExits,
     6: 'the wallet cannot cover it',
-    10: 'in doubt: sent, and no answer came; `order journal resume` finds out',
+    10: 'in doubt: sent, and no response came; `order journal resume` finds out',
+    11: policyExit,
   },
   related: ['search', 'retailer check', 'order watch', 'order journal'],
   async run(context, input) {
     checkFollowing(input);
     await context.ready();
     const payload = await assembleOrder(context, input);
-    const { checkOrder } = await import('../../orders/input/check.ts');
+    const { checkOrder, inUsersWords } = await import('../../orders/input/check.ts');
     const body = await checkOrder(payload, input.file);
     await confirmSpending(context, {
       yes: input.yes === true,
       question: 'Place this order with real money?',
       lines: () => spendingLines(context, body),
     });
-    const { order, existed } = await placeOrder(context, body, { isNew: input.new === true });
+    const { order, existed } = await inUsersWords(input.file, () =>
+      placeOrder(context, body, { isNew: input.new === true, overridePolicy: input.overridePolicy }),
+    );
     if (existed) context.note('this order existed already; nothing was ordered twice');
     return createdResult(context, order, input);
   },

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { eachId, readIds } from '../../cli/ids.ts';
 import { orderColumns, orderDetailColumns } from '../../orders/columns.ts';
+import { observeOrder } from '../../orders/observed.ts';
 
 export const get = defineCommand({
   name: 'get',
@@ -27,7 +28,11 @@ export const get = defineCommand({
   async run(context, { ids }) {
     const wanted = await readIds(context, 'order id', ids);
     const client = await context.client();
-    const read = async (id: string) => (await client.call('order.get', { path: { order_id: id } })).body;
+    const read = async (id: string) => {
+      const { body: order } = await client.call('order.get', { path: { order_id: id } });
+      await observeOrder(context, order);
+      return order;
+    };
     const [only] = wanted;
     if (only !== undefined && wanted.length === 1) {
       return { kind: 'record', record: await read(only), columns: orderDetailColumns };

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { eachId } from '../../cli/ids.ts';
 import { detailColumns } from '../../products/columns.ts';
-import { noAnswer, noSuchProduct } from '../../products/failure.ts';
+import { noResponse, noSuchProduct } from '../../products/failure.ts';
 import { freshnessOptions } from '../../products/freshness.ts';
 import { readProduct, waitOption } from './read.ts';
 
@@ -19,7 +19,7 @@ export const get = defineCommand({
     },
   ],
   operations: ['product.get'],
-  exitCodes: { 4: noSuchProduct, 7: noAnswer, 8: 'with --wait: --timeout passed' },
+  exitCodes: { 4: noSuchProduct, 7: noResponse, 8: 'with --wait: --timeout passed' },
   related: ['product search', 'product offers'],
   async run(context, { ids, ...wanted }) {
     const [only] = ids;

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { offerColumns, offersOf } from '../../products/columns.ts';
-import { noAnswer, noSuchProduct } from '../../products/failure.ts';
+import { noResponse, noSuchProduct } from '../../products/failure.ts';
 import { freshnessOptions } from '../../products/freshness.ts';
 import { readProduct, waitOption } from './read.ts';
 
@@ -19,7 +19,7 @@ export const offers = defineCommand({
     },
   ],
   operations: ['product.offers'],
-  exitCodes: { 4: noSuchProduct, 7: noAnswer, 8: 'with --wait: --timeout passed' },
+  exitCodes: { 4: noSuchProduct, 7: noResponse, 8: 'with --wait: --timeout passed' },
   related: ['product get', 'order create'],
   async run(context, { id, ...wanted }) {
     const payload = await readProduct(context, 'product.offers', id, wanted);

@@ -20,7 +20,7 @@ const pollMs = 1000;
 
 /**
  * A product's details or offers; with `wait` once they are fetched.
- * @throws ErrandError deadline where --timeout passes first; ended_badly where the retailer has no answer.
+ * @throws ErrandError deadline where --timeout passes first; ended_badly where the retailer did not respond.
  */
 export async function readProduct(
   context: Context,

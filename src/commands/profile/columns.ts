@@ -7,5 +7,6 @@ export const profileColumns: readonly Column[] = [
   { name: 'key', path: 'api_key', weight: 7 },
   { name: 'legacy service', path: 'legacy_base_url', weight: 3 },
   { name: 'legacy token', path: 'legacy_token', weight: 2 },
+  { name: 'policy', path: 'policy', weight: 1 },
   { name: 'plain http', path: 'allow_plain_http', kind: 'flag', weight: 1 },
 ];

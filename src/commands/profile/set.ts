@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { checkBaseUrl } from '../../settings/base-url.ts';
@@ -20,6 +21,12 @@ export const set = defineCommand({
     },
     legacyBaseUrl: { kind: 'text', placeholder: 'url', description: 'base URL of the legacy v1 surface' },
     allowPlainHttp: { kind: 'yes-no', description: 'plain http to a host that is not this machine' },
+    policy: {
+      kind: 'text',
+      placeholder: 'file',
+      completes: 'files',
+      description: 'policy file of this profile; empty for the one in the configuration folder',
+    },
     use: { kind: 'flag', description: 'use it from now on' },
   },
   examples: [
@@ -31,7 +38,7 @@ export const set = defineCommand({
   ],
   related: ['auth token', 'profile use'],
   mendsConfig: true,
-  async run(context, { name, baseUrl, legacyBaseUrl, allowPlainHttp, use = false }) {
+  async run(context, { name, baseUrl, legacyBaseUrl, allowPlainHttp, policy, use = false }) {
     const store = await context.store();
     let dropped: string[] = [];
     await store.setProfile(name, (before) => {
@@ -45,7 +52,8 @@ export const set = defineCommand({
         legacyBaseUrl === undefined
           ? kept.legacy_base_url
           : checkBaseUrl(legacyBaseUrl, '--legacy-base-url', plain);
-      const { legacy_token: token, ...rest } = kept;
+      const { legacy_token: token, policy: _, ...rest } = kept;
+      const policyPath = policy === undefined ? before?.policy : policy === '' ? undefined : resolve(policy);
       const keepsToken = legacyAddress(before) === (legacy ?? checked);
       dropped = [
         ...(before?.api_key !== undefined && rest.api_key === undefined ? ['key'] : []),
@@ -59,6 +67,7 @@ export const set = defineCommand({
         ...(legacy !== undefined && { legacy_base_url: legacy }),
         ...(token !== undefined && keepsToken && { legacy_token: token }),
         ...(plain && { allow_plain_http: true }),
+        ...(policyPath !== undefined && { policy: policyPath }),
       };
     });
     if (dropped.length > 0)

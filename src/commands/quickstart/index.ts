@@ -137,7 +137,7 @@ async function follow(context: Context, order: OrderRecord) {
       context.note(`     ${String(record.status)}${typeof parcel === 'string' ? `, parcel ${parcel}` : ''}`);
     }
     if (event.type === 'gap')
-      context.note(`     the service does not answer, still trying: ${event.message}`);
+      context.note(`     the service does not respond, still trying: ${event.message}`);
     if (event.type === 'summary') exitCode = event.waiting > 0 ? 8 : event.failed > 0 ? 7 : 0;
   }
   return { record, exitCode };

@@ -19,7 +19,7 @@ const needed = [
 
 /**
  * Fills in what a return cannot do without: by asking where someone can answer; without --item everything of the
- * order that was bought. @throws UsageError naming the missing flags, why nobody was asked, and the command to run again.
+ * order that was bought. @throws UsageError naming the missing flags, why there is no prompt, and the command to run again.
  */
 export async function completeReturn(context: Context, payload: Fields): Promise<Fields> {
   const missing = needed.filter(({ field }) => payload[field] === undefined);
@@ -40,7 +40,7 @@ function refusal(
   const flags = missing.map(({ flag }) => flag);
   const command = ['errand', ...argv.map(shellWord), ...missing.map(({ sample }) => sample)].join(' ');
   return new UsageError(
-    `${flags.join(' and ')} ${flags.length > 1 ? 'are' : 'is'} missing; nobody was asked, as ${why}`,
+    `${flags.join(' and ')} ${flags.length > 1 ? 'are' : 'is'} missing; cannot prompt, as ${why}`,
     { next: [{ command, when: 'with the missing values filled in' }] },
   );
 }

@@ -19,7 +19,7 @@ export const create = defineCommand({
   name: 'create',
   summary: 'Ask to return items of a placed order',
   description:
-    'From flags, a JSON or YAML file, stdin, or prompts. The same command again is safe: what an interrupted one has requested is shown, and a return of the same items that is open already is not made again.',
+    'From flags, a JSON or YAML file, stdin, or prompts. The same command again is safe: it shows the return that an interrupted command, or one a short while ago, has requested. --new requests another.',
   options: {
     order: {
       kind: 'text',
@@ -44,6 +44,11 @@ export const create = defineCommand({
       completes: 'files',
       description: 'a whole payload as JSON or YAML; flags override it',
     },
+    new: {
+      kind: 'flag',
+      description:
+        'another return on purpose, though the same was requested a short while ago or is in doubt',
+    },
   },
   examples: [
     {
@@ -62,13 +67,13 @@ export const create = defineCommand({
   operations: ['return.create', 'order.get'],
   exitCodes: {
     5: 'not allowed as the order stands, or another return of these items is open',
-    10: 'in doubt: sent, and no answer came; the same command again is safe',
+    10: 'in doubt: sent, and no response came; the same command again is safe',
   },
   related: ['return get', 'return labels', 'order get'],
   async run(context, input) {
     await context.ready();
     const body = await assemble(context, input);
-    const { order: record, existed } = await requestReturn(context, body);
+    const { order: record, existed } = await requestReturn(context, body, { isNew: input.new === true });
     if (existed) context.note('a return of these items existed already; nothing was requested twice');
     return {
       kind: 'record',

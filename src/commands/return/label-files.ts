@@ -6,7 +6,7 @@ import { UsageError } from '../../errors.ts';
 import { pathInside, safeFileName } from './file-name.ts';
 
 export interface LabelFile {
-  /** As the caller asked for it. */
+  /** As the caller requested it. */
   readonly returnId: string;
   /** From 0, among the labels of its return. */
   readonly index: number;
@@ -15,7 +15,7 @@ export interface LabelFile {
   readonly path: string;
 }
 
-/** The links of a return's labels; what is no text leads nowhere. */
+/** The links of a return's labels; what is not text leads nowhere. */
 export const labelUrls = (record: { readonly label_urls?: unknown }): string[] =>
   listIn(record, 'label_urls').filter((url) => typeof url === 'string');
 

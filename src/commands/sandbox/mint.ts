@@ -51,12 +51,12 @@ export const mint = defineCommand({
 });
 
 /** The profile that may keep the key: one of the address it is minted at. @throws UsageError where --store asks for another. */
-async function profileFor(context: Context, isAsked: boolean): Promise<string | undefined> {
+async function profileFor(context: Context, isRequested: boolean): Promise<string | undefined> {
   const { profile, baseUrl } = context.settings;
   const stored = (await context.store()).profile(profile.value);
   const isOwn = baseUrl.from === 'profile' || baseUrl.from === 'default';
   if (isOwn || stored?.base_url === baseUrl.value) return profile.value;
-  if (!isAsked) return undefined;
+  if (!isRequested) return undefined;
   throw new UsageError(
     `--store: profile ${profile.value} is for ${stored?.base_url ?? 'no service yet'}, and the key would be for ${baseUrl.value}`,
     { next: [{ command: profileLine(baseUrl.value), when: 'to make a profile for that address' }] },

@@ -18,7 +18,7 @@ export const reachOptions = {
   allowHost: {
     kind: 'texts',
     placeholder: 'name[:port]',
-    description: 'answer to this name too (default: localhost, and the address itself); may be repeated',
+    description: 'serve this name too (default: localhost, and the address itself); may be repeated',
   },
 } as const;
 

@@ -6,7 +6,7 @@ import { checkEmbedded } from './embedded-only.ts';
 export const reset = defineCommand({
   name: 'reset',
   summary: 'Delete all data of the embedded sandbox, and the key for it',
-  options: { yes: { kind: 'flag', description: 'without being asked' } },
+  options: { yes: { kind: 'flag', description: 'without confirmation' } },
   examples: [{ command: 'errand sandbox reset --yes', note: 'begin anew' }],
   related: ['sandbox mint', 'quickstart'],
   async run(context, { yes = false }) {
@@ -15,7 +15,7 @@ export const reset = defineCommand({
     if (!yes) {
       if (!context.interactive.yes) {
         throw new UsageError(
-          `--yes is needed to delete the sandbox's data; nobody was asked, as ${context.interactive.why}`,
+          `--yes is needed to delete the sandbox's data; cannot prompt, as ${context.interactive.why}`,
           {
             next: [{ command: 'errand sandbox reset --yes', when: 'to delete it' }],
           },

@@ -26,7 +26,7 @@ export const serve = defineCommand({
       max: 1000,
       description: 'how many times faster than usual orders live',
     },
-    latency: { kind: 'duration', description: 'wait before each answer' },
+    latency: { kind: 'duration', description: 'wait before each response' },
     seed: {
       kind: 'integer',
       min: 0,

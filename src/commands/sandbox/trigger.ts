@@ -89,8 +89,8 @@ export const trigger = defineCommand({
         ...(amount !== undefined && { amount: walletCents('--amount', amount) }),
       };
       try {
-        const answer = await client.raw({ method: 'POST', path: triggerPath, body: JSON.stringify(body) });
-        return 'json' in answer ? Object(answer.json) : { id, event };
+        const response = await client.raw({ method: 'POST', path: triggerPath, body: JSON.stringify(body) });
+        return 'json' in response ? Object(response.json) : { id, event };
       } catch (error) {
         if (!(error instanceof ErrandError)) throw error;
         // The form of what was sent is right: what the sandbox refuses then is what the target stands at.

@@ -11,7 +11,7 @@ export const diff = defineCommand({
   name: 'diff',
   summary: "Compare the contract with the service's own description",
   description:
-    'Operations, parameters, fields of bodies and answers, enum values and bounds. A change is classed as a client of the contract sees it: removed; tightened (it may send less, or can count on less); changed; loosened; added. An operation of the legacy service is compared only where it is described.',
+    'Operations, parameters, fields of bodies and responses, enum values and bounds. A change is classed as a client of the contract sees it: removed; tightened (it may send less, or can count on less); changed; loosened; added. An operation of the legacy service is compared only where it is described.',
   options: {
     against: {
       kind: 'text',
@@ -41,14 +41,14 @@ export const diff = defineCommand({
     if (problem !== undefined) {
       throw new ErrandError('unexpected', `${name} cannot be compared: ${problem}`, { retryable: false });
     }
-    const told = summary(drifts, compared);
+    const text = summary(drifts, compared);
     return {
       kind: 'list',
       rows: drifts.map((drift) => ({ ...drift })),
       columns,
       id: 'operation',
-      empty: told,
-      hints: () => (drifts.length === 0 && output.format === 'table' ? [] : [told]),
+      empty: text,
+      hints: () => (drifts.length === 0 && output.format === 'table' ? [] : [text]),
       exitCode: () => (drifts.some(isBreaking) ? exitCodes.ended_badly : 0),
     };
   },
@@ -82,9 +82,9 @@ async function readDescription(
     base: baseUrl.value,
     legacyBase: legacyBaseUrl.value,
   });
-  const answer = await client.raw(target);
-  if ('json' in answer) return { document: answer.json, name };
-  throw new UsageError(`--against: what ${target.path} answers is not JSON`);
+  const response = await client.raw(target);
+  if ('json' in response) return { document: response.json, name };
+  throw new UsageError(`--against: the response from ${target.path} is not JSON`);
 }
 
 /** `2 removed, 1 added; 41 operations compared`. */

@@ -41,9 +41,9 @@ const parameterColumns: readonly Column[] = [
 export const operationDetailColumns: readonly Column[] = [
   ...operationColumns,
   { name: 'body', path: 'body.shape' },
-  { name: 'answer', path: 'answer.shape' },
-  { name: 'status', path: 'answer.status', kind: 'count' },
-  { name: 'records in', path: 'answer.rows' },
+  { name: 'response', path: 'response.shape' },
+  { name: 'status', path: 'response.status', kind: 'count' },
+  { name: 'records in', path: 'response.rows' },
   { name: 'parameters', path: 'parameters', columns: parameterColumns },
   { name: 'rules', path: 'rules', value: ({ rules }) => rules && JSON.stringify(rules) },
   {
@@ -60,7 +60,7 @@ export const operationDetailColumns: readonly Column[] = [
 /** One operation with everything the table says of it. */
 export function operationRecord(name: OperationName): JsonObject {
   const operation: Operation = operations[name];
-  const { method, path, surface, summary, auth, retry, body, answer, errors, rules } = operation;
+  const { method, path, surface, summary, auth, retry, body, response, errors, rules } = operation;
   return {
     name,
     method,
@@ -78,10 +78,13 @@ export function operationRecord(name: OperationName): JsonObject {
     ],
     ...(rules && { rules }),
     ...(body && { body: { shape: body.schema, required: !body.optional } }),
-    answer: {
-      status: answer.status,
-      type: answer.type,
-      ...(answer.type === 'json' && { shape: answer.schema, ...(answer.rows && { rows: answer.rows }) }),
+    response: {
+      status: response.status,
+      type: response.type,
+      ...(response.type === 'json' && {
+        shape: response.schema,
+        ...(response.rows && { rows: response.rows }),
+      }),
     },
     errors: errors.map((code) => ({ code, ...errorCodes[code] })),
   };

@@ -63,9 +63,9 @@ const fieldRow = (
 });
 
 function usesOf(name: string): string {
-  const uses = Object.entries<Operation>(operations).flatMap(([operation, { body, answer }]) => [
+  const uses = Object.entries<Operation>(operations).flatMap(([operation, { body, response }]) => [
     ...(body?.schema === name ? [`body of ${operation}`] : []),
-    ...(answer.type === 'json' && answer.schema === name ? [`answer of ${operation}`] : []),
+    ...(response.type === 'json' && response.schema === name ? [`response of ${operation}`] : []),
   ]);
   return uses.join(', ');
 }

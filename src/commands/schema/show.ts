@@ -14,7 +14,10 @@ export const show = defineCommand({
   arguments: [{ name: 'name', description: 'what to show' }],
   isDefault: true,
   examples: [
-    { command: 'errand schema order.list', note: 'one operation: parameters, bounds, body, answer, errors' },
+    {
+      command: 'errand schema order.list',
+      note: 'one operation: parameters, bounds, body, response, errors',
+    },
     { command: 'errand schema OrderCreate -o json', note: 'a shape as JSON Schema' },
     { command: 'errand schema errors', note: 'every error, and what to do about it' },
     {

@@ -31,7 +31,7 @@ const errorRows: readonly JsonObject[] = [
   })),
 ];
 
-/** The closed lists, bounds, events and errors of the contract, each by the name it is asked for with. */
+/** The closed lists, bounds, events and errors of the contract, each by the name it is requested by. */
 export const tables = {
   enums: {
     summary: 'every closed list of values',

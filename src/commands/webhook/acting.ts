@@ -16,7 +16,7 @@ export async function readOrder(context: Context, id: string) {
     return (await client.call('order.get', { path: { order_id: id } }, { signal })).body;
   } catch (error) {
     if (!patience.aborted || context.signal.aborted) throw error;
-    throw new Error(`the service did not answer within ${rereadMs / 1000} s`);
+    throw new Error(`the service did not respond within ${rereadMs / 1000} s`);
   }
 }
 

@@ -19,8 +19,8 @@ export const eventColumns: readonly Column<StoredEvent>[] = [
 export const eventDetailColumns: readonly Column<StoredEvent>[] = [
   ...eventColumns,
   { name: 'sent to', path: 'forward.url' },
-  { name: 'tries', path: 'forward.attempts', kind: 'count' },
-  { name: 'answer', path: 'forward.message' },
+  { name: 'attempts', path: 'forward.attempts', kind: 'count' },
+  { name: 'response', path: 'forward.message' },
   { name: 'service', path: 'base_url' },
   { name: 'profile', path: 'profile' },
   { name: 'body', path: 'body' },

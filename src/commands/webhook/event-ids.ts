@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.ts';
 
 /**
  * The ids of events: arguments, `-` standing for stdin, one a line. Duplicates are dropped.
- * @throws UsageError naming what is no id.
+ * @throws UsageError naming what is not an id.
  */
 export async function readEventIds(context: Context, given: readonly string[]): Promise<number[]> {
   const ids = new Set<number>();
@@ -18,6 +18,6 @@ function checked(text: string, line?: number): number {
   if (/^[1-9]\d{0,14}$/.test(text.trim())) return Number(text);
   const place = line === undefined ? '' : ` (stdin, line ${line})`;
   throw new UsageError(
-    `event id "${text}"${place} is no number; \`errand webhook events -o id\` prints them`,
+    `event id "${text}"${place} is not a number; \`errand webhook events -o id\` prints them`,
   );
 }

@@ -4,7 +4,7 @@ import type { ForwardTarget } from '../../webhooks/forward.ts';
 
 const usualRetries = 4;
 
-/** Where events are sent on to. @throws UsageError naming the flag for what is no http address. */
+/** Where events are sent on to. @throws UsageError naming the flag for what is not an http address. */
 export function forwardTarget(
   context: Context,
   flag: string,

@@ -68,7 +68,7 @@ function eventLine(event: ShownEvent): string {
   return safeText(parts.filter((part) => part !== '').join('  '));
 }
 
-/** What is no event is for people, on stderr. */
+/** What is not an event is for people, on stderr. */
 function tell(context: Context, record: ListenRecord): void {
   if (record.type === 'gap') context.note(`warning: ${record.message}`);
   if (record.type === 'forward')

@@ -31,15 +31,16 @@ export const register = defineCommand({
     const address = url === '-' ? (await context.readInput(longestAddress)).toString('utf8').trim() : url;
     const { checkShape } = await import('../../contract/schemas/check.ts');
     const { value: body, issues } = checkShape('WebhookRegistration', { webhook_url: address }, 'body');
-    if (!body) throw new UsageError(`the address cannot be registered: ${issues[0]?.msg ?? 'it is no URL'}`);
+    if (!body)
+      throw new UsageError(`the address cannot be registered: ${issues[0]?.msg ?? 'it is not a URL'}`);
     const client = await context.client();
-    const answer = await client.call('webhook.register', { body });
+    const response = await client.call('webhook.register', { body });
     const { registrations } = await context.webhooks();
     await registrations.stand(registrationScope(context), address);
     const shown = maskAddress(address);
     return {
       kind: 'record',
-      record: { ...answer.body, webhook_url: shown },
+      record: { ...response.body, webhook_url: shown },
       columns: [
         { name: 'account', path: 'id', kind: 'id' },
         { name: 'events go to', path: 'webhook_url' },

@@ -12,7 +12,7 @@ export const registrationScope = (context: Context): string =>
 
 /**
  * Registers a listener's address for as long as it listens.
- * @returns what puts the earlier address back, as far as errand knows it: the service cannot be asked. That never throws.
+ * @returns what puts the earlier address back, as far as errand knows it, since the service returns it nowhere. That never throws.
  */
 export async function registerWhileListening(context: Context, url: string): Promise<() => Promise<void>> {
   const client = await context.lastingClient();

@@ -2,7 +2,7 @@ import { boundNames, type Facts } from './fields.ts';
 
 /**
  * Seen by a client that was written to the contract: `tightened` where it may send less or can count on less than the
- * contract says, `loosened` where more, `changed` where neither can be told.
+ * contract says, `loosened` where more, `changed` where neither is known.
  */
 export const changeClasses = ['removed', 'tightened', 'changed', 'loosened', 'added'] as const;
 export type ChangeClass = (typeof changeClasses)[number];

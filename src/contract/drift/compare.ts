@@ -14,7 +14,7 @@ import { type DescribedOperation, operationsOf } from './operations.ts';
 export interface Drift extends FactChange {
   /** `POST /orders/{}` */
   readonly operation: string;
-  readonly part: 'operation' | 'parameter' | 'body' | 'answer';
+  readonly part: 'operation' | 'parameter' | 'body' | 'response';
   /** `products[].url`; empty for the whole. */
   readonly field: string;
   /** The contract knows it from watching the service only. */
@@ -37,7 +37,7 @@ export const isBreaking = ({ change }: Pick<FactChange, 'change'>): boolean =>
  */
 export function compareDocuments(contract: JsonObject, service: unknown): Comparison {
   if (!isObject(service) || !isObject(own(service, 'paths')))
-    return { problem: 'it is no OpenAPI document: it has no paths' };
+    return { problem: 'it is not an OpenAPI document: it has no paths' };
   const budget = new Budget();
   const served = operationsOf(service, budget);
   if (budget.isSpent)
@@ -68,7 +68,7 @@ function compareOperations(
       service.parameters,
     ),
     ...compareFields({ operation, part: 'body', sender: 'client' }, contract.body, service.body),
-    ...compareFields({ operation, part: 'answer', sender: 'service' }, contract.answer, service.answer),
+    ...compareFields({ operation, part: 'response', sender: 'service' }, contract.response, service.response),
   ];
 }
 
@@ -90,7 +90,7 @@ const statusDrift = (
 ): Drift => ({
   change: 'changed',
   operation,
-  part: 'answer',
+  part: 'response',
   field: '',
   aspect: 'status',
   contract: contract.status ?? null,
@@ -141,7 +141,7 @@ const whole = (change: 'removed' | 'added'): FactChange => ({
   service: change === 'added',
 });
 
-/** What lies within a field that is told of already is not told of again. */
+/** What lies within a field that is reported already is not reported again. */
 function topmost(paths: readonly string[]): string[] {
   const all = new Set(paths);
   return paths.filter((path) => !ancestors(path).some((above) => all.has(above)));

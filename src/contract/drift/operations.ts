@@ -7,7 +7,7 @@ import { type Facts, fieldsOf } from './fields.ts';
 export interface DescribedOperation {
   readonly parameters: ReadonlyMap<string, Facts>;
   readonly body: ReadonlyMap<string, Facts>;
-  readonly answer: ReadonlyMap<string, Facts>;
+  readonly response: ReadonlyMap<string, Facts>;
   /** Status of success. */
   readonly status: string | undefined;
   /** It names servers of its own: another service than the rest. */
@@ -48,14 +48,14 @@ function described(
   shared: readonly unknown[],
   budget: Budget,
 ): DescribedOperation {
-  const [status, answer] = successOf(document, operation);
+  const [status, response] = successOf(document, operation);
   const request = followed(document, own(operation, 'requestBody'));
   const body = jsonIn(request);
   const fields = body === undefined ? none : fieldsOf(document, body, budget);
   return {
     parameters: parametersOf(document, path, [...shared, ...listIn(operation, 'parameters')], budget),
     body: withRoot(fields, own(request, 'required') === true),
-    answer: answer === undefined ? none : fieldsOf(document, answer, budget),
+    response: response === undefined ? none : fieldsOf(document, response, budget),
     status,
     isElsewhere: listIn(operation, 'servers').length > 0,
     observed: own(operation, 'x-observed') === true,
@@ -104,7 +104,7 @@ function successOf(document: JsonObject, operation: JsonObject): [string | undef
   return found ? [found[0], jsonIn(followed(document, found[1]))] : [undefined, undefined];
 }
 
-/** The schema of the JSON that a request or an answer carries. */
+/** The schema of the JSON that a request or a response carries. */
 function jsonIn(described: unknown): unknown {
   const found = entriesIn(described, 'content').find(([type]) =>
     /^application\/(?:[\w.-]+\+)?json\b/.test(type),

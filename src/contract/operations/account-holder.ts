@@ -9,7 +9,7 @@ export const accountHolderOperations = operationTable({
     surface: 'current',
     summary: 'Read the spendable balance and the fee of an order',
     auth: 'bearer',
-    answer: { status: 200, type: 'json', schema: 'Wallet', essential: { balance: 'number' } },
+    response: { status: 200, type: 'json', schema: 'Wallet', essential: { balance: 'number' } },
     errors: [],
     retry: 'safe',
   },
@@ -33,7 +33,7 @@ export const accountHolderOperations = operationTable({
         description: 'how many recent calls',
       },
     },
-    answer: { status: 200, type: 'json', schema: 'UserUsageResponse', essential: { metrics: 'object' } },
+    response: { status: 200, type: 'json', schema: 'UserUsageResponse', essential: { metrics: 'object' } },
     errors: [],
     retry: 'safe',
   },
@@ -44,7 +44,7 @@ export const accountHolderOperations = operationTable({
     summary: 'Mint a sandbox key; no account needed',
     auth: 'none',
     body: { schema: 'SandboxKeyCreate', optional: true },
-    answer: { status: 201, type: 'json', schema: 'SandboxKey', essential: { api_key: 'text' } },
+    response: { status: 201, type: 'json', schema: 'SandboxKey', essential: { api_key: 'text' } },
     errors: ['rate_limit_exceeded'],
     retry: 'never',
   },
@@ -54,7 +54,7 @@ export const accountHolderOperations = operationTable({
     surface: 'current',
     summary: 'Tell whether the sandbox has been claimed',
     auth: 'bearer',
-    answer: { status: 200, type: 'json', schema: 'SandboxStatus', essential: { claimed: 'boolean' } },
+    response: { status: 200, type: 'json', schema: 'SandboxStatus', essential: { claimed: 'boolean' } },
     errors: ['forbidden'],
     retry: 'safe',
   },
@@ -65,7 +65,7 @@ export const accountHolderOperations = operationTable({
     summary: "Register the caller's webhook address",
     auth: 'bearer',
     body: { schema: 'WebhookRegistration' },
-    answer: {
+    response: {
       status: 200,
       type: 'json',
       schema: 'WebhookRegistrationResponse',
@@ -81,7 +81,7 @@ export const accountHolderOperations = operationTable({
     summary: 'Start a device sign-in (RFC 8628)',
     auth: 'none',
     body: { schema: 'DeviceCodeCreate', optional: true },
-    answer: {
+    response: {
       status: 200,
       type: 'json',
       schema: 'DeviceCode',
@@ -98,7 +98,7 @@ export const accountHolderOperations = operationTable({
     summary: 'Poll for the key while a person approves (RFC 8628)',
     auth: 'none',
     body: { schema: 'DeviceTokenCreate', observed: true, form: ['device_code', 'grant_type', 'client_id'] },
-    answer: { status: 200, type: 'json', schema: 'DeviceToken', essential: { api_key: 'text' } },
+    response: { status: 200, type: 'json', schema: 'DeviceToken', essential: { api_key: 'text' } },
     errors: ['authorization_pending', 'slow_down', 'access_denied', 'expired_token'],
     retry: 'never',
   },
@@ -108,7 +108,7 @@ export const accountHolderOperations = operationTable({
     surface: 'current',
     summary: 'Read the machine-readable description of the service',
     auth: 'none',
-    answer: {
+    response: {
       status: 200,
       type: 'json',
       schema: 'OpenApiDocument',

@@ -33,9 +33,10 @@ export const agentOperations = operationTable({
       method: { type: 'string', minLength: 1, description: 'advertise only this payment method' },
     },
     body: { schema: 'OrderCreate' },
-    answer: { status: 201, type: 'json', schema: 'OrderResponse', essential: { id: 'newId' } },
+    response: { status: 201, type: 'json', schema: 'OrderResponse', essential: { id: 'newId' } },
     errors: [...challenge, ...orderCreationErrors.filter((code) => !challenge.some((paid) => paid === code))],
     retry: 'idempotency_key',
+    once: true,
     challengeCents: limits.agentOrderFeeCents,
   },
   'agent.search': {
@@ -44,7 +45,7 @@ export const agentOperations = operationTable({
     summary: 'Search orderable listings without an account',
     query: productOperations.search.query,
     body: { schema: 'AgentSearchRequest', ...terms },
-    answer: { status: 200, type: 'json', schema: 'SearchResponse', rows: 'results' },
+    response: { status: 200, type: 'json', schema: 'SearchResponse', rows: 'results' },
     errors: [...challenge, 'unsupported_retailer'],
   },
   'agent.product.search': {
@@ -53,7 +54,7 @@ export const agentOperations = operationTable({
     summary: "Search one retailer's products without an account",
     query: productOperations['product.search'].query,
     body: { schema: 'AgentProductSearchRequest', ...terms },
-    answer: { status: 200, type: 'json', schema: 'ProductSearchResponse', rows: 'results' },
+    response: { status: 200, type: 'json', schema: 'ProductSearchResponse', rows: 'results' },
     errors: [...challenge, 'bad_request', 'unsupported_retailer'],
   },
   'agent.product.offers': {
@@ -63,7 +64,7 @@ export const agentOperations = operationTable({
     query: productQuery,
     rules: freshnessRules,
     body: { schema: 'AgentProductRequest', ...terms },
-    answer: { status: 200, type: 'json', schema: 'ProductOffersPayload', essential: { status: 'text' } },
+    response: { status: 200, type: 'json', schema: 'ProductOffersPayload', essential: { status: 'text' } },
     errors: [...challenge, 'not_found', 'bad_request', 'unsupported_retailer'],
   },
   'agent.product.get': {
@@ -73,7 +74,7 @@ export const agentOperations = operationTable({
     query: productQuery,
     rules: freshnessRules,
     body: { schema: 'AgentProductRequest', ...terms },
-    answer: { status: 200, type: 'json', schema: 'ProductDetailsPayload', essential: { status: 'text' } },
+    response: { status: 200, type: 'json', schema: 'ProductDetailsPayload', essential: { status: 'text' } },
     errors: [...challenge, 'not_found', 'bad_request', 'unsupported_retailer'],
   },
 });

@@ -12,7 +12,7 @@ export const bulkOperations = operationTable({
     summary: 'Check every row and estimate the spend; places nothing',
     auth: 'bearer',
     body: { schema: 'BulkUploadRequest', observed: true },
-    answer: { status: 200, type: 'json', schema: 'BulkValidateResponse', rows: 'rows' },
+    response: { status: 200, type: 'json', schema: 'BulkValidateResponse', rows: 'rows' },
     errors: ['bad_request'],
     retry: 'safe',
   },
@@ -23,7 +23,7 @@ export const bulkOperations = operationTable({
     summary: 'Create a batch; its rows are placed asynchronously, one order each',
     auth: 'bearer',
     body: { schema: 'BulkUploadRequest', observed: true },
-    answer: {
+    response: {
       status: 201,
       type: 'json',
       schema: 'BulkBatchResponse',
@@ -32,6 +32,7 @@ export const bulkOperations = operationTable({
     errors: ['bad_request', 'insufficient_funds'],
     retry: 'never',
     movesMoney: true,
+    once: true,
   },
   'bulk.list': {
     method: 'GET',
@@ -40,7 +41,7 @@ export const bulkOperations = operationTable({
     summary: "List the caller's batches, newest first",
     auth: 'bearer',
     query: { limit: list(limits.bulkListLimit), offset },
-    answer: { status: 200, type: 'json', schema: 'BulkBatchListResponse', rows: 'batches' },
+    response: { status: 200, type: 'json', schema: 'BulkBatchListResponse', rows: 'batches' },
     errors: [],
     retry: 'safe',
   },
@@ -51,7 +52,7 @@ export const bulkOperations = operationTable({
     summary: 'Read a batch with its rows and live order statuses',
     auth: 'bearer',
     pathParameters: { batch_id: batchId },
-    answer: {
+    response: {
       status: 200,
       type: 'json',
       schema: 'BulkBatchResponse',
@@ -67,7 +68,7 @@ export const bulkOperations = operationTable({
     summary: "A batch's results as CSV, custom columns echoed",
     auth: 'bearer',
     pathParameters: { batch_id: batchId },
-    answer: { status: 200, type: 'csv' },
+    response: { status: 200, type: 'csv' },
     errors: ['not_found', 'forbidden'],
     retry: 'safe',
   },

@@ -21,16 +21,16 @@ export const legacyOperations = operationTable({
       max_age: {
         type: 'number',
         min: 0,
-        description: 'oldest answer to accept, in seconds; not together with newer_than',
+        description: 'oldest response to accept, in seconds; not together with newer_than',
       },
       newer_than: {
         type: 'number',
         description: 'earliest retrieval time, unix seconds; not together with max_age',
       },
-      async: { type: 'boolean', default: false, description: 'answer at once with status=processing' },
+      async: { type: 'boolean', default: false, description: 'respond at once with status=processing' },
     },
     rules: freshnessRules,
-    answer: { status: 200, type: 'json', schema: 'LegacyProductDetails', essential: { status: 'text' } },
+    response: { status: 200, type: 'json', schema: 'LegacyProductDetails', essential: { status: 'text' } },
     errors: ['not_found', 'bad_request', 'unsupported_retailer'],
     retry: 'safe',
   },
@@ -41,7 +41,7 @@ export const legacyOperations = operationTable({
     summary: 'Retry a failed order as a new request (v1)',
     auth: 'basic',
     pathParameters: { request_id: { type: 'uuid', required: true, description: 'id of the failed order' } },
-    answer: {
+    response: {
       status: 200,
       type: 'json',
       schema: 'LegacyRetryResponse',
@@ -50,5 +50,6 @@ export const legacyOperations = operationTable({
     errors: ['not_found', 'forbidden', 'bad_request', 'insufficient_funds'],
     retry: 'never',
     movesMoney: true,
+    once: true,
   },
 });

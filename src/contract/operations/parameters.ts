@@ -19,7 +19,7 @@ export const list = <const B extends { min: number; max: number; default: number
   ({
     type: 'integer',
     ...bounds,
-    description: 'how many records to answer with',
+    description: 'how many records to return',
   }) as const satisfies Parameter;
 
 export const retailer = {
@@ -39,13 +39,13 @@ export const freshness = {
   max_age: {
     type: 'integer',
     min: limits.maxAgeSeconds.min,
-    description: 'oldest answer to accept, in seconds; not together with newer_than',
+    description: 'oldest response to accept, in seconds; not together with newer_than',
   },
   newer_than: {
     type: 'integer',
     description: 'earliest retrieval time, unix seconds; not together with max_age',
   },
-  async: { type: 'boolean', description: 'answer at once with status=processing' },
+  async: { type: 'boolean', description: 'respond at once with status=processing' },
 } as const satisfies Record<string, Parameter>;
 
 export const freshnessRules = [{ exclusive: ['max_age', 'newer_than'] }] as const;

@@ -18,7 +18,7 @@ export const retailerOperations = operationTable({
         description: 'all adds the stores that were seen and are not curated',
       },
     },
-    answer: { status: 200, type: 'json', schema: 'PublicRetailerListResponse', rows: 'retailers' },
+    response: { status: 200, type: 'json', schema: 'PublicRetailerListResponse', rows: 'retailers' },
     errors: [],
     retry: 'safe',
   },
@@ -36,7 +36,7 @@ export const retailerOperations = operationTable({
         description: 'destination country, two letters; without it shipping is not checked',
       },
     },
-    answer: {
+    response: {
       status: 200,
       type: 'json',
       schema: 'RetailerCheckResponse',

@@ -10,6 +10,7 @@ import {
 import { webhookEventNames } from '../events.ts';
 import { limits, usPostalCodePattern } from '../limits.ts';
 import { httpUrl, metadata, observed, price, shortText } from './fields.ts';
+import { plainRequest } from './plain-fields.ts';
 
 export const ProductVariant = observed(z.strictObject({ label: z.string(), value: z.string() }));
 
@@ -75,18 +76,15 @@ export const Webhooks = observed(
   z.strictObject(Object.fromEntries(webhookEventNames.map((name) => [name, hookAddresses.nullish()]))),
 );
 
+/** A field that is one plain value is a row of `plainOrderFields`; here stand the others. */
 export const OrderCreate = z
   .strictObject({
     products: z.array(OrderProduct).min(1, 'At least one product is needed'),
     shipping_address: Address,
     max_price: price,
     idempotency_key: shortText(limits.idempotencyKeyLength.max, z.string().min(1)).nullish(),
-    retailer_credentials_id: z.string().nullish(),
     metadata: metadata.nullish(),
-    po_number: z.string().nullish(),
-    is_gift: z.boolean().nullish(),
-    gift_message: shortText(limits.giftMessageLength.max).nullish(),
-    handling_days_max: observed(z.int().min(0).nullish()),
+    ...plainRequest,
     payment: OrderPayment.nullish(),
     customer_notifications: observed(z.strictObject({ email: z.email() }).nullish()),
     fulfillment: FulfillmentPreferences.nullish(),

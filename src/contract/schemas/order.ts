@@ -15,6 +15,7 @@ import {
 } from '../enums.ts';
 import { calendarDate, cents, count, metadata, observed, text, timestamp, uuid } from './fields.ts';
 import { ProductVariant } from './order-create.ts';
+import { plainResponse } from './plain-fields.ts';
 
 const ShippingAddress = z.strictObject({
   first_name: text,
@@ -198,11 +199,7 @@ export const OrderResponse = z.strictObject({
   items: z.array(OrderItem),
   shipping_address: observed(ShippingAddress),
   metadata: metadata.optional(),
-  po_number: text.nullable(),
-  handling_days_max: observed(z.int().nullable()),
-  is_gift: z.boolean(),
-  gift_message: text.nullable(),
-  retailer_credentials_id: text.nullable(),
+  ...plainResponse,
   retailer_credentials_uuid: uuid.nullable(),
   job_result: OrderJobResult.nullable(),
   merchant_order_ids: z.array(text),

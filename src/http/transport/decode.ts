@@ -2,10 +2,10 @@ import { pipeline, type Readable, type Transform } from 'node:stream';
 import { networkFailure } from '../network-error.ts';
 import { headerText, TransportFailure, type WireHeaders } from './transport.ts';
 
-/** What is asked for in `accept-encoding`; nothing else is decoded. */
+/** What is requested in `accept-encoding`; nothing else is decoded. */
 export const acceptedCodings = 'gzip, br';
 
-/** Loaded for an answer that is coded, which one of a few kilobytes is not. */
+/** Loaded for a response that is coded, which one of a few kilobytes is not. */
 const decoders: Readonly<Record<string, () => Promise<Transform>>> = {
   gzip: async () => (await import('node:zlib')).createGunzip(),
   'x-gzip': async () => (await import('node:zlib')).createGunzip(),
@@ -15,7 +15,7 @@ const decoders: Readonly<Record<string, () => Promise<Transform>>> = {
 /**
  * The body with its content coding undone, piece by piece: memory stays flat however much comes out of it.
  * @param isEmpty a body that cannot be there (HEAD, 204) is not decoded, whatever the headers say.
- * @throws TransportFailure for a coding that was not asked for; codings upon codings are how bombs are built.
+ * @throws TransportFailure for a coding that was not requested; codings upon codings are how bombs are built.
  */
 export async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolean): Promise<Readable> {
   const coding = (headerText(headers, 'content-encoding') ?? '').trim().toLowerCase();
@@ -25,7 +25,7 @@ export async function decodedBody(body: Readable, headers: WireHeaders, isEmpty:
     body.destroy();
     throw new TransportFailure(
       'unknown',
-      `the answer is coded as "${coding.slice(0, 40)}", which was not asked for`,
+      `the response is coded as "${coding.slice(0, 40)}", which was not requested`,
       {
         isPermanent: true,
       },
@@ -53,7 +53,7 @@ const isCoding = (error: unknown): boolean =>
 
 /** A stream that ends too early is a broken connection; anything else stays broken. */
 const brokenCoding = (cause: unknown): TransportFailure =>
-  new TransportFailure('unknown', 'the compressed answer is broken', {
+  new TransportFailure('unknown', 'the compressed response is broken', {
     isPermanent: !(cause instanceof Error && 'code' in cause && cause.code === 'Z_BUF_ERROR'),
     cause,
   });

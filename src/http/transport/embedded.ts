@@ -18,26 +18,32 @@ export type EmbeddedHandler = (request: {
 
 const noBody = new Uint8Array();
 
+interface EmbeddedOptions {
+  readonly headersMs?: number;
+  /** Closes the service with its transport. */
+  readonly close?: () => Promise<void>;
+}
+
 /** A service inside this process: its handler is called, no socket is opened. Gives up as the network does. */
 export function embeddedTransport(
   handle: EmbeddedHandler,
-  { headersMs = defaultTimeouts.headersMs }: { readonly headersMs?: number } = {},
+  { headersMs = defaultTimeouts.headersMs, close = async () => {} }: EmbeddedOptions = {},
 ): Transport {
   return {
     async send({ method, url, headers, body = noBody, signal }: WireRequest) {
       if (signal.aborted) throw givenUp('not_sent', signal);
       const target = `${url.pathname}${url.search}`;
-      const answered = async () =>
+      const handled = async () =>
         handle({ method, target, headers: { ...headers }, body, remoteAddress: '127.0.0.1' });
-      const answer = await inTime(answered().catch(fail), signal, headersMs);
+      const response = await inTime(handled().catch(fail), signal, headersMs);
       return {
-        status: answer.status,
-        headers: lowerCased(answer.headers),
-        body: bytes(answer.body, signal),
+        status: response.status,
+        headers: lowerCased(response.headers),
+        body: bytes(response.body, signal),
         discard,
       };
     },
-    close: async () => {},
+    close,
   };
 }
 
@@ -56,7 +62,7 @@ function fail(cause: unknown): never {
 }
 
 /** The handler has been called, so whoever stops waiting does not know what it did. */
-function inTime<T>(answer: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
+function inTime<T>(response: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void): void => {
       clearTimeout(timer);
@@ -65,11 +71,11 @@ function inTime<T>(answer: Promise<T>, signal: AbortSignal, ms: number): Promise
     };
     const stop = (): void => end(() => reject(givenUp('unknown', signal)));
     const timer = setTimeout(
-      () => end(() => reject(new TransportFailure('unknown', 'no answer came in time'))),
+      () => end(() => reject(new TransportFailure('unknown', 'no response came in time'))),
       ms,
     );
     signal.addEventListener('abort', stop, { once: true });
-    answer.then(
+    response.then(
       (value) => end(() => resolve(value)),
       (error: unknown) => end(() => reject(error)),
     );

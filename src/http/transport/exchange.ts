@@ -14,7 +14,7 @@ export interface RawResponse {
  * written on a connection that stands, so until then nothing was sent: no guess from error codes is needed.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<RawResponse>;
+  readonly response: Promise<RawResponse>;
   readonly #signal: AbortSignal;
   readonly #stop = (): void => this.#abort(this.#signal.reason);
   #resolve: (response: RawResponse) => void = () => {};
@@ -25,7 +25,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
@@ -38,7 +38,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: WireHeaders): void {
-    // 1xx answers only announce the answer proper.
+    // 1xx responses only announce the response proper.
     if (status < 200) return;
     const body = new Readable({
       highWaterMark: 64 * 1024,

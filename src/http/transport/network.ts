@@ -15,7 +15,7 @@ import {
 } from './transport.ts';
 import { Agent, connectorOf } from './undici-internals.ts';
 
-/** Bytes of all headers of an answer. */
+/** Bytes of all headers of a response. */
 const maxHeaderSize = 64 * 1024;
 
 export interface NetworkOptions {
@@ -55,10 +55,10 @@ export class NetworkTransport implements Transport {
       },
       exchange,
     );
-    const { status, headers: answered, body: raw } = await exchange.answer;
-    const isEmpty = method === 'HEAD' || status === 204 || headerText(answered, 'content-length') === '0';
-    const decoded = await decodedBody(raw, answered, isEmpty);
-    return { status, headers: answered, body: pieces(decoded), discard: () => void decoded.destroy() };
+    const { status, headers: received, body: raw } = await exchange.response;
+    const isEmpty = method === 'HEAD' || status === 204 || headerText(received, 'content-length') === '0';
+    const decoded = await decodedBody(raw, received, isEmpty);
+    return { status, headers: received, body: pieces(decoded), discard: () => void decoded.destroy() };
   }
 
   async close(): Promise<void> {

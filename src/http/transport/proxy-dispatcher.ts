@@ -47,7 +47,7 @@ function tellingConnector(connect: buildConnector.connector, proxy: URL): buildC
 function proxyFailure(error: Error, proxy: URL): TransportFailure {
   const status = /^Proxy response \((\d+)\)/.exec(error.message)?.[1];
   const { message, isPermanent } = networkFailure(error, 'not_sent');
-  const what = status === undefined ? message : `it answered ${status} to CONNECT`;
+  const what = status === undefined ? message : `it returned ${status} to CONNECT`;
   return new TransportFailure('not_sent', `through the proxy ${proxy.host}: ${what}`, {
     isPermanent: isPermanent || status?.startsWith('4') === true,
     cause: error,

@@ -7,18 +7,18 @@ export interface WireRequest {
   readonly body?: Uint8Array | undefined;
   /** The service named the address, not the user: it may lead no further inward than the service itself. */
   readonly isForeign?: boolean;
-  /** Ends the request and the reading of its answer. */
+  /** Ends the request and the reading of its response. */
   readonly signal: AbortSignal;
 }
 
 export type WireHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** An answer whose body is still to be read, content coding undone. It must be read to the end or discarded. */
+/** A response whose body is still to be read, content coding undone. It must be read to the end or discarded. */
 export interface WireResponse {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: WireHeaders;
-  /** Reading throws TransportFailure where the answer breaks off. */
+  /** Reading throws TransportFailure where the response breaks off. */
   readonly body: AsyncIterable<Uint8Array>;
   discard(): void;
 }
@@ -29,7 +29,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Times in ms: to connect, until the headers of the answer, and between two pieces of its body. */
+/** Times in ms: to connect, until the headers of the response, and between two pieces of its body. */
 export interface Timeouts {
   readonly connectMs: number;
   readonly headersMs: number;
@@ -41,7 +41,7 @@ export const defaultTimeouts: Timeouts = { connectMs: 10_000, headersMs: 60_000,
 /** `not_sent`: no byte of the request can have reached the service. `unknown`: it may have acted on it. */
 export type Sent = 'not_sent' | 'unknown';
 
-/** No answer, or half of one. The message says what happened without naming the request. */
+/** No response, or half of one. The message says what happened without naming the request. */
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
   readonly sent: Sent;

@@ -2,7 +2,8 @@ import { addressFlag } from '../../addresses/options.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import type { ValidationIssue } from '../../contract/validation.ts';
-import { UsageError } from '../../errors.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import { ValidationError } from '../../http/errors.ts';
 import { eachOrderField, orderFields } from './fields.ts';
 
 const flagFor = (field: string): string | undefined =>
@@ -31,14 +32,33 @@ function wholeCents(order: Shape<'OrderCreate'>, file: string | undefined): Shap
   );
 }
 
+/**
+ * Places an order that was checked here. A service that refuses it nevertheless names fields of the request: the message
+ * names the flags and the file too.
+ */
+export async function inUsersWords<T>(file: string | undefined, place: () => Promise<T>): Promise<T> {
+  try {
+    return await place();
+  } catch (error) {
+    const refusal = refusalIn(error);
+    if (!(error instanceof ErrandError) || refusal === undefined) throw error;
+    const facts = { ...error.facts, cause: error };
+    throw new ValidationError(refusal.issues, facts, (issue) => describeIssue(issue, file));
+  }
+}
+
+/** The refusal that an error is, or repeats with the key of the order. */
+function refusalIn(error: unknown): ValidationError | undefined {
+  if (error instanceof ValidationError) return error;
+  const { message, cause } = error instanceof Error ? error : {};
+  return cause instanceof ValidationError && cause.message === message ? cause : undefined;
+}
+
 function describeIssue({ loc, msg }: ValidationIssue, file: string | undefined): string {
   const [, top = '', next = ''] = loc.map(String);
   const path = loc.slice(1).join('.');
   const flag = top === 'shipping_address' ? (addressFlag(next) ?? flagFor(top)) : flagFor(top);
-  const places = [path, flag, file && (file === '-' ? 'stdin' : file)].filter(
-    (place) => place !== undefined && place !== '',
-  );
-  const [name, ...where] = places;
+  const where = [flag, file === '-' ? 'stdin' : file].filter((place) => place !== undefined && place !== '');
   const said = msg.replace('is_gift: true', `is_gift: true (${orderFields.is_gift.flag})`);
-  return `${name}${where.length > 0 ? ` (${where.join(', ')})` : ''}: ${said}`;
+  return `${path || 'the order'}${where.length > 0 ? ` (${where.join(', ')})` : ''}: ${said}`;
 }

@@ -12,7 +12,7 @@ const isMissing = (payload: Fields, field: readonly [string, OrderField]): field
 
 /**
  * Fills in what an order cannot do without: by asking where someone can answer.
- * @throws UsageError naming the missing flags, why nobody was asked, and the command to run again.
+ * @throws UsageError naming the missing flags, why there is no prompt, and the command to run again.
  */
 export async function completePayload(
   context: Context,
@@ -48,7 +48,7 @@ function refusal(missing: readonly Missing[], why: string, retry: readonly strin
     ...missing.map(([, { required }]) => required.sample),
   ].join(' ');
   return new UsageError(
-    `${flags.join(' and ')} ${flags.length > 1 ? 'are' : 'is'} missing; nobody was asked, as ${why}`,
+    `${flags.join(' and ')} ${flags.length > 1 ? 'are' : 'is'} missing; cannot prompt, as ${why}`,
     {
       next: [{ command, when: 'with the missing values filled in' }],
     },

@@ -11,7 +11,7 @@ import * as convert from './values.ts';
 type Flags<O extends Options> = Input<readonly [], O>;
 type Value<O extends Option> = NonNullable<Flags<{ readonly value: O }>['value']>;
 
-/** What is asked for where nobody gave it. */
+/** What a prompt asks for where nobody gave it. */
 interface Prompt {
   /** The flag with a value to show, for the command to run again. */
   readonly sample: string;
@@ -198,5 +198,13 @@ export const orderFieldOptions: FieldOptions = Object.assign(
 
 export type OrderFlags = Flags<FieldOptions>;
 
+type OrderFieldName = keyof typeof orderFields;
+
+// The keys of an object that was written out are its own.
+const names = Object.keys(orderFields) as OrderFieldName[];
+
 /** The fields of the table with their names, in their order. */
-export const eachOrderField: readonly (readonly [string, OrderField])[] = Object.entries(orderFields);
+export const eachOrderField: readonly (readonly [OrderFieldName, OrderField])[] = names.map((name) => [
+  name,
+  orderFields[name],
+]);

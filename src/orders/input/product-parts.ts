@@ -74,7 +74,7 @@ function checkSegment(
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** How a part is written with the value that was given, where that can be told. */
+/** How a part is written with the value that was given, where that is known. */
 function spelled(name: PartName, value: string): string {
   if (name !== 'variant') return `${name}=${value.trim() || '…'}`;
   const [, label, choice] = /^([^:=]+)[:=]([^:=]+)$/.exec(value.trim()) ?? [];

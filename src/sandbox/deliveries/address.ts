@@ -1,31 +1,45 @@
-import { addressKind, literalAddress } from '../../network/addresses.ts';
+import { type AddressKind, addressKind, literalAddress } from '../../network/addresses.ts';
 import { isLocalName } from '../../network/loopback.ts';
 import type { SandboxConfig } from '../config.ts';
 
 /** Where webhooks may go. */
 export type WebhookReach = SandboxConfig['webhooks'];
 
-/**
- * Whether a webhook may go to an IP address. Into private networks it goes only where the URL itself names the address
- * (`isNamed`): a name that leads there may be a trap.
- */
-export function mayReach(ip: string, { loopback, external }: WebhookReach, isNamed: boolean): boolean {
-  const kind = addressKind(ip);
-  if (kind === 'loopback') return loopback;
-  return external && (kind === 'public' || (kind === 'private' && isNamed));
+/** Where one webhook goes, read once from its URL. */
+export interface Target {
+  /** A name to look up, or an IP address. */
+  readonly host: string;
+  /** Why it is not called, as far as the URL alone shows; undefined where it may be called. */
+  readonly refusal: string | undefined;
+  /** Whether the connection may go to an IP address that the host's name leads to. */
+  mayReach(ip: string): boolean;
 }
 
-/** The reach for one URL. A receiver that was named to the sandbox may be anywhere but at a forbidden address. */
-export const reachOf = (url: URL, reach: WebhookReach): WebhookReach & { readonly isNamed: boolean } =>
-  reach.named.includes(url.host) || reach.named.includes(url.hostname)
-    ? { ...reach, loopback: true, external: true, isNamed: true }
-    : { ...reach, isNamed: false };
-
-/** Why an address is not called, as far as it shows without resolving its name; undefined where it may be called. */
-export function refusedAddress(url: URL, reach: WebhookReach): string | undefined {
-  const { loopback, external } = reachOf(url, reach);
+/**
+ * Reads a webhook's URL. A receiver that was named to the sandbox (`isNamed`) may be anywhere but at a forbidden
+ * address; a name that leads into a private network without having been named may be a trap. Pure.
+ */
+export function targetOf(url: URL, reach: WebhookReach): Target {
+  const isNamed = reach.named.includes(url.host) || reach.named.includes(url.hostname);
+  const loopback = isNamed || reach.loopback;
+  const external = isNamed || reach.external;
   const literal = literalAddress(url);
   const kind = literal === undefined ? nameKind(url.hostname) : addressKind(literal);
+  return {
+    host: literal ?? url.hostname,
+    refusal: refusalOf(kind, { loopback, external }),
+    mayReach(ip) {
+      const found = addressKind(ip);
+      if (found === 'loopback') return loopback;
+      return external && (found === 'public' || (found === 'private' && isNamed));
+    },
+  };
+}
+
+function refusalOf(
+  kind: AddressKind,
+  { loopback, external }: Pick<WebhookReach, 'loopback' | 'external'>,
+): string | undefined {
   const notReached = loopback ? 'only loopback addresses are called' : onlyNamed;
   if (kind === 'forbidden')
     return external ? 'link-local, metadata and reserved addresses are never called' : notReached;

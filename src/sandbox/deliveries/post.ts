@@ -1,10 +1,8 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import type { LookupFunction } from 'node:net';
 import { webhookEventHeader, webhookIdHeader } from '../../contract/events.ts';
-import { literalAddress } from '../../network/addresses.ts';
 import { checkedLookup } from '../../network/lookup.ts';
-import { mayReach, reachOf, refusedAddress, type WebhookReach } from './address.ts';
+import { targetOf, type WebhookReach } from './address.ts';
 
 /** What came of one attempt. `error` is null where it was delivered, and never shows more of the address than its host. */
 export interface AttemptResult {
@@ -66,13 +64,13 @@ async function statusOf(
 ): Promise<number> {
   const { reach, limitMs, closing } = options;
   const url = new URL(address);
-  const refused = refusedAddress(url, reach);
-  if (refused !== undefined) throw new Undelivered(refused);
+  const target = targetOf(url, reach);
+  if (target.refusal !== undefined) throw new Undelivered(target.refusal);
   const send = url.protocol === 'https:' ? secureRequest : plainRequest;
   const bytes = Buffer.from(body);
   const outgoing = send({
     method: 'POST',
-    host: literalAddress(url) ?? url.hostname,
+    host: target.host,
     port: url.port,
     path: `${url.pathname}${url.search}`,
     headers: {
@@ -84,7 +82,9 @@ async function statusOf(
       ...authorization(url),
     },
     agent: false,
-    lookup: guardedLookup(url, reach),
+    lookup: checkedLookup((ip, name) =>
+      target.mayReach(ip) ? undefined : new Undelivered(`${name} leads to an address that is not called`),
+    ),
     signal: closing,
   });
   const late = new Undelivered(`no response within ${limitMs / 1000} s`);
@@ -130,13 +130,3 @@ function decoded(part: string): string {
     return part;
   }
 }
-
-/** Lets a connection go only to what may be reached. */
-const guardedLookup = (url: URL, allowed: WebhookReach): LookupFunction => {
-  const { isNamed, ...reach } = reachOf(url, allowed);
-  return checkedLookup((address, name) =>
-    mayReach(address, reach, isNamed)
-      ? undefined
-      : new Undelivered(`${name} leads to an address that is not called`),
-  );
-};

@@ -69,5 +69,5 @@ export async function callOperation(
     const count = 'count' in result ? result.count : undefined;
     noteCall(service, caller.userId, now, name, { path: inPath.values, query: inQuery.values }, count);
   }
-  return writeResponse(operation.answer, result);
+  return writeResponse(operation.response, result);
 }

@@ -29,7 +29,7 @@ export interface Call<N extends OperationName> {
   readonly now: number;
 }
 
-type ResultShape<N extends OperationName> = Table[N]['answer'] extends { schema: infer S }
+type ResultShape<N extends OperationName> = Table[N]['response'] extends { schema: infer S }
   ? S extends keyof typeof import('../../contract/schemas/index.ts').schemas
     ? Shape<S>
     : never

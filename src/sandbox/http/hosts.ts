@@ -31,7 +31,7 @@ export async function refusedHost(
   const isAllowed = url && (allowedHosts.includes(url.host) || allowedHosts.includes(url.hostname));
   if (isAllowed || (url && isReachedAt(url, request.localAddress))) return undefined;
   const named = url?.hostname ?? 'that name';
-  const message = `This sandbox does not answer to ${named}. \`errand sandbox serve --allow-host ${url?.hostname ?? 'NAME'}\` lets it.`;
+  const message = `This sandbox does not serve ${named}. \`errand sandbox serve --allow-host ${url?.hostname ?? 'NAME'}\` lets it.`;
   if (!prefersHtml(headerOf(request, 'accept')))
     return json(421, { code: 'bad_request', message, details: {} });
   const [{ htmlPage }, { html }] = await Promise.all([

@@ -1,4 +1,4 @@
-import type { Answer } from '../../contract/operation.ts';
+import type { SuccessResponse } from '../../contract/operation.ts';
 import type { OperationName } from '../../contract/operations/index.ts';
 import type { HandlerResult } from './handler.ts';
 import { json } from './refusal.ts';
@@ -9,7 +9,7 @@ import type { SandboxResponse } from './wire.ts';
  * @throws Error for a value that breaks its shape, which is a bug of the sandbox.
  */
 export async function writeResponse(
-  declared: Answer,
+  declared: SuccessResponse,
   result: HandlerResult<OperationName>,
 ): Promise<SandboxResponse> {
   if ('empty' in result) return { status: declared.status, headers: {}, body: null };
@@ -26,7 +26,7 @@ export async function writeResponse(
   }
   if (declared.type === 'json') {
     const { checkShape } = await import('../../contract/schemas/check.ts');
-    const { issues } = checkShape(declared.schema, result.value, 'answer');
+    const { issues } = checkShape(declared.schema, result.value, 'response');
     if (issues)
       throw new Error(
         `the sandbox's own response breaks ${declared.schema}: ${JSON.stringify(issues.slice(0, 5))}`,

@@ -1,7 +1,8 @@
+import { eachPlainField } from '../../contract/order-fields.ts';
 import { csvLine } from '../http/csv.ts';
 import type { OrderRecord } from './lifecycle/index.ts';
 
-type Cell = (order: OrderRecord) => string | number | null | undefined;
+type Cell = (order: OrderRecord) => string | number | boolean | null | undefined;
 
 const joined = (values: readonly (string | number)[]): string => values.join('|');
 
@@ -28,7 +29,7 @@ const columns: Readonly<Record<string, Cell>> = {
   tracking_numbers: (order) => joined(order.tracking_numbers.map(({ tracking_number: number }) => number)),
   tracking_statuses: (order) => joined(order.tracking_numbers.map(({ status }) => status)),
   merchant_order_ids: (order) => joined(order.merchant_order_ids),
-  po_number: (order) => order.po_number,
+  ...Object.fromEntries(eachPlainField.map(([name]) => [name, (order: OrderRecord) => order[name]])),
   error_type: (order) => order.job_result?.error_type,
   metadata: ({ metadata = {} }) => (Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : ''),
 };

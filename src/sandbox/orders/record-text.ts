@@ -7,7 +7,7 @@ import type { OrderRecord } from './lifecycle/index.ts';
 export async function loadRecordText(): Promise<(record: OrderRecord) => string> {
   const { checkShape } = await import('../../contract/schemas/check.ts');
   return (record) => {
-    const { issues } = checkShape('OrderResponse', record, 'answer');
+    const { issues } = checkShape('OrderResponse', record, 'response');
     if (issues) throw new Error(`an order became none: ${JSON.stringify(issues.slice(0, 5))}`);
     return JSON.stringify(record);
   };

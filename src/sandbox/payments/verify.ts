@@ -42,7 +42,7 @@ export function failureOf(
     [
       method === 'sandbox' && payload.authorization === 'decline',
       'verification-failed',
-      'The payment was declined, as its payload asked for.',
+      'The payment was declined, as its payload requested.',
     ],
   ];
   const found = checks.find(([isWrong]) => isWrong);

@@ -8,13 +8,13 @@ import { errand, shell } from '../../program/run.ts';
 import { baseUrl, intent } from '../../state/intents.ts';
 
 /** What a shell's script is told. */
-interface Told {
+interface Completed {
   readonly mode: string;
   readonly texts: ReadonlyMap<string, string>;
   readonly values: readonly string[];
 }
 
-async function told(place: Place, words: readonly string[]): Promise<Told> {
+async function complete(place: Place, words: readonly string[]): Promise<Completed> {
   const { code, stdout, stderr } = await errand(place, ['__complete', '--', ...words]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const [mode = '', ...records] = stdout.split('\0').slice(0, -1);
@@ -41,27 +41,35 @@ describe('what a TAB is told', () => {
   afterAll(() => place.remove());
 
   test('nouns with their summaries, in the order of the help', async () => {
-    const { values, texts } = await told(place, ['']);
+    const { values, texts } = await complete(place, ['']);
     expect(values.slice(0, 3)).toEqual(['quickstart', 'search', 'product']);
     expect(values.at(-1)).toBe('help');
     expect(texts.get('address')).toBe('Local address book');
   });
 
   test('verbs of a noun and of a noun within it; an alias once it is begun', async () => {
-    expect((await told(place, ['order', 'jour'])).values).toEqual(['journal']);
-    expect((await told(place, ['order', 'journal', ''])).values).toEqual([
+    expect((await complete(place, ['order', 'jour'])).values).toEqual(['journal']);
+    expect((await complete(place, ['order', 'journal', ''])).values).toEqual([
       'list',
       'resume',
       'forget',
       'repair',
     ]);
-    expect((await told(place, ['order', ''])).values).not.toContain('ls');
-    expect((await told(place, ['order', 'l'])).values).toEqual(['list', 'ls']);
-    expect((await told(place, ['address', 'rm', 'ho'])).values).toEqual(['home']);
+    expect((await complete(place, ['order', ''])).values).not.toContain('ls');
+    expect((await complete(place, ['order', 'l'])).values).toEqual(['list', 'ls']);
+    expect((await complete(place, ['address', 'rm', 'ho'])).values).toEqual(['home']);
   });
 
   test('flags of the command and of the program, none twice, and those that repeat again', async () => {
-    const { values } = await told(place, ['order', 'create', '--max-price', '$50', '--product', 'x', '--']);
+    const { values } = await complete(place, [
+      'order',
+      'create',
+      '--max-price',
+      '$50',
+      '--product',
+      'x',
+      '--',
+    ]);
     expect(values).toEqual(
       expect.arrayContaining([
         '--product',
@@ -73,49 +81,52 @@ describe('what a TAB is told', () => {
       ]),
     );
     expect(values).not.toContain('--max-price');
-    expect((await told(place, ['order', 'list', '--no-has'])).values).toEqual(['--no-has-tracking']);
-    expect((await told(place, ['--out'])).values).toEqual(['--output']);
+    expect((await complete(place, ['order', 'list', '--no-has'])).values).toEqual(['--no-has-tracking']);
+    expect((await complete(place, ['--out'])).values).toEqual(['--output']);
   });
 
   test('values: after the flag, after =, joined to a short one, and between commas', async () => {
-    expect((await told(place, ['order', 'list', '--status', 'order_'])).values).toEqual([
+    expect((await complete(place, ['order', 'list', '--status', 'order_'])).values).toEqual([
       'order_placed',
       'order_failed',
     ]);
-    expect((await told(place, ['order', 'list', '--status=pend'])).values).toEqual(['--status=pending']);
-    expect((await told(place, ['-oj'])).values).toEqual(['-ojson']);
-    expect((await told(place, ['order', 'create', '--best-effort', 'gift,it'])).values).toEqual([
+    expect((await complete(place, ['order', 'list', '--status=pend'])).values).toEqual(['--status=pending']);
+    expect((await complete(place, ['-oj'])).values).toEqual(['-ojson']);
+    expect((await complete(place, ['order', 'create', '--best-effort', 'gift,it'])).values).toEqual([
       'gift,items',
     ]);
-    expect((await told(place, ['order', 'create', '--best-effort', 'gift,g'])).values).toEqual([]);
+    expect((await complete(place, ['order', 'create', '--best-effort', 'gift,g'])).values).toEqual([]);
   });
 
   test('after -- there are no flags', async () => {
-    expect((await told(place, ['order', 'get', '--', '-'])).values).toEqual([]);
-    expect((await told(place, ['order', 'get', '--', ''])).values).toEqual([order]);
+    expect((await complete(place, ['order', 'get', '--', '-'])).values).toEqual([]);
+    expect((await complete(place, ['order', 'get', '--', ''])).values).toEqual([order]);
   });
 
   test('free text has no candidates, and no files', async () => {
-    expect(await told(place, ['order', 'list', '--search', ''])).toMatchObject({ mode: 'words', values: [] });
+    expect(await complete(place, ['order', 'list', '--search', ''])).toMatchObject({
+      mode: 'words',
+      values: [],
+    });
   });
 
   test('files where a file is expected', async () => {
-    expect((await told(place, ['order', 'create', '--file', ''])).mode).toBe('files');
-    expect((await told(place, ['order', 'create', '--file=x'])).mode).toBe('files');
-    expect((await told(place, ['order', 'create', '--ship-to', 'no-such'])).mode).toBe('files');
+    expect((await complete(place, ['order', 'create', '--file', ''])).mode).toBe('files');
+    expect((await complete(place, ['order', 'create', '--file=x'])).mode).toBe('files');
+    expect((await complete(place, ['order', 'create', '--ship-to', 'no-such'])).mode).toBe('files');
   });
 
   test('what this machine knows: profiles, addresses, retailers, orders with their status', async () => {
-    expect((await told(place, ['--profile', ''])).texts.get('work')).toBe('https://service.example');
-    expect((await told(place, ['order', 'create', '--ship-to', ''])).texts.get('home')).toMatch(/Austin/);
-    expect((await told(place, ['search', '--retailer', 'harb'])).texts.get('harborgoods')).toBe(
+    expect((await complete(place, ['--profile', ''])).texts.get('work')).toBe('https://service.example');
+    expect((await complete(place, ['order', 'create', '--ship-to', ''])).texts.get('home')).toMatch(/Austin/);
+    expect((await complete(place, ['search', '--retailer', 'harb'])).texts.get('harborgoods')).toBe(
       'Harbor Goods',
     );
-    expect((await told(place, ['order', 'get', ''])).texts.get(order)).toMatch(
+    expect((await complete(place, ['order', 'get', ''])).texts.get(order)).toMatch(
       /^(pending|in_progress) .*Ada/,
     );
-    expect((await told(place, ['track', order.slice(0, 4)])).values).toEqual([order]);
-    expect((await told(place, ['order', 'get', order, ''])).values).not.toContain(order);
+    expect((await complete(place, ['track', order.slice(0, 4)])).values).toEqual([order]);
+    expect((await complete(place, ['order', 'get', order, ''])).values).not.toContain(order);
   });
 
   test('orders that this machine placed at another service, from the journal, and those in doubt', async () => {
@@ -128,10 +139,10 @@ describe('what a TAB is told', () => {
     await journal.record(intent(doubtful, 1));
     journal.close();
     const work = ['--profile', 'work', 'order'];
-    expect([...(await told(place, [...work, 'get', ''])).texts]).toEqual([
+    expect([...(await complete(place, [...work, 'get', ''])).texts]).toEqual([
       [placed, 'placed 2026-03-01T12:00Z'],
     ]);
-    expect((await told(place, [...work, 'journal', 'resume', ''])).values).toEqual([doubtful]);
+    expect((await complete(place, [...work, 'journal', 'resume', ''])).values).toEqual([doubtful]);
   });
 
   test('webhook events that were received', async () => {
@@ -150,24 +161,26 @@ describe('what a TAB is told', () => {
       { acts: false, shows: false },
     );
     store.close();
-    expect([...(await told(place, ['webhook', 'replay', ''])).texts]).toEqual([['1', 'order.placed  o-1']]);
+    expect([...(await complete(place, ['webhook', 'replay', ''])).texts]).toEqual([
+      ['1', 'order.placed  o-1'],
+    ]);
   });
 
   test('orders of the profile that the line names, not of another', async () => {
-    expect((await told(place, ['order', 'get', '--profile', 'work', ''])).values).not.toContain(order);
-    expect((await told(place, ['--base-url', 'embedded:', 'order', 'get', ''])).values).toContain(order);
+    expect((await complete(place, ['order', 'get', '--profile', 'work', ''])).values).not.toContain(order);
+    expect((await complete(place, ['--base-url', 'embedded:', 'order', 'get', ''])).values).toContain(order);
   });
 
   test('help completes commands and topics', async () => {
-    expect((await told(place, ['help', 'm'])).values).toEqual(['money']);
-    expect((await told(place, ['help', 'order', 'can'])).values).toEqual(['cancel']);
+    expect((await complete(place, ['help', 'm'])).values).toEqual(['money']);
+    expect((await complete(place, ['help', 'order', 'can'])).values).toEqual(['cancel']);
   });
 
   test('words that name nothing have no candidates', async () => {
-    expect((await told(place, ['no-such-noun', ''])).values).toEqual([]);
-    expect((await told(place, ['order', 'no-such-verb', ''])).values).toEqual([]);
-    expect((await told(place, ['order', 'list', '--no-such-flag=x'])).values).toEqual([]);
-    expect((await told(place, [])).values).toContain('order');
+    expect((await complete(place, ['no-such-noun', ''])).values).toEqual([]);
+    expect((await complete(place, ['order', 'no-such-verb', ''])).values).toEqual([]);
+    expect((await complete(place, ['order', 'list', '--no-such-flag=x'])).values).toEqual([]);
+    expect((await complete(place, [])).values).toContain('order');
   });
 
   test('a configuration or store that is broken, huge or missing is passed over in silence', async () => {
@@ -178,10 +191,10 @@ describe('what a TAB is told', () => {
       writeFileSync(join(broken.folder, '.config', 'config.json'), '{"profiles":[],"addresses":{"a":7');
       writeFileSync(join(broken.folder, '.state', 'sandbox.db'), 'no database');
       writeFileSync(join(broken.folder, '.state', 'journal.db'), 'no database');
-      expect((await told(broken, ['--profile', ''])).values).toEqual(['local']);
+      expect((await complete(broken, ['--profile', ''])).values).toEqual(['local']);
       broken.environment.ERRAND_API_KEY = 'sbx_test_x';
-      expect((await told(broken, ['order', 'get', '-'])).values).toContain('--output');
-      expect((await told(broken, ['order', 'journal', 'resume', 'a'])).values).toEqual([]);
+      expect((await complete(broken, ['order', 'get', '-'])).values).toContain('--output');
+      expect((await complete(broken, ['order', 'journal', 'resume', 'a'])).values).toEqual([]);
     } finally {
       broken.remove();
     }
@@ -197,7 +210,7 @@ describe('what a TAB is told', () => {
         ok: { base_url: 'https://x\u001b[2J\n\u202ey' },
       };
       writeFileSync(join(hostile.folder, '.config', 'config.json'), JSON.stringify({ profiles }));
-      const { texts, values } = await told(hostile, ['--profile', '']);
+      const { texts, values } = await complete(hostile, ['--profile', '']);
       expect(values).toEqual(['local', 'ok']);
       expect(texts.get('ok')).toBe('https://x [2J y');
     } finally {

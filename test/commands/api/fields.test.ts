@@ -45,8 +45,8 @@ describe('fields', () => {
     [['a', 'a[b]'], 'something else'],
     [['a[]', 'a[b]'], 'something else'],
     [['a[b]', 'a[]'], 'something else'],
-    [['a[b'], 'no name'],
-    [['a]b['], 'no name'],
+    [['a[b'], 'not a name'],
+    [['a]b['], 'not a name'],
     [['a[][]'], 'list of lists'],
     [[`a${'[b]'.repeat(40)}`], 'deeper'],
   ])('%j is refused', (keys, message) => {

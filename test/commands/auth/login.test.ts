@@ -12,10 +12,10 @@ import { TestService } from '../../service/service.ts';
 
 let folder: string;
 let service: TestService;
-let told: string;
+let notes: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'errand-login-'));
-  told = '';
+  notes = '';
 });
 afterEach(async () => {
   await service.stop();
@@ -35,7 +35,7 @@ interface Person {
 async function signIn({ during, lagMs = 0, globals, signal = new AbortController().signal }: Person = {}) {
   const stream = new Writable({
     write: (chunk, _, done) => {
-      told += chunk;
+      notes += chunk;
       done();
     },
   });
@@ -52,6 +52,7 @@ async function signIn({ during, lagMs = 0, globals, signal = new AbortController
     globals: { profile: 'served', retries: 0, ...globals },
     version: '0.0.0',
     mendsConfig: false,
+    privateCommand: async () => 'errand auth login',
   });
   const waits: number[] = [];
   let now = Date.parse('2026-03-01T12:00:00Z');
@@ -65,7 +66,7 @@ async function signIn({ during, lagMs = 0, globals, signal = new AbortController
   const clock = { now: () => now, monotonic: () => now, sleep };
   const failure: unknown = await login.run({ ...context, clock }, { name: 'laptop' }).then(
     (result) => {
-      told += JSON.stringify(result);
+      notes += JSON.stringify(result);
     },
     (error: unknown) => error,
   );
@@ -77,7 +78,7 @@ const decide = (decision: 'approve' | 'deny') =>
   service.send(
     'POST',
     '/device',
-    new URLSearchParams({ user_code: /\b[A-Z]{4}-[A-Z]{4}\b/.exec(told)?.[0] ?? '', decision }).toString(),
+    new URLSearchParams({ user_code: /\b[A-Z]{4}-[A-Z]{4}\b/.exec(notes)?.[0] ?? '', decision }).toString(),
     null,
   );
 
@@ -87,10 +88,10 @@ test('the code and where to enter it are told, and once approved the key is stor
   service = await TestService.start();
   const { waits, exitCode } = await signIn({ during: (wait) => wait === 2 && decide('approve') });
   expect([waits, exitCode]).toEqual([[5000, 5000], undefined]);
-  expect(told).toContain(`${service.baseUrl}/device`);
+  expect(notes).toContain(`${service.baseUrl}/device`);
   expect((await service.send('GET', '/wallet/me', undefined, storedKey())).status).toBe(200);
-  expect(told).toContain(`stored sbx_test_…${storedKey().slice(-4)} for profile served (test)`);
-  expect(told).not.toContain(storedKey());
+  expect(notes).toContain(`stored sbx_test_…${storedKey().slice(-4)} for profile served (test)`);
+  expect(notes).not.toContain(storedKey());
   expect(readFileSync(join(folder, 'config.json'), 'utf8')).toContain(storedKey());
 });
 

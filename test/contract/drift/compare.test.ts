@@ -4,15 +4,15 @@ import { openApiDocument } from '../../../src/contract/openapi.ts';
 
 type Json = Record<string, unknown>;
 
-/** A document with one operation that sends and answers one object. */
-const documentOf = (sent: Json, answered: Json = {}, parameters: Json[] = []): Json => ({
+/** A document with one operation that takes and returns one object. */
+const documentOf = (sent: Json, responded: Json = {}, parameters: Json[] = []): Json => ({
   openapi: '3.1.0',
   paths: {
     '/things': {
       post: {
         parameters,
         requestBody: { required: true, content: { 'application/json': { schema: sent } } },
-        responses: { 201: { content: { 'application/json': { schema: answered } } } },
+        responses: { 201: { content: { 'application/json': { schema: responded } } } },
       },
     },
   },
@@ -25,7 +25,7 @@ const drifts = (contract: Json, service: unknown): readonly Drift[] => {
 };
 
 /** The one change between two schemas of a field, as who sends it sees it. */
-function change(part: 'body' | 'answer', before: Json, after: Json): string[] {
+function change(part: 'body' | 'response', before: Json, after: Json): string[] {
   const object = (field: Json) => ({ type: 'object', properties: { field } });
   const made = (field: Json) => (part === 'body' ? documentOf(object(field)) : documentOf({}, object(field)));
   return drifts(made(before), made(after)).map(
@@ -87,7 +87,7 @@ describe('what a client sends', () => {
   });
 });
 
-describe('what the service answers, where a promise kept is what counts', () => {
+describe('what the service returns, where a promise kept is what counts', () => {
   test.each<[string, Json, Json, string[]]>([
     [
       'may be null now',
@@ -105,7 +105,7 @@ describe('what the service answers, where a promise kept is what counts', () => 
     ['a value more', { enum: ['a'] }, { enum: ['a', 'b'] }, ['added field value null → "b"']],
     ['a value gone', { enum: ['a', 'b'] }, { enum: ['a'] }, ['removed field value "b" → null']],
   ])('%s', (_, before, after, expected) => {
-    expect(change('answer', before, after)).toEqual(expected);
+    expect(change('response', before, after)).toEqual(expected);
   });
 
   test('a field that may be missing now is a promise less', () => {
@@ -129,7 +129,7 @@ describe('fields, parameters and operations', () => {
       { change: 'removed', part: 'body', field: 'items', aspect: 'field' },
     ]);
     expect(drifts(documentOf({}, order), documentOf({}, { type: 'object', properties: {} }))).toMatchObject([
-      { change: 'removed', part: 'answer', field: 'items' },
+      { change: 'removed', part: 'response', field: 'items' },
     ]);
   });
 
@@ -174,7 +174,7 @@ describe('fields, parameters and operations', () => {
     const bare = { paths: { '/things': { post: { responses: { 201: {} } } } } };
     expect(drifts(documentOf(order), bare).map(({ part, field }) => [part, field])).toEqual([
       ['body', ''],
-      ['answer', ''],
+      ['response', ''],
     ]);
   });
 

@@ -6,7 +6,7 @@ type Json = Record<string, unknown>;
 
 const contract = openApiDocument({ baseUrl: 'https://a', legacyBaseUrl: 'https://b' });
 
-const answering = (schema: unknown, schemas: Json = {}): Json => ({
+const responding = (schema: unknown, schemas: Json = {}): Json => ({
   paths: { '/x': { get: { responses: { 200: { content: { 'application/json': { schema } } } } } } },
   components: { schemas },
 });
@@ -17,25 +17,25 @@ const doubling = (keyword: string) =>
   Object.fromEntries(many(40, (at) => [`S${at}`, { [keyword]: [ref(`S${at + 1}`), ref(`S${at + 1}`)] }]));
 
 const hostile: Record<string, () => unknown> = {
-  'a schema that is itself': () => answering(ref('A'), { A: ref('A') }),
-  'two schemas that are each other': () => answering(ref('A'), { A: ref('B'), B: ref('A') }),
+  'a schema that is itself': () => responding(ref('A'), { A: ref('A') }),
+  'two schemas that are each other': () => responding(ref('A'), { A: ref('B'), B: ref('A') }),
   'a schema that contains itself': () =>
-    answering(ref('A'), {
+    responding(ref('A'), {
       A: { type: 'object', properties: { a: ref('A'), b: { type: 'array', items: ref('A') } } },
     }),
   'alternatives that are themselves': () =>
-    answering(ref('A'), { A: { anyOf: [ref('A'), ref('A')], allOf: [ref('A')] } }),
+    responding(ref('A'), { A: { anyOf: [ref('A'), ref('A')], allOf: [ref('A')] } }),
   'properties that double forty times': () =>
-    answering(
+    responding(
       ref('S0'),
       Object.fromEntries(
         many(40, (at) => [`S${at}`, { properties: { l: ref(`S${at + 1}`), r: ref(`S${at + 1}`) } }]),
       ),
     ),
-  'anyOf that doubles forty times': () => answering(ref('S0'), doubling('anyOf')),
-  'allOf that doubles forty times': () => answering(ref('S0'), doubling('allOf')),
+  'anyOf that doubles forty times': () => responding(ref('S0'), doubling('anyOf')),
+  'allOf that doubles forty times': () => responding(ref('S0'), doubling('allOf')),
   'nesting of ten thousand': () =>
-    answering(many(10_000, (at) => at).reduce<Json>((inner) => ({ items: inner }), {})),
+    responding(many(10_000, (at) => at).reduce<Json>((inner) => ({ items: inner }), {})),
   'a path item that is itself': () => ({ paths: { '/x': { $ref: '#/paths/~1x' } } }),
   'a hundred thousand paths of one item': () => ({
     paths: Object.fromEntries(many(100_000, (at) => [`/p${at}`, { $ref: '#/components/x/I' }])),
@@ -44,18 +44,18 @@ const hostile: Record<string, () => unknown> = {
     },
   }),
   'one long name over many fields': () =>
-    answering({
+    responding({
       properties: {
         ['n'.repeat(1_000_000)]: { properties: Object.fromEntries(many(100_000, (at) => [`f${at}`, {}])) },
       },
     }),
   'one long list of values, referred to often': () =>
-    answering(
+    responding(
       { properties: Object.fromEntries(many(100_000, (at) => [`f${at}`, ref('V')])) },
       { V: { enum: many(100_000, (at) => `value ${at}`) } },
     ),
   'one long list of required names in many alternatives': () =>
-    answering(
+    responding(
       { anyOf: many(2000, () => ref('R')) },
       { R: { properties: { a: {} }, required: many(50_000, (at) => `f${at}`) } },
     ),
@@ -67,9 +67,9 @@ const hostile: Record<string, () => unknown> = {
       },
     },
   }),
-  'a reference with a percent sign': () => answering({ $ref: '#/components/%' }),
-  'a reference elsewhere': () => answering({ $ref: 'https://evil.example/schema.json' }),
-  'a reference into a prototype': () => answering({ $ref: '#/__proto__/constructor' }),
+  'a reference with a percent sign': () => responding({ $ref: '#/components/%' }),
+  'a reference elsewhere': () => responding({ $ref: 'https://evil.example/schema.json' }),
+  'a reference into a prototype': () => responding({ $ref: '#/__proto__/constructor' }),
   'nothing where it should be': () => ({
     paths: {
       a: null,
@@ -80,7 +80,7 @@ const hostile: Record<string, () => unknown> = {
     },
   }),
   'odd values everywhere': () =>
-    answering({
+    responding({
       type: [1, null, {}],
       enum: {},
       required: 'a',
@@ -91,7 +91,7 @@ const hostile: Record<string, () => unknown> = {
       default: undefined,
     }),
   'a field named after a prototype': () =>
-    answering(JSON.parse('{"properties": {"__proto__": {"type": "string"}, "constructor": {}}}')),
+    responding(JSON.parse('{"properties": {"__proto__": {"type": "string"}, "constructor": {}}}')),
 };
 
 describe('a document that wants to harm', () => {
@@ -108,7 +108,7 @@ describe('a document that wants to harm', () => {
   test.each([null, 'text', [], {}, { paths: [] }, { openapi: '3.1.0' }])(
     '%j is no description',
     (document) => {
-      expect(compareDocuments(contract, document).problem).toContain('no OpenAPI document');
+      expect(compareDocuments(contract, document).problem).toContain('not an OpenAPI document');
     },
   );
 

@@ -2,6 +2,7 @@
 import crypto from 'node:crypto';
 import { fstatSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 
 const { GOLDEN_NOW, GOLDEN_STEP = '0' } = process.env;
 /** Time moves only by waiting: a timer that the process waits for takes the clock along when it fires. */
@@ -42,6 +43,8 @@ crypto.randomUUID = () => {
   const hex = digest(16).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
 };
+os.hostname = () => 'laptop';
+os.userInfo = () => ({ username: 'ada' });
 syncBuiltinESMExports();
 
 // What the transcript shows is a terminal's; a pipe of the shell or a file is none. Node gives its children sockets.

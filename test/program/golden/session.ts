@@ -3,6 +3,7 @@ import { TestService } from '../../service/service.ts';
 import { makePlace } from '../place.ts';
 import { shell } from '../run.ts';
 import { fixedText, serviceName } from './fixed-text.ts';
+import { withNamedGlobalOptions } from './global-options.ts';
 import { readTranscript, showCommand } from './transcript.ts';
 
 const preload = new URL('./fixed-process.mjs', import.meta.url).href;
@@ -41,7 +42,11 @@ export async function runTranscript(text: string): Promise<string> {
       if (part.variable) place.environment[part.variable] = stdout.trim();
       const fixed = (printed: string): string =>
         fixedText(printed, { baseUrl: service.baseUrl, folder: place.folder });
-      const shown = { stdout: part.variable ? '' : fixed(stdout), stderr: fixed(stderr), code };
+      const shown = {
+        stdout: part.variable ? '' : withNamedGlobalOptions(fixed(stdout)),
+        stderr: fixed(stderr),
+        code,
+      };
       lines.push(...showCommand(part.text, shown));
     }
   } finally {

@@ -37,7 +37,7 @@ describe('would an order be refused', () => {
   ])('%s', (_, url, country, reason, support) => {
     const response = check(url, country);
     expect(response).toMatchObject({ url, orderable: reason === null, unsupported_reason: reason, support });
-    expect(checkShape('RetailerCheckResponse', response, 'answer').issues).toBeUndefined();
+    expect(checkShape('RetailerCheckResponse', response, 'response').issues).toBeUndefined();
   });
 
   test('a listing id is checked as its retailer is', () => {
@@ -71,7 +71,7 @@ describe('the list of retailers', () => {
   test('is in the shape of the contract, with every kind of support where those that were seen are requested', () => {
     const seen = catalogue.retailers({ seen: true, limit: 200, offset: 0 });
     const response = { ...seen, coverage: catalogue.coverage() };
-    expect(checkShape('PublicRetailerListResponse', response, 'answer').issues).toBeUndefined();
+    expect(checkShape('PublicRetailerListResponse', response, 'response').issues).toBeUndefined();
     expect(new Set(all.retailers.map(({ support }) => support))).toEqual(new Set(['verified', 'active']));
     expect(new Set(seen.retailers.map(({ support }) => support))).toEqual(
       new Set(['verified', 'active', 'observed']),

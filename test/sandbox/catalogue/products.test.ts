@@ -21,10 +21,10 @@ const offersOf = (listing: Listing) => catalogue.offers(productOf(listing), time
 
 test('every listing has the shapes of the contract', () => {
   for (const listing of listings) {
-    expect(checkShape('ProductDetailsPayload', detailsOf(listing), 'answer').issues).toBeUndefined();
-    expect(checkShape('LegacyProductDetails', legacyOf(listing), 'answer').issues).toBeUndefined();
+    expect(checkShape('ProductDetailsPayload', detailsOf(listing), 'response').issues).toBeUndefined();
+    expect(checkShape('LegacyProductDetails', legacyOf(listing), 'response').issues).toBeUndefined();
     const offers = catalogue.offers(productOf(listing), timestamp);
-    expect(checkShape('ProductOffersPayload', offers, 'answer').issues).toBeUndefined();
+    expect(checkShape('ProductOffersPayload', offers, 'response').issues).toBeUndefined();
   }
 });
 

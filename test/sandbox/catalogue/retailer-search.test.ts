@@ -19,7 +19,7 @@ const resultsOf = (pages: readonly Page[]) => pages.flatMap(({ results }) => res
 const idsOf = (pages: readonly Page[]) => resultsOf(pages).map(({ product_id }) => product_id);
 
 test.each(retailers.map(({ retailer, kind }) => [retailer, kind] as const))(
-  '%s (%s) answers in the shape of the contract, each product once',
+  '%s (%s) responds in the shape of the contract, each product once',
   (retailer) => {
     const query = ['coffee', 'lamp', 'shoes', 'book', 'headphones', 'mug'].find(
       (words) => catalogue.retailerSearch({ retailer, query: words }).results.length > 0,
@@ -27,7 +27,7 @@ test.each(retailers.map(({ retailer, kind }) => [retailer, kind] as const))(
     const pages = pagesOf(retailer, query ?? '');
     expect(resultsOf(pages).length).toBeGreaterThan(0);
     for (const page of pages)
-      expect(checkShape('ProductSearchResponse', page, 'answer').issues).toBeUndefined();
+      expect(checkShape('ProductSearchResponse', page, 'response').issues).toBeUndefined();
     expect(new Set(idsOf(pages)).size).toBe(idsOf(pages).length);
     for (const productId of idsOf(pages)) {
       expect(catalogue.listing({ retailer, productId })).toMatchObject({ productId });

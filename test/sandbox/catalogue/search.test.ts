@@ -27,7 +27,7 @@ describe('search across retailers', () => {
       excluded_by_price: excludedByPrice,
       hint,
     };
-    expect(checkShape('SearchResponse', response, 'answer').issues).toBeUndefined();
+    expect(checkShape('SearchResponse', response, 'response').issues).toBeUndefined();
   });
 
   test('each result can be looked up by its URL and by its listing id', () => {

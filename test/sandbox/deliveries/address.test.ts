@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { mayReach, refusedAddress } from '../../../src/sandbox/deliveries/address.ts';
+import { targetOf } from '../../../src/sandbox/deliveries/address.ts';
 
 const usual = { loopback: true, external: false, named: [] };
 const external = { ...usual, external: true };
+const hook = new URL('https://hooks.example/x');
 
 describe('where webhooks may go', () => {
   test.each([
@@ -13,8 +14,8 @@ describe('where webhooks may go', () => {
     'http://localhost/x',
     'http://a.localhost/x',
   ])('%s is this machine, always', (address) => {
-    expect(refusedAddress(new URL(address), usual)).toBeUndefined();
-    expect(refusedAddress(new URL(address), external)).toBeUndefined();
+    expect(targetOf(new URL(address), usual).refusal).toBeUndefined();
+    expect(targetOf(new URL(address), external).refusal).toBeUndefined();
   });
 
   test.each([
@@ -23,8 +24,8 @@ describe('where webhooks may go', () => {
     'http://localhost.example/',
     'http://10.0.0.1/',
   ])('%s is elsewhere: only where that is allowed', (address) => {
-    expect(refusedAddress(new URL(address), usual)).toBe('only loopback addresses are called');
-    expect(refusedAddress(new URL(address), external)).toBeUndefined();
+    expect(targetOf(new URL(address), usual).refusal).toBe('only loopback addresses are called');
+    expect(targetOf(new URL(address), external).refusal).toBeUndefined();
   });
 
   test.each([
@@ -44,8 +45,8 @@ describe('where webhooks may go', () => {
     'http://[::ffff:0:10.0.0.1]/',
     'http://255.255.255.255/',
   ])('%s is never allowed', (address) => {
-    expect(refusedAddress(new URL(address), usual)).toBeDefined();
-    expect(refusedAddress(new URL(address), external)).toBeDefined();
+    expect(targetOf(new URL(address), usual).refusal).toBeDefined();
+    expect(targetOf(new URL(address), external).refusal).toBeDefined();
   });
 
   test.each([
@@ -57,22 +58,22 @@ describe('where webhooks may go', () => {
     'fd12::1',
     '::ffff:10.0.0.1',
   ])('a name may not lead to %s, which the caller may name himself', (ip) => {
-    expect(mayReach(ip, external, false)).toBe(false);
-    expect(mayReach(ip, external, true)).toBe(true);
-    expect(mayReach(ip, usual, true)).toBe(false);
+    expect(targetOf(hook, external).mayReach(ip)).toBe(false);
+    expect(targetOf(hook, { ...usual, named: [hook.host] }).mayReach(ip)).toBe(true);
+    expect(targetOf(hook, usual).mayReach(ip)).toBe(false);
   });
 
   test('a name may lead to a public address, and nothing else is an address', () => {
     for (const ip of ['203.0.113.9', '172.32.0.1', '2606:4700::1111']) {
-      expect(mayReach(ip, external, false)).toBe(true);
+      expect(targetOf(hook, external).mayReach(ip)).toBe(true);
     }
-    expect(mayReach('fe80::1%eth0', external, false)).toBe(false);
-    expect(mayReach('no address', external, true)).toBe(false);
+    expect(targetOf(hook, external).mayReach('fe80::1%eth0')).toBe(false);
+    expect(targetOf(hook, { ...external, named: [hook.host] }).mayReach('no address')).toBe(false);
   });
 });
 
 test('where loopback is refused, nobody is told that only loopback is called', () => {
   const remote = { loopback: false, external: false, named: [] };
   for (const url of ['http://203.0.113.9/', 'http://example.com/', 'http://169.254.169.254/'])
-    expect(refusedAddress(new URL(url), remote)).toContain('--allow-external-webhooks');
+    expect(targetOf(new URL(url), remote).refusal).toContain('--allow-external-webhooks');
 });

@@ -20,6 +20,6 @@ const outcome = (at: number): string | undefined =>
   )?.[1];
 
 test('an attempt that is due is not in the past', () => {
-  expect(outcome(12_000)).toMatch(/^tries again <time.*>in 2 s<\/time>$/);
-  for (const due of [10_000, 7000]) expect(outcome(due)).toBe('is tried again now');
+  expect(outcome(12_000)).toMatch(/^is sent again <time.*>in 2 s<\/time>$/);
+  for (const due of [10_000, 7000]) expect(outcome(due)).toBe('is sent again now');
 });

@@ -1,34 +1,13 @@
 import { expect, test } from 'vitest';
-import { openSandbox } from '../../../src/sandbox/open.ts';
+import { address } from '../../order-body.ts';
 import { challengeFor, credentialOf } from '../../service/payer.ts';
-import { address } from '../../service/service.ts';
 import { expectBalancedBooks } from '../books.ts';
+import { openStillSandbox } from '../still.ts';
 
-/** A sandbox in this process, its clock in the test's hand and its books open. */
+/** A sandbox that stands still, and orders in it that are paid by challenge. */
 async function place() {
-  let now = Date.parse('2026-03-01T12:00:00Z');
-  const bugs: unknown[] = [];
-  const opened = await openSandbox({
-    file: ':memory:',
-    baseUrl: 'http://127.0.0.1:4848',
-    seed: 1,
-    now: () => now,
-    report: (error) => bugs.push(error),
-  });
-  const send = async (method: string, target: string, body?: unknown, authorization?: string) => {
-    const response = await opened.handle({
-      method,
-      target,
-      headers: { ...(authorization !== undefined && { authorization }) },
-      body: new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body)),
-      remoteAddress: '',
-    });
-    const headers = new Headers();
-    for (const [name, values] of Object.entries(response.headers))
-      for (const value of [values].flat()) headers.append(name, value);
-    const text = String(response.body ?? '');
-    return { status: response.status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
-  };
+  const sandbox = await openStillSandbox();
+  const { send } = sandbox;
   const order = async (slug: string, more: Record<string, unknown> = {}) => {
     const body = {
       products: [{ url: `http://127.0.0.1:4848/shop/${slug}` }],
@@ -41,10 +20,10 @@ async function place() {
   };
   /** The order's rows of the ledger, each as its kind and cents. */
   const books = (orderId: string) =>
-    opened.service.store
+    sandbox.service.store
       .all('SELECT kind, cents FROM ledger WHERE order_id = ? ORDER BY seq', orderId)
       .map(({ kind, cents }) => [kind, cents]);
-  return { ...opened, bugs, send, order, books, pass: (ms: number) => (now += ms) };
+  return { ...sandbox, order, books };
 }
 
 test.each([
@@ -162,8 +141,8 @@ test('of requests that present one credential in the same moment one is paid for
     ['/agent/search', { q: 'coffee' }, [200, 402, 402]],
   ] as const) {
     const authorization = credentialOf(challengeFor(await send('POST', target, body)));
-    const answers = await Promise.all([1, 2, 3].map(() => send('POST', target, body, authorization)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual(statuses);
+    const responses = await Promise.all([1, 2, 3].map(() => send('POST', target, body, authorization)));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual(statuses);
   }
   expect(service.store.all('SELECT operation, cents FROM payments ORDER BY cents')).toEqual([
     { operation: 'agent.search', cents: 1 },

@@ -185,7 +185,7 @@ test('records of an earlier version are read in the shapes of today, and live on
     return JSON.parse(String(response.body));
   };
   const list = await get('/orders');
-  expect(checkShape('OrderListResponse', list, 'answer').issues).toBeUndefined();
+  expect(checkShape('OrderListResponse', list, 'response').issues).toBeUndefined();
   const { number } = service.store.get('SELECT number FROM users') ?? {};
   const [, first] = list.orders.toSorted((one: { id: string }, other: { id: string }) =>
     one.id < other.id ? 1 : -1,
@@ -208,4 +208,25 @@ test('records of an earlier version are read in the shapes of today, and live on
   expect(service.store.get('SELECT event_id FROM deliveries')).toMatchObject({ event_id: 'd1' });
   await close();
   expect(bugs).toEqual([]);
+});
+
+test('a field that orders have come to have since is null in those of an earlier version', async () => {
+  const file = join(folder.path, 'sandbox.db');
+  olderStore(file);
+  const older = new (loadSqlite())(file);
+  older.exec(`UPDATE orders SET record = json_remove(record, '$.handling_days_max', '$.is_gift'),
+    listed = json_remove(listed, '$.handling_days_max', '$.is_gift')`);
+  older.close();
+  const { close, service } = await openSandbox({
+    file,
+    baseUrl: 'http://127.0.0.1:1',
+    now: () => now,
+    report: () => {},
+  });
+  for (const { record, listed } of service.store.all('SELECT record, listed FROM orders')) {
+    for (const text of [record, listed]) {
+      expect(checkShape('OrderResponse', JSON.parse(String(text)), 'response').issues).toBeUndefined();
+    }
+  }
+  await close();
 });

@@ -100,7 +100,7 @@ describe('the front page', () => {
     await close();
   });
 
-  test('HEAD answers as GET does, and other methods are told what it takes', async () => {
+  test('HEAD responds as GET does, and other methods are told what it takes', async () => {
     expect(await page(service, '/', {}, 'HEAD')).toMatchObject({ status: 200, text: '' });
     for (const path of ['/', '/console/orders', '/shop', '/shop/test-success']) {
       const { status, headers } = await page(service, path, {}, 'DELETE');

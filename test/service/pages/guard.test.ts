@@ -29,7 +29,7 @@ const consolePages = [
   '/console/keys',
 ];
 
-describe('the console answers to its own machine only', () => {
+describe('the console serves its own machine only', () => {
   test.each(consolePages)('%s', async (path) => {
     expect((await ask(path)).status).toBe(200);
     const refused = await ask(path, { remoteAddress: '192.168.1.77' });
@@ -69,7 +69,7 @@ describe('the console answers to its own machine only', () => {
   ])('a name that another site has made lead here, %s, is not', async (host) => {
     const refused = await ask('/', { headers: { host } });
     expect(refused.status).toBe(421);
-    expect(String(refused.body)).toContain('does not answer to');
+    expect(String(refused.body)).toContain('does not serve');
   });
 
   test('a name that the sandbox was told is not its own', async () => {
@@ -111,7 +111,7 @@ describe('the console answers to its own machine only', () => {
     expect(refused.status).toBe(403);
   });
 
-  test('the service, the shop and public tracking answer other machines too', async () => {
+  test('the service, the shop and public tracking serve other machines too', async () => {
     const remote = { remoteAddress: '10.0.0.3', headers: { host: '192.168.1.5:4848', accept: 'text/html' } };
     expect((await ask('/shop', remote)).status).toBe(200);
     expect((await ask('/openapi.json', remote)).status).toBe(200);
@@ -132,8 +132,8 @@ test('no other site presses a button in a person’s name', async () => {
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site', origin: service.baseUrl },
     ]) {
-      const answer = await service.send('POST', `/console/orders/${id}/cancel`, '', null, headers);
-      expect([answer.status, headers]).toEqual([403, headers]);
+      const response = await service.send('POST', `/console/orders/${id}/cancel`, '', null, headers);
+      expect([response.status, headers]).toEqual([403, headers]);
     }
     expect((await submit(service, '/console/deliveries/x/replay', {}, 'https://evil.example')).status).toBe(
       403,

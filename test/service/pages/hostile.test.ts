@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { address, type TestService } from '../service.ts';
+import { address } from '../../order-body.ts';
+import type { TestService } from '../service.ts';
 import { startedForEach } from '../started-for-each.ts';
 import { hostile } from './hostile-text.ts';
 import { page } from './read-page.ts';

@@ -1,4 +1,4 @@
-import type { Answer, TestService } from '../service.ts';
+import type { ServiceResponse, TestService } from '../service.ts';
 
 const browserAccept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
@@ -8,7 +8,8 @@ export const page = (
   path: string,
   headers: Record<string, string> = {},
   method = 'GET',
-): Promise<Answer> => service.send(method, path, undefined, null, { accept: browserAccept, ...headers });
+): Promise<ServiceResponse> =>
+  service.send(method, path, undefined, null, { accept: browserAccept, ...headers });
 
 /** A form as a browser sends it from one of the service's own pages. */
 export const submit = (
@@ -16,7 +17,7 @@ export const submit = (
   path: string,
   fields: Record<string, string> = {},
   origin = service.baseUrl,
-): Promise<Answer> =>
+): Promise<ServiceResponse> =>
   service.send('POST', path, new URLSearchParams(fields).toString(), null, {
     'content-type': 'application/x-www-form-urlencoded',
     origin,

@@ -38,7 +38,7 @@ const settledRow = (delivery: string | undefined, outcome: RegExp): Promise<stri
     return cells;
   });
 
-test('a delivery shows event, order, address without its secrets, attempts and the last answer', async () => {
+test('a delivery shows event, order, address without its secrets, attempts and the last response', async () => {
   await cancelled();
   const [delivery] = await deliveries();
   const cells = await settledRow(delivery, /^delivered HTTP 200, \d+ ms$/);
@@ -57,8 +57,11 @@ test('Replay sends the same again, as a delivery of its own', async () => {
   await cancelled();
   const [first] = await deliveries();
   await settledRow(first, /^delivered/);
-  const answer = await submit(service, `/console/deliveries/${first}/replay`, { back: 'order' });
-  expect([answer.status, answer.headers.get('location')]).toEqual([303, `/console/orders/${id}#deliveries`]);
+  const response = await submit(service, `/console/deliveries/${first}/replay`, { back: 'order' });
+  expect([response.status, response.headers.get('location')]).toEqual([
+    303,
+    `/console/orders/${id}#deliveries`,
+  ]);
   await receiver.until(2);
   const [one, two] = receiver.received;
   expect([two?.event, two?.target, two?.body]).toEqual([one?.event, one?.target, one?.body]);
@@ -69,12 +72,12 @@ test('one that failed shows why and when it is tried next; Try now does not wait
   receiver.reply = () => ({ status: 500 });
   await cancelled();
   const [delivery] = await deliveries();
-  await settledRow(delivery, /^tries again in 1 s HTTP 500, \d+ ms$/);
+  await settledRow(delivery, /^is sent again in 1 s HTTP 500, \d+ ms$/);
   receiver.reply = () => ({ status: 200 });
-  const answer = await submit(service, `/console/deliveries/${delivery}/replay`, {
+  const response = await submit(service, `/console/deliveries/${delivery}/replay`, {
     back: 'https://evil.example',
   });
-  expect(answer.headers.get('location')).toBe('/#deliveries');
+  expect(response.headers.get('location')).toBe('/#deliveries');
   await receiver.until(2);
   await settledRow(delivery, /^delivered/);
   expect(await deliveries()).toEqual([delivery]);

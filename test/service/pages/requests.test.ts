@@ -9,18 +9,18 @@ afterEach(async () => {
   expect(service.bugs).toEqual([]);
 });
 
-/** Method and target, answer, and whose it was, newest first. */
+/** Method and target, response, and whose it was, newest first. */
 async function requests(path = '/console/requests'): Promise<string[]> {
   const { text } = await page(service, path);
   return [...text.matchAll(/<tr id="request-\d+">(.*?)<\/tr>/gs)].map(([, cells = '']) => {
-    const [, request, answer, , by] = [...cells.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) =>
+    const [, request, response, , by] = [...cells.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) =>
       cell.replace(/<[^>]+>/g, ''),
     );
-    return `${request} | ${answer} | ${by}`;
+    return `${request} | ${response} | ${by}`;
   });
 }
 
-test('each request with its answer and whose it was; pages that a person looks at are none', async () => {
+test('each request with its response and whose it was; pages that a person looks at are none', async () => {
   service = await TestService.start();
   const key = await service.mint({ email: 'ada@example.com' });
   await service.send('GET', '/orders?limit=5&status_filter=pending', undefined, key);

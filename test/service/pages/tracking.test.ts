@@ -14,9 +14,9 @@ afterEach(async () => {
 });
 
 const typeFor = async (accept: string | undefined) => {
-  const answer = await service.send('GET', path, undefined, null, accept === undefined ? {} : { accept });
-  expect([answer.status, answer.headers.get('vary')]).toEqual([200, 'Accept']);
-  return answer.headers.get('content-type')?.split(';')[0];
+  const response = await service.send('GET', path, undefined, null, accept === undefined ? {} : { accept });
+  expect([response.status, response.headers.get('vary')]).toEqual([200, 'Accept']);
+  return response.headers.get('content-type')?.split(';')[0];
 };
 
 test.each([

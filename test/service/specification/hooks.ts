@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, vi } from 'vitest';
-import type { Answer, TestService } from '../service.ts';
+import type { ServiceResponse, TestService } from '../service.ts';
 import { read } from './scenes.ts';
 
 /** A webhook as it arrived. */
@@ -9,14 +9,14 @@ export interface Hook {
   readonly event: string;
   readonly target: string;
   readonly headers: NodeJS.Dict<string | string[]>;
-  readonly body: Answer['body'];
+  readonly body: ServiceResponse['body'];
 }
 
 export interface Receiver {
   readonly url: string;
   readonly hooks: readonly Hook[];
-  /** Statuses of its next answers; 200 after them. */
-  readonly answers: number[];
+  /** Statuses of its next responses; 200 after them. */
+  readonly responses: number[];
   /** Lets time pass until what has come satisfies. */
   readonly until: (enough: () => boolean) => Promise<void>;
 }
@@ -27,14 +27,14 @@ export async function withReceiver(
   work: (receiver: Receiver) => Promise<void>,
 ): Promise<void> {
   const hooks: Hook[] = [];
-  const answers: number[] = [];
+  const responses: number[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = JSON.parse(Buffer.concat(chunks).toString());
     const { headers, url: target = '' } = request;
     hooks.push({ event: String(headers['x-webhook-event']), target, headers, body });
-    response.writeHead(answers.shift() ?? 200).end();
+    response.writeHead(responses.shift() ?? 200).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
@@ -48,7 +48,7 @@ export async function withReceiver(
     await vi.waitFor(() => expect(enough(), came()).toBe(true), { timeout: 10_000 });
   };
   try {
-    await work({ url, hooks, answers, until });
+    await work({ url, hooks, responses, until });
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

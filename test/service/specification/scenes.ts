@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { type Answer, address, type TestService } from '../service.ts';
+import { address } from '../../order-body.ts';
+import type { ServiceResponse, TestService } from '../service.ts';
 
 export const second = 1000;
 export const day = 24 * 3600 * second;
@@ -7,23 +8,23 @@ export const day = 24 * 3600 * second;
 export const nobody = '00000000-0000-4000-8000-000000000000';
 
 /** The body of a read that must succeed. */
-export async function read(it: TestService, target: string): Promise<Answer['body']> {
+export async function read(it: TestService, target: string): Promise<ServiceResponse['body']> {
   const { status, body, text } = await it.send('GET', target);
   expect(status, text).toBe(200);
   return body;
 }
 
-export function expectRefusal(answer: Answer, status: number, code: string): void {
-  expect([answer.status, answer.body.code], answer.text).toEqual([status, code]);
-  expect(answer.body).toMatchObject({ message: expect.any(String), details: expect.any(Object) });
+export function expectRefusal(response: ServiceResponse, status: number, code: string): void {
+  expect([response.status, response.body.code], response.text).toEqual([status, code]);
+  expect(response.body).toMatchObject({ message: expect.any(String), details: expect.any(Object) });
 }
 
 /** Expects the validation body, and that it names this place. */
-export function expectInvalid(answer: Answer, ...loc: (string | number)[]): void {
-  expect(answer.status, answer.text).toBe(422);
-  for (const issue of answer.body.detail)
+export function expectInvalid(response: ServiceResponse, ...loc: (string | number)[]): void {
+  expect(response.status, response.text).toBe(422);
+  for (const issue of response.body.detail)
     expect(issue).toEqual({ loc: expect.any(Array), msg: expect.any(String), type: expect.any(String) });
-  expect(answer.body.detail.map((issue: { loc: unknown }) => issue.loc)).toContainEqual(loc);
+  expect(response.body.detail.map((issue: { loc: unknown }) => issue.loc)).toContainEqual(loc);
 }
 
 /** Creates an order, lets `ms` pass, and reads it. */
@@ -32,14 +33,14 @@ export async function ordered(
   slug = 'test-success',
   ms = 12 * second,
   more: Record<string, unknown> = {},
-): Promise<Answer['body']> {
+): Promise<ServiceResponse['body']> {
   const made = await it.order(slug, more);
   expect(made.status, made.text).toBe(201);
   it.pass(ms);
   return read(it, `/orders/${made.body.id}`);
 }
 
-export const cancel = (it: TestService, id: string): Promise<Answer> =>
+export const cancel = (it: TestService, id: string): Promise<ServiceResponse> =>
   it.send('POST', `/orders/${id}/cancel`);
 
 export const line = (it: TestService, slug: string, quantity = 1) => ({ url: it.product(slug), quantity });
@@ -60,7 +61,7 @@ export const ask = (
   it: TestService,
   order: { id: string; items: readonly { id: string; quantity: number }[] },
   more: Record<string, unknown> = {},
-): Promise<Answer> =>
+): Promise<ServiceResponse> =>
   it.send('POST', '/returns', {
     order_id: order.id,
     items: order.items.map(({ id, quantity }) => ({ order_item_id: id, quantity })),
@@ -87,11 +88,11 @@ export const bulkRow = (it: TestService, more: Record<string, string> = {}): Rec
   ...more,
 });
 
-export const upload = (it: TestService, ...rows: Record<string, string>[]): Promise<Answer> =>
+export const upload = (it: TestService, ...rows: Record<string, string>[]): Promise<ServiceResponse> =>
   it.send('POST', '/orders/bulk', { rows });
 
 /** Lets time pass until each row of a batch is placed or has failed. */
-export async function placedBatch(it: TestService, id: string): Promise<Answer['body']> {
+export async function placedBatch(it: TestService, id: string): Promise<ServiceResponse['body']> {
   for (let turn = 0; turn < 200; turn += 1) {
     const batch = await read(it, `/orders/bulk/${id}`);
     if (batch.placed_count + batch.failed_count === batch.row_count) return batch;
@@ -100,17 +101,26 @@ export async function placedBatch(it: TestService, id: string): Promise<Answer['
   throw new Error('the batch was never placed');
 }
 
-export const addAccount = (it: TestService, more: Record<string, unknown> = {}): Promise<Answer> =>
+export const addAccount = (it: TestService, more: Record<string, unknown> = {}): Promise<ServiceResponse> =>
   it.send('POST', '/managed-accounts', { email: 'ada@example.com', password: 'hunter2-hunter2', ...more });
 
 /** A request of the legacy surface: the key as user name, a blank password. */
-export const legacy = (it: TestService, method: string, path: string, password = ''): Promise<Answer> =>
+export const legacy = (
+  it: TestService,
+  method: string,
+  path: string,
+  password = '',
+): Promise<ServiceResponse> =>
   it.send(method, path, undefined, null, {
     authorization: `Basic ${Buffer.from(`${it.key}:${password}`).toString('base64')}`,
   });
 
 /** The first product that a search at a retailer finds. */
-export async function found(it: TestService, retailer: string, query = 'coffee'): Promise<Answer['body']> {
+export async function found(
+  it: TestService,
+  retailer: string,
+  query = 'coffee',
+): Promise<ServiceResponse['body']> {
   const [first] = (await read(it, `/products/search?query=${query}&retailer=${retailer}`)).results;
   expect(first).toBeDefined();
   return first;

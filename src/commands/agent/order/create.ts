@@ -2,16 +2,18 @@ import { defineCommand } from '../../../cli/define.ts';
 import { checkFollowing, createdResult, placedExits, watchOptions } from '../../../orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../../orders/input/assemble.ts';
 import { placePaidOrder } from '../../../orders/place-paid.ts';
+import { policyExit, policyOptions } from '../../../spending/options.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
 export const create = defineCommand({
   name: 'create',
   summary: 'Place an order without an account, paid for as it is placed',
   description:
-    'The ceiling and a fee of $1.00 are paid up front, the difference comes back. What pays is written to the journal before it is sent: an order without an answer is resumed with the same payment, never paid again. The key that reads the order is kept with it.',
+    'The ceiling and a fee of $1.00 are paid up front, the difference comes back. What pays is written to the journal before it is sent: an order without a response is resumed with the same payment, never paid again. The key that reads the order is kept with it.',
   options: {
     ...orderInputOptions,
     ...watchOptions,
+    ...policyOptions,
     new: {
       kind: 'flag',
       description:
@@ -37,18 +39,22 @@ export const create = defineCommand({
   exitCodes: {
     ...placedExits,
     6: paymentExit,
-    10: 'in doubt: paid, and no answer came; `order journal resume` finds out',
+    10: 'in doubt: paid, and no response came; `order journal resume` finds out',
+    11: policyExit,
   },
   related: ['order watch', 'order get', 'order journal'],
   async run(context, input) {
     checkFollowing(input);
     const payload = await assembleOrder(context, input);
-    const { checkOrder } = await import('../../../orders/input/check.ts');
+    const { checkOrder, inUsersWords } = await import('../../../orders/input/check.ts');
     const body = await checkOrder(payload, input.file);
-    const { order, existed } = await placePaidOrder(context, body, {
-      ...paymentFrom(input),
-      isNew: input.new === true,
-    });
+    const { order, existed } = await inUsersWords(input.file, () =>
+      placePaidOrder(context, body, {
+        ...paymentFrom(input),
+        isNew: input.new === true,
+        overridePolicy: input.overridePolicy,
+      }),
+    );
     if (existed) context.note('this order existed already; nothing was paid twice');
     return createdResult(context, order, input);
   },

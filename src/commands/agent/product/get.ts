@@ -1,6 +1,6 @@
 import { defineCommand } from '../../../cli/define.ts';
 import { detailColumns } from '../../../products/columns.ts';
-import { noAnswer, noSuchProduct } from '../../../products/failure.ts';
+import { noResponse, noSuchProduct } from '../../../products/failure.ts';
 import { freshnessOptions } from '../../../products/freshness.ts';
 import { paymentExit, payOptions } from '../pay-options.ts';
 import { readPaid } from './read.ts';
@@ -15,7 +15,7 @@ export const get = defineCommand({
     { command: 'errand agent product get $PRODUCT --retailer harborgoods', note: 'as the retailer shows it' },
   ],
   operations: ['agent.product.get'],
-  exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noAnswer },
+  exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noResponse },
   related: ['agent product search', 'product get'],
   async run(context, { id, ...wanted }) {
     const record = await readPaid(context, 'agent.product.get', id, wanted);

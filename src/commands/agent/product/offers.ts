@@ -1,6 +1,6 @@
 import { defineCommand } from '../../../cli/define.ts';
 import { offerColumns, offersOf } from '../../../products/columns.ts';
-import { noAnswer, noSuchProduct } from '../../../products/failure.ts';
+import { noResponse, noSuchProduct } from '../../../products/failure.ts';
 import { freshnessOptions } from '../../../products/freshness.ts';
 import { paymentExit, payOptions } from '../pay-options.ts';
 import { readPaid } from './read.ts';
@@ -17,7 +17,7 @@ export const offers = defineCommand({
     },
   ],
   operations: ['agent.product.offers'],
-  exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noAnswer },
+  exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noResponse },
   related: ['agent product search', 'product offers'],
   async run(context, { id, ...wanted }) {
     const payload = await readPaid(context, 'agent.product.offers', id, wanted);

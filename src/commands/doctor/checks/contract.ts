@@ -5,7 +5,7 @@ export const contract: Check = {
   name: 'contract',
   async run({ probe }) {
     const found = await probe();
-    if (!found.reached) return skipped('the service cannot be asked for its description');
+    if (!found.reached) return skipped('the service cannot be reached, so its description is unknown');
     if (found.version === undefined) return info('the service gives no description of itself');
     if (found.version === contractVersion)
       return ok(`the service is of version ${contractVersion}, as errand knows it`);

@@ -6,13 +6,13 @@ export const journal: Check = {
   async run({ context }) {
     try {
       const owed = (await context.journal()).owed();
-      const line = owedLine(context, owed);
+      const line = await owedLine(context, owed);
       if (line === undefined) return ok('the journal can be written, and no order is in doubt');
       const [first] = [...owed.inDoubt, ...owed.unreported];
       const [what = line] = line.split(';');
       return trouble(
         `${what} (the first since ${first?.created_at})`,
-        `${settlingCommands(context, owed).join(' and ')}: exactly one order comes of each.`,
+        `${(await settlingCommands(context, owed)).join(' and ')}: exactly one order comes of each.`,
       );
     } catch (error) {
       return troubleOf(error);

@@ -26,7 +26,7 @@ export const key: Check = {
         ]
       : [];
     if (!(await probe()).reached)
-      return [skipped(`${name}: the service cannot be asked about it`), ...hidden];
+      return [skipped(`${name}: the service cannot be reached, so it is not checked`), ...hidden];
     try {
       await (await context.client()).call('wallet.get', {});
       return [

@@ -16,9 +16,9 @@ export const service: Check = {
           'Look at the base URL, the network and the proxy; errand auth status shows what is set where.',
       );
     }
-    if (found.tookMs <= slowMs) return ok(`${value} answers in ${found.tookMs} ms`);
+    if (found.tookMs <= slowMs) return ok(`${value} responds in ${found.tookMs} ms`);
     return trouble(
-      `${value} is slow: it answered in ${(found.tookMs / 1000).toFixed(1)} s`,
+      `${value} is slow: it responded in ${(found.tookMs / 1000).toFixed(1)} s`,
       'Give it time with --timeout 60s, or look at the network and the proxy.',
     );
   },

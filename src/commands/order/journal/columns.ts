@@ -20,5 +20,5 @@ function whatOf({ products, rows, filename }: Readonly<Record<string, unknown>>)
   return Array.isArray(products) ? Object(products[0]).url : undefined;
 }
 
-/** A record as it is shown: whose account it is for is told by the key. */
+/** A record as it is shown: the key shows whose account it is for. */
 export const shown = ({ account: _, ...record }: JournalRecord): Omit<JournalRecord, 'account'> => record;

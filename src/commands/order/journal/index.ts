@@ -6,6 +6,6 @@ import { resume } from './resume.ts';
 
 export const journal: Noun = {
   name: 'journal',
-  summary: 'Orders in doubt: what was sent and never answered',
+  summary: 'Orders in doubt: sent, and no response came',
   verbs: [list, resume, forget, repair],
 };

@@ -4,7 +4,7 @@ import { journalColumns, shown } from './columns.ts';
 export const list = defineCommand({
   name: 'list',
   aliases: ['ls'],
-  summary: 'What was sent and never answered, or answered and never reported',
+  summary: 'What got no response, or was never reported',
   options: { all: { kind: 'flag', description: 'everything else too; it is kept for 30 days' } },
   examples: [
     { command: 'errand order journal list', note: 'orders in doubt' },

@@ -16,7 +16,12 @@ export const repair = defineCommand({
     const { repairJournal } = await import('../../../state/journal-repair.ts');
     const { clock, settings, signal } = context;
     const stamp = `damaged-${new Date(clock.now()).toISOString().replaceAll(':', '-')}`;
-    const repaired = await repairJournal(settings.folders.state, stamp, { waiting: { signal } });
+    const repaired = await repairJournal(settings.folders.state, {
+      stamp,
+      now: clock.now,
+      origin: await context.origin(),
+      waiting: { signal },
+    });
     return {
       kind: 'list',
       rows: repaired.damaged.map(shown),
@@ -38,13 +43,16 @@ async function isWhole(context: Context): Promise<boolean> {
   }
 }
 
-function hints({ aside, kept, damaged, recorded }: Repaired): readonly string[] {
+function hints({ aside, kept, damaged, recorded, chain }: Repaired): readonly string[] {
   return [
     aside === undefined
       ? 'a new journal is begun'
       : `a new journal is begun; the old one is kept as ${aside}`,
     `${kept} intact and ${damaged.length} damaged records were found`,
     ...(recorded === undefined ? [] : [`${recorded} intents were recorded in the last 30 days or before`]),
+    chain.left === 0
+      ? `the audit chain keeps its ${chain.kept} records and goes on`
+      : `the audit chain keeps its first ${chain.kept} records and goes on; ${chain.left} more are in the old file`,
     'What is missing may have been ordered: errand order list',
   ];
 }

@@ -9,7 +9,7 @@ import type { JournalRecord } from '../../../state/journal-record.ts';
 import { wasSentWithAnother } from '../../../state/take-over.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 
-/** What is owed at the service and account in use; what is elsewhere is told of. */
+/** What is owed at the service and account in use; what is elsewhere is noted. */
 async function owedHere(
   context: Context,
   records: readonly JournalRecord[],
@@ -57,7 +57,7 @@ export const resume = defineCommand({
   operations: ['order.create', 'order.get', 'order.list'],
   exitCodes: {
     5: 'older than a service keeps a key: look, then --resend or forget',
-    10: 'still in doubt: the service does not answer',
+    10: 'still in doubt: the service does not respond',
   },
   related: ['order journal list', 'order journal forget'],
   async run(context, { keys = [], all = false, keyChanged = false, resend = false }) {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../contract/json.ts';
+import { eachPlainField } from '../../../contract/order-fields.ts';
 import { normaliseSpellings, type Spelling } from '../../../contract/sandbox-faults.ts';
 import type { Random } from '../../store/random.ts';
 
@@ -67,6 +68,8 @@ const emptied: Change = (value) => value ?? '';
 const present = (object: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 
+const plainTexts = eachPlainField.flatMap(([name, { type }]) => (type === 'string' ? [name] : []));
+
 const spellings: Readonly<Record<Spelling, Respell>> = {
   phone: (order) => inAddress(['phone_number'], international(order.shipping_address.country))(order),
   zip: inAddress(
@@ -85,7 +88,7 @@ const spellings: Readonly<Record<Spelling, Respell>> = {
   ),
   name: inAddress(['first_name', 'last_name'], upper),
   spaces: (order) => ({
-    ...changed(order, ['po_number', 'gift_message', 'metadata'], trimmed),
+    ...changed(order, [...plainTexts, 'metadata'], trimmed),
     id: order.id,
     shipping_address: changed(order.shipping_address, Object.keys(order.shipping_address), trimmed),
     items: order.items,
@@ -106,7 +109,7 @@ const spellings: Readonly<Record<Spelling, Respell>> = {
     items: order.items.map(present),
   }),
   empty: (order) => ({
-    ...changed(order, ['po_number', 'gift_message'], emptied),
+    ...changed(order, plainTexts, emptied),
     id: order.id,
     shipping_address: changed(order.shipping_address, ['address_line2', 'state'], emptied),
     items: order.items,

@@ -24,7 +24,7 @@ export function creationRefusal(order: OrderBody, shopUrl: string): CreationRefu
 
 function refusal(code: ErrorCode, order: OrderBody, url: string): CreationRefusal {
   if (code === 'url_unreachable') {
-    return { code, message: `The product page does not answer: ${url}`, details: { url } };
+    return { code, message: `The product page does not respond: ${url}`, details: { url } };
   }
   if (code === 'insufficient_funds') {
     return { code, message: 'The wallet cannot cover this.', details: {} };

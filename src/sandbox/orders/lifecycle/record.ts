@@ -1,3 +1,4 @@
+import { plainOutput } from '../../../contract/order-fields.ts';
 import { drawFor } from './draw.ts';
 import { securedBlocks } from './payment.ts';
 import type { NewOrder, OrderBody, OrderItem, OrderRecord } from './types.ts';
@@ -16,11 +17,7 @@ export function initialRecord(input: NewOrder): OrderRecord {
     items: items(input, time),
     shipping_address: shippingAddress(order),
     metadata: order.metadata ?? {},
-    po_number: order.po_number ?? null,
-    handling_days_max: order.handling_days_max ?? null,
-    is_gift: order.is_gift ?? false,
-    gift_message: order.gift_message ?? null,
-    retailer_credentials_id: order.retailer_credentials_id ?? null,
+    ...plainOutput(order),
     retailer_credentials_uuid: input.accountUuid ?? null,
     job_result: null,
     merchant_order_ids: [],

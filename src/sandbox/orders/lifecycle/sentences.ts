@@ -29,5 +29,5 @@ export const sentences: Readonly<Record<ErrorType, string>> = {
   payment_failed: 'The payment did not go through.',
   session_expired: 'The retailer ended the session.',
   account_verification_required: 'The retailer requires a verification code.',
-  retailer_unavailable: 'The retailer does not answer.',
+  retailer_unavailable: 'The retailer does not respond.',
 };

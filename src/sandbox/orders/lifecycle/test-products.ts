@@ -64,7 +64,7 @@ export const testProducts = {
   'test-url-unreachable': refuses(
     'url_unreachable',
     'Unreachable product page',
-    'The order is refused at creation: the page does not answer.',
+    'The order is refused at creation: the page does not respond.',
   ),
   'test-insufficient-funds': refuses(
     'insufficient_funds',

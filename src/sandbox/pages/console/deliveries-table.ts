@@ -50,7 +50,7 @@ function outcome(delivery: Delivery, now: number): Content {
   if (state === 'given up') return html`<span class="badge bad">given up</span>${result}`;
   if (state === 'behind') return html`<span class="soft">waits behind an earlier one</span>`;
   if (!last) return html`<span class="badge wait">queued</span>`;
-  return html`<span class="badge wait">${at > now ? html`tries again ${age(at, now)}` : 'is tried again now'}</span>${result}`;
+  return html`<span class="badge wait">${at > now ? html`is sent again ${age(at, now)}` : 'is sent again now'}</span>${result}`;
 }
 
 const said = ({ status, error }: NonNullable<Delivery['last']>): string => error ?? `HTTP ${status}`;

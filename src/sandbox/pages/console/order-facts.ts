@@ -1,4 +1,5 @@
 import { errorTypeHint } from '../../../contract/error-codes.ts';
+import { eachPlainField } from '../../../contract/order-fields.ts';
 import type { OrderRecord } from '../../orders/lifecycle/index.ts';
 import { money } from '../figures.ts';
 import { type Content, html } from '../markup.ts';
@@ -44,9 +45,7 @@ export function facts(record: OrderRecord): Content {
     ['Goes to', addressOf(to)],
     ['Phone', to.phone_number],
     ['Retailer’s number', record.merchant_order_ids.join(', ')],
-    ['PO number', record.po_number],
-    ['Gift', record.is_gift ? (record.gift_message ?? 'yes') : null],
-    ['Account', record.retailer_credentials_id],
+    ...eachPlainField.map(([name, { title }]) => [title, yesOrValue(record[name])] as const),
     ['Card', payment ? `${spoken(payment.state)}, ${money(payment.authorized_cents)} held` : null],
     ['Connect', record.connect && spoken(record.connect.state)],
     ['Notified', record.customer_notifications?.email],
@@ -62,6 +61,8 @@ export function facts(record: OrderRecord): Content {
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
+
+const yesOrValue = (value: string | number | boolean | null): Content => (value === true ? 'yes' : value);
 
 const breakdown = (paid: NonNullable<NonNullable<OrderRecord['job_result']>['price_components']>): string =>
   (['subtotal', 'tax', 'shipping', 'discount', 'fees'] as const)

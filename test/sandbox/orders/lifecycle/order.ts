@@ -68,7 +68,7 @@ export function live(input: NewOrder): Life {
 }
 
 export function expectContract(record: OrderRecord): void {
-  expect(checkShape('OrderResponse', record, 'answer').issues).toBeUndefined();
+  expect(checkShape('OrderResponse', record, 'response').issues).toBeUndefined();
 }
 
 /** Seconds after creation, for schedules. */

@@ -64,7 +64,7 @@ describe('refusals at creation', () => {
 
 it('the list of test products has the shape of the contract, the eight of the specification first', () => {
   const response = testProductsResponse(shopUrl);
-  expect(checkShape('TestProductsResponse', response, 'answer').issues).toBeUndefined();
+  expect(checkShape('TestProductsResponse', response, 'response').issues).toBeUndefined();
   expect(response.products.slice(0, 8).map(({ url }) => url.slice(shopUrl.length + 1))).toEqual([
     'test-success',
     'test-price-exceeded',

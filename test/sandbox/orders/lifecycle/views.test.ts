@@ -13,7 +13,7 @@ describe('public tracking', () => {
   const view = publicTracking(life.record);
 
   it('never tells whom the order is for, or more than the contract allows', () => {
-    expect(checkShape('PublicTrackingResponse', view, 'answer').issues).toBeUndefined();
+    expect(checkShape('PublicTrackingResponse', view, 'response').issues).toBeUndefined();
     const shown = JSON.stringify(view);
     for (const secret of [address.first_name, address.last_name, address.phone_number, 'secret']) {
       expect(shown).not.toContain(secret);
@@ -34,7 +34,7 @@ describe('the timeline', () => {
     const { steps } = live(newOrder({ products: [shop('test-two-packages')] }));
     for (const { record } of steps) {
       const timeline = milestones(record);
-      expect(checkShape('OrderTimelineResponse', timeline, 'answer').issues).toBeUndefined();
+      expect(checkShape('OrderTimelineResponse', timeline, 'response').issues).toBeUndefined();
       const times = timeline.milestones.map(({ occurred_at }) => occurred_at);
       expect(times).toEqual(times.toSorted());
       expect(times.at(-1)?.localeCompare(record.updated_at)).toBeLessThanOrEqual(0);

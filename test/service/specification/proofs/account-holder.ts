@@ -14,7 +14,7 @@ export const otherEndpointProofs: ProofsOf<typeof otherEndpoints> = {
     const { status, body, text } = await it.send('GET', `/track/${id}`, undefined, null);
     expect([status, body.shipments[0].status]).toEqual([200, 'delivered']);
     expect(text).not.toMatch(/Ada|Byron/);
-    expect(checkShape('PublicTrackingResponse', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('PublicTrackingResponse', body, 'response').issues).toBeUndefined();
     expectRefusal(await it.send('GET', `/track/${nobody}`, undefined, null), 404, 'not_found');
   }),
   'GET /usage': proof('counts the calls of the key', async (it) => {
@@ -22,11 +22,11 @@ export const otherEndpointProofs: ProofsOf<typeof otherEndpoints> = {
     const usage = await read(it, '/usage');
     expect(usage.metrics.search.total).toBe(2);
     expect(usage.recent[0].query).toBe('tea');
-    expect(checkShape('UserUsageResponse', usage, 'answer').issues).toBeUndefined();
+    expect(checkShape('UserUsageResponse', usage, 'response').issues).toBeUndefined();
   }),
   'GET /wallet/me': proof('what can be spent, and the fee of an order', async (it) => {
     const before = await read(it, '/wallet/me');
-    expect(checkShape('Wallet', before, 'answer').issues).toBeUndefined();
+    expect(checkShape('Wallet', before, 'response').issues).toBeUndefined();
     await it.order('test-success');
     const { spendable_balance } = await read(it, '/wallet/me');
     expect(spendable_balance).toBe(before.spendable_balance - 5000 - before.order_fee_cents);
@@ -36,7 +36,7 @@ export const otherEndpointProofs: ProofsOf<typeof otherEndpoints> = {
       const { status, body } = await it.send('POST', '/sandbox/keys', sent, null);
       expect([status, body.api_key.split('_')[1]]).toEqual([201, 'test']);
       expect(body.claim_url).toContain(it.baseUrl);
-      expect(checkShape('SandboxKey', body, 'answer').issues).toBeUndefined();
+      expect(checkShape('SandboxKey', body, 'response').issues).toBeUndefined();
       expect((await it.send('GET', '/wallet/me', undefined, body.api_key)).status).toBe(200);
     }
   }),
@@ -58,14 +58,14 @@ export const otherEndpointProofs: ProofsOf<typeof otherEndpoints> = {
     });
     expectInvalid(await it.send('POST', '/users', {}), 'body', 'webhook_url');
   }),
-  'POST /device/code': proof('answers both codes and the interval', async (it) => {
+  'POST /device/code': proof('returns both codes and the interval', async (it) => {
     const started = await startDevice(it);
     expect(started).toMatchObject({
       device_code: expect.any(String),
       user_code: expect.any(String),
       interval: 5,
     });
-    expect(checkShape('DeviceCode', started, 'answer').issues).toBeUndefined();
+    expect(checkShape('DeviceCode', started, 'response').issues).toBeUndefined();
   }),
   'POST /device/token': proof('a refusal while it waits, the key once it is approved', async (it) => {
     const { device_code, user_code } = await startDevice(it);
@@ -74,7 +74,7 @@ export const otherEndpointProofs: ProofsOf<typeof otherEndpoints> = {
     it.pass(5 * second);
     const { status, body } = await poll(it, device_code);
     expect(status).toBe(200);
-    expect(checkShape('DeviceToken', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('DeviceToken', body, 'response').issues).toBeUndefined();
     expect((await it.send('GET', '/wallet/me', undefined, body.api_key)).status).toBe(200);
   }),
   'GET /openapi.json': proof('describes every operation', async (it) => {

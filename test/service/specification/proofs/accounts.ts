@@ -8,7 +8,7 @@ const secret = 'S'.repeat(64);
 const emails = (list: { credentials: { email: string }[] }) => list.credentials.map(({ email }) => email);
 
 export const accountEndpointProofs: ProofsOf<typeof accountEndpoints> = {
-  'GET /managed-accounts': proof('answers the stored accounts and their total', async (it) => {
+  'GET /managed-accounts': proof('returns the stored accounts and their total', async (it) => {
     const { body } = await addAccount(it);
     expect(await read(it, '/managed-accounts')).toEqual({ credentials: [body], total: 1 });
   }),
@@ -35,7 +35,7 @@ export const accountEndpointProofs: ProofsOf<typeof accountEndpoints> = {
     expect(body.short_id).toMatch(/^[a-z]+_acct_\w+$/);
     expect(body.forwarding_email).toMatch(/^fwd-\w+@/);
     expect(text).not.toMatch(/hunter2|SSSS/);
-    expect(checkShape('ManagedAccount', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('ManagedAccount', body, 'response').issues).toBeUndefined();
     expect((await addAccount(it)).body.retailer).toBeNull();
     expectInvalid(await addAccount(it, { email: undefined }), 'body', 'email');
   }),
@@ -49,7 +49,7 @@ export const accountEndpointProofs: ProofsOf<typeof accountEndpoints> = {
     expect((await it.send('PUT', target, {})).body).toMatchObject({ email, has_totp: true });
     expectRefusal(await it.send('PUT', '/managed-accounts/none', { email }), 404, 'not_found');
   }),
-  'DELETE /managed-accounts/{short_id}': proof('answers 204 and no body', async (it) => {
+  'DELETE /managed-accounts/{short_id}': proof('returns 204 and no body', async (it) => {
     const target = `/managed-accounts/${(await addAccount(it)).body.short_id}`;
     const { status, text } = await it.send('DELETE', target);
     expect([status, text]).toEqual([204, '']);

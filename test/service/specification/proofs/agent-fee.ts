@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { loadSqlite } from '../../../../src/sqlite/load.ts';
+import { orderBody } from '../../../order-body.ts';
 import { makeFolder } from '../../../sandbox/folder.ts';
 import { pay, sendPaid } from '../../payer.ts';
-import { orderBody, TestService } from '../../service.ts';
+import { TestService } from '../../service.ts';
 import { proof } from '../proof.ts';
 import { second } from '../scenes.ts';
 import { amounts } from './agent.ts';
@@ -15,15 +16,15 @@ export const agentOrderFee = proof('max_price and 1 USD up front; the difference
   const it = await TestService.start({ file });
   try {
     const body = orderBody(it.product('test-success'));
-    const asked = await sendPaid(it, '/agent/orders', body);
-    expect(new Set(amounts(asked))).toEqual(new Set([String(body.max_price + 100)]));
-    const { answer } = await pay(it, '/agent/orders', body);
+    const unpaid = await sendPaid(it, '/agent/orders', body);
+    expect(new Set(amounts(unpaid))).toEqual(new Set([String(body.max_price + 100)]));
+    const { response } = await pay(it, '/agent/orders', body);
     it.pass(12 * second);
-    const key = answer.headers.get('x-api-key');
-    const { job_result } = (await it.send('GET', `/orders/${answer.body.id}`, undefined, key)).body;
+    const key = response.headers.get('x-api-key');
+    const { job_result } = (await it.send('GET', `/orders/${response.body.id}`, undefined, key)).body;
     const { total } = job_result.price_components;
     expect(total).toBe(1_999);
-    expect(await payouts(file, answer.body.id)).toEqual([{ cents: total - body.max_price }]);
+    expect(await payouts(file, response.body.id)).toEqual([{ cents: total - body.max_price }]);
   } finally {
     await it.stop();
     folder.remove();

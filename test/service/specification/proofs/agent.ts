@@ -1,29 +1,30 @@
 import { expect } from 'vitest';
 import { checkShape } from '../../../../src/contract/schemas/check.ts';
+import { orderBody } from '../../../order-body.ts';
 import { challengesOf, decoded, pay, sendPaid } from '../../payer.ts';
-import { orderBody, type TestService } from '../../service.ts';
+import type { TestService } from '../../service.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { agentEndpoints } from '../rows/endpoints.ts';
 import { expectInvalid, expectRefusal, found, read } from '../scenes.ts';
 
 const retailer = 'harborgoods';
-/** What the challenges of an answer ask for, in cents. */
-export const amounts = (answer: Awaited<ReturnType<typeof sendPaid>>): string[] =>
-  challengesOf(answer).map(({ request }) => decoded(request).amount);
+/** What the challenges of a response ask for, in cents. */
+export const amounts = (response: Awaited<ReturnType<typeof sendPaid>>): string[] =>
+  challengesOf(response).map(({ request }) => decoded(request).amount);
 
-/** A data call: asked for one cent, paid, and answered as its free sibling is. */
+/** A data call: asked for one cent, paid, and served as its free sibling is. */
 async function costsOneCent(it: TestService, target: string, body: object, sibling: string): Promise<void> {
-  const asked = await sendPaid(it, target, body);
-  expectRefusalOfPayment(asked);
-  expect(new Set(amounts(asked))).toEqual(new Set(['1']));
-  const { answer } = await pay(it, target, body);
-  expect(answer.status, answer.text).toBe(200);
-  expect(decoded(answer.headers.get('payment-receipt'))).toMatchObject({ amount: '1', currency: 'usd' });
-  expect(answer.body).toEqual(await read(it, sibling));
+  const unpaid = await sendPaid(it, target, body);
+  expectRefusalOfPayment(unpaid);
+  expect(new Set(amounts(unpaid))).toEqual(new Set(['1']));
+  const { response } = await pay(it, target, body);
+  expect(response.status, response.text).toBe(200);
+  expect(decoded(response.headers.get('payment-receipt'))).toMatchObject({ amount: '1', currency: 'usd' });
+  expect(response.body).toEqual(await read(it, sibling));
 }
 
-function expectRefusalOfPayment(answer: Awaited<ReturnType<typeof sendPaid>>): void {
-  expect([answer.status, answer.body.code]).toEqual([402, 'payment_method_required']);
+function expectRefusalOfPayment(response: Awaited<ReturnType<typeof sendPaid>>): void {
+  expect([response.status, response.body.code]).toEqual([402, 'payment_method_required']);
 }
 
 const product = async (it: TestService) => ({ product_id: (await found(it, retailer)).product_id, retailer });
@@ -45,17 +46,17 @@ export const agentEndpointProofs: ProofsOf<typeof agentEndpoints> = {
     '422 before any challenge, the lenient 402 for no body, 201 when paid',
     async (it) => {
       for (const invalid of ['{"products":', '[]', '"order"', '{}']) {
-        const answer = await sendPaid(it, '/agent/orders', invalid);
-        expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([422, null]);
+        const response = await sendPaid(it, '/agent/orders', invalid);
+        expect([response.status, response.headers.get('www-authenticate')]).toEqual([422, null]);
       }
       const probed = await sendPaid(it, '/agent/orders', undefined);
       expectRefusalOfPayment(probed);
       expect(challengesOf(probed).length).toBeGreaterThan(1);
-      const { answer } = await pay(it, '/agent/orders', orderBody(it.product('test-success')));
-      expect(answer.status).toBe(201);
-      expect(checkShape('OrderResponse', answer.body, 'answer').issues).toBeUndefined();
-      const key = answer.headers.get('x-api-key');
-      expect((await it.send('GET', `/orders/${answer.body.id}`, undefined, key)).status).toBe(200);
+      const { response } = await pay(it, '/agent/orders', orderBody(it.product('test-success')));
+      expect(response.status).toBe(201);
+      expect(checkShape('OrderResponse', response.body, 'response').issues).toBeUndefined();
+      const key = response.headers.get('x-api-key');
+      expect((await it.send('GET', `/orders/${response.body.id}`, undefined, key)).status).toBe(200);
     },
   ),
   'POST /agent/orders?method': proof('leaves the challenge of that method alone', async (it) => {

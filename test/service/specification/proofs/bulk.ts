@@ -22,14 +22,14 @@ export const bulkEndpointProofs: ProofsOf<typeof bulkEndpoints> = {
     expect(status).toBe(200);
     expect(body).toMatchObject({ valid_rows: 1, invalid_rows: 1, estimated_total_cents: 4000 + 100 });
     expect(body.rows.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, false]);
-    expect(checkShape('BulkValidateResponse', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('BulkValidateResponse', body, 'response').issues).toBeUndefined();
     expect([(await read(it, '/orders')).total, (await read(it, '/orders/bulk')).total]).toEqual([0, 0]);
   }),
-  'POST /orders/bulk': proof('answers 201 at once, and places one order for each row later', async (it) => {
+  'POST /orders/bulk': proof('returns 201 at once, and places one order for each row later', async (it) => {
     const { status, body } = await upload(it, bulkRow(it), bulkRow(it));
     expect(status).toBe(201);
     expect(body).toMatchObject({ placed_count: 0, row_count: 2 });
-    expect(checkShape('BulkBatchResponse', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('BulkBatchResponse', body, 'response').issues).toBeUndefined();
     await placedBatch(it, body.id);
     expect((await read(it, '/orders')).total).toBe(2);
   }),

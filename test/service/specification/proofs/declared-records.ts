@@ -64,7 +64,7 @@ export const declaredRecordProofs: ProofsOf<typeof declaredRecords> = {
       expect((await evidence('https://nowhere.example')).orders_placed).toBe(false);
     },
   ),
-  'declared support_detail': proof('whatever the answer', async (it) => {
+  'declared support_detail': proof('whatever the response', async (it) => {
     for (const url of [
       'https://www.harborgoods.example/1',
       'https://www.trailmarket.example/1&country=DE',

@@ -1,18 +1,18 @@
 import { expect } from 'vitest';
 import { challengeFor, credentialOf, sendPaid } from '../../payer.ts';
-import type { Answer, TestService } from '../../service.ts';
+import type { ServiceResponse, TestService } from '../../service.ts';
 import { withReceiver } from '../hooks.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { declaredRequests } from '../rows/declared.ts';
 import { addAccount, bulkRow, expectInvalid, found, placedBatch, read, upload } from '../scenes.ts';
 
 /** Pays what a request without a body asks for. */
-async function paid(it: TestService, target: string, body?: unknown): Promise<Answer> {
+async function paid(it: TestService, target: string, body?: unknown): Promise<ServiceResponse> {
   const authorization = credentialOf(challengeFor(await sendPaid(it, target, body)));
   return sendPaid(it, target, body, authorization);
 }
 
-const check = (it: TestService, query: string): Promise<Answer> =>
+const check = (it: TestService, query: string): Promise<ServiceResponse> =>
   it.send('GET', `/retailers/check?${query}`, undefined, null);
 
 export const declaredRequestProofs: ProofsOf<typeof declaredRequests> = {
@@ -38,7 +38,7 @@ export const declaredRequestProofs: ProofsOf<typeof declaredRequests> = {
     }
   }),
   'declared terms of data calls': proof(
-    'each of the four is paid and answered by query alone, and by body alone',
+    'each of the four is paid and served by query alone, and by body alone',
     async (it) => {
       const { product_id } = await found(it, 'harborgoods');
       const product = { product_id, retailer: 'harborgoods', max_age: 45.5 };
@@ -65,7 +65,7 @@ export const declaredRequestProofs: ProofsOf<typeof declaredRequests> = {
           'query',
           Object.keys(terms)[0] ?? '',
         );
-        // What was asked at one price is not answered for another.
+        // What was quoted at one price is not served for another.
         const other = await sendPaid(it, `${path}?${query}`, undefined);
         const credential = credentialOf(challengeFor(other));
         query.set('retailer', 'stallandbarrow');
@@ -209,8 +209,8 @@ export const declaredRequestProofs: ProofsOf<typeof declaredRequests> = {
     },
   ),
   'declared X-Webhook-Id': proof('a delivery that comes again has the same, another event another', (it) =>
-    withReceiver(it, async ({ url, hooks, answers, until }) => {
-      answers.push(500, 500);
+    withReceiver(it, async ({ url, hooks, responses, until }) => {
+      responses.push(500, 500);
       const webhooks = { status_updated: [url, `${url}/two`] };
       await it.order('test-success', { webhooks });
       await until(() => hooks.length >= 6);

@@ -1,9 +1,9 @@
-import type { Answer, TestService } from '../../service.ts';
+import type { ServiceResponse, TestService } from '../../service.ts';
 
 /** Starts a device sign-in. */
-export const startDevice = async (it: TestService): Promise<Answer['body']> =>
+export const startDevice = async (it: TestService): Promise<ServiceResponse['body']> =>
   (await it.send('POST', '/device/code', undefined, null)).body;
 
 /** Asks for the key of a device sign-in. */
-export const poll = (it: TestService, device_code: string): Promise<Answer> =>
+export const poll = (it: TestService, device_code: string): Promise<ServiceResponse> =>
   it.send('POST', '/device/token', { device_code }, null);

@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { type ErrorCode, errorCodes } from '../../../../src/contract/error-codes.ts';
 import { readFault } from '../../../../src/sandbox/http/faults/spec.ts';
+import { address, orderBody } from '../../../order-body.ts';
 import { approval, pay, sendPaid } from '../../payer.ts';
-import { type Answer, address, orderBody, type TestService } from '../../service.ts';
+import type { ServiceResponse, TestService } from '../../service.ts';
 import { type Proof, type ProofsOf, proof } from '../proof.ts';
 import type { errorCodeRows } from '../rows/errors.ts';
 import {
@@ -19,10 +20,10 @@ import {
 } from '../scenes.ts';
 import { poll, startDevice } from './device.ts';
 
-type Scene = (it: TestService) => Promise<Answer>;
+type Scene = (it: TestService) => Promise<ServiceResponse>;
 
-/** The scene's answer has this status and code. */
-const answers = (
+/** The scene's response has this status and code. */
+const responses = (
   shows: string,
   status: number,
   code: ErrorCode,
@@ -49,8 +50,8 @@ async function declared(it: TestService): Promise<Map<string, string[]>> {
   return places;
 }
 
-/** No operation answers with it, while the contract still knows it from others. */
-const neverAnswered = (code: ErrorCode, status: number): Proof =>
+/** No operation responds with it, while the contract still knows it from others. */
+const neverSent = (code: ErrorCode, status: number): Proof =>
   proof('no operation declares it; a client that receives it knows its status and hint', async (it) => {
     expect((await declared(it)).has(code)).toBe(false);
     expect(errorCodes[code]).toMatchObject({ status, hint: expect.any(String) });
@@ -64,32 +65,32 @@ const afterPlacement = (slug: string, code: ErrorCode): Proof =>
   });
 
 const underFault = (status: number, code: ErrorCode): Proof =>
-  answers(`a fault of ${status} answers with it`, status, code, (it) => it.send('GET', '/wallet/me'), {
+  responses(`a fault of ${status} responds with it`, status, code, (it) => it.send('GET', '/wallet/me'), {
     faults: [readFault(`${status}@/wallet/me`) ?? expect.fail('this is a fault')],
   });
 
-const order = (it: TestService, url: string, country = 'US'): Promise<Answer> =>
+const order = (it: TestService, url: string, country = 'US'): Promise<ServiceResponse> =>
   it.send('POST', '/orders', { ...orderBody(url), shipping_address: { ...address, country } });
 
 const paid = (it: TestService, payload?: unknown) =>
   pay(it, '/agent/orders', orderBody(it.product('test-success')), 'sandbox', payload);
 
 export const errorCodeProofs: ProofsOf<typeof errorCodeRows> = {
-  'code unauthorized': answers('no key', 401, 'unauthorized', (it) =>
+  'code unauthorized': responses('no key', 401, 'unauthorized', (it) =>
     it.send('GET', '/orders', undefined, null),
   ),
-  'code forbidden': answers('a key that reads one order reads no wallet', 403, 'forbidden', async (it) => {
-    const key = (await paid(it)).answer.headers.get('x-api-key');
+  'code forbidden': responses('a key that reads one order reads no wallet', 403, 'forbidden', async (it) => {
+    const key = (await paid(it)).response.headers.get('x-api-key');
     return it.send('GET', '/wallet/me', undefined, key);
   }),
-  'code invalid_token': answers('a key that nobody minted', 401, 'invalid_token', (it) =>
+  'code invalid_token': responses('a key that nobody minted', 401, 'invalid_token', (it) =>
     it.send('GET', '/orders', undefined, 'sbx_test_nobody'),
   ),
-  'code token_expired': answers('a key that was not used for 8 days', 401, 'token_expired', (it) => {
+  'code token_expired': responses('a key that was not used for 8 days', 401, 'token_expired', (it) => {
     it.pass(8 * day);
     return it.send('GET', '/orders');
   }),
-  'code not_found': answers('an order there is none of', 404, 'not_found', (it) =>
+  'code not_found': responses('an order there is none of', 404, 'not_found', (it) =>
     it.send('GET', `/orders/${nobody}`),
   ),
   'code already_exists': proof('names the resource and the order there is', async (it) => {
@@ -98,41 +99,41 @@ export const errorCodeProofs: ProofsOf<typeof errorCodeRows> = {
     expectRefusal(again, 409, 'already_exists');
     expect(again.body.details).toEqual({ resource: 'order', identifier: first.body.id });
   }),
-  'code validation_error': proof('answers the validation body in place of a code', async (it) => {
+  'code validation_error': proof('returns the validation body in place of a code', async (it) => {
     const refused = await it.order('test-success', { max_price: 'much' });
     expectInvalid(refused, 'body', 'max_price');
     expect(Object.keys(refused.body)).toEqual(['detail']);
     expect(errorCodes.validation_error.status).toBe(422);
   }),
-  'code insufficient_funds': answers('more than the wallet has', 402, 'insufficient_funds', (it) =>
+  'code insufficient_funds': responses('more than the wallet has', 402, 'insufficient_funds', (it) =>
     it.order('test-success', { max_price: 100_000 }),
   ),
-  'code payment_failed': answers(
+  'code payment_failed': responses(
     'a payment that is declined',
     402,
     'payment_failed',
-    async (it) => (await paid(it, { ...approval, authorization: 'decline' })).answer,
+    async (it) => (await paid(it, { ...approval, authorization: 'decline' })).response,
   ),
-  'code payment_method_required': answers('nothing paid', 402, 'payment_method_required', (it) =>
+  'code payment_method_required': responses('nothing paid', 402, 'payment_method_required', (it) =>
     sendPaid(it, '/agent/search', { q: 'coffee' }),
   ),
-  'code invalid_payment_method': answers('a credential that is none', 402, 'invalid_payment_method', (it) =>
+  'code invalid_payment_method': responses('a credential that is none', 402, 'invalid_payment_method', (it) =>
     sendPaid(it, '/agent/search', { q: 'coffee' }, 'Payment e30'),
   ),
-  'code invalid_shipping_address': answers('at creation', 400, 'invalid_shipping_address', (it) =>
+  'code invalid_shipping_address': responses('at creation', 400, 'invalid_shipping_address', (it) =>
     it.order('test-invalid-address'),
   ),
-  'code url_unreachable': answers('at creation', 400, 'url_unreachable', (it) =>
+  'code url_unreachable': responses('at creation', 400, 'url_unreachable', (it) =>
     it.order('test-url-unreachable'),
   ),
-  'code non_us_retailer': neverAnswered('non_us_retailer', 400),
-  'code unsupported_retailer': answers(
+  'code non_us_retailer': neverSent('non_us_retailer', 400),
+  'code unsupported_retailer': responses(
     'a shop that cannot be ordered from',
     400,
     'unsupported_retailer',
     (it) => order(it, 'https://giftcards.example/1'),
   ),
-  'code unsupported_country': answers('an address in France', 400, 'unsupported_country', (it) =>
+  'code unsupported_country': responses('an address in France', 400, 'unsupported_country', (it) =>
     order(it, it.product('test-success'), 'FR'),
   ),
   'code retailer_country_not_supported': proof(
@@ -144,7 +145,7 @@ export const errorCodeProofs: ProofsOf<typeof errorCodeRows> = {
       expectRefusal(german, 400, 'unsupported_country');
     },
   ),
-  'code guest_checkout_not_supported': answers(
+  'code guest_checkout_not_supported': responses(
     'a retailer for members only, without an account there',
     400,
     'guest_checkout_not_supported',
@@ -153,17 +154,17 @@ export const errorCodeProofs: ProofsOf<typeof errorCodeRows> = {
   'code invalid_variant': afterPlacement('test-invalid-variant', 'invalid_variant'),
   'code out_of_stock': afterPlacement('test-out-of-stock', 'out_of_stock'),
   'code shipping_unavailable': afterPlacement('test-shipping-unavailable', 'shipping_unavailable'),
-  'code order_not_cancellable': answers('a placed order', 400, 'order_not_cancellable', async (it) =>
+  'code order_not_cancellable': responses('a placed order', 400, 'order_not_cancellable', async (it) =>
     cancel(it, (await ordered(it)).id),
   ),
-  'code return_not_allowed': answers('a failed order', 400, 'return_not_allowed', async (it) =>
+  'code return_not_allowed': responses('a failed order', 400, 'return_not_allowed', async (it) =>
     ask(it, await ordered(it, 'test-out-of-stock')),
   ),
   'code external_service_error': underFault(502, 'external_service_error'),
-  'code stripe_error': neverAnswered('stripe_error', 502),
-  'code stytch_error': neverAnswered('stytch_error', 502),
+  'code stripe_error': neverSent('stripe_error', 502),
+  'code stytch_error': neverSent('stytch_error', 502),
   'code internal_error': underFault(500, 'internal_error'),
-  'code bad_request': answers('a second page of a store that has one', 400, 'bad_request', (it) =>
+  'code bad_request': responses('a second page of a store that has one', 400, 'bad_request', (it) =>
     it.send('GET', '/products/search?query=tea&retailer=morningroast.example&page=2'),
   ),
   'code rate_limit_exceeded': proof(
@@ -176,20 +177,20 @@ export const errorCodeProofs: ProofsOf<typeof errorCodeRows> = {
     { config: { mintLimitPerDay: 1 } },
   ),
   'code service_unavailable': underFault(503, 'service_unavailable'),
-  'code authorization_pending': answers('a poll', 400, 'authorization_pending', async (it) =>
+  'code authorization_pending': responses('a poll', 400, 'authorization_pending', async (it) =>
     poll(it, (await startDevice(it)).device_code),
   ),
-  'code slow_down': answers('two polls at once', 400, 'slow_down', async (it) => {
+  'code slow_down': responses('two polls at once', 400, 'slow_down', async (it) => {
     const { device_code } = await startDevice(it);
     await poll(it, device_code);
     return poll(it, device_code);
   }),
-  'code access_denied': answers('a person denied', 400, 'access_denied', async (it) => {
+  'code access_denied': responses('a person denied', 400, 'access_denied', async (it) => {
     const { device_code, user_code } = await startDevice(it);
     await fire(it, 'device-deny', user_code);
     return poll(it, device_code);
   }),
-  'code expired_token': answers('nobody decided in time', 400, 'expired_token', async (it) => {
+  'code expired_token': responses('nobody decided in time', 400, 'expired_token', async (it) => {
     const { device_code, expires_in } = await startDevice(it);
     it.pass(expires_in * second);
     return poll(it, device_code);

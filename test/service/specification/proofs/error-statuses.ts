@@ -19,8 +19,8 @@ export const errorStatusProofs: ProofsOf<typeof errorStatusRows> = {
   }),
   'status 402': proof('insufficient funds, and a challenge', async (it) => {
     expect((await it.order('test-insufficient-funds')).status).toBe(402);
-    const asked = await sendPaid(it, '/agent/search', { q: 'coffee' });
-    expect([asked.status, challengeFor(asked).intent]).toEqual([402, 'charge']);
+    const unpaid = await sendPaid(it, '/agent/search', { q: 'coffee' });
+    expect([unpaid.status, challengeFor(unpaid).intent]).toEqual([402, 'charge']);
   }),
   'status 409': proof('a second return of what is being returned', async (it) => {
     const placed = await ordered(it);

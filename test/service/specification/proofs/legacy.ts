@@ -12,7 +12,7 @@ export const legacyEndpointProofs: ProofsOf<typeof legacyEndpoints> = {
   'GET /v1/products/{product_id}': proof('the legacy record, over HTTP Basic', async (it) => {
     const { status, body } = await legacy(it, 'GET', await target(it));
     expect([status, body.status]).toEqual([200, 'completed']);
-    expect(checkShape('LegacyProductDetails', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('LegacyProductDetails', body, 'response').issues).toBeUndefined();
     expect((await legacy(it, 'GET', await target(it), 'secret')).status).toBe(401);
     expect((await it.send('GET', await target(it))).status).toBe(401);
   }),

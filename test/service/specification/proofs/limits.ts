@@ -20,7 +20,7 @@ import { agentOrderFee } from './agent-fee.ts';
 import { electronicsPage, storePage } from './products.ts';
 import { returned } from './returns.ts';
 
-/** The answer tells its own limit; both ends are taken, and what lies beyond them is refused. */
+/** The response names its own limit; both ends are taken, and what lies beyond them is refused. */
 const bounded = (path: string, rows: string, most: number, byDefault: (it: TestService) => Promise<void>) =>
   proof(`1 and ${most} are taken, 0 and ${most + 1} refused`, async (it) => {
     await byDefault(it);

@@ -44,7 +44,7 @@ export const orderStateProofs: ProofsOf<typeof orderStates> = {
     60 * second,
     'cancelled_by_retailer',
   ),
-  'order pending -> cancelled': proof('answers 204, and nothing is charged', async (it) => {
+  'order pending -> cancelled': proof('returns 204, and nothing is charged', async (it) => {
     const before = await read(it, '/wallet/me');
     const { id } = (await it.order('test-slow')).body;
     expect((await cancel(it, id)).status).toBe(204);

@@ -8,7 +8,7 @@ export const orderEndpointProofs: ProofsOf<typeof orderEndpoints> = {
   'POST /orders': proof('queues an order, 201, or refuses it at creation', async (it) => {
     const { status, body } = await it.order('test-success', { idempotency_key: 'k' });
     expect([status, body.status]).toEqual([201, 'pending']);
-    expect(checkShape('OrderResponse', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('OrderResponse', body, 'response').issues).toBeUndefined();
     expectRefusal(await it.order('test-success', { idempotency_key: 'k' }), 409, 'already_exists');
     expectRefusal(await it.order('test-invalid-address'), 400, 'invalid_shipping_address');
     expectRefusal(await it.order('test-url-unreachable'), 400, 'url_unreachable');
@@ -21,7 +21,7 @@ export const orderEndpointProofs: ProofsOf<typeof orderEndpoints> = {
     const body = await read(it, '/orders');
     expect(body.orders.map(({ id }: { id: string }) => id)).toEqual([newer.id, older.id]);
     expect(body.total).toBe(2);
-    expect(checkShape('OrderListResponse', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('OrderListResponse', body, 'response').issues).toBeUndefined();
   }),
   'GET /orders/export': proof('exports every order that the filters let through as CSV', async (it) => {
     for (let made = 0; made < 60; made += 1) await it.order('test-never', { max_price: 10 });
@@ -71,7 +71,7 @@ export const orderEndpointProofs: ProofsOf<typeof orderEndpoints> = {
     const { id } = (await it.order('test-success')).body;
     const body = await read(it, `/orders/${id}`);
     expect(body.id).toBe(id);
-    expect(checkShape('OrderResponse', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('OrderResponse', body, 'response').issues).toBeUndefined();
     expectRefusal(await it.send('GET', `/orders/${nobody}`), 404, 'not_found');
     expectInvalid(await it.send('GET', '/orders/1'), 'path', 'order_id');
   }),
@@ -85,7 +85,7 @@ export const orderEndpointProofs: ProofsOf<typeof orderEndpoints> = {
       'shipped',
       'delivered',
     ]);
-    expect(checkShape('OrderTimelineResponse', timeline, 'answer').issues).toBeUndefined();
+    expect(checkShape('OrderTimelineResponse', timeline, 'response').issues).toBeUndefined();
     expectInvalid(await it.send('GET', '/orders/1/timeline'), 'path', 'order_id');
   }),
   'POST /orders/{order_id}/cancel': proof('cancels a pending order, 204 and no body', async (it) => {

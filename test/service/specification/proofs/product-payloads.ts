@@ -13,10 +13,10 @@ export const payloadProofs = (
   const target = async (it: Parameters<Proof['prove']>[0]) =>
     `/products/${(await found(it, general)).product_id}${path}?retailer=${general}`;
   return {
-    whole: proof('answers 200, completed with the payload, or failed with code and message', async (it) => {
+    whole: proof('returns 200, completed with the payload, or failed with code and message', async (it) => {
       const payload = await read(it, await target(it));
       expect(payload.status).toBe('completed');
-      expect(checkShape(schema, payload, 'answer').issues).toBeUndefined();
+      expect(checkShape(schema, payload, 'response').issues).toBeUndefined();
       const missing = await read(it, `/products/none${path}?retailer=${general}`);
       expect(missing).toMatchObject({
         status: 'failed',
@@ -24,7 +24,7 @@ export const payloadProofs = (
         message: expect.any(String),
       });
     }),
-    product_id: proof('answers what the id names, and tells one id from another', async (it) => {
+    product_id: proof('returns what the id names, and tells one id from another', async (it) => {
       const [one, other] = (await read(it, `/products/search?query=coffee&retailer=${general}`)).results;
       const payload = async (id: string) => read(it, `/products/${id}${path}?retailer=${general}`);
       expect(await payload(one.product_id)).not.toEqual(await payload(other.product_id));
@@ -53,7 +53,7 @@ export const payloadProofs = (
       expect((await it.send('GET', `${from}&newer_than=1&max_age=60`)).status).toBe(422);
       expectInvalid(await it.send('GET', `${from}&newer_than=soon`), 'query', 'newer_than');
     }),
-    async: proof('answers processing at once, and the payload once it was fetched', async (it) => {
+    async: proof('returns processing at once, and the payload once it was fetched', async (it) => {
       const from = `${await target(it)}&async=true`;
       expect((await read(it, from)).status).toBe('processing');
       it.pass(5 * second);

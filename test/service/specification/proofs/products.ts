@@ -33,9 +33,9 @@ export const electronicsPage = proof('at most 4 a page, and next_page leads to o
 });
 
 export const productEndpointProofs: ProofsOf<typeof productEndpoints> = {
-  'GET /products/search': proof('answers a page of results and where the next is', async (it) => {
+  'GET /products/search': proof('returns a page of results and where the next is', async (it) => {
     const first = await read(it, `${search}${general}`);
-    expect(checkShape('ProductSearchResponse', first, 'answer').issues).toBeUndefined();
+    expect(checkShape('ProductSearchResponse', first, 'response').issues).toBeUndefined();
     let page = first;
     while (page.next_page !== null) page = await read(it, `${search}${general}&page=${page.next_page}`);
     expect(page).not.toEqual(first);
@@ -156,7 +156,7 @@ export const productEndpointProofs: ProofsOf<typeof productEndpoints> = {
   'GET /products/{product_id}/offers?async': offers.async,
   'GET /products/{product_id}/offers: store domain': proof('is refused', async (it) => {
     const { product_id } = await found(it, store);
-    const answer = await it.send('GET', `/products/${product_id}/offers?retailer=${store}`);
-    expectRefusal(answer, 400, 'bad_request');
+    const response = await it.send('GET', `/products/${product_id}/offers?retailer=${store}`);
+    expectRefusal(response, 400, 'bad_request');
   }),
 };

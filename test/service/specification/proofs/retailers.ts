@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { checkShape } from '../../../../src/contract/schemas/check.ts';
-import type { Answer, TestService } from '../../service.ts';
+import type { ServiceResponse, TestService } from '../../service.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { retailerEndpoints } from '../rows/endpoints.ts';
 import { expectInvalid, read } from '../scenes.ts';
 
-export const check = (it: TestService, url: string, country = 'US'): Promise<Answer> =>
+export const check = (it: TestService, url: string, country = 'US'): Promise<ServiceResponse> =>
   it.send('GET', `/retailers/check?url=${encodeURIComponent(url)}&country=${country}`, undefined, null);
 
 /** URLs that an order would be refused for, by destination and code. */
@@ -20,7 +20,7 @@ export const retailerEndpointProofs: ProofsOf<typeof retailerEndpoints> = {
     const { status, body } = await it.send('GET', '/retailers', undefined, null);
     expect(status).toBe(200);
     expect(body.retailers).toHaveLength(14);
-    expect(checkShape('PublicRetailerListResponse', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('PublicRetailerListResponse', body, 'response').issues).toBeUndefined();
   }),
   'GET /retailers?include': proof('is taken once and several times', async (it) => {
     for (const query of ['include=coverage', 'include=coverage&include=platforms'])
@@ -35,7 +35,7 @@ export const retailerEndpointProofs: ProofsOf<typeof retailerEndpoints> = {
       for (const [url, country, reason] of refusedUrls) {
         const { status, body } = await check(it, url, country);
         expect([status, body.orderable, body.unsupported_reason]).toEqual([200, false, reason]);
-        expect(checkShape('RetailerCheckResponse', body, 'answer').issues).toBeUndefined();
+        expect(checkShape('RetailerCheckResponse', body, 'response').issues).toBeUndefined();
       }
       const { body } = await check(it, 'https://www.harborgoods.example/p/1');
       expect([body.orderable, body.unsupported_reason]).toEqual([true, null]);

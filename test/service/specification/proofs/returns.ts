@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { checkShape } from '../../../../src/contract/schemas/check.ts';
-import type { Answer, TestService } from '../../service.ts';
+import type { ServiceResponse, TestService } from '../../service.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { returnEndpoints } from '../rows/endpoints.ts';
 import type { returnStates } from '../rows/states.ts';
@@ -12,7 +12,7 @@ export async function returned(
   reason = 'damaged',
   ms = 0,
   order: Record<string, unknown> = {},
-): Promise<Answer['body']> {
+): Promise<ServiceResponse['body']> {
   const made = await ask(it, await ordered(it, 'test-success', 12 * second, order), { reason });
   expect(made.status, made.text).toBe(201);
   it.pass(ms);
@@ -27,7 +27,7 @@ export const returnEndpointProofs: ProofsOf<typeof returnEndpoints> = {
     const order = await ordered(it);
     const { status, body } = await ask(it, order);
     expect([status, body.status, body.credited_amount]).toEqual([201, 'open', 0]);
-    expect(checkShape('ReturnRequest', body, 'answer').issues).toBeUndefined();
+    expect(checkShape('ReturnRequest', body, 'response').issues).toBeUndefined();
     const again = await ask(it, order);
     expectRefusal(again, 409, 'already_exists');
     expect(again.body.details).toEqual({ resource: 'return_request', identifier: body.id });
@@ -36,7 +36,7 @@ export const returnEndpointProofs: ProofsOf<typeof returnEndpoints> = {
     const one = await returned(it);
     const list = await read(it, '/returns');
     expect(list).toMatchObject({ return_requests: [{ id: one.id }], total: 1 });
-    expect(checkShape('ReturnRequestListResponse', list, 'answer').issues).toBeUndefined();
+    expect(checkShape('ReturnRequestListResponse', list, 'response').issues).toBeUndefined();
   }),
   'GET /returns?limit': proof('how many at most', async (it) => {
     await returned(it);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { checkShape } from '../../../../src/contract/schemas/check.ts';
-import { orderBody } from '../../service.ts';
+import { orderBody } from '../../../order-body.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { searchEndpoints } from '../rows/endpoints.ts';
 import { expectInvalid, read } from '../scenes.ts';
@@ -14,15 +14,15 @@ interface Listing {
 }
 
 export const searchEndpointProofs: ProofsOf<typeof searchEndpoints> = {
-  'GET /search': proof('answers listings whose URLs can be ordered', async (it) => {
-    const answer = await read(it, '/search?q=coffee&retailer=harborgoods');
-    expect(checkShape('SearchResponse', answer, 'answer').issues).toBeUndefined();
-    for (const listing of answer.results)
+  'GET /search': proof('returns listings whose URLs can be ordered', async (it) => {
+    const response = await read(it, '/search?q=coffee&retailer=harborgoods');
+    expect(checkShape('SearchResponse', response, 'response').issues).toBeUndefined();
+    for (const listing of response.results)
       expect(listing).toMatchObject({
         id: expect.stringMatching(/^[a-z]+_sku_/),
         free_shipping: expect.any(Boolean),
       });
-    const order = { ...orderBody(answer.results[0].url), max_price: 90_000 };
+    const order = { ...orderBody(response.results[0].url), max_price: 90_000 };
     expect((await it.send('POST', '/orders', order)).status).toBe(201);
     expect((await it.send('GET', '/search?q=coffee', undefined, null)).status).toBe(401);
   }),
@@ -36,7 +36,7 @@ export const searchEndpointProofs: ProofsOf<typeof searchEndpoints> = {
     expect(results.every(({ price }: Listing) => price >= 2000)).toBe(true);
     expectInvalid(await it.send('GET', '/search?q=coffee&min_price=cheap'), 'query', 'min_price');
   }),
-  'GET /search?limit': proof('how many are answered at most', async (it) => {
+  'GET /search?limit': proof('how many are returned at most', async (it) => {
     expect((await read(it, '/search?q=coffee&limit=3')).results).toHaveLength(3);
     expectInvalid(await it.send('GET', '/search?q=coffee&limit=0'), 'query', 'limit');
   }),

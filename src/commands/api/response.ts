@@ -2,7 +2,7 @@ import { showsRows } from '../../cli/shows-rows.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { ErrandError } from '../../errors.ts';
-import type { RawAnswer } from '../../http/client.ts';
+import type { AnyResponse } from '../../http/client.ts';
 import { rowsIn } from '../../http/paging.ts';
 import { headerText } from '../../http/transport/transport.ts';
 import type { Column, OutputOptions, Result } from '../../output/result.ts';
@@ -11,28 +11,28 @@ import { inferColumns } from '../../output/select.ts';
 type Chunks = AsyncIterable<Uint8Array>;
 
 /**
- * An answer as a result: JSON whole, a list's records where the format has columns; anything else as it comes.
- * @throws ErrandError for what cannot be shown as it was asked for.
+ * A response as a result: JSON whole, a list's records where the format has columns; anything else as it comes.
+ * @throws ErrandError for what cannot be shown as requested.
  */
-export async function showAnswer(
-  answer: RawAnswer,
+export async function showResponse(
+  response: AnyResponse,
   operation: Operation | undefined,
   output: OutputOptions,
   toTerminal: boolean,
 ): Promise<Result> {
-  if ('json' in answer) return showJson(answer.json, operation, output);
-  const type = headerText(answer.headers, 'content-type')?.split(';')[0]?.trim() ?? 'no JSON';
-  const isEmpty = answer.status === 204 || headerText(answer.headers, 'content-length') === '0';
+  if ('json' in response) return showJson(response.json, operation, output);
+  const type = headerText(response.headers, 'content-type')?.split(';')[0]?.trim() ?? 'no JSON';
+  const isEmpty = response.status === 204 || headerText(response.headers, 'content-length') === '0';
   if (isEmpty) return { kind: 'none' };
   if (output.query !== undefined || output.fields)
-    throw notAsAsked(`--fields and --query do not apply: the answer is ${type}, not JSON`);
-  return { kind: 'stream', chunks: toTerminal ? await textOnly(answer.chunks, type) : answer.chunks };
+    throw notAsRequested(`--fields and --query do not apply: the response is ${type}, not JSON`);
+  return { kind: 'stream', chunks: toTerminal ? await textOnly(response.chunks, type) : response.chunks };
 }
 
 /** Any JSON value as a result. */
 export function showJson(json: unknown, operation: Operation | undefined, output: OutputOptions): Result {
   if (!isRecord(json)) return { kind: 'text', lines: [JSON.stringify(json)] };
-  const name = operation?.answer.type === 'json' ? operation.answer.rows : undefined;
+  const name = operation?.response.type === 'json' ? operation.response.rows : undefined;
   const rows = name === undefined && !Array.isArray(json) ? undefined : rowsIn(json, name);
   if (rows?.every(isRecord) && (Array.isArray(json) || showsRows(output)))
     return { kind: 'list', rows, columns: columnsOf(rows, output) };
@@ -57,7 +57,7 @@ async function textOnly(chunks: Chunks, type: string): Promise<Chunks> {
   const first = await iterator.next();
   if (!first.done && !isText(first.value)) {
     await iterator.return?.();
-    throw notAsAsked(`the answer is ${type}, no text for a terminal; send it to a file: > FILE`);
+    throw notAsRequested(`the response is ${type}, not text for a terminal; send it to a file: > FILE`);
   }
   return (async function* () {
     if (first.done) return;
@@ -73,11 +73,11 @@ function isText(bytes: Uint8Array): boolean {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
-    // Not UTF-8: that is the answer.
+    // Not UTF-8: that is the response.
     return false;
   }
 }
 
 /** The request was answered; only its showing is refused. */
-const notAsAsked = (message: string): ErrandError =>
+const notAsRequested = (message: string): ErrandError =>
   new ErrandError('usage', message, { outcome: 'applied', retryable: false });

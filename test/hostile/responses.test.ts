@@ -5,11 +5,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { type OperationName, operations } from '../../src/contract/operations/index.ts';
 import { Random } from '../faults/random.ts';
+import { address, rowBody } from '../order-body.ts';
 import { knownCommands } from '../program/known-commands.ts';
-import { address, TestService } from '../service/service.ts';
+import { TestService } from '../service/service.ts';
 import { ask, ordered, placedBatch, read, second } from '../service/specification/scenes.ts';
 import { type Attempt, DistortingService, type Sample } from './distorting-service.ts';
-import { type CommandLine, commandLines, orderFile, row, type Scene } from './lines.ts';
+import { type CommandLine, commandLines, orderFile, type Scene } from './lines.ts';
 import {
   allMutations,
   type Mutation,
@@ -23,7 +24,7 @@ import { refusals } from './refusals.ts';
 import { type Ended, Runner } from './runner.ts';
 
 /**
- * How much is tried of each answer: every mutation of every place (`HOSTILE=all`, hours), or as many as are given
+ * How much is tried of each response: every mutation of every place (`HOSTILE=all`, hours), or as many as are given
  * (`HOSTILE=60`, some minutes), drawn by a seed.
  */
 const { HOSTILE = '6', HOSTILE_SEED = '1' } = process.env;
@@ -45,7 +46,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'order.json'), orderFile(service));
   writeFileSync(join(folder, 'home.json'), JSON.stringify(address));
   writeFileSync(join(folder, 'password.txt'), 'hunter2-hunter2');
-  const cells = row(service.product('test-success'));
+  const cells = rowBody(service.product('test-success'));
   const { max_price: _, ...others } = cells;
   const header = [...Object.keys(others), 'max_price_cents'].join(',');
   const fileOf = (product_url: string): string =>
@@ -125,10 +126,10 @@ async function run(line: CommandLine, format = 'table'): Promise<Ended> {
 /** What no text of the service may bring to a terminal; line breaks are ours. */
 const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]|\u{E0041}/u;
 const garbled = /\[object |\bNaN\b|\bundefined\b|Invalid Date|failed unexpectedly/;
-/** Longer than this no answer may keep a command busy. */
+/** Longer than this no response may keep a command busy. */
 const mostBusyMs = 6_000;
 
-/** What is wrong with how a command took an answer; undefined where nothing is. */
+/** What is wrong with how a command took a response; undefined where nothing is. */
 function problemOf(
   { operation, refusal }: Attempt,
   { code, crash, busyMs, stdout, stderr }: Ended,
@@ -143,7 +144,7 @@ function problemOf(
   const { movesMoney }: Operation = operations[operation];
   const isDenied = !refusal && movesMoney && code !== 0 && /"outcome":"(?:not_sent|rejected)"/.test(stderr);
   return isDenied
-    ? `a request that was answered 2xx is said not to have been sent: ${stderr.slice(0, 400)}`
+    ? `a request that got a 2xx is said not to have been sent: ${stderr.slice(0, 400)}`
     : undefined;
 }
 
@@ -165,12 +166,12 @@ const everywhere = [
   'deep value',
 ];
 
-/** What to try of the answers that a command got, all that change one place and all that change every one. */
+/** What to try of the responses that a command got, all that change one place and all that change every one. */
 function possibleAttempts(samples: readonly Sample[], random: Random): [Attempt[], Attempt[]] {
   const tried = [...new Set(samples.map(({ operation }) => operation))].map((operation) => {
     const good = samples.filter((sample) => sample.operation === operation);
-    const { answer }: Operation = operations[operation];
-    const shape = answer.type === 'json' ? pathsOfShape(answer.schema) : [];
+    const { response }: Operation = operations[operation];
+    const shape = response.type === 'json' ? pathsOfShape(response.schema) : [];
     const found = [...good.flatMap(({ body }) => pathsOf(body)), ...shape];
     const paths: Path[] = [[], ...new Map(found.map((path) => [path.join('\n'), path])).values()];
     const single = isWhole ? allMutations(paths) : someMutations(paths, random);
@@ -208,7 +209,7 @@ const described = ({ operation, mutation, refusal }: Attempt, format: string): s
   `${refusal ? `${refusal.status} of ` : ''}${operation}: ${mutation.path.join('.')} ${mutation.kind} (${format})`;
 
 test.each(commandLines)(
-  '$command bears whatever the service answers',
+  '$command bears whatever the service returns',
   { timeout: isWhole ? 7_200_000 : 300_000 },
   async (line) => {
     distorting.target = undefined;
@@ -233,7 +234,7 @@ test.each(commandLines)(
   },
 );
 
-/** Commands whose operations answer without a record, or that are tried in another way. */
+/** Commands whose operations respond without a record, or that are tried in another way. */
 const elsewhere: readonly string[] = [
   'order export',
   'order journal resume',

@@ -1,0 +1,40 @@
+import type { Context } from '../context.ts';
+import { ErrandError } from '../errors.ts';
+import { FileCheck } from './file-check.ts';
+import type { RowsOptions } from './rows.ts';
+import type { Source } from './source.ts';
+import { countLine } from './spend.ts';
+
+/** Errors shown when a file is refused; `bulk validate` lists all. */
+const shownIssues = 10;
+
+/** Checks the whole file, here and at the service. @throws ErrandError where it cannot be uploaded as it is. */
+export async function checkedFile(
+  context: Context,
+  source: Source,
+  options: RowsOptions,
+  { skipInvalid, validate }: { skipInvalid: boolean; validate: string },
+): Promise<FileCheck> {
+  const check = new FileCheck(context, source, options, { local: context.previewsRequests });
+  let listed = 0;
+  for await (const { row, column, value, message } of check.issues()) {
+    listed += 1;
+    if (listed > shownIssues) continue;
+    const cell = column === '' ? '' : `${column}${value === '' ? '' : ` "${value}"`} `;
+    context.note(`row ${row}: ${cell}${message}`);
+  }
+  const { tally } = check;
+  const valid = tally.rows - tally.invalid;
+  if (valid === 0 || (tally.invalid > 0 && !skipInvalid)) {
+    throw new ErrandError('ended_badly', `${countLine(valid, tally.rows)}; nothing was sent`, {
+      outcome: 'not_sent',
+      details: { rows: tally.rows, invalid: tally.invalid, errors: tally.issues },
+      hint:
+        valid === 0
+          ? 'Correct them; there is no valid row to upload.'
+          : 'Correct them, or upload the valid ones alone with --skip-invalid.',
+      next: [{ command: validate, when: 'to list every error' }],
+    });
+  }
+  return check;
+}

@@ -1,0 +1,35 @@
+/** Whether a typed word is a slip or so away from a known one. */
+export function isNear(typed: string, word: string): boolean {
+  const most = Math.max(1, Math.floor(typed.length / 4));
+  return Math.abs(word.length - typed.length) <= most && slipsBetween(typed, word) <= most;
+}
+
+/** The known word that is meant by a typed one: a slip away, else one that begins the same; undefined where none is. */
+export const nearestWord = (typed: string, known: readonly string[]): string | undefined =>
+  known.find((word) => isNear(typed, word)) ??
+  known.find((word) => typed.length >= 3 && (word.includes(typed) || typed.includes(word)));
+
+/** How many slips lie between two words: a letter left out, put in, changed, or two swapped. */
+function slipsBetween(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const isSame = a[row - 1] === b[column - 1];
+      const isSwapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const cost = (line: readonly number[], at: number): number => line[at] ?? Number.POSITIVE_INFINITY;
+      current.push(
+        Math.min(
+          cost(last, column) + 1,
+          cost(current, column - 1) + 1,
+          cost(last, column - 1) + (isSame ? 0 : 1),
+          isSwapped ? cost(before, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    before = last;
+    last = current;
+  }
+  return last.at(-1) ?? 0;
+}

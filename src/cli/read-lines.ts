@@ -1,0 +1,41 @@
+import { createReadStream, statSync } from 'node:fs';
+import type { Context } from '../context.ts';
+import { ErrandError, UsageError } from '../errors.ts';
+import { piecesOf } from '../io.ts';
+import { readPipe } from './read-pipe.ts';
+
+/** Of one line, bytes. */
+const longestLine = 1024 * 1024;
+
+/**
+ * The lines of a file, or of stdin for `-`, as they come. @throws UsageError naming the flag and the file, or the line
+ * that is too long.
+ */
+export async function* readFileLines(context: Context, flag: string, path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let rest = '';
+  let number = 0;
+  try {
+    for await (const piece of piecesIn(context, path)) {
+      const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      number += lines.length;
+      if (rest.length > longestLine)
+        throw new UsageError(`${flag}: line ${number + 1} of ${path} is longer than ${longestLine} bytes`);
+      yield* lines;
+    }
+  } catch (error) {
+    if (error instanceof ErrandError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${flag}: ${path} cannot be read (${why})`, { cause: error });
+  }
+  const last = rest + decoder.decode();
+  if (last !== '') yield last;
+}
+
+function piecesIn({ io, signal }: Context, path: string): AsyncIterable<Uint8Array> {
+  if (path === '-') return piecesOf(io.stdin.stream, signal);
+  const stat = statSync(path);
+  if (stat.isDirectory()) throw new Error('it is a folder');
+  return stat.isFIFO() ? readPipe(path, signal) : piecesOf(createReadStream(path), signal);
+}

@@ -1,0 +1,25 @@
+import type { Context } from '../../context.ts';
+import { textIn } from '../../contract/json.ts';
+import { audited } from '../../orders/audited.ts';
+import type { AuditDetails } from '../../state/audit-entry.ts';
+
+/** Changes a retailer account at the service, with its records in the audit chain. @param shortId of one that is there. */
+export function auditedAccount<T>(
+  context: Context,
+  change: AuditDetails['account']['change'],
+  shortId: string | null,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { profile, baseUrl } = context.settings;
+  const subject = { profile: profile.value, service: baseUrl.value };
+  let account = shortId;
+  return audited(
+    context,
+    (step) => ({ kind: 'account', ...subject, detail: { ...step, change, account } }),
+    async () => {
+      const result = await work();
+      account ??= textIn(result, 'short_id') ?? null;
+      return result;
+    },
+  );
+}

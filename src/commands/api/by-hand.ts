@@ -1,0 +1,100 @@
+import { batchOfRequest } from '../../bulk/request-rows.ts';
+import type { Context } from '../../context.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations/index.ts';
+import { UsageError } from '../../errors.ts';
+import { pathParametersOf } from '../../http/raw.ts';
+import type { Target } from '../../http/request-target.ts';
+import { confirmSpending } from '../../orders/confirm-spending.ts';
+import type { JournaledOperation, MadeBy, MadeRecord } from '../../orders/order-record.ts';
+import { placeOrder } from '../../orders/place.ts';
+import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
+import { placePaidOrder } from '../../orders/place-paid.ts';
+import { requestReturn } from '../../orders/place-return.ts';
+import type { Made, Placing } from '../../orders/placed.ts';
+import { retryOrder } from '../../orders/retry-order.ts';
+import { spendingLines } from '../../orders/spending-lines.ts';
+import { thingOf } from '../../orders/things.ts';
+import { notePolicy } from '../../spending/through-policy.ts';
+import { type GivenBody, readShape } from './read-shape.ts';
+
+interface Request extends GivenBody {
+  readonly target: Target;
+  readonly yes: boolean;
+  readonly isNew: boolean;
+}
+
+/**
+ * Sends a request of which one intent makes one thing: it is journaled, confirmed and settled as the own command of the
+ * operation does it. @throws UsageError for a body that is not valid; conflict for a repeated request.
+ */
+export async function sendByHand(context: Context, request: Request): Promise<MadeRecord> {
+  const name = nameOf(request.target.operation);
+  const { order: record, existed } = await placing[name](context, request);
+  if (existed) context.note(`this ${thingOf(name).one} existed already; nothing was ordered twice`);
+  return record;
+}
+
+const placing: {
+  readonly [N in JournaledOperation]: (context: Context, request: Request) => Promise<Made<MadeBy[N]>>;
+} = {
+  'order.create': async (context, request) => {
+    const order = readShape('OrderCreate', 'order', request);
+    await context.ready();
+    await confirmSpending(context, {
+      yes: request.yes,
+      question: 'Place this order with real money?',
+      lines: () => spendingLines(context, order),
+    });
+    return placeOrder(context, order, placingOf(request));
+  },
+  'agent.order.create': (context, request) => {
+    const order = readShape('OrderCreate', 'order', request);
+    return placePaidOrder(context, order, { yes: request.yes, ...placingOf(request) });
+  },
+  'bulk.create': async (context, request) => {
+    const upload = readShape('BulkUploadRequest', 'batch', request);
+    await context.ready();
+    await confirmRequest(context, request);
+    const { batch, hasOwnKeys } = batchOfRequest(upload, request);
+    if (context.previewsRequests) await notePolicy(context, [{ intent: await batchIntent(context, batch) }]);
+    const placed = await placeBatch(context, batch, { isByHand: !hasOwnKeys });
+    const client = await context.client();
+    const read = async () => (await client.call('bulk.get', { path: { batch_id: placed.id } })).body;
+    return { order: placed.response ?? (await read()), existed: placed.existed };
+  },
+  'return.create': async (context, request) => {
+    const body = readShape('ReturnRequestCreate', 'return', request);
+    await context.ready();
+    await confirmRequest(context, request);
+    return requestReturn(context, body, placingOf(request));
+  },
+  'legacy.retry': async (context, request) => {
+    const { target, body } = request;
+    if (body !== undefined) throw new UsageError(`POST ${target.path} takes no body`);
+    const { request_id: id = '' } = pathParametersOf(operations['legacy.retry'], target.path);
+    await confirmRequest(context, request);
+    return retryOrder(context, id, placingOf(request));
+  },
+};
+
+const placingOf = ({ isNew }: Request): Placing => ({ isNew, isByHand: true });
+
+const isJournaled = (name: string): name is JournaledOperation => Object.hasOwn(placing, name);
+
+function nameOf(operation: Operation | undefined): JournaledOperation {
+  const [name = ''] = Object.entries(operations).find(([, row]) => row === operation) ?? [];
+  if (isJournaled(name)) return name;
+  throw new TypeError(`no journal for ${operation?.path}`);
+}
+
+/** What is not shown in detail is asked about by its path. */
+function confirmRequest(context: Context, { target, yes }: Request): Promise<void> {
+  const { method, path, surface, operation } = target;
+  return confirmSpending(context, {
+    yes,
+    surface,
+    question: `Send ${method} ${path} with real money?`,
+    lines: async () => [`  ${operation?.summary}`],
+  });
+}

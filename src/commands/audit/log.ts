@@ -1,0 +1,85 @@
+import { defineCommand } from '../../cli/define.ts';
+import type { Column } from '../../output/result.ts';
+import { auditKinds } from '../../state/audit-entry.ts';
+import { recordOfRow } from '../../state/audit-record.ts';
+
+export const log = defineCommand({
+  name: 'log',
+  aliases: ['list', 'ls'],
+  summary: 'What happened to money on this machine, in order',
+  description:
+    'Every step is one record: who, by which command, for which order, how much. Addresses, names, emails and secrets are never in it. The records are shown as they are stored; `audit verify` says whether they are what was written.',
+  options: {
+    kind: { kind: 'list', values: Object.keys(auditKinds), description: 'only these kinds' },
+    key: { kind: 'text', completes: 'intents', description: 'only this idempotency key, or its beginning' },
+    order: { kind: 'text', completes: 'orders', description: 'only this order, batch or return' },
+    since: { kind: 'date', description: 'only from this time on' },
+    until: { kind: 'date', description: 'only before this time' },
+    last: { kind: 'integer', min: 1, max: 100_000, description: 'only the newest of them' },
+  },
+  examples: [
+    { command: 'errand audit log --last 20', note: 'the newest' },
+    { command: 'errand audit log --order $ORDER -o json', note: 'the steps of one order' },
+    { command: 'errand audit log --kind refused,in_doubt --since 2026-01-01 -o csv', note: 'for a report' },
+  ],
+  readsOnly: true,
+  related: ['audit verify', 'order journal list'],
+  async run(context, { kind, key, order, since, until, last }) {
+    const { audit } = await context.journal();
+    const isWanted = (record: LogRow): boolean =>
+      (kind === undefined || kind.includes(String(record.kind))) &&
+      (key === undefined || String(record.key ?? '').startsWith(key)) &&
+      (order === undefined || String(record.order_id).toLowerCase() === order.toLowerCase()) &&
+      (since === undefined || Date.parse(String(record.time)) >= Date.parse(since)) &&
+      (until === undefined || Date.parse(String(record.time)) < Date.parse(until));
+    const found = matching();
+    return {
+      kind: 'list',
+      rows: last === undefined ? found : newest(found, last),
+      columns,
+      id: 'number',
+      empty: 'no record',
+    };
+
+    function* matching(): Generator<LogRow> {
+      for (const row of audit.rows()) {
+        const record = recordOfRow(row);
+        if (isWanted(record)) yield record;
+      }
+    }
+  },
+});
+
+type LogRow = Readonly<Record<string, unknown>>;
+
+/** The last of many, without keeping more than those. */
+function newest(rows: Iterable<LogRow>, most: number): LogRow[] {
+  let kept: LogRow[] = [];
+  for (const row of rows) {
+    kept.push(row);
+    if (kept.length >= 2 * most) kept = kept.slice(-most);
+  }
+  return kept.slice(-most);
+}
+
+/** What a record says of how something ended, in one word. */
+function outcomeOf({ detail }: LogRow): unknown {
+  const { code, outcome, status, change } = Object(detail);
+  return code ?? outcome ?? status ?? change;
+}
+
+const columns: readonly Column[] = [
+  { name: 'number', path: 'number', kind: 'count', weight: 9 },
+  { name: 'time', path: 'time', kind: 'time', isLocal: true, weight: 8 },
+  { name: 'kind', path: 'kind', kind: 'status', weight: 10 },
+  { name: 'amount', path: 'amount_cents', kind: 'money', currency: 'currency', weight: 7 },
+  { name: 'outcome', path: 'detail.outcome', value: outcomeOf, weight: 5 },
+  { name: 'made', path: 'order_id', kind: 'id', weight: 6 },
+  { name: 'key', path: 'key', weight: 3 },
+  { name: 'who', path: 'actor', weight: 4 },
+  { name: 'job', path: 'job', weight: 1 },
+  { name: 'command', path: 'command', weight: 2 },
+  { name: 'profile', path: 'profile', weight: 1 },
+  { name: 'service', path: 'service', weight: 0 },
+  { name: 'hash', path: 'hash', weight: 0 },
+];

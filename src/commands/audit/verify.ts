@@ -1,0 +1,102 @@
+import { defineCommand } from '../../cli/define.ts';
+import { readFileLines } from '../../cli/read-lines.ts';
+import type { Context } from '../../context.ts';
+import { exitCodes, StorageError, UsageError } from '../../errors.ts';
+import type { Column } from '../../output/result.ts';
+import { ChainCheck } from '../../state/audit-check.ts';
+import { recordOfRow } from '../../state/audit-record.ts';
+
+export const verify = defineCommand({
+  name: 'verify',
+  summary: 'Prove that no record was changed, removed or reordered',
+  description:
+    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, stand as they stood then.',
+  options: {
+    head: {
+      kind: 'text',
+      placeholder: 'hash',
+      description: 'a hash of `audit head` that was kept elsewhere; its record must be in the chain',
+    },
+    file: {
+      kind: 'text',
+      placeholder: 'file|-',
+      completes: 'files',
+      description: 'what `audit export` wrote, in place of the chain of this machine',
+    },
+  },
+  examples: [
+    { command: 'errand audit verify', note: 'the chain of this machine' },
+    {
+      command: 'errand audit verify --head $(errand audit head -o id)',
+      note: 'up to a record that is known',
+    },
+    {
+      command: 'errand audit export | errand audit verify --file - -o json',
+      note: 'an export, for a script',
+    },
+  ],
+  readsOnly: true,
+  exitCodes: { 7: 'a record was changed, is missing or stands elsewhere, or --head is not in the chain' },
+  related: ['audit head', 'audit export', 'audit log'],
+  async run(context, { head, file }) {
+    if (head !== undefined && !/^[0-9a-f]{64}$/.test(head))
+      throw new UsageError(
+        '--head takes a hash as `errand audit head -o id` prints it: 64 hexadecimal digits',
+      );
+    const check = new ChainCheck(head);
+    if (file === undefined) await walk(context, check);
+    else await walkFile(context, check, file);
+    const { findings } = check;
+    for (const { message } of findings.slice(0, mostTold)) context.note(message);
+    if (findings.length > mostTold) context.note(`… and ${findings.length - mostTold} more`);
+    return {
+      kind: 'record',
+      record: {
+        intact: findings.length === 0,
+        records: check.count,
+        head: check.head,
+        findings,
+      },
+      columns,
+      id: 'head.hash',
+      exitCode: findings.length === 0 ? 0 : exitCodes.ended_badly,
+    };
+  },
+});
+
+/** Findings that are told beside the record. */
+const mostTold = 5;
+
+/** Other processes may append meanwhile: what the journal counts is read first. */
+async function walk(context: Context, check: ChainCheck): Promise<void> {
+  const journal = await context.journal();
+  const recorded = journal.recorded();
+  try {
+    for (const row of journal.audit.rows()) check.take(recordOfRow(row));
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    check.breakOff(error.message);
+  }
+  check.end(recorded);
+}
+
+async function walkFile(context: Context, check: ChainCheck, file: string): Promise<void> {
+  for await (const line of readFileLines(context, '--file', file)) check.takeLine(line);
+  check.end();
+}
+
+const columns: readonly Column[] = [
+  { name: 'intact', path: 'intact', kind: 'flag' },
+  { name: 'records', path: 'records', kind: 'count' },
+  { name: 'newest', path: 'head.number', kind: 'count' },
+  { name: 'hash', path: 'head.hash' },
+  {
+    name: 'findings',
+    path: 'findings',
+    columns: [
+      { name: 'number', path: 'number', kind: 'count' },
+      { name: 'finding', path: 'finding', kind: 'status' },
+      { name: 'message', path: 'message' },
+    ],
+  },
+];

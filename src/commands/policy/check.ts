@@ -1,0 +1,109 @@
+import { usualBatchRows } from '../../bulk/batches.ts';
+import { FileCheck } from '../../bulk/file-check.ts';
+import { openSource } from '../../bulk/source.ts';
+import { leftOutText } from '../../bulk/spend.ts';
+import { readTableOptions, type TableFlags, tableOptions } from '../../bulk/table-options.ts';
+import { meantByUpload } from '../../bulk/upload-file.ts';
+import { defineCommand } from '../../cli/define.ts';
+import type { Context } from '../../context.ts';
+import { exitCodes } from '../../errors.ts';
+import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
+import { meantBy } from '../../orders/place.ts';
+import type { Column } from '../../output/result.ts';
+import type { Meant } from '../../spending/policy/gate.ts';
+import { noPolicy } from '../../spending/policy/none.ts';
+import type { Verdict } from '../../spending/policy/verdict.ts';
+import { gateFor } from '../../spending/through-policy.ts';
+
+const findingColumns: readonly Column[] = [
+  { name: 'row', path: 'row', kind: 'count', weight: 7 },
+  { name: 'rule', path: 'rule', weight: 9 },
+  { name: 'applies to', path: 'applies_to', weight: 4 },
+  { name: 'verdict', path: 'outcome', kind: 'status', weight: 10 },
+  { name: 'why', path: 'message', weight: 8 },
+];
+
+const columns: readonly Column[] = [
+  { name: 'verdict', path: 'outcome', kind: 'status', weight: 10 },
+  { name: 'orders', path: 'orders', kind: 'count', weight: 6 },
+  { name: 'ceilings and fees', path: 'amount_cents', kind: 'money', weight: 7 },
+  { name: 'policy', path: 'policy', weight: 2 },
+  { name: 'rules', path: 'rules', columns: findingColumns },
+  { name: 'not allowed', path: 'rows', columns: findingColumns },
+];
+
+export const check = defineCommand({
+  name: 'check',
+  summary: 'What the policy says of an order, or of every row of a CSV; reserves and sends nothing',
+  description:
+    'Takes an order as `order create` does. With --file and a name that ends in .csv, the rows of an upload, as `bulk upload` reads them.',
+  options: { ...orderInputOptions, ...tableOptions },
+  examples: [
+    {
+      command: "errand policy check --product $URL --max-price '$50.00' --ship-to home",
+      note: 'an order, before it is placed',
+    },
+    { command: 'errand policy check --file order.json -o json --query outcome', note: 'for a script' },
+    { command: 'errand policy check --file orders.csv', note: 'every row, and the upload as a whole' },
+  ],
+  exitCodes: { 11: 'refused, or an approval is needed; or the policy cannot be used' },
+  readsOnly: true,
+  related: ['policy usage', 'order create', 'bulk upload'],
+  async run(context, input) {
+    const isTable = /\.(?:csv|tsv)$/i.test(input.file ?? '');
+    await context.ready();
+    const { meant, leftOut } = isTable
+      ? await ofFile(context, input.file ?? '', input)
+      : { meant: [await ofOrder(context, input)], leftOut: undefined };
+    const gate = await gateFor(context, meant);
+    const verdict = gate ? await gate.settledLook() : allowedUnseen(meant);
+    return {
+      kind: 'record',
+      record: { ...verdict },
+      columns,
+      id: 'outcome',
+      hints: [...(leftOut === undefined ? [] : [leftOut]), ...(gate ? [] : [await whyNone(context)])],
+      exitCode: verdict.outcome === 'refused' || verdict.outcome === 'needs_approval' ? exitCodes.policy : 0,
+    };
+  },
+});
+
+async function ofOrder(context: Context, input: Parameters<typeof assembleOrder>[1]): Promise<Meant> {
+  const payload = await assembleOrder(context, input);
+  const { checkOrder } = await import('../../orders/input/check.ts');
+  return meantBy(context, await checkOrder(payload, input.file));
+}
+
+/** The valid rows of a file. */
+async function ofFile(
+  context: Context,
+  path: string,
+  flags: TableFlags,
+): Promise<{ readonly meant: readonly Meant[]; readonly leftOut: string | undefined }> {
+  const source = await openSource(context, path);
+  try {
+    const options = { name: source.name, ...(await readTableOptions(context, flags)) };
+    const file = new FileCheck(context, source, options, { local: true });
+    for await (const _ of file.issues());
+    const upload = { name: source.name, batchSize: usualBatchRows, run: '', notifies: false };
+    return { meant: await meantByUpload(context, file, upload), leftOut: leftOutText(file.tally) };
+  } finally {
+    await source.close();
+  }
+}
+
+/** Where no policy applies, everything is allowed. */
+const allowedUnseen = (meant: readonly Meant[]): Omit<Verdict, 'policy'> & { readonly policy: null } => ({
+  outcome: 'allowed',
+  policy: null,
+  orders: meant.length,
+  amount_cents: 0,
+  rules: [],
+  rows: [],
+});
+
+async function whyNone(context: Context): Promise<string> {
+  const { loadPolicy } = await import('../../spending/policy/load.ts');
+  const policy = await loadPolicy(context);
+  return policy ? `${policy.file} exempts rehearsals` : noPolicy(context);
+}

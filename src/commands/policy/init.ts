@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { defineCommand } from '../../cli/define.ts';
+import { StorageError, UsageError } from '../../errors.ts';
+import { makePrivateFolder, reasonOf } from '../../settings/paths.ts';
+import { shellWord } from '../../shell-word.ts';
+import { examplePolicy } from '../../spending/policy/example.ts';
+
+export const init = defineCommand({
+  name: 'init',
+  summary: 'Write a policy with comments, to be changed as you need it',
+  description:
+    'It holds from then on: an order of more than $200.00, or a day of more than $2,000.00, is refused until the file says otherwise. A file that is there is never written over.',
+  examples: [{ command: 'errand policy init', note: 'then edit the file that it names' }],
+  related: ['policy show', 'help policy'],
+  async run(context) {
+    const { value: file, from } = context.settings.policy;
+    if (from === 'default') makePrivateFolder(dirname(file));
+    try {
+      writeFileSync(file, examplePolicy, { flag: 'wx', mode: 0o600 });
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')
+        throw new UsageError(`${file} is there already; it is not written over`, {
+          next: [{ command: 'errand policy show', when: 'to see what it says' }],
+        });
+      throw new StorageError(`${file} cannot be written (${reasonOf(cause)})`, { cause });
+    }
+    return {
+      kind: 'record',
+      record: { file },
+      columns: [{ name: 'file', path: 'file' }],
+      id: 'file',
+      hints: [`edit ${shellWord(file)}, then look at it with \`errand policy show\``],
+    };
+  },
+});

@@ -1,0 +1,57 @@
+import { defineCommand } from '../../cli/define.ts';
+import { gauge } from '../../output/chart.ts';
+import type { Column } from '../../output/result.ts';
+import { loadPolicy } from '../../spending/policy/load.ts';
+import { noPolicy } from '../../spending/policy/none.ts';
+import { shownUsage } from '../../spending/policy/usage.ts';
+
+const columns: readonly Column[] = [
+  { name: 'rule', path: 'rule', weight: 10 },
+  { name: 'applies to', path: 'applies_to', weight: 7 },
+  { name: 'period', path: 'period', weight: 6 },
+  { name: 'limit', path: 'limit_cents', kind: 'money', weight: 8 },
+  { name: 'used', path: 'used_cents', kind: 'money', weight: 9 },
+  { name: 'of that open', path: 'open_cents', kind: 'money', weight: 4 },
+  { name: 'left', path: 'left_cents', kind: 'money', weight: 9 },
+];
+
+export const usage = defineCommand({
+  name: 'usage',
+  summary: 'What each limit of a day or month has left, with a chart',
+  description:
+    'Of that open: reserved for orders of which it is not known yet what they cost, or whether they were placed. --refresh reads what became of them first.',
+  options: {
+    refresh: { kind: 'flag', description: 'read first what open orders came to' },
+    live: { kind: 'flag', description: 'of real orders, though this profile rehearses' },
+  },
+  examples: [
+    { command: 'errand policy usage', note: 'as far as this machine knows' },
+    { command: 'errand policy usage --refresh -o json', note: 'with what the orders came to' },
+  ],
+  exitCodes: { 11: 'the policy cannot be used, so no order is sent' },
+  readsOnly: true,
+  related: ['policy show', 'order list'],
+  async run(context, { refresh = false, live = false }) {
+    const policy = await loadPolicy(context);
+    const isRehearsal = !live && context.isRehearsal();
+    const rows = policy ? await shownUsage(context, policy, { refresh, isRehearsal }) : [];
+    const plain = context.io.stdout.isDumb === true;
+    return {
+      kind: 'list',
+      rows,
+      columns: [
+        ...columns,
+        {
+          name: 'share',
+          path: 'used_share',
+          weight: 5,
+          value: ({ used_share: share }) => gauge(Number(share), { plain }),
+        },
+      ],
+      id: 'rule',
+      empty: policy ? `${policy.file} limits no day and no month` : noPolicy(context),
+      hints: () =>
+        policy ? [`of ${isRehearsal ? 'rehearsals' : 'real orders'}; policy: ${policy.file}`] : [],
+    };
+  },
+});

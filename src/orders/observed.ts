@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import type { Context } from '../context.ts';
+import { type JsonObject, numberIn, objectsIn, own, textIn } from '../contract/json.ts';
+import { uuidPattern } from '../contract/limits.ts';
+import { ErrandError } from '../errors.ts';
+import type { AuditEntry } from '../state/audit-entry.ts';
+import { journalFile } from '../state/journal-tables.ts';
+import type { IdentifiedOrder } from './order-record.ts';
+
+/**
+ * Records once what a read shows of the money of an order that this machine has placed: what it cost, what came back.
+ * Reading goes on where the chain cannot be written; a later read, or `reconcile`, then finds it.
+ */
+export async function observeOrder(context: Context, order: IdentifiedOrder): Promise<void> {
+  const { folders, baseUrl, profile } = context.settings;
+  if (context.previewsRequests || !existsSync(journalFile(folders.state))) return;
+  const seen = seenIn(order);
+  if (seen.length === 0) return;
+  try {
+    const { audit } = await context.journal();
+    if (!audit.has('responded', order.id)) return;
+    const subject = { profile: profile.value, service: baseUrl.value };
+    for (const entry of seen) await audit.writeOnce(order.id, { ...entry, ...subject });
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+  }
+}
+
+type Seen = Extract<AuditEntry, { readonly kind: 'settled' | 'refund' | 'return_credit' }>;
+
+/** Nothing of an order that is still on its way. */
+function seenIn(order: IdentifiedOrder): Seen[] {
+  const result = own(order, 'job_result');
+  const status = textIn(order, 'status');
+  const total = numberIn(own(result, 'price_components'), 'total');
+  const costs = status === 'order_placed' ? total : 0;
+  const isOver = status === 'order_placed' || status === 'order_failed' || status === 'cancelled';
+  return [
+    ...(isOver && costs !== undefined && isCents(costs)
+      ? [{ kind: 'settled', cents: costs, detail: { status } } as const]
+      : []),
+    ...objectsIn(result, 'refunds').flatMap(refundIn),
+    ...objectsIn(order, 'returns').flatMap(creditIn),
+  ];
+}
+
+/** What a payer by challenge got back, in the currency's minor unit. */
+function refundIn(refund: JsonObject, index: number): Seen[] {
+  const amount = textIn(refund, 'amount');
+  const currency = textIn(refund, 'currency');
+  if (amount === undefined || !/^\d{1,15}$/.test(amount) || !/^[a-z]{3}$/i.test(currency ?? '')) return [];
+  return [{ kind: 'refund', cents: Number(amount), currency, detail: { refund: index + 1 } }];
+}
+
+function creditIn(returned: JsonObject): Seen[] {
+  const cents = numberIn(returned, 'credited_amount');
+  if (cents === undefined || cents === 0 || !isCents(cents)) return [];
+  const id = textIn(returned, 'id');
+  if (id === undefined || !uuidPattern.test(id)) return [];
+  return [{ kind: 'return_credit', cents, detail: { return: id } }];
+}
+
+const isCents = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

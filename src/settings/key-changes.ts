@@ -1,0 +1,42 @@
+import { fingerprint } from './fingerprint.ts';
+import { embeddedUrl, type Profile, type Stored } from './stored.ts';
+
+/** A stored key that is about to be another one, or none. */
+export interface KeyChange {
+  readonly profile: string;
+  /** The service that the key is for. */
+  readonly service: string;
+  readonly detail: {
+    readonly change: 'stored' | 'replaced' | 'forgotten';
+    readonly what: 'api_key' | 'legacy_token';
+    /** Fingerprints of the keys. */
+    readonly before: string | null;
+    readonly after: string | null;
+  };
+}
+
+/** Which keys differ. The first key of the embedded sandbox is none of them: errand mints it by itself. Pure. */
+export function keyChanges(before: Stored, after: Stored): KeyChange[] {
+  const names = new Set([...Object.keys(before.profiles), ...Object.keys(after.profiles)]);
+  return [...names].flatMap((name) => {
+    const [old, next] = [profileOf(before, name), profileOf(after, name)];
+    return (['api_key', 'legacy_token'] as const).flatMap((what): KeyChange[] => {
+      const service = serviceOf(next?.[what] === undefined ? old : next, what);
+      const isMintedByItself = service === embeddedUrl && old?.[what] === undefined;
+      if (old?.[what] === next?.[what] || isMintedByItself) return [];
+      const change =
+        old?.[what] === undefined ? 'stored' : next?.[what] === undefined ? 'forgotten' : 'replaced';
+      const prints = { before: printOf(old?.[what], service), after: printOf(next?.[what], service) };
+      return [{ profile: name, service, detail: { change, what, ...prints } }];
+    });
+  });
+}
+
+const printOf = (key: string | undefined, service: string): string | null =>
+  key === undefined ? null : fingerprint(key, service);
+
+const profileOf = ({ profiles }: Stored, name: string): Profile | undefined =>
+  Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+
+const serviceOf = (profile: Profile | undefined, what: keyof Profile): string =>
+  (what === 'legacy_token' ? profile?.legacy_base_url : undefined) ?? profile?.base_url ?? '';

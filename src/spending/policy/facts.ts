@@ -1,0 +1,122 @@
+import { orderOfRow, rowReader } from '../../contract/bulk-row.ts';
+import { isObject, listIn, numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
+import { canonicalJson, sha256 } from '../../state/canonical.ts';
+import type { Intent } from '../../state/journal-record.ts';
+import type { OrderToReserve } from '../../state/reservation-row.ts';
+
+/** An order as a policy judges it, before anything is sent. */
+export interface SpendingOrder extends OrderToReserve {
+  readonly lines: readonly OrderLine[];
+  /** Two capitals. */
+  readonly country: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** The number of its row, where it comes from a table. */
+  readonly row: number | undefined;
+}
+
+export interface OrderLine {
+  readonly url: string;
+  readonly quantity: number;
+  readonly host: string;
+  /** What its retailer is known by: the host, and a name where the policy names retailers. */
+  readonly retailer: readonly string[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Terms {
+  readonly feeCents: number;
+  readonly isRehearsal: boolean;
+  /** Numbers of the rows of a batch, as a spreadsheet shows them. */
+  readonly numbers?: readonly number[] | undefined;
+}
+
+/** The orders that an intent leads to; of a batch one for each row whose price can be read. Pure. */
+export function ordersOf(intent: Intent, { numbers, ...terms }: Terms): SpendingOrder[] {
+  if (intent.operation !== 'bulk.create')
+    return [orderOf(intent, intent.key, paidAtLeast(intent, terms.feeCents), intent.body, terms, undefined)];
+  const read = rowReader();
+  return objectsIn(intent.body, 'rows').map((cells, index) => {
+    const { plan, values, row } = read(
+      Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, String(cell ?? '')])),
+    );
+    const body = orderOfRow(plan, values, row);
+    // A price that nobody can read here may be read by the service: no limit holds it.
+    const cents = row.maxPrice === null ? Number.MAX_SAFE_INTEGER : row.maxPrice + terms.feeCents;
+    const key = row.cell('idempotency_key') || `${intent.key} ${index}`;
+    return orderOf(intent, key, cents, { ...body }, terms, numbers?.[index] ?? index + 1);
+  });
+}
+
+function orderOf(
+  { baseUrl, account, key: intent }: Intent,
+  key: string,
+  cents: number,
+  body: Fields,
+  { feeCents, isRehearsal }: Omit<Terms, 'numbers'>,
+  row: number | undefined,
+): SpendingOrder {
+  const lines = objectsIn(body, 'products').map((line): OrderLine => {
+    const url = textIn(line, 'url') ?? '';
+    const host = hostOf(url);
+    return { url, host, quantity: numberIn(line, 'quantity') ?? 1, retailer: [host] };
+  });
+  const metadata = plainMetadata(own(body, 'metadata'));
+  const address = own(body, 'shipping_address');
+  return {
+    ...{ key, baseUrl, account, intent, cents, feeCents, isRehearsal, lines, metadata, row },
+    country: (textIn(address, 'country') ?? '').trim().toUpperCase(),
+    facts: {
+      retailers: [...new Set(lines.map(({ host }) => host))],
+      metadata: Object.entries(metadata).map(metadataHash),
+      products: [...new Set(lines.map(({ url }) => hash(URL.canParse(url) ? new URL(url).href : url)))],
+      address: addressHash(address),
+    },
+  };
+}
+
+/** What is paid up front may be more than the ceiling and the fee that the contract names. */
+function paidAtLeast({ body, payment }: Intent, feeCents: number): number {
+  const ceiling = numberIn(body, 'max_price') ?? Number.MAX_SAFE_INTEGER - feeCents;
+  const isUsd = payment?.currency.toLowerCase() === 'usd' && /^\d{1,15}$/.test(payment.amount);
+  return Math.max(ceiling + feeCents, isUsd ? Number(payment.amount) : 0);
+}
+
+/** In lower case, without a dot at its end; the text itself where it is no URL. */
+export function hostOf(url: string): string {
+  if (!URL.canParse(url)) return url;
+  return new URL(url).hostname.replace(/\.$/, '');
+}
+
+/** Top-level values that can be compared with what a policy says. */
+const plainMetadata = (metadata: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(isObject(metadata) ? metadata : {}).flatMap(([key, value]) =>
+      ['string', 'number', 'boolean'].includes(typeof value) ? [[key, String(value)]] : [],
+    ),
+  );
+
+export const metadataHash = ([key, value]: readonly [string, string]): string =>
+  hash(JSON.stringify([key, value]));
+
+const place = ['address_line1', 'address_line2', 'city', 'state', 'postal_code', 'country'] as const;
+
+/** Of the place alone: another name at the same door is the same address. */
+const addressHash = (address: unknown): string =>
+  hash(
+    canonicalJson(
+      place.map((name) => (textIn(address, name) ?? '').trim().replace(/\s+/g, ' ').toUpperCase()),
+    ),
+  );
+
+const hash = (text: string): string => sha256(text).slice(0, 16);
+
+/** The rows of a journaled batch by their number, each with its key. */
+export function rowKeysOf(body: Fields): string[] {
+  const read = rowReader();
+  return listIn(body, 'rows').map((cells) =>
+    read(
+      Object.fromEntries(Object.entries(Object(cells)).map(([name, cell]) => [name, String(cell ?? '')])),
+    ).row.cell('idempotency_key'),
+  );
+}

@@ -1,0 +1,203 @@
+import type { Context } from '../../context.ts';
+import { embeddedUrl } from '../../settings/stored.ts';
+import type { Intent } from '../../state/journal-record.ts';
+import { journalExists } from '../../state/journal-tables.ts';
+import type { OrderToReserve, Reservation } from '../../state/reservation-row.ts';
+import type { Reserving } from '../../state/reservations.ts';
+import { requireApproval } from './approval.ts';
+import { ordersOf, type SpendingOrder } from './facts.ts';
+import { feeOf } from './fee.ts';
+import { confirmOverride, type Overridden } from './override.ts';
+import { periodsAt } from './periods.ts';
+import type { Policy } from './policy.ts';
+import { findingText, PolicyRefusal } from './refusal.ts';
+import { withRetailers } from './retailers.ts';
+import { settleUnsettled } from './settle.ts';
+import { judge, said, type Verdict } from './verdict.ts';
+
+/** What is about to be ordered. */
+export interface Meant {
+  readonly intent: Intent;
+  /** Numbers of the rows of a batch, as a spreadsheet shows them. */
+  readonly numbers?: readonly number[] | undefined;
+  /** It was sent before: it counts in the sum of its upload, and nothing is reserved for it. */
+  readonly isDone?: boolean;
+}
+
+const dayMs = 24 * 3600 * 1000;
+
+/**
+ * What a policy makes of orders that are about to be sent: it decides within the transaction of the journal that reserves
+ * for them, so that processes that race cannot pass a limit together.
+ */
+export class Gate {
+  readonly reserving: Reserving;
+  readonly #context: Context;
+  readonly #policy: Policy;
+  readonly #orders: readonly SpendingOrder[];
+  readonly #upload: readonly SpendingOrder[] | undefined;
+  readonly #reason: string | undefined;
+  #overridden: Overridden | undefined;
+  #isSettled = false;
+  #verdict: Verdict | undefined;
+
+  constructor(
+    context: Context,
+    policy: Policy,
+    {
+      orders,
+      upload,
+      reason,
+    }: {
+      readonly orders: readonly SpendingOrder[];
+      readonly upload: readonly SpendingOrder[] | undefined;
+      readonly reason: string | undefined;
+    },
+  ) {
+    this.#context = context;
+    this.#policy = policy;
+    this.#orders = orders;
+    this.#upload = upload;
+    this.#reason = reason;
+    this.reserving = {
+      orders: orders.map(reserved),
+      since: this.#since(),
+      admit: (fresh, standing) => this.#admit(fresh, standing),
+    };
+  }
+
+  /** The verdict without reserving anything. @throws StorageError where the journal cannot be read. */
+  async look(): Promise<Verdict> {
+    const { folders } = this.#context.settings;
+    const standing = journalExists(folders.state)
+      ? (await this.#context.journal()).reservations.since(this.#since())
+      : [];
+    return this.#judge(this.#orders, standing);
+  }
+
+  /** The same once it is read what earlier orders came to, where a limit is reached. */
+  async settledLook(): Promise<Verdict> {
+    const verdict = await this.look();
+    if (!reachesPeriod(verdict) || !(await settleUnsettled(this.#context, this.#since()))) return verdict;
+    return this.look();
+  }
+
+  /**
+   * What can be done about a failure: the first time that a limit is reached, what earlier orders came to is read; then
+   * whoever sits at the terminal may overrule the policy. @returns whether it is to be decided again. @throws ErrandError.
+   */
+  async reconsider(failure: unknown): Promise<boolean> {
+    if (!(failure instanceof PolicyRefusal)) return false;
+    if (!this.#isSettled && reachesPeriod(failure.verdict)) {
+      this.#isSettled = true;
+      if (await settleUnsettled(this.#context, this.#since())) return true;
+    }
+    if (this.#reason === undefined) return false;
+    this.#overridden = await confirmOverride(this.#context, this.#policy, failure, this.#reason);
+    return true;
+  }
+
+  /** Says on stderr what the policy warns of, once. */
+  tell(): void {
+    for (const finding of this.#verdict?.rows ?? [])
+      if (finding.outcome === 'warned') this.#context.note(`policy: ${findingText(finding)}`);
+    this.#verdict = undefined;
+  }
+
+  #admit(fresh: readonly OrderToReserve[], standing: readonly Reservation[]): string | undefined {
+    const keys = new Set(fresh.map(({ key }) => key));
+    const verdict = this.#judge(
+      this.#orders.filter(({ key }) => keys.has(key)),
+      standing,
+    );
+    this.#verdict = verdict;
+    if (verdict.outcome === 'allowed' || verdict.outcome === 'warned') return undefined;
+    if (this.#overridden?.covers(verdict)) return this.#overridden.reason;
+    if (verdict.outcome === 'needs_approval') requireApproval(this.#context, verdict);
+    else throw new PolicyRefusal(this.#context, verdict);
+    return undefined;
+  }
+
+  #judge(fresh: readonly SpendingOrder[], all: readonly Reservation[]): Verdict {
+    const now = this.#context.clock.now();
+    const isRehearsal = fresh[0]?.isRehearsal;
+    return judge({
+      policy: this.#policy,
+      fresh,
+      upload: this.#upload,
+      standing: all.filter((one) => one.isRehearsal === isRehearsal),
+      periods: periodsAt(now, this.#policy.timeZone),
+      now,
+    });
+  }
+
+  /** From when on reservations can matter to any rule: the month that a zone ahead is in begins a day earlier. */
+  #since(): number {
+    const now = this.#context.clock.now();
+    const { month, day } = periodsAt(now, this.#policy.timeZone);
+    const within = this.#policy.duplicates?.withinMs ?? 0;
+    return Math.min(month.begin, day.begin, now - within) - dayMs;
+  }
+}
+
+const reachesPeriod = ({ rows }: Verdict): boolean => rows.some(({ period }) => period !== null);
+
+const reserved = ({
+  lines: _,
+  country: _country,
+  metadata: _metadata,
+  row: _row,
+  ...order
+}: SpendingOrder): OrderToReserve => order;
+
+/** The gate for intents that follow a policy; undefined where the policy lets rehearsals through unseen. @throws ErrandError. */
+export async function openGate(
+  context: Context,
+  policy: Policy,
+  meant: readonly Meant[],
+  reason: string | undefined,
+): Promise<Gate | undefined> {
+  const [first] = meant;
+  if (!first) return undefined;
+  const { operation } = first.intent;
+  const isRehearsal = isRehearsed(context, first.intent);
+  if (isRehearsal && policy.rehearsals === 'exempt') return undefined;
+  if (operation === 'legacy.retry') return checkRetry(context, policy);
+  const feeCents = await feeOf(context, operation);
+  const terms = { feeCents, isRehearsal };
+  const all = meant.map((one) => ({
+    ...one,
+    orders: ordersOf(one.intent, { ...terms, numbers: one.numbers }),
+  }));
+  const ordered = all.filter(({ isDone }) => !isDone).flatMap(({ orders }) => orders);
+  const orders = await withRetailers(context, policy, ordered);
+  const done = all.filter(({ isDone }) => isDone).flatMap((one) => one.orders);
+  const upload = operation === 'bulk.create' ? [...done, ...orders] : undefined;
+  return new Gate(context, policy, { orders, upload, reason });
+}
+
+/** What is paid by challenge needs no key, so that a test key says nothing about it. */
+const isRehearsed = (context: Context, { operation, baseUrl }: Intent): boolean =>
+  operation === 'agent.order.create'
+    ? baseUrl === embeddedUrl
+    : context.isRehearsal(operation === 'legacy.retry' ? 'legacy' : 'current');
+
+/** A retry of v1 names no price, address or product: no rule can be held against it. @throws PolicyRefusal. */
+function checkRetry(context: Context, policy: Policy): undefined {
+  const { file, limits, retailers, countries, urls, duplicates, approveAbove } = policy;
+  const rule = [...limits, retailers, countries, urls, duplicates, approveAbove].find(
+    (one) => one !== undefined,
+  );
+  if (!rule) return undefined;
+  const message = 'a legacy retry does not say what it buys, so that no rule can be checked';
+  const finding = { ...said(rule, 'refused', message), row: null };
+  const verdict = {
+    outcome: 'refused',
+    policy: file,
+    orders: 1,
+    amount_cents: 0,
+    rules: [finding],
+    rows: [finding],
+  } as const;
+  throw new PolicyRefusal(context, verdict);
+}

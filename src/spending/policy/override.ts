@@ -1,0 +1,50 @@
+import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
+import { formatMoney } from '../../output/money.ts';
+import type { Policy } from './policy.ts';
+import { against, findingText, type PolicyRefusal } from './refusal.ts';
+import type { Verdict } from './verdict.ts';
+
+/** What somebody at a terminal has agreed to, against the policy. */
+export interface Overridden {
+  readonly reason: string;
+  /** Whether a verdict says no more than what was shown. */
+  covers(verdict: Verdict): boolean;
+}
+
+/**
+ * Has whoever sits at the terminal type the amount that the policy does not let through.
+ * @throws ErrandError policy where the policy forbids it or nobody is there; interrupted where something else is typed.
+ */
+export async function confirmOverride(
+  context: Context,
+  { overrides, approvers, file }: Policy,
+  refusal: PolicyRefusal,
+  reason: string,
+): Promise<Overridden> {
+  const { verdict } = refusal;
+  if (overrides === 'never') throw not(refusal, `${file} says overrides: never`);
+  if (approvers.length > 0) throw not(refusal, `${file} names approvers, so an override needs a signature`);
+  if (!context.interactive.yes)
+    throw not(refusal, `--override-policy works on a terminal only, and ${context.interactive.why}`);
+  for (const finding of against(verdict)) context.note(`policy: ${findingText(finding)}`);
+  const amount = formatMoney(verdict.amount_cents);
+  const prompt = await context.prompt();
+  const typed = await prompt.askText(context, `Type ${amount} to spend it against the policy`);
+  if (typed !== amount)
+    throw new ErrandError('interrupted', `the policy was not overruled: ${amount} was not typed`, {
+      outcome: 'not_sent',
+    });
+  const rules = new Set(verdict.rules.filter(({ outcome }) => outcome !== 'allowed').map(({ rule }) => rule));
+  return {
+    reason,
+    covers: (other) =>
+      other.amount_cents <= verdict.amount_cents &&
+      other.rules.every(
+        ({ rule, outcome }) => outcome === 'allowed' || outcome === 'warned' || rules.has(rule),
+      ),
+  };
+}
+
+const not = (refusal: PolicyRefusal, why: string): ErrandError =>
+  new ErrandError('policy', `${refusal.message} (${why})`, refusal.facts);

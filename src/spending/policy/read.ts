@@ -1,0 +1,184 @@
+import { readAmount } from '../../contract/amount.ts';
+import { countryProblem } from '../../contract/country.ts';
+import { UsageError } from '../../errors.ts';
+import { formatMoney } from '../../output/money.ts';
+import { parseDuration } from '../../output/time.ts';
+import {
+  duplicateActions,
+  type Limit,
+  type LimitKind,
+  limitKinds,
+  type NameRule,
+  type Policy,
+  type Rule,
+  type Scope,
+  sameThings,
+} from './policy.ts';
+import { type Place, PolicyTree } from './tree.ts';
+
+const keys = [
+  'version',
+  'limits',
+  'time_zone',
+  'retailers',
+  'countries',
+  'urls',
+  'per',
+  'duplicates',
+  'approve',
+  'approvers',
+  'overrides',
+  'rehearsals',
+] as const;
+
+/** As long as reservations are kept, days. */
+const mostDays = 400;
+
+/**
+ * The text of a policy file to a policy.
+ * @throws UsageError naming file, line and key for everything that is not understood: nothing is passed over.
+ */
+export function readPolicy(file: string, text: string): Policy {
+  const tree = new PolicyTree(file, text);
+  const fields = tree.fields(tree.root, keys);
+  if (!fields.version) throw tree.refused(tree.root, 'version: 1 is missing');
+  const version = tree.text(fields.version);
+  if (version !== '1') throw tree.refused(fields.version, `is ${version}; this errand knows version 1`);
+  const { retailers, countries, urls, duplicates, approve, approvers } = fields;
+  return {
+    file,
+    timeZone: fields.time_zone ? readZone(tree, fields.time_zone) : 'UTC',
+    rehearsals: fields.rehearsals ? tree.choice(fields.rehearsals, ['count', 'exempt']) : 'count',
+    overrides: fields.overrides ? tree.choice(fields.overrides, ['terminal', 'never']) : 'terminal',
+    limits: [
+      ...(fields.limits
+        ? readLimits(tree, fields.limits, tree.fields(fields.limits, limitKinds), undefined)
+        : []),
+      ...(fields.per ? tree.list(fields.per).flatMap((part) => readPart(tree, part)) : []),
+    ],
+    retailers: retailers && readNames(tree, retailers, ['allow', 'deny'], (name) => name.toLowerCase()),
+    countries: countries && {
+      ...ruleAt(tree, countries),
+      kind: 'allow',
+      names: tree.list(countries).map((place) => readCountry(tree, place)),
+    },
+    urls: urls && readNames(tree, urls, ['deny'], (glob) => glob),
+    duplicates: duplicates && readDuplicates(tree, duplicates),
+    approveAbove: approve && readApprove(tree, approve),
+    approvers: approvers
+      ? tree.list(approvers).map((place) => tree.text(place, 'the file of a public key'))
+      : [],
+  };
+}
+
+const ruleAt = (tree: PolicyTree, place: Place): Rule => ({ rule: place.path, line: tree.lineOf(place) });
+
+function readLimits(
+  tree: PolicyTree,
+  place: Place,
+  fields: Partial<Record<LimitKind, Place>>,
+  scope: Scope | undefined,
+): Limit[] {
+  const limits = limitKinds.flatMap((kind): Limit[] => {
+    const value = fields[kind];
+    if (!value) return [];
+    const most = kind === 'quantity_per_line' ? readCount(tree, value) : readCents(tree, value);
+    return [{ ...ruleAt(tree, value), kind, most, scope }];
+  });
+  if (limits.length === 0) throw tree.refused(place, `sets no limit; known are ${limitKinds.join(', ')}`);
+  return limits;
+}
+
+function readPart(tree: PolicyTree, place: Place): Limit[] {
+  const { retailer, metadata, ...limits } = tree.fields(place, ['retailer', 'metadata', ...limitKinds]);
+  if (!retailer && !metadata)
+    throw tree.refused(place, 'names no part of the orders: give it a retailer, or metadata');
+  const scope: Scope = {
+    ...(retailer && { retailer: tree.text(retailer, "a retailer's name or host").toLowerCase() }),
+    ...(metadata && { metadata: readMetadata(tree, metadata) }),
+  };
+  return readLimits(tree, place, limits, scope);
+}
+
+function readMetadata(tree: PolicyTree, place: Place): Record<string, string> {
+  const pairs = tree.texts(place);
+  if (Object.keys(pairs).length === 0) throw tree.refused(place, 'is empty; such as { team: office }');
+  return pairs;
+}
+
+function readNames<K extends 'allow' | 'deny'>(
+  tree: PolicyTree,
+  place: Place,
+  kinds: readonly K[],
+  plain: (name: string) => string,
+): NameRule {
+  const fields = tree.fields(place, kinds);
+  const given = kinds.filter((kind) => fields[kind] !== undefined);
+  const [kind] = given;
+  const list = kind && fields[kind];
+  if (!list || given.length > 1)
+    throw tree.refused(place, `takes either of ${kinds.join(' or ')}, with a list`);
+  return { ...ruleAt(tree, list), kind, names: tree.list(list).map((name) => plain(tree.text(name))) };
+}
+
+function readCountry(tree: PolicyTree, place: Place): string {
+  const code = tree.text(place, 'a two-letter country code').toUpperCase();
+  const problem = countryProblem(code);
+  if (problem !== undefined) throw tree.refused(place, `"${code}": ${problem}`);
+  return code;
+}
+
+function readDuplicates(tree: PolicyTree, place: Place): Policy['duplicates'] {
+  const { same, within, then } = tree.fields(place, ['same', 'within', 'then']);
+  if (!same || !within || !then) throw tree.refused(place, 'takes all of same, within and then');
+  return {
+    ...ruleAt(tree, place),
+    same: tree.list(same).map((one) => tree.choice(one, sameThings)),
+    withinMs: asWords(tree, within, () => parseDuration(tree.text(within), 'it', mostDays)),
+    action: tree.choice(then, duplicateActions),
+  };
+}
+
+function readApprove(tree: PolicyTree, place: Place): Policy['approveAbove'] {
+  const { above } = tree.fields(place, ['above']);
+  if (!above) throw tree.refused(place, 'takes above, with an amount');
+  return { ...ruleAt(tree, above), most: readCents(tree, above) };
+}
+
+/** Money is written as on the command line: a bare whole number may be meant as dollars or as cents. */
+function readCents(tree: PolicyTree, place: Place): number {
+  const amount = readAmount(tree.text(place, 'an amount, such as $200'));
+  if (amount.problem !== undefined) throw tree.refused(place, amount.problem);
+  if (!amount.isBare || amount.cents === 0) return amount.cents;
+  const [units, cents] = [formatMoney(amount.cents), formatMoney(amount.cents / 100)];
+  throw tree.refused(
+    place,
+    `is ${amount.cents / 100}, which can be read in two ways: write ${units} or ${cents}`,
+  );
+}
+
+function readCount(tree: PolicyTree, place: Place): number {
+  const text = tree.text(place, 'a whole number');
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw tree.refused(place, `takes a whole number, not "${text}"`);
+}
+
+function readZone(tree: PolicyTree, place: Place): string {
+  const zone = tree.text(place, 'a time zone, such as America/Chicago');
+  if (/^(?:utc|etc\/utc|gmt|etc\/gmt)$/i.test(zone)) return 'UTC';
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+  } catch {
+    throw tree.refused(place, `takes a time zone such as America/Chicago, not "${zone}"`);
+  }
+}
+
+/** A parser of flags, whose refusal is told of the file. */
+function asWords<T>(tree: PolicyTree, place: Place, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UsageError) throw tree.refused(place, error.message.replace(/^it /, ''));
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import { formatMoney } from '../../output/money.ts';
+import { type Policy, type Rule, scopeText } from './policy.ts';
+
+/** A rule of a policy as it is shown. */
+export interface ShownRule {
+  readonly rule: string;
+  readonly applies_to: string | null;
+  readonly value: string;
+  readonly line: number;
+  readonly [field: string]: unknown;
+}
+
+const dayMs = 24 * 3600 * 1000;
+
+/** Every rule that holds, in the order of the file. Pure. */
+export function rulesOf(policy: Policy): ShownRule[] {
+  const { limits, retailers, countries, urls, duplicates, approveAbove } = policy;
+  const shown = ({ rule, line }: Rule, value: string, part?: string): ShownRule => ({
+    rule,
+    applies_to: part ?? null,
+    value,
+    line,
+  });
+  const names = [retailers, countries, urls].flatMap((one) =>
+    one ? [shown(one, one.names.join(', '))] : [],
+  );
+  return [
+    ...limits.map((limit) => {
+      const value = limit.kind === 'quantity_per_line' ? String(limit.most) : formatMoney(limit.most);
+      return shown(limit, value, scopeText(limit.scope));
+    }),
+    ...names,
+    ...(duplicates
+      ? [
+          shown(
+            duplicates,
+            `${duplicates.action} the same ${duplicates.same.join(' and ')} within ${duplicates.withinMs / dayMs} d`,
+          ),
+        ]
+      : []),
+    ...(approveAbove ? [shown(approveAbove, formatMoney(approveAbove.most))] : []),
+  ].sort((a, b) => a.line - b.line);
+}
+
+/** What holds besides the rules, in words. */
+export function termsOf({ timeZone, rehearsals, overrides, approvers }: Policy): string[] {
+  return [
+    `days and months are those of ${timeZone}`,
+    rehearsals === 'count'
+      ? 'rehearsals (the sandbox and test keys) are held to the same limits, and counted apart'
+      : 'rehearsals (the sandbox and test keys) are exempt',
+    ...(approvers.length === 0 ? [] : [`approvers: ${approvers.join(', ')}`]),
+    overrides === 'never'
+      ? 'nobody may override it'
+      : 'whoever sits at a terminal may override it, with a reason',
+  ];
+}

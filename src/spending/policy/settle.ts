@@ -1,0 +1,129 @@
+import type { Context } from '../../context.ts';
+import { failedOrderStatuses } from '../../contract/enums.ts';
+import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
+import { ErrandError } from '../../errors.ts';
+import type { Client } from '../../http/client.ts';
+import { pages } from '../../http/paging.ts';
+import type { Journal } from '../../state/journal.ts';
+import { paidAccount } from '../../state/journal-record.ts';
+import type { Reservation } from '../../state/reservation-row.ts';
+import type { Reading } from '../../state/reservations.ts';
+import { rowKeysOf } from './facts.ts';
+
+/** How many orders are read one by one where the list does not have them. */
+const mostSingle = 20;
+/** Pages that are read beyond those that the orders would fill. */
+const morePages = 2;
+const pageRows = 500;
+
+/**
+ * Reads what became of the reserved orders of this service and account: what a placed one cost is what counts, what
+ * failed or was cancelled is given back. Where the service cannot be read everything stays reserved, and that is said.
+ * @param since ms since the epoch. @returns whether anything is other than before. @throws StorageError.
+ */
+export async function settleUnsettled(context: Context, since: number): Promise<boolean> {
+  const journal = await context.journal();
+  const { reservations } = journal;
+  let changed = await reservations.giveBackAbandoned();
+  const { value: baseUrl } = context.settings.baseUrl;
+  const accounts = [(await context.sender()).account, paidAccount];
+  const standing = () =>
+    reservations
+      .since(since)
+      .filter((one) => one.baseUrl === baseUrl && accounts.includes(one.account) && one.state !== 'released');
+  try {
+    const client = await context.client();
+    changed += await reservations.settle(await readBatches(client, journal, standing()));
+    changed += await reservations.settle(await readOrders(client, standing()));
+  } catch (error) {
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+    context.note(
+      `policy: what earlier orders came to could not be read (${error.message}); all that is reserved counts`,
+    );
+  }
+  return changed > 0;
+}
+
+/** What the rows of batches have become. A row without an order that the service has refused was not ordered by that batch. */
+async function readBatches(
+  client: Client,
+  journal: Journal,
+  standing: readonly Reservation[],
+): Promise<Reading[]> {
+  const open = standing.filter(({ state, orderId }) => state === 'held' && orderId === undefined);
+  const intents = new Map(open.flatMap(({ intents, baseUrl }) => intents.map((intent) => [intent, baseUrl])));
+  const readings: Reading[] = [];
+  for (const [intent, baseUrl] of intents) {
+    const record = intent === '' ? undefined : journal.find(intent, baseUrl);
+    if (record?.operation !== 'bulk.create' || record.order_id === null || record.state === 'damaged')
+      continue;
+    const { body } = await client.call('bulk.get', { path: { batch_id: record.order_id } });
+    const keys = rowKeysOf(record.body);
+    const byKey = new Map(open.flatMap((one) => (one.account === record.account ? [[one.key, one]] : [])));
+    for (const [place, row] of objectsIn(body, 'rows').entries()) {
+      const reservation = byKey.get(keys[numberIn(row, 'index') ?? place] ?? '');
+      if (!reservation) continue;
+      const orderId = textIn(row, 'order_id');
+      if (orderId !== undefined) readings.push({ reservation, orderId });
+      else if (isRefused(row, body)) readings.push({ reservation, without: intent });
+    }
+  }
+  return readings;
+}
+
+/** A row whose key has an order already was ordered before. */
+const isRefused = (row: unknown, batch: unknown): boolean =>
+  (textIn(row, 'status') === 'failed' ||
+    (textIn(row, 'status') === 'pending' && textIn(batch, 'status') === 'failed')) &&
+  textIn(row, 'error')?.startsWith('already_exists') !== true;
+
+async function readOrders(client: Client, standing: readonly Reservation[]): Promise<Reading[]> {
+  const byId = new Map(standing.flatMap((one) => (one.orderId === undefined ? [] : [[one.orderId, one]])));
+  const missing = new Map(byId);
+  const readings: Reading[] = [];
+  const read = (order: unknown): void => {
+    const id = textIn(order, 'id') ?? '';
+    const reservation = missing.get(id);
+    if (!reservation) return;
+    missing.delete(id);
+    readings.push({ reservation, ...endOf(order, reservation) });
+  };
+  if (byId.size > mostSingle) {
+    let left = Math.ceil(byId.size / pageRows) + morePages;
+    for await (const { rows } of pages(client, 'order.list', {}, { all: true })) {
+      rows.forEach(read);
+      left -= 1;
+      if (missing.size === 0 || left === 0) break;
+    }
+  }
+  const single = [...missing.values()].sort((a, b) => (a.state < b.state ? -1 : 1)).slice(0, mostSingle);
+  for (const { orderId = '' } of single) read(await orderAt(client, orderId));
+  return readings;
+}
+
+/** Undefined where this account cannot see it. */
+async function orderAt(client: Client, id: string): Promise<unknown> {
+  try {
+    return (await client.call('order.get', { path: { order_id: id } })).body;
+  } catch (error) {
+    if (error instanceof ErrandError && error.facts.outcome === 'rejected') return undefined;
+    throw error;
+  }
+}
+
+/** What an order came to, as far as it is known. A retailer that cancels a placed order leaves the service its fee. */
+function endOf(
+  order: unknown,
+  { feeCents, counted, state }: Reservation,
+): Pick<Reading, 'costCents' | 'isVoid'> {
+  const status = textIn(order, 'status');
+  if (status === 'cancelled_by_retailer') return { costCents: feeCents };
+  if (failedOrderStatuses.some((failed) => failed === status)) return { isVoid: true };
+  const price = own(own(order, 'job_result'), 'price_components');
+  const isUsd = textIn(price, 'currency')?.toUpperCase() === 'USD';
+  const cents = numberIn(price, 'converted_payment_total') ?? (isUsd ? numberIn(price, 'total') : undefined);
+  if (status !== 'order_placed' || cents === undefined || !Number.isSafeInteger(cents) || cents < 0)
+    return {};
+  const costCents = cents + feeCents;
+  return state === 'settled' && counted === costCents ? {} : { costCents };
+}

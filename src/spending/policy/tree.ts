@@ -1,0 +1,123 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Scalar } from 'yaml';
+import { nearestWord } from '../../cli/near-words.ts';
+import { readYaml } from '../../cli/parse-document.ts';
+import { UsageError } from '../../errors.ts';
+
+/** A value of a policy file, with where it stands. */
+export interface Place {
+  readonly node: unknown;
+  /** `limits.per_day`; empty for the whole file. */
+  readonly path: string;
+}
+
+/** A YAML file as a tree of places, each of which is read as what it must be. Every refusal names file and line. */
+export class PolicyTree {
+  readonly root: Place;
+  readonly #file: string;
+  readonly #lines = new LineCounter();
+
+  /** @throws UsageError naming the line, for text that is no YAML. */
+  constructor(file: string, text: string) {
+    this.#file = file;
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
+      this.#lines.addNewLine(at + 1);
+    this.#lines.lineStarts.unshift(0);
+    this.root = { node: readYaml(file, text).contents, path: '' };
+  }
+
+  lineOf({ node }: Place): number {
+    const range = isNode(node) ? node.range : undefined;
+    return range ? this.#lines.linePos(range[0]).line : 1;
+  }
+
+  refused(place: Place, what: string): UsageError {
+    const where = `${this.#file}, line ${this.lineOf(place)}`;
+    return new UsageError(place.path === '' ? `${where}: ${what}` : `${where}: ${place.path} ${what}`);
+  }
+
+  /** The values of a map by their keys. @throws UsageError for a key that is not among `known`, naming the nearest. */
+  fields<K extends string>(place: Place, known: readonly K[]): Partial<Record<K, Place>> {
+    const found: Partial<Record<K, Place>> = {};
+    for (const { key, value } of this.pairs(place)) {
+      const name = known.find((one) => one === key.text);
+      if (name === undefined) throw this.#unknown(key, known);
+      found[name] = value;
+    }
+    return found;
+  }
+
+  /** Any map of texts to texts. */
+  texts(place: Place): Record<string, string> {
+    return Object.fromEntries(this.pairs(place).map(({ key, value }) => [key.text, this.text(value)]));
+  }
+
+  list(place: Place): readonly Place[] {
+    const { node } = place;
+    if (!isSeq(node) || node.items.length === 0)
+      throw this.refused(place, 'takes a list with at least one value, such as [US]');
+    return node.items.map((item, index) => ({ node: item, path: `${place.path}[${index + 1}]` }));
+  }
+
+  /** A scalar as it is written. */
+  text(place: Place, takes = 'a text'): string {
+    const scalar = this.#scalar(place, takes);
+    const text = written(scalar);
+    if (text.trim() === '') throw this.refused(place, `is empty; it takes ${takes}`);
+    return text.trim();
+  }
+
+  choice<T extends string>(place: Place, values: readonly T[]): T {
+    const text = this.text(place, values.join(' or '));
+    const found = values.find((value) => value === text);
+    if (found === undefined) throw this.refused(place, `takes ${values.join(' or ')}, not "${shown(text)}"`);
+    return found;
+  }
+
+  pairs(
+    place: Place,
+  ): { readonly key: { readonly text: string; readonly place: Place }; readonly value: Place }[] {
+    const { node, path } = place;
+    if (!isMap(node))
+      throw this.refused(place, path === '' ? 'a policy is a map: version: 1, …' : 'takes a map');
+    return node.items.map((pair) => {
+      const text = isScalar(pair.key) ? written(pair.key) : '';
+      const key = { text, place: { node: pair.key, path } };
+      // A key without a value stands where its key does.
+      const value = isScalar(pair.value) && pair.value.value === null ? undefined : pair.value;
+      const inner = path === '' ? text : `${path}.${text}`;
+      if (value === undefined || value === null)
+        throw this.refused({ node: pair.key, path: inner }, this.#emptyHint(text));
+      return { key, value: { node: value, path: inner } };
+    });
+  }
+
+  #scalar(place: Place, takes: string): Scalar {
+    const { node } = place;
+    if (isAlias(node)) throw this.refused(place, 'is an alias (*); write the value out');
+    if (!isScalar(node)) throw this.refused(place, `takes ${takes}`);
+    return node;
+  }
+
+  #emptyHint(key: string): string {
+    // `{ per_day: $1,000 }`: the comma ends the value within braces.
+    return /^\d{3}(?:\.\d\d)?$/.test(key)
+      ? 'follows a comma; within braces an amount with a comma needs quotes: "$1,000"'
+      : 'has no value';
+  }
+
+  #unknown({ text, place }: { readonly text: string; readonly place: Place }, known: readonly string[]) {
+    const near = nearestWord(text, known);
+    const where = { node: place.node, path: '' };
+    const inside = place.path === '' ? '' : ` in ${place.path}`;
+    const meant = near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
+    return this.refused(where, `"${shown(text)}" is not known${inside}; ${meant}`);
+  }
+}
+
+const isNode = (node: unknown): node is Node => isScalar(node) || isMap(node) || isSeq(node) || isAlias(node);
+
+/** A number as it is written: 200.00 and 000 are more than their values. */
+const written = ({ value, source }: Scalar): string =>
+  typeof value === 'string' ? value : (source ?? String(value));
+
+const shown = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text);

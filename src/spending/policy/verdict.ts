@@ -1,0 +1,286 @@
+import { formatMoney } from '../../output/money.ts';
+import type { Reservation } from '../../state/reservation-row.ts';
+import { metadataHash, type SpendingOrder } from './facts.ts';
+import type { Period, Periods } from './periods.ts';
+import { type Limit, type Policy, type Rule, type Scope, scopeText } from './policy.ts';
+import { isRetailer } from './retailers.ts';
+
+/** From the best to the worst. */
+export const outcomes = ['allowed', 'warned', 'needs_approval', 'refused'] as const;
+export type VerdictOutcome = (typeof outcomes)[number];
+
+/** What one rule says, in fields as they are shown. Amounts in cents. */
+export interface Finding {
+  readonly rule: string;
+  readonly line: number;
+  /** The part of the orders that the rule is about; null for all of them. */
+  readonly applies_to: string | null;
+  readonly outcome: VerdictOutcome;
+  readonly message: string;
+  readonly limit_cents: number | null;
+  /** Used before this. */
+  readonly used_cents: number | null;
+  /** What is left for others: after this where it is allowed, else before it. */
+  readonly left_cents: number | null;
+  /** `2026-11-22` or `2026-11` in the policy's time zone. */
+  readonly period: string | null;
+  /** When the period ends, ISO 8601. */
+  readonly resets_at: string | null;
+  /** The row of a table that it is about; null for a single order, and for a table as a whole. */
+  readonly row: number | null;
+}
+
+/** What a policy says of orders that are meant. */
+export interface Verdict {
+  readonly outcome: VerdictOutcome;
+  readonly policy: string;
+  readonly orders: number;
+  /** Ceilings and fees together. */
+  readonly amount_cents: number;
+  /** One for each rule that had to be looked at, the worst first. */
+  readonly rules: readonly Finding[];
+  /** Everything that is not allowed, row by row. */
+  readonly rows: readonly Finding[];
+}
+
+export interface Judged {
+  readonly policy: Policy;
+  /** The orders for which nothing is reserved yet. */
+  readonly fresh: readonly SpendingOrder[];
+  /** Every order of the upload; undefined for a single order. */
+  readonly upload: readonly Pick<SpendingOrder, 'cents' | 'facts'>[] | undefined;
+  /** What else is reserved and spent, by live orders or by rehearsals as these are. */
+  readonly standing: readonly Reservation[];
+  readonly periods: Periods;
+  /** Ms since the epoch. */
+  readonly now: number;
+}
+
+type Say = Omit<Finding, 'row'>;
+
+/** Pure. */
+export function judge(judged: Judged): Verdict {
+  const { policy, fresh, upload } = judged;
+  const worst = new Map<string, Finding>();
+  const rows: Finding[] = [];
+  const add = (found: Say, row: number | undefined): void => {
+    const finding = { ...found, row: row ?? null };
+    if (finding.outcome !== 'allowed') rows.push(finding);
+    const before = worst.get(finding.rule);
+    if (!before || rank(finding) >= rank(before))
+      worst.set(
+        finding.rule,
+        before && rank(finding) === rank(before) && rank(before) > 0 ? before : finding,
+      );
+  };
+  for (const limit of policy.limits) judgeLimit(limit, judged, add);
+  const twinOf = twinFinder(judged);
+  for (const order of fresh) {
+    for (const found of judgeTerms(policy, order)) add(found, order.row);
+    const twin = twinOf(order);
+    if (twin) add(twin, order.row);
+  }
+  const rules = [...worst.values()].sort((a, b) => rank(b) - rank(a));
+  return {
+    outcome: rules[0]?.outcome ?? 'allowed',
+    policy: policy.file,
+    orders: upload?.length ?? fresh.length,
+    amount_cents: sumOf(upload ?? fresh),
+    rules,
+    rows,
+  };
+}
+
+const rank = ({ outcome }: Pick<Finding, 'outcome'>): number => outcomes.indexOf(outcome);
+
+const sumOf = (orders: readonly Pick<SpendingOrder, 'cents'>[]): number =>
+  orders.reduce((sum, { cents }) => sum + cents, 0);
+
+/** Whether an order belongs to the part that a limit is about. */
+export const isIn = (
+  scope: Scope | undefined,
+  { facts }: { readonly facts: Pick<Reservation['facts'], 'retailers' | 'metadata'> },
+): boolean =>
+  (scope?.retailer === undefined || isRetailer(scope.retailer, facts.retailers)) &&
+  Object.entries(scope?.metadata ?? {}).every((pair) => facts.metadata.includes(metadataHash(pair)));
+
+/** What is reserved and spent in a period, cents. */
+export const usedIn = (
+  standing: readonly Reservation[],
+  scope: Scope | undefined,
+  { begin, end }: Period,
+): number =>
+  standing.reduce(
+    (sum, one) => (one.at >= begin && one.at < end && isIn(scope, one) ? sum + one.counted : sum),
+    0,
+  );
+
+function judgeLimit(limit: Limit, judged: Judged, add: (found: Say, row: number | undefined) => void): void {
+  const { fresh, upload, standing, periods, policy } = judged;
+  const meant = fresh.filter((order) => isIn(limit.scope, order));
+  if (meant.length === 0) return;
+  const most = formatMoney(limit.most);
+  switch (limit.kind) {
+    case 'per_order':
+      for (const { cents, row } of meant) {
+        const isOver = cents > limit.most;
+        const text = `${formatMoney(cents)} is ${isOver ? 'more than' : 'within'} ${most} for an order`;
+        add({ ...money(limit, isOver, 0, cents), message: text }, row);
+      }
+      return;
+    case 'quantity_per_line':
+      for (const { lines, row } of meant) {
+        const quantity = Math.max(...lines.map((line) => line.quantity));
+        const isOver = quantity > limit.most;
+        const message = `${quantity} of one product is ${isOver ? 'more than' : 'within'} ${limit.most}`;
+        add(
+          {
+            ...said(limit, isOver ? 'refused' : 'allowed', message),
+            applies_to: scopeText(limit.scope) ?? null,
+          },
+          row,
+        );
+      }
+      return;
+    case 'per_batch': {
+      if (!upload) return;
+      const sum = sumOf(upload.filter((order) => isIn(limit.scope, order)));
+      const isOver = sum > limit.most;
+      const message = `${formatMoney(sum)} is ${isOver ? 'more than' : 'within'} ${most} for an upload`;
+      add({ ...money(limit, isOver, 0, sum), message }, undefined);
+      return;
+    }
+    default: {
+      const period = limit.kind === 'per_day' ? periods.day : periods.month;
+      const when = `${period.name}${policy.timeZone === 'UTC' ? '' : ` (${policy.timeZone})`}`;
+      let used = usedIn(standing, limit.scope, period);
+      for (const { cents, row } of meant) {
+        const isOver = cents > limit.most - used;
+        const found = money(limit, isOver, used, cents);
+        const message = isOver
+          ? `it takes ${formatMoney(cents)}, and ${formatMoney(found.left_cents)} of ${most} is left for ${when}`
+          : `${formatMoney(found.left_cents)} of ${most} stays for ${when}`;
+        const resets = { period: period.name, resets_at: new Date(period.end).toISOString() };
+        add({ ...found, message, ...resets }, row);
+        if (!isOver) used += cents;
+      }
+    }
+  }
+}
+
+/** @param used what is used by then. @param cents what is to be spent. */
+const money = (limit: Limit, isOver: boolean, used: number, cents: number) => ({
+  ...said(limit, isOver ? 'refused' : 'allowed', ''),
+  applies_to: scopeText(limit.scope) ?? null,
+  limit_cents: limit.most,
+  used_cents: used,
+  left_cents: Math.max(0, limit.most - used - (isOver ? 0 : cents)),
+});
+
+/** What a rule that is about no amount says. */
+export function said({ rule, line }: Rule, outcome: VerdictOutcome, message: string): Say {
+  const none = { limit_cents: null, used_cents: null, left_cents: null, period: null, resets_at: null };
+  return { rule, line, applies_to: null, outcome, message, ...none };
+}
+
+/** Where, from whom and what is ordered, and whether a person must say yes. */
+function judgeTerms({ retailers, countries, urls, approveAbove }: Policy, order: SpendingOrder): Say[] {
+  const found: Say[] = [];
+  const add = (rule: Rule, problem: string | undefined): void => {
+    found.push(said(rule, problem === undefined ? 'allowed' : 'refused', problem ?? 'holds'));
+  };
+  if (retailers) add(retailers, retailerProblem(retailers, order));
+  if (countries)
+    add(
+      countries,
+      countries.names.includes(order.country)
+        ? undefined
+        : `${order.country || 'an order without a country'} is not among ${countries.names.join(', ')}`,
+    );
+  if (urls) {
+    const denied = order.lines.map(({ url }) => ({
+      url,
+      glob: urls.names.find((glob) => matchesUrl(glob, url)),
+    }));
+    const first = denied.find(({ glob }) => glob !== undefined);
+    add(urls, first && `${first.url} matches ${first.glob}`);
+  }
+  if (approveAbove) {
+    const isAbove = order.cents > approveAbove.most;
+    const text = `${formatMoney(order.cents)} is ${isAbove ? 'above' : 'not above'} ${formatMoney(approveAbove.most)}`;
+    const left = {
+      limit_cents: approveAbove.most,
+      used_cents: 0,
+      left_cents: approveAbove.most - order.cents,
+    };
+    found.push({ ...said(approveAbove, isAbove ? 'needs_approval' : 'allowed', text), ...left });
+  }
+  return found;
+}
+
+function retailerProblem({ kind, names }: NonNullable<Policy['retailers']>, { lines }: SpendingOrder) {
+  const isNamed = (known: readonly string[]): boolean => names.some((name) => isRetailer(name, known));
+  const wrong = lines.find(({ retailer }) => isNamed(retailer) !== (kind === 'allow'));
+  if (!wrong) return undefined;
+  const called = wrong.retailer.at(-1) ?? wrong.host;
+  return kind === 'deny' ? `${called} is denied` : `${called} is not among ${names.join(', ')}`;
+}
+
+/** A pattern stands for a whole URL, `*` for any text; however the URL is escaped or capitalised. Takes no longer for any pattern. */
+export function matchesUrl(glob: string, url: string): boolean {
+  const forms = [url, URL.canParse(url) ? new URL(url).href : url].flatMap((form) => [form, unescaped(form)]);
+  return forms.some((form) => matchesGlob(glob.toLowerCase(), form.toLowerCase()));
+}
+
+function matchesGlob(glob: string, text: string): boolean {
+  const [first = '', ...rest] = glob.split('*');
+  const last = rest.pop();
+  if (last === undefined) return glob === text;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+/** What is escaped twice is unescaped twice; a broken escape is left as it is. */
+function unescaped(text: string): string {
+  const once = (form: string): string =>
+    form.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return once(once(text));
+}
+
+const dayMs = 24 * 3600 * 1000;
+
+/** Finds what looks like an earlier order, or like one that stands before it in the same upload; asked in their order. */
+function twinFinder({
+  policy: { duplicates },
+  standing,
+  now,
+}: Judged): (order: SpendingOrder) => Say | undefined {
+  if (!duplicates) return () => undefined;
+  const { same, withinMs, action } = duplicates;
+  const outcome = ({ warn: 'warned', approve: 'needs_approval', refuse: 'refused' } as const)[action];
+  const what = same.map((one) => (one === 'product' ? 'the same product' : 'the same address')).join(' and ');
+  const days = Math.round((withinMs / dayMs) * 10) / 10;
+  const keysOf = ({ facts }: Pick<SpendingOrder, 'facts'>): string[] => {
+    const address = same.includes('address') ? facts.address : '';
+    return same.includes('product') ? facts.products.map((product) => `${product} ${address}`) : [address];
+  };
+  const places = new Map<string, string>();
+  for (const one of standing) {
+    if (one.state === 'released' || one.at <= now - withinMs) continue;
+    const place = `${one.orderId ?? one.key} of ${new Date(one.at).toISOString().slice(0, 16)}Z`;
+    for (const key of keysOf(one)) places.set(key, place);
+  }
+  return (order) => {
+    const keys = keysOf(order);
+    const place = keys.map((key) => places.get(key)).find((found) => found !== undefined);
+    for (const key of keys) if (!places.has(key)) places.set(key, `row ${order.row}`);
+    if (place === undefined) return undefined;
+    return said(duplicates, outcome, `${what} as ${place}, within ${days === 1 ? 'a day' : `${days} days`}`);
+  };
+}

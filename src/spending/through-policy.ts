@@ -1,0 +1,96 @@
+import type { Context } from '../context.ts';
+import { ErrandError, UsageError } from '../errors.ts';
+import type { Gate, Meant } from './policy/gate.ts';
+import { loadPolicy } from './policy/load.ts';
+import type { Verdict } from './policy/verdict.ts';
+
+/** The operations that a policy is about: all that can lead to an order. */
+const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create', 'legacy.retry'];
+
+/**
+ * What holds orders to the policy; undefined where there is none, which costs no request and no time.
+ * @param reason of `--override-policy`. @throws ErrandError where the policy cannot be used, or what it needs not be read.
+ */
+export async function gateFor(
+  context: Context,
+  meant: readonly Meant[],
+  reason?: string,
+): Promise<Gate | undefined> {
+  if (!meant.some(({ intent }) => spending.includes(intent.operation))) return undefined;
+  const policy = await loadPolicy(context);
+  if (policy) {
+    const { openGate } = await import('./policy/gate.ts');
+    return openGate(context, policy, meant, reason);
+  }
+  if (reason === undefined) return undefined;
+  throw new UsageError(
+    `--override-policy has nothing to override: there is no ${context.settings.policy.value}`,
+  );
+}
+
+/** Whether there is a policy to follow. @throws ErrandError where it cannot be used. */
+export const hasPolicy = async (context: Context): Promise<boolean> =>
+  (await loadPolicy(context)) !== undefined;
+
+/** Does what the gate decides on; once more where there is more to know, or somebody has overruled it. @throws PolicyRefusal. */
+export async function passing<T>(gate: Gate | undefined, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      const result = await work();
+      gate?.tell();
+      return result;
+    } catch (error) {
+      if (!gate || !(await gate.reconsider(error))) throw error;
+    }
+  }
+}
+
+/**
+ * Reserves for all that is meant before any of it is sent, or for nothing.
+ * @returns what gives back, in the end, what was reserved for intents that were never recorded. @throws PolicyRefusal.
+ */
+export async function reserveAhead(
+  context: Context,
+  meant: readonly Meant[],
+  reason?: string,
+): Promise<() => Promise<void>> {
+  const gate = await gateFor(context, meant, reason);
+  const [first] = meant;
+  if (!gate || !first) return async () => {};
+  const { reservations } = await context.journal();
+  await passing(gate, () => reservations.reserve(gate.reserving));
+  const { baseUrl, account } = first.intent;
+  const keys = meant.map(({ intent }) => intent.key);
+  return async () => {
+    try {
+      await reservations.giveBackUnsent(keys, baseUrl, account);
+    } catch (error) {
+      // The next order that reaches a limit finds that this process has ended, and gives it back.
+      if (!(error instanceof ErrandError)) throw error;
+    }
+  };
+}
+
+/** The verdict of the policy on what is meant, without reserving anything; undefined where there is no policy. */
+export async function lookAtPolicy(context: Context, meant: readonly Meant[]): Promise<Verdict | undefined> {
+  return (await gateFor(context, meant))?.look();
+}
+
+/** The verdict as a person reads it before they agree, or before anything is sent. None where there is no policy. */
+export async function policyLines(context: Context, meant: readonly Meant[]): Promise<string[]> {
+  const verdict = await lookAtPolicy(context, meant);
+  if (!verdict) return [];
+  const { verdictLines } = await import('./policy/lines.ts');
+  return verdictLines(verdict);
+}
+
+/** The same for a preview, which goes on where the service cannot be asked. */
+export async function notePolicy(context: Context, meant: readonly Meant[]): Promise<void> {
+  if (context.previewsReads) return;
+  try {
+    for (const line of await policyLines(context, meant)) context.note(line);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || error.category === 'policy') throw error;
+    context.note(`policy: not checked (${error.message})`);
+  }
+}

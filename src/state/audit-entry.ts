@@ -1,0 +1,152 @@
+/** Who acts, and by which command; nothing in it is an address, a person's name, an email or a secret. */
+export interface AuditOrigin {
+  /** User and host of the system. */
+  readonly actor: string;
+  /** The CI job, where the environment names one. */
+  readonly job: string | null;
+  /** The command without the values that may be private. */
+  readonly command: string;
+}
+
+/** What each kind of record says beside the columns that all have. */
+export interface AuditDetails {
+  /** An intent is written down and about to be sent; with `again` under a key that is in doubt already. */
+  intent: {
+    readonly operation: string;
+    /** A fingerprint of the API key. */
+    readonly account: string;
+    /** SHA-256 of the content in its canonical form. */
+    readonly content: string;
+    /** SHA-256 of the shipping address in its canonical form. */
+    readonly address: string | null;
+    readonly again: boolean;
+    /** How many intents the journal has recorded with this one. */
+    readonly recorded: number;
+  };
+  /** An intent in doubt is taken over, to be settled. */
+  resumed: Attempt;
+  /** The service has made something of an intent. */
+  responded: Attempt;
+  /** The service surely has nothing of an intent. */
+  refused: Attempt & Coded;
+  /** An attempt ended without a response that settles it. */
+  in_doubt: Attempt & Coded;
+  /** The user has given an intent up. */
+  given_up: Attempt;
+  /** A payment challenge is paid; the order is sent with the payment next. */
+  paid: Attempt & { readonly method: string; readonly challenge: string };
+  /** Somebody at a terminal has overruled the policy. */
+  override: {
+    readonly reason: string;
+    /** How many orders of the intent. */
+    readonly orders: number;
+  };
+  /** An order is to be cancelled. */
+  cancellation: AuditStep;
+  /** A read shows for the first time what an order of this machine came to; its cents are the whole cost, 0 for none. */
+  settled: { readonly status: string };
+  /** A read shows for the first time what a payer by challenge got back. */
+  refund: { readonly refund: number };
+  /** A read shows for the first time what a return has brought. */
+  return_credit: { readonly return: string };
+  /** A stored API key or client token is about to be changed; the accounts are fingerprints. */
+  key: {
+    readonly change: 'stored' | 'replaced' | 'forgotten';
+    readonly what: 'api_key' | 'legacy_token';
+    readonly before: string | null;
+    readonly after: string | null;
+  };
+  /** A retailer account that orders are placed with is changed at the service. */
+  account: AuditStep & {
+    readonly change: 'added' | 'changed' | 'removed';
+    /** Its short id, where it is known. */
+    readonly account: string | null;
+  };
+  /** A journal was repaired: what follows does not prove what was before. */
+  repaired: {
+    /** The name of the old journal's file. */
+    readonly aside: string | null;
+    /** How many records of the old chain, from its beginning, were carried over as they were. */
+    readonly kept: number;
+    /** How many that can still be read were left in the old file. */
+    readonly left: number;
+    readonly intents: { readonly kept: number; readonly damaged: number };
+    /** How many intents the journal counts from here on. */
+    readonly recorded: number;
+  };
+}
+
+interface Attempt {
+  readonly operation: string;
+}
+
+interface Coded {
+  readonly code: string;
+}
+
+/** A request that is no intent of the journal: that it is sent, or how that ended. */
+export interface AuditStep {
+  readonly outcome: 'sent' | 'done' | 'refused' | 'unknown';
+  readonly code: string | null;
+}
+
+export type AuditKind = keyof AuditDetails;
+
+/** Every kind, with what it means. */
+export const auditKinds: Readonly<Record<AuditKind, string>> = {
+  intent: 'something is about to be requested of the service',
+  resumed: 'an intent in doubt is taken over, to be settled',
+  responded: 'the service has made something of it',
+  refused: 'the service surely has nothing of it',
+  in_doubt: 'an attempt ended, and what became of it is unknown',
+  given_up: 'the user has given an intent up',
+  paid: 'a payment challenge is paid',
+  override: 'somebody at a terminal has overruled the policy',
+  cancellation: 'an order is to be cancelled; then how that ended',
+  settled: 'what an order of this machine cost in the end, when a read first shows it',
+  refund: 'what a payment by challenge got back, when a read first shows it',
+  return_credit: 'what a return has brought, when a read first shows it',
+  key: 'a stored API key or client token is about to be changed',
+  account: 'a retailer account is changed at the service; then how that ended',
+  repaired: 'a journal was repaired, and the chain goes on',
+};
+
+/** Of what a record is, as far as each applies. */
+interface AuditSubject {
+  readonly profile?: string | undefined;
+  /** The base URL of the service. */
+  readonly service?: string | undefined;
+  /** The idempotency key. */
+  readonly key?: string | undefined;
+  /** Of what the service made: an order, a batch, a return. */
+  readonly orderId?: string | undefined;
+  /** In the currency's minor unit; cents where no currency is given. */
+  readonly cents?: number | undefined;
+  readonly currency?: string | undefined;
+}
+
+/** What is to be appended. A new kind is a row of `AuditDetails`. */
+export type AuditEntry = {
+  readonly [K in AuditKind]: AuditSubject & { readonly kind: K; readonly detail: AuditDetails[K] };
+}[AuditKind];
+
+/** A record of the chain, as `audit log` shows it and `audit export` writes it. */
+export interface AuditRecord extends AuditOrigin {
+  /** From 1, without a gap. */
+  readonly number: number;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly kind: string;
+  readonly profile: string | null;
+  readonly service: string | null;
+  readonly key: string | null;
+  readonly order_id: string | null;
+  readonly amount_cents: number | null;
+  /** Null for cents of the service's own currency. */
+  readonly currency: string | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+  /** The hash of the record before it; zeros in the first. */
+  readonly previous: string;
+  /** SHA-256 over everything else in this record. */
+  readonly hash: string;
+}

@@ -1,0 +1,115 @@
+import type { Database, SqlValue, StoredRow } from '../sqlite/database.ts';
+import type { AuditEntry, AuditKind, AuditOrigin, AuditRecord } from './audit-entry.ts';
+import { auditColumns, firstPrevious, rowValues, sealedRecord } from './audit-record.ts';
+import { canonicalJson } from './canonical.ts';
+
+/** The newest record. */
+export interface AuditHead {
+  readonly number: number;
+  readonly hash: string;
+}
+
+/** How many records are read at a time. */
+const pageSize = 500;
+
+/**
+ * The chain of what happened to money: a table of the journal's own database, to which records are only ever appended.
+ * Each holds the hash of the one before it, so that a change anywhere shows in every hash after it.
+ */
+export class AuditChain {
+  readonly #database: Database;
+  readonly #now: () => number;
+  readonly #origin: () => AuditOrigin;
+
+  constructor(database: Database, now: () => number, origin: () => AuditOrigin) {
+    this.#database = database;
+    this.#now = now;
+    this.#origin = origin;
+  }
+
+  /** Within a transaction of the journal: what the record tells and the record are durable together, or neither is. */
+  append(entry: AuditEntry): AuditRecord {
+    const head = this.head();
+    const { actor, job, command } = this.#origin();
+    const record = sealedRecord({
+      number: (head?.number ?? 0) + 1,
+      time: new Date(this.#now()).toISOString(),
+      kind: entry.kind,
+      actor,
+      job,
+      command,
+      profile: entry.profile ?? null,
+      service: entry.service ?? null,
+      key: entry.key ?? null,
+      order_id: entry.orderId ?? null,
+      amount_cents: entry.cents ?? null,
+      currency: entry.currency ?? null,
+      detail: { ...entry.detail },
+      previous: head?.hash ?? firstPrevious,
+    });
+    this.insert(rowValues(record));
+    return record;
+  }
+
+  /** The same as a transaction of its own. @throws StorageError. */
+  write(entry: AuditEntry): Promise<AuditRecord> {
+    return this.#database.transaction(() => this.append(entry));
+  }
+
+  /** The same, of what is seen again and again and recorded once. */
+  async writeOnce(orderId: string, entry: AuditEntry): Promise<void> {
+    if (this.#holds(orderId, entry)) return;
+    await this.#database.transaction(() => {
+      if (!this.#holds(orderId, entry)) this.append({ ...entry, orderId });
+    });
+  }
+
+  /** Within a transaction: a record as it was written before, column by column. */
+  insert(values: readonly SqlValue[]): void {
+    this.#database.run(insertSql, ...values);
+  }
+
+  head(): AuditHead | undefined {
+    const row = this.#database.get('SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1');
+    return row && { number: Number(row.number), hash: String(row.hash) };
+  }
+
+  /** The newest record of a kind, as it is stored; found by an index. */
+  last(kind: AuditKind): StoredRow | undefined {
+    return this.#database.get('SELECT * FROM audit WHERE kind = ? ORDER BY number DESC LIMIT 1', kind);
+  }
+
+  /** Whether there is a record of a kind about an order. */
+  has(kind: AuditKind, orderId: string): boolean {
+    const sql = 'SELECT 1 AS found FROM audit WHERE order_id = ? AND kind = ? LIMIT 1';
+    return this.#database.get(sql, orderId, kind) !== undefined;
+  }
+
+  /** Rows as they are stored, in the order of their numbers; read a page at a time while others append. */
+  *rows(): Generator<StoredRow> {
+    let last = Number.MIN_SAFE_INTEGER;
+    for (;;) {
+      const page = this.#database.all(
+        'SELECT * FROM audit NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?',
+        last,
+        pageSize,
+      );
+      yield* page;
+      if (page.length < pageSize) return;
+      last = Number(page.at(-1)?.number);
+    }
+  }
+
+  #holds(orderId: string, { kind, cents, detail }: AuditEntry): boolean {
+    const found = this.#database.get(
+      'SELECT 1 AS found FROM audit WHERE order_id = ? AND kind = ? AND amount_cents IS ? AND detail = ? LIMIT 1',
+      orderId,
+      kind,
+      cents ?? null,
+      canonicalJson(detail),
+    );
+    return found !== undefined;
+  }
+}
+
+const insertSql = `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${auditColumns.map(() => '?').join(', ')})`;

@@ -1,0 +1,137 @@
+import type { SqlValue, StoredRow } from '../sqlite/database.ts';
+import { sha256 } from './canonical.ts';
+
+/**
+ * `held`: it may be spent, or was, and what it came to is not known. `settled`: what it cost was read. `released`: surely
+ * nothing was spent.
+ */
+export type ReservationState = 'held' | 'settled' | 'released';
+
+/** What limits may be about, besides the amount. Addresses and metadata are hashes: a reservation outlives its order. */
+export interface ReservedFacts {
+  /** Names and hosts. */
+  readonly retailers: readonly string[];
+  readonly metadata: readonly string[];
+  readonly products: readonly string[];
+  readonly address: string;
+}
+
+/** An order for which money is to be reserved. */
+export interface OrderToReserve {
+  /** The idempotency key of the order; of a row of a batch, the row's own. */
+  readonly key: string;
+  readonly baseUrl: string;
+  readonly account: string;
+  /** The journal's key of the intent that orders it: the same, or that of the batch. */
+  readonly intent: string;
+  /** Ceiling and fee, cents. */
+  readonly cents: number;
+  readonly feeCents: number;
+  /** No money moves: the embedded sandbox, or a test key. Such orders have limits of their own. */
+  readonly isRehearsal: boolean;
+  readonly facts: ReservedFacts;
+}
+
+export interface Reservation extends Omit<OrderToReserve, 'intent'> {
+  readonly state: ReservationState;
+  /** When it was first reserved, ms since the epoch. */
+  readonly at: number;
+  /** What counts, cents: all that is held, what a settled one cost, nothing of a released one. */
+  readonly counted: number;
+  readonly orderId: string | undefined;
+  /** Every intent that may order it; it is given back once none may have. */
+  readonly intents: readonly string[];
+  /** The process that reserved it last. */
+  readonly pid: number;
+  readonly started: string;
+  /** Why the policy was overruled for it. */
+  readonly override: string | undefined;
+}
+
+const columns = [
+  'key',
+  'base_url',
+  'account',
+  'state',
+  'at',
+  'cents',
+  'fee',
+  'counted',
+  'rehearsal',
+  'order_id',
+  'pid',
+  'process_started',
+  'override',
+  'intents',
+  'facts',
+] as const;
+
+export const createReservations = `
+  CREATE TABLE reservations (
+    key TEXT NOT NULL, base_url TEXT NOT NULL, account TEXT NOT NULL, state TEXT NOT NULL, at INTEGER NOT NULL,
+    cents INTEGER NOT NULL, fee INTEGER NOT NULL, counted INTEGER NOT NULL, rehearsal INTEGER NOT NULL, order_id TEXT,
+    pid INTEGER NOT NULL, process_started TEXT NOT NULL, override TEXT, intents TEXT NOT NULL, facts TEXT NOT NULL,
+    checksum TEXT NOT NULL, PRIMARY KEY (key, base_url, account)) STRICT;
+  CREATE INDEX reservations_at ON reservations (at);
+  CREATE INDEX reservations_held ON reservations (base_url, account) WHERE state = 'held'`;
+
+export const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(', ')}, checksum)
+  VALUES (${columns.map(() => '?').join(', ')}, ?)`;
+
+/** The values of `writeReservation`, with the checksum over all of them. */
+export function rowOf(reservation: Reservation): SqlValue[] {
+  const { key, baseUrl, account, state, at, cents, feeCents, counted, isRehearsal, orderId } = reservation;
+  const { pid, started, override, intents, facts } = reservation;
+  const values = [
+    ...[key, baseUrl, account, state, at, cents, feeCents, counted, isRehearsal ? 1 : 0, orderId ?? null],
+    ...[pid, started, override ?? null, JSON.stringify(intents), JSON.stringify(facts)],
+  ];
+  return [...values, checksumOf(values)];
+}
+
+/** A row as a reservation; undefined where it is not what was written. */
+export function reservationOf(row: StoredRow): Reservation | undefined {
+  if (row.checksum !== checksumOf(columns.map((name) => row[name]))) return undefined;
+  return {
+    key: String(row.key),
+    baseUrl: String(row.base_url),
+    account: String(row.account),
+    // The checksum vouches for what was written: a state, and JSON of ours.
+    state: row.state as ReservationState,
+    at: Number(row.at),
+    cents: Number(row.cents),
+    feeCents: Number(row.fee),
+    counted: Number(row.counted),
+    isRehearsal: row.rehearsal === 1,
+    orderId: row.order_id === null ? undefined : String(row.order_id),
+    pid: Number(row.pid),
+    started: String(row.process_started),
+    override: row.override === null ? undefined : String(row.override),
+    intents: JSON.parse(String(row.intents)),
+    facts: JSON.parse(String(row.facts)),
+  };
+}
+
+/** Stands among the intents of a reservation whose intents are not all known: it is never given back unread. */
+export const unknownIntent = '';
+
+const amountOf = (value: unknown): number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+
+/** A row that damage has changed, as a reservation that counts with the most that it may stand for. Undefined where nothing can be told. */
+export function salvagedReservation(row: StoredRow): Reservation | undefined {
+  const whole = reservationOf(row);
+  if (whole) return whole.state === 'held' ? { ...whole, intents: [...whole.intents, unknownIntent] } : whole;
+  const { key, base_url: baseUrl, account, at } = row;
+  if (typeof key !== 'string' || typeof baseUrl !== 'string' || typeof account !== 'string') return undefined;
+  const most = Math.max(amountOf(row.cents), amountOf(row.counted));
+  return {
+    ...{ key, baseUrl, account, state: 'held', at: amountOf(at), cents: most, counted: most },
+    ...{ feeCents: 0, isRehearsal: row.rehearsal === 1, orderId: undefined, pid: 0, started: '' },
+    ...{ override: undefined, intents: [unknownIntent] },
+    facts: { retailers: [], metadata: [], products: [], address: '' },
+  };
+}
+
+const checksumOf = (values: readonly unknown[]): string =>
+  sha256(`reservation ${JSON.stringify(values.map((value) => value ?? null))}`).slice(0, 32);

@@ -1,0 +1,250 @@
+import type { DamagedError } from '../errors.ts';
+import type { Database, StoredRow } from '../sqlite/database.ts';
+import type { AuditChain } from './audit.ts';
+import type { IntentRow } from './intent-row.ts';
+import type { IntentTable } from './intent-table.ts';
+import { isAlive, self } from './owner.ts';
+import {
+  type OrderToReserve,
+  type Reservation,
+  reservationOf,
+  rowOf,
+  unknownIntent,
+  writeReservation,
+} from './reservation-row.ts';
+
+/** How long a reservation is kept, ms: every month of a year, and the one before it. */
+const keptMs = 400 * 24 * 3600 * 1000;
+/** Intents of this age may have been deleted from the journal, so that a missing one proves nothing, ms. */
+const provenMs = 29 * 24 * 3600 * 1000;
+
+/** What is to be reserved, and who decides on it. */
+export interface Reserving {
+  readonly orders: readonly OrderToReserve[];
+  /** Since when reservations matter to the decision, ms since the epoch. */
+  readonly since: number;
+  /**
+   * Decides within the transaction, from what other processes have reserved by then. It is synchronous and short.
+   * @param fresh those of the orders for which nothing is reserved yet. @returns why it is done against the policy.
+   * @throws what refuses them; then nothing is written.
+   */
+  admit(fresh: readonly OrderToReserve[], standing: readonly Reservation[]): string | undefined;
+}
+
+/** What was read of a reserved order at the service. */
+export interface Reading {
+  readonly reservation: Reservation;
+  /** What it cost, cents; undefined where that is still open. */
+  readonly costCents?: number;
+  /** Surely nothing came of it. */
+  readonly isVoid?: boolean;
+  /** An intent that surely did not order it. */
+  readonly without?: string;
+  readonly orderId?: string | undefined;
+}
+
+/** Money that may be spent by orders, one reservation for each key at a service and account, in the journal's database. */
+export class Reservations {
+  readonly #database: Database;
+  readonly #table: IntentTable;
+  readonly #audit: AuditChain;
+  readonly #now: () => number;
+
+  constructor(database: Database, table: IntentTable, audit: AuditChain, now: () => number) {
+    this.#database = database;
+    this.#table = table;
+    this.#audit = audit;
+    this.#now = now;
+  }
+
+  /** Reserves for orders that are about to be recorded, all of them or none. @throws what refuses them; StorageError. */
+  reserve(reserving: Reserving): Promise<void> {
+    return this.#database.transaction(() => this.claim(reserving, false));
+  }
+
+  /**
+   * The same within a transaction of the journal. What stands already for a key is not reserved twice.
+   * @param isForced reserves without a decision: what may have been sent before cannot be refused any more.
+   */
+  claim({ orders, since, admit }: Reserving, isForced: boolean): void {
+    const now = this.#now();
+    const found = orders.map((order) => ({ order, before: this.#find(order) }));
+    const fresh = found.filter(({ order, before }) => adds(order, before)).map(({ order }) => order);
+    let override: string | undefined;
+    if (fresh.length > 0 && !isForced) {
+      const keys = new Set(fresh.map(idOf));
+      override = admit(
+        fresh,
+        this.since(since).filter((standing) => !keys.has(idOf(standing))),
+      );
+    }
+    if (override !== undefined) this.#noteOverride(fresh, override);
+    for (const { order, before } of found)
+      if (before?.state !== 'settled') this.#write(claimed(order, before, now, override));
+    if (fresh.length > 0) this.#database.run('DELETE FROM reservations WHERE at < ?', now - keptMs);
+  }
+
+  /** Everything that counts or counted since a time. @throws DamagedError where one is not what was written. */
+  since(since: number): Reservation[] {
+    const rows = this.#database.all('SELECT * FROM reservations WHERE at >= ? ORDER BY at, key', since);
+    return rows.map((row) => this.#intact(row));
+  }
+
+  /** An intent has led to an order. Within a transaction of the journal. */
+  made(intent: IntentRow, orderId: string): void {
+    const reservation = this.#find(orderOf(intent));
+    if (reservation && reservation.state !== 'released') this.#write({ ...reservation, orderId });
+  }
+
+  /** An intent surely ordered nothing. Within a transaction of the journal. */
+  giveBack(intent: IntentRow): void {
+    const { key, baseUrl, account } = orderOf(intent);
+    for (const reservation of this.#held(baseUrl, account))
+      if (reservation.intents.includes(key)) this.#drop(reservation, key);
+  }
+
+  /** Gives back what was reserved for intents that were never recorded, so never sent. @throws StorageError. */
+  giveBackUnsent(intents: readonly string[], baseUrl: string, account: string): Promise<void> {
+    return this.#database.transaction(() => {
+      const unsent = new Set(intents.filter((intent) => !this.#table.find(intent, baseUrl)));
+      if (unsent.size === 0) return;
+      for (const { key } of this.#held(baseUrl, account)) this.#dropAll({ key, baseUrl, account }, unsent);
+    });
+  }
+
+  /** The same of processes that ended before they could. @throws StorageError. */
+  giveBackAbandoned(): Promise<number> {
+    const since = this.#now() - provenMs;
+    return this.#database.transaction(() => {
+      const abandoned = this.since(since).filter(
+        ({ state, pid, started }) => state === 'held' && pid !== process.pid && !isAlive({ pid, started }),
+      );
+      let count = 0;
+      for (const reservation of abandoned) {
+        const unsent = reservation.intents.filter(
+          (intent) => intent !== unknownIntent && !this.#table.find(intent, reservation.baseUrl),
+        );
+        count += unsent.length;
+        this.#dropAll(reservation, new Set(unsent));
+      }
+      return count;
+    });
+  }
+
+  /** Writes down what was read at the service. @returns how many reservations are other than before. @throws StorageError. */
+  settle(readings: readonly Reading[]): Promise<number> {
+    return this.#database.transaction(() => {
+      let count = 0;
+      for (const { reservation, costCents, isVoid = false, without, orderId } of readings) {
+        const now = this.#find(reservation);
+        // What another process has made of it since is newer than what was read.
+        if (!now || now.state !== reservation.state || now.intents.length !== reservation.intents.length)
+          continue;
+        const known = orderId === undefined ? now : { ...now, orderId };
+        if (isVoid) this.#write({ ...known, state: 'released', counted: 0 });
+        else if (costCents !== undefined) this.#write({ ...known, state: 'settled', counted: costCents });
+        else if (without !== undefined) this.#drop(known, without);
+        else if (orderId !== undefined && orderId !== now.orderId) this.#write(known);
+        else continue;
+        count += 1;
+      }
+      return count;
+    });
+  }
+
+  #noteOverride(orders: readonly OrderToReserve[], reason: string): void {
+    const [first] = orders;
+    const cents = orders.reduce((sum, order) => sum + order.cents, 0);
+    const subject = { service: first?.baseUrl, key: first?.intent, cents };
+    this.#audit.append({ kind: 'override', ...subject, detail: { reason, orders: orders.length } });
+  }
+
+  #held(baseUrl: string, account: string): Reservation[] {
+    const sql = `SELECT * FROM reservations WHERE state = 'held' AND base_url = ? AND account = ?`;
+    return this.#database.all(sql, baseUrl, account).map((row) => this.#intact(row));
+  }
+
+  #dropAll(order: OrderId, intents: ReadonlySet<string>): void {
+    for (const intent of intents) {
+      const reservation = this.#find(order);
+      if (reservation?.state === 'held' && reservation.intents.includes(intent))
+        this.#drop(reservation, intent);
+    }
+  }
+
+  #drop(reservation: Reservation, intent: string): void {
+    const intents = reservation.intents.filter((other) => other !== intent);
+    const isVoid = intents.length === 0;
+    this.#write({ ...reservation, intents, ...(isVoid && { state: 'released', counted: 0 }) });
+  }
+
+  #find({ key, baseUrl, account }: OrderId): Reservation | undefined {
+    const sql = 'SELECT * FROM reservations WHERE key = ? AND base_url = ? AND account = ?';
+    const row = this.#database.get(sql, key, baseUrl, account);
+    return row && this.#intact(row);
+  }
+
+  #write(reservation: Reservation): void {
+    restoreReservation(this.#database, reservation);
+  }
+
+  #intact(row: StoredRow): Reservation {
+    const reservation = reservationOf(row);
+    if (reservation) return reservation;
+    throw this.#damaged(`the reservation of ${String(row.key)} was changed`);
+  }
+
+  #damaged(what: string): DamagedError {
+    return this.#table.tally.damaged(what);
+  }
+}
+
+/** Writes a reservation, in the place of the one with its key. Within a transaction. */
+export function restoreReservation(database: Database, reservation: Reservation): void {
+  database.run(writeReservation, ...rowOf(reservation));
+}
+
+type OrderId = Pick<OrderToReserve, 'key' | 'baseUrl' | 'account'>;
+
+const orderOf = ({ key, base_url: baseUrl, account }: IntentRow): OrderId => ({
+  key: String(key),
+  baseUrl: String(baseUrl),
+  account: String(account),
+});
+
+/** Whether an order may spend more than what stands for its key. What is settled exists, and is not made again. */
+const adds = ({ cents }: OrderToReserve, before: Reservation | undefined): boolean =>
+  !before || before.state === 'released' || (before.state === 'held' && cents > before.cents);
+
+/** What stands for an order that is about to be sent. @param before what stood. */
+function claimed(
+  { intent, ...order }: OrderToReserve,
+  before: Reservation | undefined,
+  now: number,
+  override: string | undefined,
+): Reservation {
+  const owner = self();
+  if (!before || before.state === 'released')
+    return {
+      ...order,
+      ...owner,
+      state: 'held',
+      at: now,
+      counted: order.cents,
+      orderId: undefined,
+      intents: [intent],
+      override,
+    };
+  const intents = [...new Set([...before.intents, intent])];
+  if (order.cents <= before.cents) return { ...before, ...owner, intents };
+  return {
+    ...before,
+    ...order,
+    ...owner,
+    intents,
+    counted: order.cents,
+    override: override ?? before.override,
+  };
+}
+
+const idOf = ({ key, baseUrl, account }: OrderId): string => JSON.stringify([key, baseUrl, account]);

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { orderId } from '../http/caller.ts';
+import { json, peer } from '../http/peer.ts';
+import { errorOf, lose, shopping } from './shopping.ts';
+
+describe('an order or return that exists already under an id that cannot be read', {
+  timeout: 60_000,
+}, () => {
+  test.each([
+    ['control characters', '\u001b[2J\u0000evil\u202e'],
+    ['an object', { a: 1 }],
+    ['a number', 12],
+    ['nothing', null],
+  ])('%s: the id is not repeated, and the list is where to look', async (_, identifier) => {
+    const shop = await shopping();
+    const message = `exists: ${JSON.stringify(identifier)}`;
+    const { url } = await peer(json({ code: 'already_exists', message, details: { identifier } }, 409));
+    const order = await shop.order('--base-url', url, '-o', 'json');
+    expect([order.code, errorOf(order).outcome]).toEqual([10, 'unknown']);
+    const item = ['--item', orderId, '--reason', 'damaged', '--base-url', url];
+    const asked = await shop.run('return', 'create', '--order', orderId, ...item, '-o', 'json');
+    expect(asked.code, asked.stderr).toBe(5);
+    for (const [finished, list] of [
+      [order, 'errand order list'],
+      [asked, 'errand return list'],
+    ] as const) {
+      expect(finished.stderr).not.toMatch(/evil|\[object|"identifier"/);
+      expect(errorOf(finished).message).toContain('by no id that can be read');
+      expect(errorOf(finished).next[0].command).toBe(`${list} --base-url ${url}`);
+    }
+  });
+});
+
+describe('the commands that are printed after a doubt', { timeout: 60_000 }, () => {
+  test('of a retry carry the service and the profile that were given', async () => {
+    const shop = await shopping('reset-after@POST /v1/orders/*');
+    const { id } = (await shop.service.order('test-out-of-stock')).body;
+    shop.service.pass(20_000);
+    const { ERRAND_BASE_URL: url = '' } = shop.place.environment;
+    delete shop.place.environment.ERRAND_BASE_URL;
+    await shop.run('profile', 'set', 'shop', '--base-url', url);
+    const where = ['--profile', 'shop', '--base-url', url];
+    const lost = await shop.run('legacy', 'retry', id, ...where, '-o', 'json');
+    expect(lost.code, lost.stderr).toBe(10);
+    for (const { command } of errorOf(lost).next) expect(command).toContain(where.join(' '));
+    const forget = errorOf(lost).next.at(-1).command.split(' ').slice(1);
+    expect((await shop.run(...forget)).code).toBe(0);
+  });
+
+  test('name no profile that was deleted since', async () => {
+    const shop = await shopping();
+    const { ERRAND_BASE_URL: url = '' } = shop.place.environment;
+    await shop.run('profile', 'set', 'gone', '--base-url', url);
+    lose(shop, 'reset-after');
+    expect((await shop.order('--profile', 'gone')).code).toBe(10);
+    expect((await shop.run('profile', 'delete', 'gone')).code).toBe(0);
+    delete shop.place.environment.ERRAND_BASE_URL;
+    const key = (await shop.run('order', 'journal', 'list', '-o', 'id')).stdout.trim();
+    const elsewhere = await shop.run('order', 'journal', 'resume', key, '-o', 'json');
+    const [{ command }] = errorOf(elsewhere).next;
+    expect(command).toBe(`errand order journal resume ${key} --base-url ${url}`);
+    const settled = await shop.run(...command.split(' ').slice(1), '-o', 'id');
+    expect(settled.code, settled.stderr).toBe(0);
+    expect(await shop.orders()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,205 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadSqlite } from '../../src/sqlite/load.ts';
+import { makePlace } from './place.ts';
+import { errand } from './run.ts';
+import { type Shopping, shopping } from './shopping.ts';
+
+/** As somebody who can write to the machine would: what keeps errand itself from rewriting is gone first. */
+function tamper({ place }: Pick<Shopping, 'place'>, sql: string): void {
+  const database = new (loadSqlite())(join(place.folder, '.state', 'journal.db'));
+  database.exec(`DROP TRIGGER IF EXISTS audit_keeps; DROP TRIGGER IF EXISTS audit_stays; ${sql}`);
+  database.close();
+}
+
+const records = async ({ run }: Shopping) => JSON.parse((await run('audit', 'log', '-o', 'json')).stdout);
+
+async function verified({ run }: Shopping, ...more: string[]) {
+  const { code, stdout, stderr } = await run('audit', 'verify', '-o', 'json', ...more);
+  return { code, stderr, ...JSON.parse(stdout) };
+}
+
+describe('the audit chain of the program', () => {
+  test('a changed record is found and named, and what appends after it goes on', {
+    timeout: 60_000,
+  }, async () => {
+    const shop = await shopping();
+    for (const key of ['k1', 'k2']) await shop.order('--idempotency-key', key, '--po-number', key);
+    expect(await verified(shop)).toMatchObject({ code: 0, intact: true, records: 4 });
+    tamper(
+      shop,
+      "UPDATE audit SET amount_cents = 1 WHERE number = 3; UPDATE audit SET hash = 'x' WHERE number = 4",
+    );
+    await shop.order('--idempotency-key', 'k3', '--po-number', 'k3');
+    const found = await verified(shop);
+    expect(found).toMatchObject({
+      code: 7,
+      records: 6,
+      findings: [
+        { number: 3, finding: 'changed' },
+        { number: 4, finding: 'changed' },
+      ],
+    });
+    expect(found.stderr).toContain('record 3 was changed');
+  });
+
+  test('a record that is missing, moved, or replaced as a whole is found', { timeout: 60_000 }, async () => {
+    const shop = await shopping();
+    for (const key of ['k1', 'k2']) await shop.order('--idempotency-key', key, '--po-number', key);
+    tamper(shop, 'CREATE TABLE kept AS SELECT * FROM audit');
+    const restore = 'DELETE FROM audit; INSERT INTO audit SELECT * FROM kept';
+    tamper(shop, 'DELETE FROM audit WHERE number = 2');
+    expect(await verified(shop)).toMatchObject({ code: 7, findings: [{ number: 2, finding: 'missing' }] });
+    tamper(
+      shop,
+      `${restore}; UPDATE audit SET number = 9 WHERE number = 2; UPDATE audit SET number = 2
+      WHERE number = 3; UPDATE audit SET number = 3 WHERE number = 9`,
+    );
+    const moved = await verified(shop);
+    expect(moved.code).toBe(7);
+    expect(moved.findings.map(({ number }: { number: number }) => number)).toEqual([2, 3]);
+    tamper(shop, restore);
+    expect(await verified(shop)).toMatchObject({ code: 0 });
+  });
+
+  test('an end that is cut off is found by the count of the journal, and by a hash that was kept', {
+    timeout: 60_000,
+  }, async () => {
+    const shop = await shopping();
+    await shop.order('--idempotency-key', 'k1');
+    await shop.run('order', 'journal', 'list');
+    const head = (await shop.run('audit', 'head', '-o', 'id')).stdout.trim();
+    await shop.order('--idempotency-key', 'k2', '--po-number', '2');
+    expect(await verified(shop, '--head', head)).toMatchObject({ code: 0 });
+    tamper(shop, 'DELETE FROM audit WHERE number > 2');
+    expect(await verified(shop)).toMatchObject({ code: 7, findings: [{ finding: 'lost' }] });
+    tamper(shop, 'DELETE FROM audit WHERE number > 1');
+    expect((await verified(shop, '--head', head)).stderr).toContain(`no intact record has the hash ${head}`);
+  });
+
+  test('an export is verified on another machine, byte for byte', { timeout: 60_000 }, async () => {
+    const shop = await shopping();
+    await shop.order('--idempotency-key', 'k1');
+    const { stdout } = await shop.run('audit', 'export');
+    const elsewhere = makePlace();
+    try {
+      const file = join(elsewhere.folder, 'audit.ndjson');
+      const verifyFile = async (text: string | Buffer) => {
+        writeFileSync(file, text);
+        return errand(elsewhere, ['audit', 'verify', '--file', file, '-o', 'json']);
+      };
+      expect(await verifyFile(stdout)).toMatchObject({ code: 0 });
+      for (const changed of [
+        stdout.replace('{"actor"', '{ "actor"'),
+        stdout.replaceAll('\n', '\r\n'),
+        `\ufeff${stdout}`,
+        `${stdout}[]\n`,
+        stdout.slice(0, -20),
+      ])
+        expect(await verifyFile(changed)).toMatchObject({ code: 7 });
+      expect(await verifyFile(Buffer.from([0x7b, 0xff, 0x0a]))).toMatchObject({ code: 2 });
+      expect(await verifyFile('x'.repeat(1_100_000))).toMatchObject({ code: 2 });
+      rmSync(file);
+      const missing = await errand(elsewhere, ['audit', 'verify', '--file', file]);
+      expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('--file') });
+    } finally {
+      elsewhere.remove();
+    }
+  });
+
+  test('tells what was refused, what is in doubt, and that it was resumed', { timeout: 60_000 }, async () => {
+    const shop = await shopping();
+    await shop.order('--idempotency-key', 'k1', '--max-price-cents', '1');
+    shop.losses.faults = ['reset-after'];
+    expect((await shop.order('--idempotency-key', 'k2', '--po-number', '2')).code).toBe(10);
+    await shop.run('order', 'journal', 'resume', 'k2');
+    shop.losses.faults = [];
+    const told = await records(shop);
+    expect(
+      told.filter(({ key }: { key: string }) => key === 'k2').map(({ kind }: { kind: string }) => kind),
+    ).toEqual(['intent', 'in_doubt', 'resumed', 'responded']);
+  });
+
+  test('holds no key, address, email or file name, whatever the command line holds', {
+    timeout: 60_000,
+  }, async () => {
+    const shop = await shopping();
+    await shop.order('--idempotency-key', 'k1', '--notify', 'eve@example.com', '--address-line2', 'Flat 9');
+    await shop.run(
+      'order',
+      'create',
+      '--file',
+      'order.json',
+      '--first-name',
+      'Evelyn',
+      '--phone-number',
+      '2125550199',
+    );
+    const { stdout } = await shop.run('audit', 'export');
+    for (const part of [
+      shop.service.key,
+      'eve@',
+      'Flat 9',
+      'Evelyn',
+      '2125550199',
+      'order.json',
+      'http://127.0.0.1/',
+    ])
+      expect(stdout).not.toContain(part);
+    expect(stdout).toContain('--address-line2 …');
+  });
+
+  test('a stored key that changes is recorded by its fingerprint, a CI job by its name', async () => {
+    const place = makePlace({ GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '7' });
+    try {
+      const [one, two] = ['zz_test_0123456789abcdef', 'zz_test_fedcba9876543210'];
+      await errand(place, ['profile', 'set', 'work', '--base-url', 'http://127.0.0.1:9', '--use']);
+      for (const key of [one, two]) await errand(place, ['auth', 'token'], { stdin: key });
+      await errand(place, ['auth', 'logout']);
+      const { stdout } = await errand(place, ['audit', 'log', '-o', 'json']);
+      const told = JSON.parse(stdout);
+      expect(told).toMatchObject([
+        { kind: 'key', profile: 'work', job: 'GITHUB_ACTIONS acme/shop/7', detail: { change: 'stored' } },
+        { kind: 'key', detail: { change: 'replaced', before: told[0].detail.after } },
+        { kind: 'key', detail: { change: 'forgotten', after: null } },
+      ]);
+      for (const key of [one, two]) expect(stdout).not.toContain(key.slice(8));
+    } finally {
+      place.remove();
+    }
+  });
+
+  test('a retailer account that is added and removed is recorded, without its login', async () => {
+    const shop = await shopping();
+    writeFileSync(join(shop.place.folder, 'password.txt'), 'correct horse');
+    const login = ['--email', 'eve@example.com', '--password-file', 'password.txt'];
+    const { stdout: id } = await shop.run('account', 'add', ...login, '-o', 'id');
+    await shop.run('account', 'remove', id.trim());
+    const told = await records(shop);
+    expect(told.map(({ detail }: { detail: unknown }) => detail)).toMatchObject([
+      { change: 'added', outcome: 'sent', account: null },
+      { change: 'added', outcome: 'done', account: id.trim() },
+      { change: 'removed', outcome: 'sent', account: id.trim() },
+      { change: 'removed', outcome: 'done' },
+    ]);
+    expect(JSON.stringify(told)).not.toContain('eve@');
+  });
+
+  test('a journal that is repaired keeps the beginning of its chain, and says where it goes on', {
+    timeout: 60_000,
+  }, async () => {
+    const shop = await shopping();
+    for (const key of ['k1', 'k2']) await shop.order('--idempotency-key', key, '--po-number', key);
+    const head = (await shop.run('audit', 'head', '-o', 'id')).stdout.trim();
+    tamper(shop, "UPDATE audit SET actor = 'eve' WHERE number = 3; DELETE FROM tally");
+    const repaired = await shop.run('order', 'journal', 'repair');
+    expect(repaired.stderr).toContain('the audit chain keeps its first 2 records and goes on; 2 more');
+    expect(await verified(shop)).toMatchObject({ code: 0, records: 3 });
+    const told = await records(shop);
+    expect(told[2]).toMatchObject({ kind: 'repaired', detail: { kept: 2, left: 2, intents: { kept: 2 } } });
+    expect(await verified(shop, '--head', head)).toMatchObject({ code: 7, findings: [{ finding: 'lost' }] });
+    await shop.order('--idempotency-key', 'k3', '--po-number', '3');
+    expect(await verified(shop)).toMatchObject({ code: 0, records: 5 });
+  });
+});

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { json, peer } from '../http/peer.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, shell } from './run.ts';
+import { type Shopping, shopping } from './shopping.ts';
+import { type Running, stdoutWaits, unreadPipe } from './unread.ts';
+
+const signals = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 143],
+] as const;
+
+/** A busy machine takes longer than the half second that the program has. */
+const longestMs = 8_000;
+const end = async ({ child, ended }: Running, signal: NodeJS.Signals): Promise<unknown> => {
+  child.kill(signal);
+  return Promise.race([ended, sleep(longestMs, 'still there')]);
+};
+
+describe('while nobody reads', { timeout: 120_000 }, () => {
+  let place: Place;
+  beforeEach(() => {
+    place = makePlace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
+  });
+  afterEach(() => place.remove());
+
+  const orders = Array.from({ length: 5_000 }, (_, row) => ({ id: `row-${row}`, short_id: `${row}` }));
+  const page = { orders, total: orders.length };
+
+  /** Lists more than a pipe holds, all of which has come. */
+  async function listing(streams: { stderr?: 'pipe' }): Promise<Running> {
+    const service = await peer(json(page));
+    place.environment.ERRAND_BASE_URL = service.url;
+    const pipe = await unreadPipe(place);
+    const running = pipe.begin(['order', 'list', '--limit', '500', '-o', 'json'], streams);
+    await expect.poll(() => service.received.length).toBe(1);
+    await sleep(500);
+    return running;
+  }
+
+  test.each(signals)('%s ends a command whose output has come whole', async (signal, code) => {
+    const running = await listing({});
+    expect(running.child.exitCode).toBeNull();
+    expect(stdoutWaits(running)).toBe(true);
+    expect(await end(running, signal), running.told()).toBe(code);
+    expect(JSON.parse(running.told()).error).toMatchObject({ exit_code: code });
+  });
+
+  test('also where stderr is the same pipe', async () => {
+    const running = await listing({ stderr: 'pipe' });
+    expect(stdoutWaits(running)).toBe(true);
+    expect(await end(running, 'SIGINT')).toBe(130);
+  });
+
+  test('a failure that nobody reads keeps its exit code', async () => {
+    place.environment.ERRAND_BASE_URL = (await peer(json(page))).url;
+    const pipe = await unreadPipe(place);
+    pipe.fill();
+    const running = pipe.begin(['order', 'get', 'no-id'], { stdout: 'test', stderr: 'pipe' });
+    await sleep(2_000);
+    expect(running.child.exitCode).toBeNull();
+    expect(await end(running, 'SIGINT')).toBe(2);
+  });
+
+  test('the help can be given up', async () => {
+    const pipe = await unreadPipe(place);
+    pipe.fill();
+    const running = pipe.begin(['order', 'create', '--help']);
+    await sleep(2_000);
+    // Once all is handed over, the signal itself ends the process.
+    expect(['SIGTERM', 143]).toContain(await end(running, 'SIGTERM'));
+  });
+
+  test('text for stdout and stderr keeps its order in one pipe', async () => {
+    place.environment.ERRAND_BASE_URL = (await peer(json(page))).url;
+    const line = 'errand order list --limit 500 --fields id --debug';
+    const [one, two] = [
+      await shell(place, `${line} 2>/dev/null`),
+      await shell(place, `(${line}) 2>&1 | (sleep 1; cat)`),
+    ];
+    expect(two.stdout.endsWith(one.stdout)).toBe(true);
+    expect(two.stdout.length).toBeGreaterThan(one.stdout.length);
+  });
+});
+
+describe('an order whose result nobody reads', { timeout: 120_000 }, () => {
+  const create = ['order', 'create', '--file', 'order.json', '--retries', '0', '-o', 'json'];
+
+  /** The order is placed and waits to be told. */
+  async function placed(shop: Shopping, streams: { stderr?: 'pipe' }): Promise<Running> {
+    const pipe = await unreadPipe(shop.place);
+    pipe.fill();
+    const running = pipe.begin(create, streams);
+    await expect.poll(async () => (await owed(shop))[0]?.order_id).toBeTruthy();
+    await sleep(200);
+    return running;
+  }
+
+  /** What the journal still has to report. */
+  const owed = async (shop: Shopping): Promise<{ order_id: string | null }[]> =>
+    JSON.parse((await shop.run('order', 'journal', 'list', '-o', 'json')).stdout);
+
+  test.each([
+    ['SIGINT', 130, {}],
+    ['SIGTERM', 143, {}],
+    ['SIGINT', 130, { stderr: 'pipe' }],
+  ] as const)('%s ends it, and the same command tells it (%i, %o)', async (signal, code, streams) => {
+    const shop = await shopping();
+    const running = await placed(shop, streams);
+    expect(running.child.exitCode).toBeNull();
+    expect(await end(running, signal), running.told()).toBe(code);
+    const [order] = await shop.orders();
+    if (!('stderr' in streams)) {
+      expect(JSON.parse(running.told()).error).toMatchObject({
+        outcome: 'applied',
+        details: { made: [{ id: order?.id }] },
+      });
+    }
+    expect(await owed(shop)).toMatchObject([{ order_id: order?.id }]);
+    const again = await errand(shop.place, create);
+    expect([again.code, JSON.parse(again.stdout).id], again.stderr).toEqual([0, order?.id]);
+    expect(await owed(shop)).toEqual([]);
+    expect(await shop.orders()).toHaveLength(1);
+  });
+
+  test('a reader that comes late gets it, and it is reported', async () => {
+    const shop = await shopping();
+    const pipe = await unreadPipe(shop.place);
+    pipe.fill();
+    const running = pipe.begin(create);
+    await expect.poll(async () => (await owed(shop))[0]?.order_id).toBeTruthy();
+    let text = '';
+    const reading = setInterval(() => {
+      text += pipe.read()?.toString().replaceAll('\0', '') ?? '';
+    }, 5);
+    expect(await running.ended, running.told()).toBe(0);
+    await sleep(50);
+    clearInterval(reading);
+    const [order] = await shop.orders();
+    expect(JSON.parse(text).id).toBe(order?.id);
+    expect(await owed(shop)).toEqual([]);
+  });
+});
+
+describe('a slow reader', { timeout: 120_000 }, () => {
+  const line = `${'order '.repeat(170)},2\n`;
+  const piece = line.repeat(64);
+  const pieces = 800;
+  const mostOnTheirWay = 16 * 1024 * 1024;
+
+  /** A service whose export has 50 MB, sent as fast as it is taken. */
+  async function exporting(): Promise<{ url: string; sent(): number }> {
+    let sent = 0;
+    const { url } = await peer((response) => {
+      response.writeHead(200, { 'content-type': 'text/csv' });
+      const source = Readable.from(
+        (function* () {
+          for (; sent < pieces; sent += 1) yield piece;
+        })(),
+        { highWaterMark: 1 },
+      );
+      source.pipe(response);
+    });
+    return { url, sent: () => sent * piece.length };
+  }
+
+  test.each([[[]], [['--raw-csv']]])(
+    'gets all of 50 MB, of which no more than 16 MB are ever on their way (%o)',
+    async (more) => {
+      const service = await exporting();
+      const place = makePlace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234', ERRAND_BASE_URL: service.url });
+      onTestFinished(() => place.remove());
+      const pipe = await unreadPipe(place);
+      const running = pipe.begin(['order', 'export', ...more]);
+      let hasEnded = false;
+      void running.ended.then(() => {
+        hasEnded = true;
+      });
+      const hash = createHash('sha256');
+      let size = 0;
+      const taken = [];
+      while (!hasEnded) {
+        const part = pipe.read();
+        if (part) {
+          hash.update(part);
+          size += part.length;
+        }
+        // Ten times it stops reading until nothing moves any more.
+        if (size >= taken.length * 4_000_000 && taken.length < 10)
+          taken.push((await settled(service.sent)) - size);
+        else if (!part) await sleep(1);
+      }
+      for (let part = pipe.read(); part?.length; part = pipe.read()) {
+        hash.update(part);
+        size += part.length;
+      }
+      expect(await running.ended, running.told()).toBe(0);
+      const whole = createHash('sha256');
+      for (let n = 0; n < pieces; n += 1) whole.update(piece);
+      expect([size, hash.digest('hex')]).toEqual([pieces * piece.length, whole.digest('hex')]);
+      expect(Math.max(...taken)).toBeLessThan(mostOnTheirWay);
+    },
+  );
+
+  /** What a count is once it has stood still for a moment. */
+  async function settled(count: () => number): Promise<number> {
+    for (let last = -1; last !== count(); await sleep(100)) last = count();
+    return count();
+  }
+});

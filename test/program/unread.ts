@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import type { Place } from './place.ts';
+import { shell } from './run.ts';
+
+const program = 'errand';
+
+/** Where a stream of a program goes: to the pipe, or to the test. */
+type Ends = 'pipe' | 'test';
+
+/** A pipe that is open at both ends, and that nobody reads until the test does. */
+interface Unread {
+  /** Writes until the pipe takes no more. */
+  fill(): void;
+  /** What is in the pipe now; undefined where nothing is. */
+  read(): Buffer | undefined;
+  /** Starts the program with its streams at the pipe. */
+  begin(args: readonly string[], streams?: { stdout?: Ends; stderr?: Ends }): Running;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  /** What came on the streams that go to the test. */
+  told(): string;
+  /** The exit code, or the signal that ended the program. */
+  readonly ended: Promise<unknown>;
+}
+
+const isEmptyOrFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+
+export async function unreadPipe(place: Place): Promise<Unread> {
+  const path = join(place.folder, 'unread');
+  expect((await shell(place, 'mkfifo unread')).code).toBe(0);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  // What a shell gives to a program: a descriptor whose writes wait.
+  const writer = openSync(path, constants.O_WRONLY);
+  onTestFinished(() => {
+    for (const descriptor of [reader, writer]) closeSync(descriptor);
+  });
+  const buffer = Buffer.alloc(64 * 1024);
+  return {
+    fill() {
+      const filler = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      const page = Buffer.alloc(4096);
+      try {
+        for (;;) writeSync(filler, page);
+      } catch (error) {
+        if (!isEmptyOrFull(error)) throw error;
+      } finally {
+        closeSync(filler);
+      }
+    },
+    read() {
+      try {
+        return Buffer.from(buffer.subarray(0, readSync(reader, buffer)));
+      } catch (error) {
+        if (!isEmptyOrFull(error)) throw error;
+        return undefined;
+      }
+    },
+    begin(args, { stdout = 'pipe', stderr = 'test' } = {}) {
+      const [out, err] = [stdout, stderr].map((end) => (end === 'pipe' ? writer : ('pipe' as const)));
+      const child = spawn(program, args, {
+        cwd: place.folder,
+        env: place.environment,
+        stdio: ['ignore', out, err],
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      let told = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on('data', (text) => {
+          told += text;
+        });
+      const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
+      return { child, told: () => told, ended };
+    },
+  };
+}
+
+/** Whether a write to the program's own stdout waits, for it and for all who share it. */
+export function stdoutWaits({ child }: Running): boolean {
+  const [, flags = ''] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/${child.pid}/fdinfo/1`, 'utf8')) ?? [];
+  return (Number.parseInt(flags, 8) & constants.O_NONBLOCK) === 0;
+}

@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/sqlite/open.ts';
+import { Journal } from '../../src/state/journal.ts';
+import { repairJournal } from '../../src/state/journal-repair.ts';
+import { journalFile, journalMigrations } from '../../src/state/journal-tables.ts';
+import type { OrderToReserve } from '../../src/state/reservation-row.ts';
+import type { Reserving } from '../../src/state/reservations.ts';
+import { baseUrl, inAnotherProcess, intent } from './intents.ts';
+
+const day = 24 * 3600 * 1000;
+const now = Date.parse('2026-03-01T12:00:00Z');
+
+const order = (key: string, cents: number, of = key): OrderToReserve => ({
+  key,
+  baseUrl,
+  account: 'a-fingerprint',
+  intent: of,
+  cents,
+  feeCents: 100,
+  isRehearsal: false,
+  facts: { retailers: [], metadata: [], products: [], address: '' },
+});
+
+/** Lets orders through up to a sum. */
+const upTo = (most: number, ...orders: OrderToReserve[]): Reserving => ({
+  orders,
+  since: 0,
+  admit: (fresh, standing) => {
+    const sum = [...fresh.map(({ cents }) => cents), ...standing.map(({ counted }) => counted)].reduce(
+      (a, b) => a + b,
+      0,
+    );
+    if (sum > most) throw new Error(`${sum} is over ${most}`);
+    return undefined;
+  },
+});
+
+describe('reservations', () => {
+  let folder: string;
+  let journal: Journal;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'errand-reservations-'));
+    journal = await Journal.open(folder, () => now);
+  });
+  afterEach(() => {
+    journal.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const counted = () =>
+    Object.fromEntries(
+      journal.reservations.since(0).map(({ key, state, counted: cents }) => [key, [state, cents]]),
+    );
+
+  test('what is not let through leaves nothing behind, neither money nor intent', async () => {
+    await journal.record(intent('k1'), undefined, upTo(100, order('k1', 60)));
+    await expect(journal.record(intent('k2', 1), undefined, upTo(100, order('k2', 41)))).rejects.toThrow(
+      '101 is over 100',
+    );
+    expect(counted()).toEqual({ k1: ['held', 60] });
+    expect(journal.find('k2', baseUrl)).toBeUndefined();
+  });
+
+  test('a key is reserved for once, and again once it was given back, and for the difference where it is dearer', async () => {
+    await journal.record(intent('k1'), undefined, upTo(100, order('k1', 60)));
+    await journal.reservations.reserve(upTo(0, order('k1', 60)));
+    await expect(journal.reservations.reserve(upTo(100, order('k1', 101)))).rejects.toThrow(
+      '101 is over 100',
+    );
+    await journal.refuse('k1', baseUrl, { code: 'no', message: 'no' });
+    expect(counted()).toEqual({ k1: ['released', 0] });
+    await journal.record(intent('k1'), undefined, upTo(100, order('k1', 70)));
+    expect(counted()).toEqual({ k1: ['held', 70] });
+  });
+
+  test('what is given up, or has led to an order, stays', async () => {
+    await journal.record(intent('k1'), undefined, upTo(200, order('k1', 60)));
+    await journal.record(intent('k2', 1), undefined, upTo(200, order('k2', 60)));
+    await journal.forget('k1', baseUrl);
+    await journal.respond('k2', baseUrl, 'order-2');
+    expect(counted()).toEqual({ k1: ['held', 60], k2: ['held', 60] });
+    expect(journal.reservations.since(0).find(({ key }) => key === 'k2')?.orderId).toBe('order-2');
+  });
+
+  test('a row that two batches may order is given back once neither may', async () => {
+    await journal.record(intent('b1', 1), undefined, upTo(100, order('row', 60, 'b1')));
+    await journal.record(intent('b2', 2), undefined, upTo(100, order('row', 60, 'b2')));
+    await journal.refuse('b1', baseUrl, { code: 'no', message: 'no' });
+    expect(counted()).toEqual({ row: ['held', 60] });
+    await journal.refuse('b2', baseUrl, { code: 'no', message: 'no' });
+    expect(counted()).toEqual({ row: ['released', 0] });
+  });
+
+  test('what was reserved and never recorded is given back by whoever reserved it, or after its death', async () => {
+    await journal.reservations.reserve(upTo(100, order('k1', 30), order('k2', 30)));
+    await journal.record(intent('k2', 1), undefined, upTo(100, order('k2', 30)));
+    await journal.reservations.giveBackUnsent(['k1', 'k2'], baseUrl, 'a-fingerprint');
+    expect(counted()).toEqual({ k1: ['released', 0], k2: ['held', 30] });
+    const orders = JSON.stringify([order('k3', 30), order('k4', 30)]);
+    inAnotherProcess(
+      folder,
+      now,
+      `const orders = ${orders};
+       await journal.reservations.reserve({ orders, since: 0, admit: () => undefined });
+       await journal.record(${JSON.stringify(intent('k4', 4))}, undefined, { orders: [orders[1]], since: 0, admit: () => undefined })`,
+    );
+    expect(await journal.reservations.giveBackAbandoned()).toBe(1);
+    expect(counted()).toEqual({
+      k1: ['released', 0],
+      k2: ['held', 30],
+      k3: ['released', 0],
+      k4: ['held', 30],
+    });
+  });
+
+  test('they are kept for 400 days', async () => {
+    await journal.reservations.reserve(upTo(100, order('k1', 1)));
+    journal.close();
+    journal = await Journal.open(folder, () => now + 400 * day);
+    await journal.reservations.reserve(upTo(100, order('k2', 1)));
+    expect(Object.keys(counted())).toEqual(['k1', 'k2']);
+    journal.close();
+    journal = await Journal.open(folder, () => now + 400 * day + 1);
+    await journal.reservations.reserve(upTo(100, order('k3', 1)));
+    expect(Object.keys(counted())).toEqual(['k2', 'k3']);
+  });
+
+  test('one that was changed on disk lets nothing through, and counts in full once the journal is repaired', async () => {
+    await journal.record(intent('k1'), undefined, upTo(100, order('k1', 60)));
+    journal.close();
+    const database = await openDatabase(journalFile(folder), { migrations: journalMigrations });
+    await database.transaction(() => {
+      database.run("UPDATE reservations SET counted = 1, state = 'settled'");
+    });
+    database.close();
+    journal = await Journal.open(folder, () => now);
+    await expect(journal.record(intent('k2', 1), undefined, upTo(100, order('k2', 1)))).rejects.toThrow(
+      'the reservation of k1 was changed',
+    );
+    journal.close();
+    await repairJournal(folder, {
+      stamp: 'aside',
+      now: () => now,
+      origin: () => ({ actor: 'ada', job: null, command: '' }),
+    });
+    journal = await Journal.open(folder, () => now);
+    expect(counted()).toEqual({ k1: ['held', 60] });
+    expect(await journal.reservations.giveBackAbandoned()).toBe(0);
+  });
+});

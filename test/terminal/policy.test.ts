@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { orderBody } from '../order-body.ts';
+import { makePlace, type Place } from '../program/place.ts';
+import { errand } from '../program/run.ts';
+import { TestService } from '../service/service.ts';
+import { Terminal } from './terminal.ts';
+
+let service: TestService;
+let place: Place;
+
+beforeEach(async () => {
+  service = await TestService.start({ now: Date.now() });
+  place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  writeFileSync(join(place.folder, 'order.json'), JSON.stringify(orderBody(service.product('test-success'))));
+});
+afterEach(async () => {
+  place.remove();
+  await service.stop();
+});
+
+function policy(text: string): void {
+  mkdirSync(join(place.folder, '.config'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(place.folder, '.config', 'policy.yaml'), `version: 1\n${text}\n`, { mode: 0o600 });
+}
+
+const create = ['order', 'create', '--file', 'order.json', '--override-policy', 'the office needs it'];
+const ordersMade = async (): Promise<number> => (await service.send('GET', '/orders')).body.orders.length;
+
+test('the policy is overruled by typing the amount, and by nothing else', { timeout: 90_000 }, async () => {
+  policy('limits:\n  per_order: $50');
+  const wrong = new Terminal(place, 'errand', create);
+  await wrong.shows('Type $51.00 to spend it against the policy');
+  expect(wrong.text.replace(/\s+/g, ' ')).toContain(
+    'limits.per_order: $51.00 is more than $50.00 for an order',
+  );
+  wrong.type('yes\r');
+  expect(await wrong.ended()).toBe(130);
+  expect(await ordersMade()).toBe(0);
+  const right = new Terminal(place, 'errand', create);
+  await right.shows('Type $51.00 to spend it against the policy');
+  right.type('$51.00\r');
+  expect(await right.ended()).toBe(0);
+  expect(await ordersMade()).toBe(1);
+});
+
+test.each([
+  ['overrides: never', 'says overrides: never'],
+  ['approvers: [ada.pub]', 'names approvers, so an override needs a signature'],
+])('it cannot be overruled where it says %s', { timeout: 60_000 }, async (term, why) => {
+  policy(`limits:\n  per_order: $50\n${term}`);
+  const terminal = new Terminal(place, 'errand', create);
+  expect(await terminal.ended()).toBe(11);
+  expect(terminal.text.replace(/\s+/g, ' ')).toContain(why);
+  expect(await ordersMade()).toBe(0);
+});
+
+test('a reason without a policy is refused', async () => {
+  const { code, stderr } = await errand(place, create);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--override-policy has nothing to override')]);
+});
