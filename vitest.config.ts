@@ -25,7 +25,7 @@ const longest = [
   'stories/stories',
   'faults/sweep',
   'faults/flips',
-  'hostile/answers',
+  'hostile/responses',
   'completion/shells',
   'program/one-intent',
   'golden/golden',
@@ -50,6 +50,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // A shared machine may stall for seconds. What fails twice is wrong; what passes the second time is marked in the report.
+    retry: process.env.ERRAND_CI ? 1 : 0,
     pool: 'forks',
     // What is polled for takes a second and more on a busy machine.
     expect: { poll: { timeout: 20_000 } },

@@ -19,7 +19,8 @@ export async function requestReturn(
 ): Promise<Made<MadeBy['return.create']>> {
   const client = await context.client();
   const intent = await intentOf(context, 'return.create', { key: randomUUID(), keyOrigin: 'made', body });
-  const rule = isNew ? 'none' : 'repeats';
+  // A return has no key of its own; `api` shows no return but the one that it requested.
+  const rule = isNew ? 'none' : isByHand ? 'repeats' : 'shown';
   if (context.previewsRequests) {
     await previewKey(context, intent, rule);
     return { order: (await client.call('return.create', { body })).body, existed: false };

@@ -20,14 +20,17 @@ import { isKeyed, thingOf } from './things.ts';
 const patienceMs = 3_000;
 const pauseMs = 40;
 
-/** Which records of the same intent stand in its way: none where a second one is meant, what is owed, also what was just reported. */
-export type RepeatRule = 'none' | 'owed' | 'repeats';
+/**
+ * Which records of the same intent stand in its way: none where a second one is meant, what is owed, also what was just
+ * reported; `shown` shows that again, where a key would have done so.
+ */
+export type RepeatRule = 'none' | 'owed' | 'repeats' | 'shown';
 
 /** A rule as the journal takes it, at this moment; undefined where nothing stands in the way. */
 export function twinRule({ clock, settings }: Context, rule: RepeatRule): TwinRule | undefined {
   const { value: windowMs } = settings.repeatWindowMs;
   if (rule === 'none') return undefined;
-  return { repeatedSince: rule === 'repeats' && windowMs > 0 ? clock.now() - windowMs : undefined };
+  return { repeatedSince: rule !== 'owed' && windowMs > 0 ? clock.now() - windowMs : undefined };
 }
 
 /** Whether it was reported what a record led to within the repeat window. */
@@ -103,8 +106,7 @@ async function pastTwins<N extends JournaledOperation>(
       return { placed: await settleTwin(context, intent, twin), rule: left };
     const { order_id: id } = twin.record;
     if (id !== null) {
-      // A return has no key, so the same command again shows what it has led to.
-      if (intent.operation === 'return.create' && !isByHand)
+      if (left === 'shown')
         return { placed: await resumeKnown(context, intent.operation, twin.record), rule: left };
       if (!(await isAnotherMeant(context, twin.record, id)))
         throw repeated(context, twin.record, id, isByHand);
