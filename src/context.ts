@@ -25,7 +25,7 @@ import type { Sender } from './state/journal-record.ts';
 import type { RunIntent, RunIntents } from './state/run-intents.ts';
 import type { Uploads } from './state/uploads.ts';
 import type { WebhookStore } from './state/webhook-store.ts';
-import type { Line } from './stdin.ts';
+import type { InputLine } from './stdin.ts';
 import { once } from './wait/once.ts';
 
 /** What a command may touch. What is costly is made when it is first needed. */
@@ -83,7 +83,7 @@ export interface Context {
   /** Reports a failure on stderr and goes on. */
   report(error: ErrandError): Promise<void>;
   /** Lines of stdin that are not blank. */
-  readLines(): Promise<Line[]>;
+  readLines(): Promise<InputLine[]>;
   /** All of stdin. @throws UsageError past `limit` bytes. */
   readInput(limit: number): Promise<Buffer>;
   close(): Promise<void>;

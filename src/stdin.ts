@@ -1,7 +1,7 @@
 import { UsageError } from './errors.ts';
 import { type Io, piecesOf } from './io.ts';
 
-export interface Line {
+export interface InputLine {
   readonly text: string;
   /** From 1. */
   readonly number: number;
@@ -20,7 +20,7 @@ export async function readAll(io: Io, limit: number, signal: AbortSignal): Promi
 }
 
 /** Lines that are not blank. */
-export const linesOf = (bytes: Buffer): Line[] =>
+export const linesOf = (bytes: Buffer): InputLine[] =>
   bytes
     .toString('utf8')
     .split(/\r?\n/)

@@ -14,7 +14,7 @@ export interface Beginning {
 }
 
 /** Leaves out the lines with `#` before the headings, and finds the delimiter that the line of headings uses. */
-export async function readBeginning(source: AsyncGenerator<Uint8Array>, wanted?: string): Promise<Beginning> {
+export async function readBeginning(source: AsyncGenerator<Uint8Array>, given?: string): Promise<Beginning> {
   let head = Buffer.alloc(0);
   let ended = false;
   while (headingsEnd(head) === undefined && head.length < mostBytes && !ended) {
@@ -26,7 +26,7 @@ export async function readBeginning(source: AsyncGenerator<Uint8Array>, wanted?:
   const headings = head.subarray(start, headingsEnd(head) ?? head.length).toString('utf8');
   return {
     chunks: rest(head.subarray(start), source),
-    delimiter: wanted ?? mostUsed(headings),
+    delimiter: given ?? mostUsed(headings),
     skipped: lines,
   };
 }

@@ -29,9 +29,9 @@ const longestRow = 1024 * 1024;
  */
 export async function* readTable(
   chunks: AsyncIterable<Uint8Array>,
-  { name, encoding, delimiter: wanted }: TableOptions,
+  { name, encoding, delimiter: given }: TableOptions,
 ): AsyncGenerator<TablePart> {
-  const begun = await readBeginning(asUtf8(chunks, name, encoding), wanted);
+  const begun = await readBeginning(asUtf8(chunks, name, encoding), given);
   const { parse } = await import('csv-parse');
   const parser = parse({
     delimiter: begun.delimiter,

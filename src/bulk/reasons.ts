@@ -22,19 +22,19 @@ const mostOrders = 20_000;
 
 /** Reads why orders failed, where the batch does not say it. What cannot be read stays unknown. */
 export async function readReasons(context: Context, batches: Iterable<Batch>): Promise<Reasons> {
-  const wanted = new Set<string>();
+  const pending = new Set<string>();
   let since = '';
   for (const batch of batches) {
     const unsaid = rowsOf(batch).filter(
       (row) => (row.error ?? '') === '' && stateOf(row, batch) === 'failed',
     );
     const failed = unsaid.flatMap(({ orderId: id }) => (id === undefined ? [] : [id]));
-    for (const id of failed) wanted.add(id);
+    for (const id of failed) pending.add(id);
     const made = textIn(batch, 'created_at') ?? '';
     if (failed.length > 0 && (since === '' || made < since)) since = made;
   }
   const reasons = new Map<string, Reason>();
-  if (wanted.size === 0) return reasons;
+  if (pending.size === 0) return reasons;
   try {
     const client = await context.client();
     const query = {
@@ -46,14 +46,14 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
     for await (const { rows } of pages(client, 'order.list', { query }, { all: true })) {
       for (const order of rows) {
         const id = plainText(order.id);
-        if (!wanted.delete(id)) continue;
+        if (!pending.delete(id)) continue;
         reasons.set(id, {
           code: plainText(valueAt<Order>(order, 'job_result.error_type')),
           message: plainText(valueAt<Order>(order, 'job_result.error')),
         });
       }
       looked += rows.length;
-      if (wanted.size === 0 || looked >= mostOrders) break;
+      if (pending.size === 0 || looked >= mostOrders) break;
     }
   } catch (error) {
     // A reason is shown beside what was requested: without it the rest still stands.

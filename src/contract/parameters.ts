@@ -24,7 +24,7 @@ type CertainName<S> = {
 export type ValuesOf<S> = { readonly [N in CertainName<S>]: ValueOf<S[N]> } & {
   readonly [N in Exclude<keyof S, CertainName<S>>]?: ValueOf<S[N]>;
 };
-type Place = 'path' | 'query';
+type Location = 'path' | 'query';
 type Refusal = Pick<ValidationIssue, 'msg' | 'type'>;
 
 const dateTime = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?)?$/;
@@ -38,7 +38,7 @@ const decimalNumber = /^-?\d{1,15}(\.\d{1,15})?$/;
 export function readParameters(
   specs: Specs,
   rules: readonly ParameterRule[],
-  place: Place,
+  location: Location,
   raw: Readonly<Record<string, readonly string[] | undefined>>,
 ): { values: ParameterValues; issues: ValidationIssue[] } {
   const values: Record<string, ParameterValue | undefined> = {};
@@ -46,17 +46,17 @@ export function readParameters(
   for (const [name, spec] of Object.entries(specs)) {
     const texts = Object.hasOwn(raw, name) ? (raw[name] ?? []) : [];
     if (texts.length === 0) {
-      if (spec.required) issues.push({ loc: [place, name], msg: 'Field required', type: 'missing' });
+      if (spec.required) issues.push({ loc: [location, name], msg: 'Field required', type: 'missing' });
       else if (spec.default !== undefined) values[name] = spec.default;
       continue;
     }
     const read = readOne(spec, texts);
-    if ('refusal' in read) issues.push({ loc: [place, name], ...read.refusal });
+    if ('refusal' in read) issues.push({ loc: [location, name], ...read.refusal });
     else values[name] = read.value;
   }
   // What was refused was given all the same.
   const isGiven = (name: string): boolean => Object.hasOwn(raw, name) && (raw[name] ?? []).length > 0;
-  return { values, issues: [...issues, ...brokenRules(rules, place, isGiven)] };
+  return { values, issues: [...issues, ...brokenRules(rules, location, isGiven)] };
 }
 
 /**
@@ -66,7 +66,7 @@ export function readParameters(
 export function writeParameters(
   specs: Specs,
   rules: readonly ParameterRule[],
-  place: Place,
+  location: Location,
   given: ParameterValues,
 ): { pairs: [name: string, text: string][]; issues: ValidationIssue[] } {
   const raw: Record<string, string[]> = {};
@@ -74,9 +74,9 @@ export function writeParameters(
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
     if (Object.hasOwn(specs, name)) raw[name] = wireTexts(value);
-    else unknown.push({ loc: [place, name], msg: 'Unknown parameter', type: 'extra_forbidden' });
+    else unknown.push({ loc: [location, name], msg: 'Unknown parameter', type: 'extra_forbidden' });
   }
-  const { values, issues } = readParameters(forSending(specs), rules, place, raw);
+  const { values, issues } = readParameters(forSending(specs), rules, location, raw);
   const sent = Object.keys(raw).filter((name) => given[name] !== null);
   const pairs = sent.flatMap((name) =>
     wireTexts(values[name] ?? null).map((text): [string, string] => [name, text]),
@@ -183,7 +183,7 @@ function refuseText(spec: Parameter, text: string): Refusal | undefined {
 
 function brokenRules(
   rules: readonly ParameterRule[],
-  place: Place,
+  location: Location,
   isGiven: (name: string) => boolean,
 ): ValidationIssue[] {
   return rules.flatMap((rule) => {
@@ -192,10 +192,10 @@ function brokenRules(
       if (isGiven(a) === isGiven(b)) return [];
       const missing = isGiven(a) ? b : a;
       const msg = `${a} and ${b} must be sent together`;
-      return [{ loc: [place, missing], msg, type: 'missing' }];
+      return [{ loc: [location, missing], msg, type: 'missing' }];
     }
     const [a, b] = rule.exclusive;
     if (!isGiven(a) || !isGiven(b)) return [];
-    return [{ loc: [place, b], msg: `${a} and ${b} exclude each other`, type: 'value_error' }];
+    return [{ loc: [location, b], msg: `${a} and ${b} exclude each other`, type: 'value_error' }];
   });
 }

@@ -35,8 +35,10 @@ function find(name: string, options: LookupOptions, done: Found): void {
     resolve(name, { ...options, all: true }, done);
     return;
   }
-  const wanted = thisMachine.filter(({ family }) => !isFamily(options.family) || options.family === family);
-  process.nextTick(done, null, wanted);
+  const addresses = thisMachine.filter(
+    ({ family }) => !isFamily(options.family) || options.family === family,
+  );
+  process.nextTick(done, null, addresses);
 }
 
 const isFamily = (family: LookupOptions['family']): boolean => family === 4 || family === 6;

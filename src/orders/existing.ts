@@ -54,11 +54,11 @@ export async function compareOrder(
 /** @throws ErrandError conflict for a key that has led to an order with other content. */
 export function keyOfAnother(
   { key, operation, body, order_id: id }: JournalRecord,
-  wanted: KeyedBody,
+  requested: KeyedBody,
 ): ErrandError {
-  const differing = differingFields(operation, wanted, body).map((path) => ({
+  const differing = differingFields(operation, requested, body).map((path) => ({
     field: path.join('.'),
-    requested: path.reduce<unknown>(own, wanted) ?? null,
+    requested: path.reduce<unknown>(own, requested) ?? null,
     existing: path.reduce<unknown>(own, body) ?? null,
     isSpelling: false,
   }));

@@ -71,12 +71,12 @@ export class OrderPoll {
   }
 
   /**
-   * Pages through the list until each wanted order has come, or the list ends. A total counts more than a short page: the
-   * service may give fewer than were requested. @param wanted loses what has come.
+   * Pages through the list until each pending order has come, or the list ends. A total counts more than a short page: the
+   * service may give fewer than were requested. @param pending loses what has come.
    */
-  async *#list(wanted: Set<string>, range: CreatedWithin): AsyncGenerator<readonly IdentifiedOrder[]> {
-    for (let offset = 0; wanted.size > 0; ) {
-      const { found, read, total } = await this.#page(wanted, { ...range, limit: pageSize, offset });
+  async *#list(pending: Set<string>, range: CreatedWithin): AsyncGenerator<readonly IdentifiedOrder[]> {
+    for (let offset = 0; pending.size > 0; ) {
+      const { found, read, total } = await this.#page(pending, { ...range, limit: pageSize, offset });
       offset += read;
       yield found;
       if (read === 0) return;
@@ -84,13 +84,13 @@ export class OrderPoll {
     }
   }
 
-  /** One page of the list, and the wanted orders on it. */
-  async #page(wanted: Set<string>, query: PageQuery) {
+  /** One page of the list, and the pending orders on it. */
+  async #page(pending: Set<string>, query: PageQuery) {
     this.requests += 1;
     const { body } = await this.#client.call('order.list', { query });
     const found = objectsIn(body, 'orders')
       .filter(hasId)
-      .filter(({ id }) => wanted.delete(id));
+      .filter(({ id }) => pending.delete(id));
     return {
       found: found.map((order) => this.#remember(order)),
       read: body.orders.length,

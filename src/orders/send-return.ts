@@ -120,11 +120,11 @@ const facts = ['order', 'reason', 'items'] as const;
 
 /** What was requested and is otherwise in a return that exists. */
 function differences(requested: ReturnBody, existing: ReturnRecord): string[] {
-  const wanted = factsOf(requested);
+  const requestedFacts = factsOf(requested);
   const there = factsOf(existing);
   return facts
-    .filter((fact) => wanted[fact] !== there[fact] && there[fact] !== notEchoed)
-    .map((fact) => `${fact} requested ${wanted[fact]}, is ${there[fact]}`);
+    .filter((fact) => requestedFacts[fact] !== there[fact] && there[fact] !== notEchoed)
+    .map((fact) => `${fact} requested ${requestedFacts[fact]}, is ${there[fact]}`);
 }
 
 const factsOf = (record: ReturnBody | ReturnRecord): Readonly<Record<(typeof facts)[number], string>> => ({

@@ -102,7 +102,8 @@ export async function* watchOrders(
   }
 
   function summary(): WatchEvent {
-    const count = (wanted: Verdict) => [...verdicts.values()].filter((verdict) => verdict === wanted).length;
+    const count = (counted: Verdict) =>
+      [...verdicts.values()].filter((verdict) => verdict === counted).length;
     const tally = { reached: count('reached'), failed: count('failed'), waiting: count('waiting') };
     return { type: 'summary', ...tally, requests: poll.requests, elapsed_ms: elapsedMs() };
   }

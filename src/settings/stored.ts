@@ -216,5 +216,5 @@ function checkName(file: string, name: string): string {
   throw new BrokenConfigError(file, `has a name that is none: ${JSON.stringify(name)}`);
 }
 
-const wrong = (file: string, path: string, wanted: string): BrokenConfigError =>
-  new BrokenConfigError(file, `is wrong at ${path}: it takes ${wanted}`);
+const wrong = (file: string, path: string, takes: string): BrokenConfigError =>
+  new BrokenConfigError(file, `is wrong at ${path}: it takes ${takes}`);

@@ -98,7 +98,7 @@ const statusDrift = (
   observed: contract.observed,
 });
 
-interface Place {
+interface Location {
   readonly operation: string;
   readonly part: Drift['part'];
   readonly sender: Sender;
@@ -106,7 +106,7 @@ interface Place {
 
 type Fields = ReadonlyMap<string, Facts>;
 
-function compareFields({ operation, part, sender }: Place, contract: Fields, service: Fields): Drift[] {
+function compareFields({ operation, part, sender }: Location, contract: Fields, service: Fields): Drift[] {
   const at = (field: string, observed: boolean) => ({ operation, part, field, observed });
   const gone = topmost([...contract.keys()].filter((path) => !service.has(path)));
   const fresh = topmost([...service.keys()].filter((path) => !contract.has(path)));

@@ -5,13 +5,13 @@ import type { ShapeInput } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
 import { type PartName, splitParts } from './product-parts.ts';
 
-type Line = ShapeInput<'OrderProduct'>;
+type ProductInput = ShapeInput<'OrderProduct'>;
 
 /**
  * `URL[,quantity=N][,variant=Label:Value]…[,condition=New]…[,not-condition=UsedGood]…` to a product line.
  * @throws UsageError naming --product and the part.
  */
-export function parseProduct(text: string): Line {
+export function parseProduct(text: string): ProductInput {
   const { url, parts } = splitParts(text);
   if (!URL.canParse(url) || /\s/.test(url)) {
     throw new UsageError(
@@ -22,7 +22,7 @@ export function parseProduct(text: string): Line {
   return { url, ...lineOptions(parts) };
 }
 
-function lineOptions(parts: readonly (readonly [PartName, string])[]): Omit<Line, 'url'> {
+function lineOptions(parts: readonly (readonly [PartName, string])[]): Omit<ProductInput, 'url'> {
   const values = (key: PartName) => parts.filter(([name]) => name === key).map(([, value]) => value);
   const quantities = values('quantity');
   const [quantity] = quantities;

@@ -14,7 +14,7 @@ import {
   type Scope,
   sameThings,
 } from './policy.ts';
-import { type Place, PolicyTree } from './tree.ts';
+import { type Location, PolicyTree } from './tree.ts';
 
 const keys = [
   'version',
@@ -60,23 +60,26 @@ export function readPolicy(file: string, text: string): Policy {
     countries: countries && {
       ...ruleAt(tree, countries),
       kind: 'allow',
-      names: tree.list(countries).map((place) => readCountry(tree, place)),
+      names: tree.list(countries).map((location) => readCountry(tree, location)),
     },
     urls: urls && readNames(tree, urls, ['deny'], (glob) => glob),
     duplicates: duplicates && readDuplicates(tree, duplicates),
     approveAbove: approve && readApprove(tree, approve),
     approvers: approvers
-      ? tree.list(approvers).map((place) => tree.text(place, 'the file of a public key'))
+      ? tree.list(approvers).map((location) => tree.text(location, 'the file of a public key'))
       : [],
   };
 }
 
-const ruleAt = (tree: PolicyTree, place: Place): Rule => ({ rule: place.path, line: tree.lineOf(place) });
+const ruleAt = (tree: PolicyTree, location: Location): Rule => ({
+  rule: location.path,
+  line: tree.lineOf(location),
+});
 
 function readLimits(
   tree: PolicyTree,
-  place: Place,
-  fields: Partial<Record<LimitKind, Place>>,
+  location: Location,
+  fields: Partial<Record<LimitKind, Location>>,
   scope: Scope | undefined,
 ): Limit[] {
   const limits = limitKinds.flatMap((kind): Limit[] => {
@@ -85,100 +88,100 @@ function readLimits(
     const most = kind === 'quantity_per_line' ? readCount(tree, value) : readCents(tree, value);
     return [{ ...ruleAt(tree, value), kind, most, scope }];
   });
-  if (limits.length === 0) throw tree.refused(place, `sets no limit; known are ${limitKinds.join(', ')}`);
+  if (limits.length === 0) throw tree.refused(location, `sets no limit; known are ${limitKinds.join(', ')}`);
   return limits;
 }
 
-function readPart(tree: PolicyTree, place: Place): Limit[] {
-  const { retailer, metadata, ...limits } = tree.fields(place, ['retailer', 'metadata', ...limitKinds]);
+function readPart(tree: PolicyTree, location: Location): Limit[] {
+  const { retailer, metadata, ...limits } = tree.fields(location, ['retailer', 'metadata', ...limitKinds]);
   if (!retailer && !metadata)
-    throw tree.refused(place, 'names no part of the orders: give it a retailer, or metadata');
+    throw tree.refused(location, 'names no part of the orders: give it a retailer, or metadata');
   const scope: Scope = {
     ...(retailer && { retailer: tree.text(retailer, "a retailer's name or host").toLowerCase() }),
     ...(metadata && { metadata: readMetadata(tree, metadata) }),
   };
-  return readLimits(tree, place, limits, scope);
+  return readLimits(tree, location, limits, scope);
 }
 
-function readMetadata(tree: PolicyTree, place: Place): Record<string, string> {
-  const pairs = tree.texts(place);
-  if (Object.keys(pairs).length === 0) throw tree.refused(place, 'is empty; such as { team: office }');
+function readMetadata(tree: PolicyTree, location: Location): Record<string, string> {
+  const pairs = tree.texts(location);
+  if (Object.keys(pairs).length === 0) throw tree.refused(location, 'is empty; such as { team: office }');
   return pairs;
 }
 
 function readNames<K extends 'allow' | 'deny'>(
   tree: PolicyTree,
-  place: Place,
+  location: Location,
   kinds: readonly K[],
   plain: (name: string) => string,
 ): NameRule {
-  const fields = tree.fields(place, kinds);
+  const fields = tree.fields(location, kinds);
   const given = kinds.filter((kind) => fields[kind] !== undefined);
   const [kind] = given;
   const list = kind && fields[kind];
   if (!list || given.length > 1)
-    throw tree.refused(place, `takes either of ${kinds.join(' or ')}, with a list`);
+    throw tree.refused(location, `takes either of ${kinds.join(' or ')}, with a list`);
   return { ...ruleAt(tree, list), kind, names: tree.list(list).map((name) => plain(tree.text(name))) };
 }
 
-function readCountry(tree: PolicyTree, place: Place): string {
-  const code = tree.text(place, 'a two-letter country code').toUpperCase();
+function readCountry(tree: PolicyTree, location: Location): string {
+  const code = tree.text(location, 'a two-letter country code').toUpperCase();
   const problem = countryProblem(code);
-  if (problem !== undefined) throw tree.refused(place, `"${code}": ${problem}`);
+  if (problem !== undefined) throw tree.refused(location, `"${code}": ${problem}`);
   return code;
 }
 
-function readDuplicates(tree: PolicyTree, place: Place): Policy['duplicates'] {
-  const { same, within, then } = tree.fields(place, ['same', 'within', 'then']);
-  if (!same || !within || !then) throw tree.refused(place, 'takes all of same, within and then');
+function readDuplicates(tree: PolicyTree, location: Location): Policy['duplicates'] {
+  const { same, within, then } = tree.fields(location, ['same', 'within', 'then']);
+  if (!same || !within || !then) throw tree.refused(location, 'takes all of same, within and then');
   return {
-    ...ruleAt(tree, place),
+    ...ruleAt(tree, location),
     same: tree.list(same).map((one) => tree.choice(one, sameThings)),
     withinMs: asWords(tree, within, () => parseDuration(tree.text(within), 'it', mostDays)),
     action: tree.choice(then, duplicateActions),
   };
 }
 
-function readApprove(tree: PolicyTree, place: Place): Policy['approveAbove'] {
-  const { above } = tree.fields(place, ['above']);
-  if (!above) throw tree.refused(place, 'takes above, with an amount');
+function readApprove(tree: PolicyTree, location: Location): Policy['approveAbove'] {
+  const { above } = tree.fields(location, ['above']);
+  if (!above) throw tree.refused(location, 'takes above, with an amount');
   return { ...ruleAt(tree, above), most: readCents(tree, above) };
 }
 
 /** Money is written as on the command line: a bare whole number may be meant as dollars or as cents. */
-function readCents(tree: PolicyTree, place: Place): number {
-  const amount = readAmount(tree.text(place, 'an amount, such as $200'));
-  if (amount.problem !== undefined) throw tree.refused(place, amount.problem);
+function readCents(tree: PolicyTree, location: Location): number {
+  const amount = readAmount(tree.text(location, 'an amount, such as $200'));
+  if (amount.problem !== undefined) throw tree.refused(location, amount.problem);
   if (!amount.isBare || amount.cents === 0) return amount.cents;
   const [units, cents] = [formatMoney(amount.cents), formatMoney(amount.cents / 100)];
   throw tree.refused(
-    place,
+    location,
     `is ${amount.cents / 100}, which can be read in two ways: write ${units} or ${cents}`,
   );
 }
 
-function readCount(tree: PolicyTree, place: Place): number {
-  const text = tree.text(place, 'a whole number');
+function readCount(tree: PolicyTree, location: Location): number {
+  const text = tree.text(location, 'a whole number');
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw tree.refused(place, `takes a whole number, not "${text}"`);
+  throw tree.refused(location, `takes a whole number, not "${text}"`);
 }
 
-function readZone(tree: PolicyTree, place: Place): string {
-  const zone = tree.text(place, 'a time zone, such as America/Chicago');
+function readZone(tree: PolicyTree, location: Location): string {
+  const zone = tree.text(location, 'a time zone, such as America/Chicago');
   if (/^(?:utc|etc\/utc|gmt|etc\/gmt)$/i.test(zone)) return 'UTC';
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
   } catch {
-    throw tree.refused(place, `takes a time zone such as America/Chicago, not "${zone}"`);
+    throw tree.refused(location, `takes a time zone such as America/Chicago, not "${zone}"`);
   }
 }
 
 /** A parser of flags, whose refusal is told of the file. */
-function asWords<T>(tree: PolicyTree, place: Place, read: () => T): T {
+function asWords<T>(tree: PolicyTree, location: Location, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof UsageError) throw tree.refused(place, error.message.replace(/^it /, ''));
+    if (error instanceof UsageError) throw tree.refused(location, error.message.replace(/^it /, ''));
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { readYaml } from '../../cli/parse-document.ts';
 import { UsageError } from '../../errors.ts';
 
 /** A value of a policy file, with where it stands. */
-export interface Place {
+export interface Location {
   readonly node: unknown;
   /** `limits.per_day`; empty for the whole file. */
   readonly path: string;
@@ -12,7 +12,7 @@ export interface Place {
 
 /** A YAML file as a tree of places, each of which is read as what it must be. Every refusal names file and line. */
 export class PolicyTree {
-  readonly root: Place;
+  readonly root: Location;
   readonly #file: string;
   readonly #lines = new LineCounter();
 
@@ -25,20 +25,20 @@ export class PolicyTree {
     this.root = { node: readYaml(file, text).contents, path: '' };
   }
 
-  lineOf({ node }: Place): number {
+  lineOf({ node }: Location): number {
     const range = isNode(node) ? node.range : undefined;
     return range ? this.#lines.linePos(range[0]).line : 1;
   }
 
-  refused(place: Place, what: string): UsageError {
-    const where = `${this.#file}, line ${this.lineOf(place)}`;
-    return new UsageError(place.path === '' ? `${where}: ${what}` : `${where}: ${place.path} ${what}`);
+  refused(location: Location, what: string): UsageError {
+    const where = `${this.#file}, line ${this.lineOf(location)}`;
+    return new UsageError(location.path === '' ? `${where}: ${what}` : `${where}: ${location.path} ${what}`);
   }
 
   /** The values of a map by their keys. @throws UsageError for a key that is not among `known`, naming the nearest. */
-  fields<K extends string>(place: Place, known: readonly K[]): Partial<Record<K, Place>> {
-    const found: Partial<Record<K, Place>> = {};
-    for (const { key, value } of this.pairs(place)) {
+  fields<K extends string>(location: Location, known: readonly K[]): Partial<Record<K, Location>> {
+    const found: Partial<Record<K, Location>> = {};
+    for (const { key, value } of this.pairs(location)) {
       const name = known.find((one) => one === key.text);
       if (name === undefined) throw this.#unknown(key, known);
       found[name] = value;
@@ -47,41 +47,42 @@ export class PolicyTree {
   }
 
   /** Any map of texts to texts. */
-  texts(place: Place): Record<string, string> {
-    return Object.fromEntries(this.pairs(place).map(({ key, value }) => [key.text, this.text(value)]));
+  texts(location: Location): Record<string, string> {
+    return Object.fromEntries(this.pairs(location).map(({ key, value }) => [key.text, this.text(value)]));
   }
 
-  list(place: Place): readonly Place[] {
-    const { node } = place;
+  list(location: Location): readonly Location[] {
+    const { node } = location;
     if (!isSeq(node) || node.items.length === 0)
-      throw this.refused(place, 'takes a list with at least one value, such as [US]');
-    return node.items.map((item, index) => ({ node: item, path: `${place.path}[${index + 1}]` }));
+      throw this.refused(location, 'takes a list with at least one value, such as [US]');
+    return node.items.map((item, index) => ({ node: item, path: `${location.path}[${index + 1}]` }));
   }
 
   /** A scalar as it is written. */
-  text(place: Place, takes = 'a text'): string {
-    const scalar = this.#scalar(place, takes);
+  text(location: Location, takes = 'a text'): string {
+    const scalar = this.#scalar(location, takes);
     const text = written(scalar);
-    if (text.trim() === '') throw this.refused(place, `is empty; it takes ${takes}`);
+    if (text.trim() === '') throw this.refused(location, `is empty; it takes ${takes}`);
     return text.trim();
   }
 
-  choice<T extends string>(place: Place, values: readonly T[]): T {
-    const text = this.text(place, values.join(' or '));
+  choice<T extends string>(location: Location, values: readonly T[]): T {
+    const text = this.text(location, values.join(' or '));
     const found = values.find((value) => value === text);
-    if (found === undefined) throw this.refused(place, `takes ${values.join(' or ')}, not "${shown(text)}"`);
+    if (found === undefined)
+      throw this.refused(location, `takes ${values.join(' or ')}, not "${shown(text)}"`);
     return found;
   }
 
   pairs(
-    place: Place,
-  ): { readonly key: { readonly text: string; readonly place: Place }; readonly value: Place }[] {
-    const { node, path } = place;
+    location: Location,
+  ): { readonly key: { readonly text: string; readonly location: Location }; readonly value: Location }[] {
+    const { node, path } = location;
     if (!isMap(node))
-      throw this.refused(place, path === '' ? 'a policy is a map: version: 1, …' : 'takes a map');
+      throw this.refused(location, path === '' ? 'a policy is a map: version: 1, …' : 'takes a map');
     return node.items.map((pair) => {
       const text = isScalar(pair.key) ? written(pair.key) : '';
-      const key = { text, place: { node: pair.key, path } };
+      const key = { text, location: { node: pair.key, path } };
       // A key without a value stands where its key does.
       const value = isScalar(pair.value) && pair.value.value === null ? undefined : pair.value;
       const inner = path === '' ? text : `${path}.${text}`;
@@ -91,10 +92,10 @@ export class PolicyTree {
     });
   }
 
-  #scalar(place: Place, takes: string): Scalar {
-    const { node } = place;
-    if (isAlias(node)) throw this.refused(place, 'is an alias (*); write the value out');
-    if (!isScalar(node)) throw this.refused(place, `takes ${takes}`);
+  #scalar(location: Location, takes: string): Scalar {
+    const { node } = location;
+    if (isAlias(node)) throw this.refused(location, 'is an alias (*); write the value out');
+    if (!isScalar(node)) throw this.refused(location, `takes ${takes}`);
     return node;
   }
 
@@ -105,10 +106,13 @@ export class PolicyTree {
       : 'has no value';
   }
 
-  #unknown({ text, place }: { readonly text: string; readonly place: Place }, known: readonly string[]) {
+  #unknown(
+    { text, location }: { readonly text: string; readonly location: Location },
+    known: readonly string[],
+  ) {
     const near = nearestWord(text, known);
-    const where = { node: place.node, path: '' };
-    const inside = place.path === '' ? '' : ` in ${place.path}`;
+    const where = { node: location.node, path: '' };
+    const inside = location.path === '' ? '' : ` in ${location.path}`;
     const meant = near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
     return this.refused(where, `"${shown(text)}" is not known${inside}; ${meant}`);
   }

@@ -5,7 +5,7 @@ import { type TestProduct, testFacts, testProducts } from './test-products.ts';
 import type { LineFacts, OrderItem, OrderRecord, Surroundings } from './types.ts';
 
 /** A product line with everything known of it. */
-export interface Line {
+export interface OrderLine {
   readonly index: number;
   readonly item: OrderItem;
   readonly facts: LineFacts;
@@ -20,7 +20,7 @@ const usedShare = { min: 0.6, max: 0.98 };
 /** `test-price-exceeded` costs at least this much more than the ceiling, USD cents. */
 const priceRise = 1_000;
 
-export function linesOf(record: OrderRecord, surroundings: Surroundings): Line[] {
+export function linesOf(record: OrderRecord, surroundings: Surroundings): OrderLine[] {
   const draw = drawFor(surroundings.seed, record.id);
   const known = record.items.map((item, index) => {
     const slug = slugOf(item.url, surroundings.config.shopUrl);

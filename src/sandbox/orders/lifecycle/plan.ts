@@ -1,5 +1,5 @@
 import { type Draw, drawFor } from './draw.ts';
-import { type Line, linesOf } from './lines.ts';
+import { linesOf, type OrderLine } from './lines.ts';
 import { estimatedDelivery, journeys } from './parcels.ts';
 import { initialRecord } from './record.ts';
 import { failedItems, failedResult, type Refusal } from './refusal.ts';
@@ -99,7 +99,7 @@ function placedResult(
 }
 
 /** One order number for each retailer, in the dashed form that people copy from its emails. */
-function merchantOrderIds(lines: readonly Line[], draw: Draw): JobResult['merchant_order_ids'] {
+function merchantOrderIds(lines: readonly OrderLine[], draw: Draw): JobResult['merchant_order_ids'] {
   const retailers = [...new Set(lines.map(({ facts }) => facts.retailer))];
   return retailers.map((retailer) => {
     const digits = draw.digits(`merchant order ${retailer}`, 17);

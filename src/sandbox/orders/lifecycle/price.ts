@@ -1,9 +1,9 @@
-import type { Line } from './lines.ts';
+import type { OrderLine } from './lines.ts';
 import { chargedInUsd, paymentCurrency, wholeCents } from './money.ts';
 import type { PriceComponents } from './types.ts';
 
 export interface Purchase {
-  readonly line: Line;
+  readonly line: OrderLine;
   readonly quantity: number;
 }
 

@@ -1,5 +1,5 @@
 import type { ErrorType } from '../../../contract/error-codes.ts';
-import type { Line } from './lines.ts';
+import type { OrderLine } from './lines.ts';
 import { paymentCurrency, spokenAmount } from './money.ts';
 import { chargedCents } from './price.ts';
 import { sentences } from './sentences.ts';
@@ -8,7 +8,7 @@ import type { ItemChange, JobResult, OrderRecord, PriceComponents } from './type
 type FieldError = NonNullable<JobResult['error_details']>['field_errors'][number];
 
 export interface Rejection {
-  readonly line: Line;
+  readonly line: OrderLine;
   readonly code: ErrorType;
 }
 
@@ -24,7 +24,7 @@ export interface Refusal {
 type Field = Pick<FieldError, 'field' | 'received' | 'expected'>;
 
 /** What the caller would have to change, where a field of the order is the reason. */
-const fields: Partial<Record<ErrorType, (line: Line, record: OrderRecord) => Field>> = {
+const fields: Partial<Record<ErrorType, (line: OrderLine, record: OrderRecord) => Field>> = {
   invalid_variant: ({ index, item, facts }) => ({
     field: `products.${index}.variant`,
     received: item.variant,
@@ -44,7 +44,7 @@ const fields: Partial<Record<ErrorType, (line: Line, record: OrderRecord) => Fie
 };
 
 /** `Size: S, M, L; Colour: red`. */
-const optionsIn = ({ options }: Line['facts']): string | undefined =>
+const optionsIn = ({ options }: OrderLine['facts']): string | undefined =>
   options &&
   Object.entries(options)
     .map(([label, values]) => `${label}: ${values.join(', ')}`)

@@ -1,10 +1,10 @@
 import type { FulfillmentConcern } from '../../../contract/enums.ts';
 import { type ErrorType, errorTypes } from '../../../contract/error-codes.ts';
-import type { Line } from './lines.ts';
+import type { OrderLine } from './lines.ts';
 import type { OrderRecord } from './types.ts';
 
 /** What can go wrong with one line, in the order a checkout meets it. */
-const troubles: readonly (readonly [ErrorType, (line: Line, record: OrderRecord) => boolean])[] = [
+const troubles: readonly (readonly [ErrorType, (line: OrderLine, record: OrderRecord) => boolean])[] = [
   ['out_of_stock', ({ facts }) => !facts.available || facts.quantityCap === 0],
   ['invalid_variant', hasUnknownVariant],
   ['product_unavailable', lacksCondition],
@@ -17,7 +17,7 @@ const troubles: readonly (readonly [ErrorType, (line: Line, record: OrderRecord)
 const orderWide: ReadonlySet<ErrorType> = new Set(['login_failed', 'account_locked', 'order_limit_exceeded']);
 
 /** Every trouble of a line, the first met first; the ceiling and the account are decided for the whole order. */
-export function troublesOf(line: Line, record: OrderRecord): ErrorType[] {
+export function troublesOf(line: OrderLine, record: OrderRecord): ErrorType[] {
   const rehearsed = line.test?.fails;
   const ownLine = rehearsed && rehearsed !== 'max_price_exceeded' && !orderWide.has(rehearsed);
   const met = troubles.filter(([, found]) => found(line, record)).map(([code]) => code);
@@ -25,7 +25,7 @@ export function troublesOf(line: Line, record: OrderRecord): ErrorType[] {
 }
 
 /** The failure that stops the order before any line is looked at, if a test product rehearses one. */
-export function orderTrouble(lines: readonly Line[]): ErrorType | undefined {
+export function orderTrouble(lines: readonly OrderLine[]): ErrorType | undefined {
   return lines.map((line) => line.test?.fails).find((code) => code !== undefined && orderWide.has(code));
 }
 
@@ -44,18 +44,18 @@ function concernOf(code: ErrorType): FulfillmentConcern | undefined {
   return row.relaxedBy;
 }
 
-function hasUnknownVariant({ facts, item }: Line): boolean {
+function hasUnknownVariant({ facts, item }: OrderLine): boolean {
   const { options } = facts;
   if (!options) return false;
   return (item.variant ?? []).some(({ label, value }) => !options[label]?.includes(value));
 }
 
-function lacksCondition({ facts, item }: Line): boolean {
+function lacksCondition({ facts, item }: OrderLine): boolean {
   if (!facts.conditions) return false;
   const accepted = facts.conditions.filter((condition) => item.condition_in?.includes(condition) ?? true);
   return accepted.every((condition) => item.condition_not_in?.includes(condition) ?? false);
 }
 
-function isTooSlow({ facts }: Line, record: OrderRecord): boolean {
+function isTooSlow({ facts }: OrderLine, record: OrderRecord): boolean {
   return record.handling_days_max !== null && (facts.handlingDays ?? 0) > record.handling_days_max;
 }

@@ -1,5 +1,5 @@
 import type { ErrorType } from '../../../contract/error-codes.ts';
-import type { Line } from './lines.ts';
+import type { OrderLine } from './lines.ts';
 import { chargedCents, type Purchase, priceOf } from './price.ts';
 import type { Refusal, Rejection } from './refusal.ts';
 import { sentences } from './sentences.ts';
@@ -17,7 +17,7 @@ export interface Verdict {
 }
 
 /** Strict unless a concern is relaxed; the ceiling and the account's limits never are (specification, Errors, rule 6). */
-export function decide(record: OrderRecord, lines: readonly Line[], accountError?: ErrorType): Verdict {
+export function decide(record: OrderRecord, lines: readonly OrderLine[], accountError?: ErrorType): Verdict {
   const decided = lines.map((line) => decideLine(line, record));
   const purchases = decided.flatMap(({ purchase }) => purchase ?? []);
   const price = priceOf(purchases);
@@ -63,7 +63,7 @@ interface LineVerdict {
   readonly skipped?: ItemChange;
 }
 
-function decideLine(line: Line, record: OrderRecord): LineVerdict {
+function decideLine(line: OrderLine, record: OrderRecord): LineVerdict {
   const concessions: Concession[] = [];
   let { quantity } = line.item;
   for (const code of troublesOf(line, record)) {
