@@ -6,8 +6,8 @@ import { textIn } from '../../contract/json.ts';
 import type { Received } from '../../contract/received.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import { saveFile } from '../../output/save-file.ts';
 import { type LabelFile, labelFiles, labelUrls, refuseOverwriting } from './label-files.ts';
-import { saveFile } from './save.ts';
 
 type Return = Received<'return.get'>;
 
@@ -96,7 +96,22 @@ async function download(client: Client, file: LabelFile, force: boolean): Promis
     const urls = labelUrls(await readLabelled(client, file.returnId));
     return open(client, urls[file.index] ?? file.url).catch(refusedAgain);
   });
-  return saveFile(file.path, chunks, force);
+  return saveFile(file.path, checked(chunks), { force });
+}
+
+/** Largest label, bytes. */
+const largest = 25 * 1024 * 1024;
+
+/** @throws ErrandError for what is too large, or empty. */
+async function* checked(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > largest)
+      throw new ErrandError('unavailable', `a label is larger than ${largest} bytes; it was not kept`);
+    yield chunk;
+  }
+  if (size === 0) throw new ErrandError('unavailable', 'the service gave an empty label; it was not kept');
 }
 
 async function open(client: Client, url: string): Promise<AsyncIterable<Uint8Array>> {

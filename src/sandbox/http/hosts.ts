@@ -34,10 +34,7 @@ export async function refusedHost(
   const message = `This sandbox does not serve ${named}. \`errand sandbox serve --allow-host ${url?.hostname ?? 'NAME'}\` lets it.`;
   if (!prefersHtml(headerOf(request, 'accept')))
     return json(421, { code: 'bad_request', message, details: {} });
-  const [{ htmlPage }, { html }] = await Promise.all([
-    import('../pages/html.ts'),
-    import('../pages/markup.ts'),
-  ]);
+  const [{ htmlPage }, { html }] = await Promise.all([import('../pages/html.ts'), import('../../markup.ts')]);
   return htmlPage('Not its name', html`<p class="lead">${message}</p>`, { status: 421, narrow: true });
 }
 

@@ -1,8 +1,8 @@
+import { html } from '../../markup.ts';
 import type { SandboxResponse } from '../http/wire.ts';
 import { claim, claimable } from '../keys/claims.ts';
 import { emailIn, readForm } from './forms.ts';
 import { htmlPage } from './html.ts';
-import { html } from './markup.ts';
 import type { Page } from './page.ts';
 
 const narrow = true;

@@ -1,9 +1,9 @@
+import { html } from '../../markup.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';
 import { readQuery } from '../http/request.ts';
 import type { SandboxResponse } from '../http/wire.ts';
 import { emailIn, readForm } from './forms.ts';
 import { htmlPage } from './html.ts';
-import { html } from './markup.ts';
 import type { Page } from './page.ts';
 
 /** What each button of the form decides. */

@@ -1,4 +1,4 @@
-import { html } from './markup.ts';
+import { html } from '../../markup.ts';
 
 /** `1999, USD` as `$19.99`. */
 export const money = (cents: number, currency = 'USD'): string =>

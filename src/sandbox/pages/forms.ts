@@ -1,7 +1,7 @@
 import { characterCount, limits } from '../../contract/limits.ts';
+import { html } from '../../markup.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../http/wire.ts';
 import { htmlPage } from './html.ts';
-import { html } from './markup.ts';
 
 /** Largest form, bytes. */
 const largestForm = 16 * 1024;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { type Content, Html, html } from '../../markup.ts';
 import type { SandboxResponse } from '../http/wire.ts';
 import { script, style } from './assets.ts';
-import { type Content, Html, html } from './markup.ts';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 

@@ -1,6 +1,6 @@
 import type { Shape } from '../../contract/schemas/index.ts';
+import { type Content, html } from '../../markup.ts';
 import { dateTime } from './figures.ts';
-import { type Content, html } from './markup.ts';
 import { stateBadge } from './words.ts';
 
 type Shipment = Shape<'PublicTrackingResponse'>['shipments'][number];

@@ -1,10 +1,10 @@
 import { uuidPattern } from '../../contract/limits.ts';
+import { html } from '../../markup.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { json } from '../http/refusal.ts';
 import type { SandboxResponse } from '../http/wire.ts';
 import { findOrder } from '../orders/records.ts';
 import { dateTime } from './figures.ts';
-import { html } from './markup.ts';
 import type { Page } from './page.ts';
 
 /** What `delivery_proof_url` leads to: the picture that a carrier takes at the door. The order's id is the secret. */

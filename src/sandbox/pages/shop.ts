@@ -1,11 +1,11 @@
 import { errorHint } from '../../contract/error-codes.ts';
+import { type Content, html } from '../../markup.ts';
 import { type SandboxConfig, shopPath } from '../config.ts';
 import { type TestSlug, testProducts, testSlugs } from '../orders/lifecycle/index.ts';
 import { isTestSlug, type TestProduct, testFacts } from '../orders/lifecycle/test-products.ts';
 import { money } from './figures.ts';
 import { htmlPage } from './html.ts';
 import { siteLinks } from './links.ts';
-import { type Content, html } from './markup.ts';
 import type { Page } from './page.ts';
 
 type Slug = TestSlug;

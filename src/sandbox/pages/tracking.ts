@@ -1,11 +1,11 @@
 import { uuidPattern } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
+import { html } from '../../markup.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import type { SandboxResponse } from '../http/wire.ts';
 import { publicTracking } from '../orders/lifecycle/index.ts';
 import { findOrder } from '../orders/records.ts';
 import { htmlPage } from './html.ts';
-import { html } from './markup.ts';
 import type { Page } from './page.ts';
 import { parcels } from './parcels.ts';
 import { outsideLink, reached, spoken, stateBadge } from './words.ts';

@@ -1,5 +1,5 @@
 import { failedOrderStatuses, type OrderStatus, type TrackingStatus } from '../../contract/enums.ts';
-import { type Html, html } from './markup.ts';
+import { type Html, html } from '../../markup.ts';
 
 const failed: readonly string[] = failedOrderStatuses satisfies readonly OrderStatus[];
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { html } from '../../../src/markup.ts';
 import { deliveriesTable } from '../../../src/sandbox/pages/console/deliveries-table.ts';
-import { html } from '../../../src/sandbox/pages/markup.ts';
 
 const failed = {
   seq: 1,

@@ -1,3 +1,4 @@
+import { html } from '../../../markup.ts';
 import { replay } from '../../deliveries/replay.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { SandboxResponse } from '../../http/wire.ts';
@@ -6,7 +7,6 @@ import { forceOrder, isOrderTrigger } from '../../orders/force.ts';
 import { readForm } from '../forms.ts';
 import { htmlPage } from '../html.ts';
 import { siteLinks } from '../links.ts';
-import { html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { deliveriesPath } from './deliveries-table.ts';
 import { ordersPath } from './orders.ts';

@@ -1,5 +1,5 @@
+import { type Content, html } from '../../../markup.ts';
 import { age } from '../figures.ts';
-import { type Content, html } from '../markup.ts';
 import { consolePath } from '../paths.ts';
 import { ordersPath } from './orders.ts';
 import type { Delivery } from './read-deliveries.ts';

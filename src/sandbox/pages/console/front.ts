@@ -1,10 +1,10 @@
 import { operations } from '../../../contract/operations/index.ts';
+import { type Content, html } from '../../../markup.ts';
 import { type SandboxConfig, shopPath } from '../../config.ts';
 import type { Service } from '../../service.ts';
 import { dateTime, duration } from '../figures.ts';
 import { htmlPage } from '../html.ts';
 import { siteLinks } from '../links.ts';
-import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { deliveriesPath, deliveriesTable } from './deliveries-table.ts';
 import { keysPath, keysTable, readKeys } from './keys.ts';

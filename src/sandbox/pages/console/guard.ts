@@ -1,10 +1,10 @@
+import { html } from '../../../markup.ts';
 import { addressKind } from '../../../network/addresses.ts';
 import { shopPath } from '../../config.ts';
 import { bringUpToDate } from '../../control/bring-up-to-date.ts';
 import { isOwnHost } from '../../http/hosts.ts';
 import { headerOf, type SandboxRequest } from '../../http/wire.ts';
 import { htmlPage } from '../html.ts';
-import { html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import type { PageName } from '../routes.ts';
 

@@ -1,7 +1,7 @@
+import { type Content, html } from '../../../markup.ts';
 import type { Service } from '../../service.ts';
 import type { StoredRow } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
-import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';
 import { listPage, type Part } from './paging.ts';

@@ -1,8 +1,8 @@
 import { errorTypeHint } from '../../../contract/error-codes.ts';
 import { eachPlainField } from '../../../contract/order-fields.ts';
+import { type Content, html } from '../../../markup.ts';
 import type { OrderRecord } from '../../orders/lifecycle/index.ts';
 import { money } from '../figures.ts';
-import { type Content, html } from '../markup.ts';
 import { outsideLink, spoken } from '../words.ts';
 
 /** Why an order failed, in words, and what to do about it. */

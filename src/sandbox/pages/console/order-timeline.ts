@@ -1,7 +1,7 @@
 import type { MilestoneType } from '../../../contract/enums.ts';
+import { type Content, html } from '../../../markup.ts';
 import { milestones, nextDue, type OrderState } from '../../orders/lifecycle/index.ts';
 import { age, dateTime } from '../figures.ts';
-import { type Content, html } from '../markup.ts';
 
 const badTurns: readonly string[] = [
   'order_failed',

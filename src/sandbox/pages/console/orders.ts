@@ -1,7 +1,7 @@
+import { type Content, html } from '../../../markup.ts';
 import type { OrderRecord } from '../../orders/lifecycle/index.ts';
 import type { Store } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
-import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';
 import { isFailed, reached, stateBadge } from '../words.ts';

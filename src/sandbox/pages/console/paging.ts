@@ -1,8 +1,8 @@
+import { type Content, html } from '../../../markup.ts';
 import { readQuery } from '../../http/request.ts';
 import type { SandboxResponse } from '../../http/wire.ts';
 import { htmlPage } from '../html.ts';
 import { siteLinks } from '../links.ts';
-import { type Content, html } from '../markup.ts';
 
 /** Where a part of a list begins: below a number of the store, or at the newest. */
 export interface Part {

@@ -1,6 +1,6 @@
+import { type Content, html } from '../../../markup.ts';
 import { mostKept } from '../../http/request-log.ts';
 import type { Service } from '../../service.ts';
-import { type Content, html } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';
 import { listPage, type Part } from './paging.ts';

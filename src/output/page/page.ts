@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { type Html, html } from '../../markup.ts';
+import { inert } from './inert.ts';
+
+export interface PageSection {
+  readonly heading: string;
+  readonly body: Html | readonly Html[];
+  /** Lines below it. */
+  readonly notes?: readonly string[];
+}
+
+export interface Page {
+  readonly title: string;
+  /** Lines below the title: what, of when, from where. */
+  readonly about: readonly string[];
+  readonly sections: readonly PageSection[];
+}
+
+const style = `:root{color-scheme:light dark;--ground:#fff;--ink:#1a1c20;--faint:#5c6370;--line:#d8dce3;--bar:#3b6fd4;--warn:#a33}
+@media (prefers-color-scheme:dark){:root{--ground:#15171b;--ink:#e6e8ec;--faint:#9aa3b2;--line:#353a43;--bar:#7aa5ff;--warn:#ff8a80}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:60rem;padding:2rem 1rem;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
+h1{font-size:1.6rem;margin:0}
+h2{font-size:1.15rem;margin:2rem 0 .5rem}
+p{margin:.25rem 0}
+.note,figcaption{color:var(--faint);font-size:.9rem}
+.warning{color:var(--warn)}
+.wide{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+th,td{padding:.3rem .6rem;text-align:left;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+.number{text-align:right;white-space:nowrap}
+tfoot td{font-weight:600;border-top:2px solid var(--line)}
+figure{margin:.5rem 0;overflow-x:auto}
+svg{max-width:100%;height:auto;font:13px system-ui,sans-serif}
+.bar{fill:var(--bar)}
+.label,.value{fill:var(--ink)}
+@media print{body{max-width:none}}
+`;
+
+const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
+
+/**
+ * One page that needs nothing else: no script, no resource from outside, light and dark as the reader has it. Text from
+ * outside is text in it, whatever it says.
+ */
+export function pageText({ title, about, sections }: Page): string {
+  const lines = (texts: readonly string[]): Html[] =>
+    texts.map(
+      (text) => html`<p class="note">${inert(text)}</p>
+`,
+    );
+  // The style is ours, and its hash is that of these very bytes.
+  const head = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>${style}</style>
+`;
+  return `${head}${
+    html`<title>${inert(title)}</title>
+</head>
+<body>
+<header><h1>${inert(title)}</h1>
+${lines(about)}</header>
+<main>
+${sections.map(
+  ({ heading, body, notes = [] }) => html`<section><h2>${inert(heading)}</h2>
+${body}${lines(notes)}</section>
+`,
+)}</main>
+</body>
+</html>
+`.text
+  }`;
+}

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { barChart } from '../../src/output/page/bar-chart.ts';
+import { pageText } from '../../src/output/page/page.ts';
+import { pageTable } from '../../src/output/page/page-table.ts';
+import { describeInChromium, openTab } from './chromium.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'errand-page-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const hostile = [
+  '<script>window.hit = 1</script>',
+  '<img src=x onerror="window.hit = 1">',
+  '"><svg onload=window.hit=1>',
+  '</title></svg></style><style>body{display:none}</style>',
+  '\u202egnp.exe\u0000\u001b[2J\ud800',
+  'javascript:window.hit=1//`\'"',
+  '<!--',
+];
+
+function pageOf(texts: readonly string[]): string {
+  const file = join(folder, `${texts.length}.html`);
+  const text = pageText({
+    title: texts[0] ?? 'A page',
+    about: texts,
+    sections: [
+      {
+        heading: texts.at(-1) ?? 'Bars',
+        body: [
+          barChart(
+            texts[1] ?? 'Bars',
+            texts.map((label, value) => ({ label, value, text: label })),
+          ),
+          pageTable(
+            [{ name: texts[0] ?? 'a' }, { name: 'amount', isNumber: true }],
+            texts.map((cell) => [cell, cell]),
+            [['Total', '$1.00']],
+          ),
+        ],
+        notes: texts,
+      },
+    ],
+  });
+  writeFileSync(file, text);
+  return pathToFileURL(file).href;
+}
+
+describeInChromium('one page that stands alone', (browser) => {
+  test('what it is given stays text: nothing runs, nothing is requested, nothing breaks out', async () => {
+    const { page, troubles } = await openTab(browser());
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    const url = pageOf(hostile);
+    await page.goto(url);
+    expect(requests).toEqual([url]);
+    expect(troubles).toEqual([]);
+    expect(await page.evaluate('window.hit')).toBeUndefined();
+    expect(await page.locator('script, img, style:not(head > style), a').count()).toBe(0);
+    expect(await page.locator('tbody tr').count()).toBe(hostile.length);
+    expect(await page.locator('h1').innerText()).toBe(hostile[0]);
+    expect(await page.locator('tbody tr').first().locator('td').first().innerText()).toBe(hostile[0]);
+  });
+
+  test('its own policy forbids what a hole would let in', async () => {
+    const { page, troubles } = await openTab(browser());
+    await page.goto(pageOf(['A', 'B']));
+    await page.evaluate(`document.body.insertAdjacentHTML('beforeend', '<img src="https://example.com/x.png">');
+      const script = document.createElement('script'); script.textContent = 'window.hit = 1';
+      document.body.append(script);`);
+    expect(await page.evaluate('window.hit')).toBeUndefined();
+    await expect.poll(() => troubles.join('\n')).toMatch(/img-src|default-src/);
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'it can be read in %s, and is drawn by its style',
+    async (colorScheme) => {
+      const { page } = await openTab(browser(), { colorScheme });
+      await page.goto(pageOf(['A', 'B', 'C']));
+      const colours = (await page.evaluate(
+        `(({ color, backgroundColor }) => [color, backgroundColor])(getComputedStyle(document.body))`,
+      )) as string[];
+      expect(colours).toEqual(
+        colorScheme === 'light'
+          ? ['rgb(26, 28, 32)', 'rgb(255, 255, 255)']
+          : ['rgb(230, 232, 236)', 'rgb(21, 23, 27)'],
+      );
+      const widths = await page
+        .locator('rect')
+        .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+      expect(widths[0]).toBe(0);
+      expect((widths[2] ?? 0) / (widths[1] ?? 1)).toBeCloseTo(2, 1);
+    },
+  );
+});
