@@ -113,7 +113,7 @@ export const entries: readonly Entry[] = [
   },
   {
     name: 'doctor',
-    summary: 'Look for what is wrong, and say what to do about it',
+    summary: 'Diagnose problems and suggest fixes',
     load: () => import('./commands/doctor/index.ts'),
   },
   {
@@ -155,7 +155,7 @@ export async function runProgram(argv: readonly string[], hooks: Hooks): Promise
 export async function buildProgram(argv: readonly string[], hooks: Hooks): Promise<Commander> {
   const root = new Commander('errand')
     .description(
-      'Retail purchasing errands from a terminal. With nothing configured, everything runs in a sandbox on this machine.',
+      'Buy from online retailers on the command line: search, order under a price ceiling, track, cancel and return. With nothing configured, everything runs in a sandbox on this machine.',
     )
     .exitOverride()
     .configureOutput({

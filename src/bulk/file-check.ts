@@ -37,7 +37,7 @@ export class FileCheck {
   async *issues(): AsyncGenerator<ShownIssue> {
     const { tally } = this;
     const progress = createProgress(this.#context.io, {
-      label: 'checking',
+      label: 'validating',
       unit: 'rows',
       now: this.#context.clock.monotonic,
     });
@@ -51,7 +51,7 @@ export class FileCheck {
       if (tally.rows === 0) throw new UsageError(`${this.#options.name} has no row under its headings`);
       this.spend.estimate = tally.ceilings;
       if (this.#scope.local || tally.orders === 0) return;
-      yield* this.#atService((rows) => progress.update(rows, 'with the service'));
+      yield* this.#atService((rows) => progress.update(rows, 'checking with the service'));
     } finally {
       progress.end();
     }

@@ -17,7 +17,7 @@ export const globalOptions = {
   },
   query: { kind: 'text', placeholder: 'expression', description: 'JMESPath over the JSON' },
   utc: { kind: 'flag', description: 'absolute UTC times in tables' },
-  rawCsv: { kind: 'flag', description: 'leave CSV cells that a spreadsheet would run as they are' },
+  rawCsv: { kind: 'flag', description: 'do not escape formula-like CSV cells' },
   profile: { kind: 'text', completes: 'profiles', placeholder: 'name', description: 'profile to use' },
   baseUrl: {
     kind: 'text',

@@ -7,7 +7,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   not_found: 'not found',
   conflict: 'refused because of state: already exists, not cancellable, return not allowed',
   payment: 'payment: the wallet cannot cover it, or a payment was declined',
-  ended_badly: 'the errand ended badly: an awaited order failed or was cancelled, rows failed',
+  ended_badly: 'the order or some rows failed, were cancelled or are invalid',
   deadline: '--timeout passed while waiting; what was awaited goes on',
   unavailable: 'the service cannot be reached, is unavailable or rate-limits; nothing is in doubt',
   in_doubt: 'in doubt: money may have moved and no response came; the message says how to find out',
@@ -60,7 +60,7 @@ With several ids each one is attempted, and the exit code is that of the first f
   -o table   for people: fits the terminal, drops the least important columns first
   -o json    the service's own record; a list is one array
   -o ndjson  one record a line, as they come
-  -o csv|tsv columns with a header; cells that a spreadsheet would run are prefixed (--raw-csv leaves them)
+  -o csv|tsv columns with a header; formula-like cells are escaped with a ' (--raw-csv leaves them)
   -o yaml    as json
   -o id      one id a line, to pipe into another command
   --fields id,status,items.0.url   picks and orders columns, in every format

@@ -7,7 +7,7 @@ import { safeText } from './safe-text.ts';
 
 export interface CsvOptions {
   readonly delimiter: ',' | '\t';
-  /** Leave cells that a spreadsheet would run as they are. */
+  /** Do not escape formula-like cells. */
   readonly raw: boolean;
   /** Make control characters visible, for a terminal. */
   readonly visible: boolean;

@@ -1,5 +1,6 @@
 import { compile, type JSONValue, TreeInterpreter } from '@jmespath-community/jmespath';
-import { type ErrorFacts, OutputError, UsageError } from '../errors.ts';
+import { OutputError, UsageError } from '../errors.ts';
+import { syntaxProblem } from './query-error.ts';
 
 export type Query = (value: unknown) => unknown;
 
@@ -8,20 +9,22 @@ export type Query = (value: unknown) => unknown;
  * @throws UsageError naming `--query` for what cannot be parsed; when applied, OutputError for what cannot be computed.
  */
 export function compileQuery(expression: string): Query {
-  const wrong = (error: unknown): readonly [message: string, facts: ErrorFacts] => {
-    const reason = error instanceof Error ? error.message : String(error);
-    return [`--query ${JSON.stringify(expression)}: ${reason}`, { cause: error }];
-  };
+  const shown = JSON.stringify(expression);
   const tree = attempt(
     () => compile(expression),
-    (error) => new UsageError(...wrong(error)),
+    (cause) =>
+      new UsageError(`--query ${shown} is not valid JMESPath: ${syntaxProblem(expression, textOf(cause))}`, {
+        cause,
+      }),
   );
   return (value) =>
     attempt(
       () => TreeInterpreter.search(tree, bare(value)),
-      (error) => new OutputError('usage', ...wrong(error)),
+      (cause) => new OutputError('usage', `--query ${shown}: ${textOf(cause)}`, { cause }),
     );
 }
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function attempt<T>(work: () => T, failed: (error: unknown) => Error): T {
   try {

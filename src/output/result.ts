@@ -97,7 +97,7 @@ export interface OutputOptions {
   readonly query?: string | undefined;
   /** Absolute UTC times in tables in place of relative ones. */
   readonly utc?: boolean | undefined;
-  /** Leave CSV cells that a spreadsheet would run as they are. */
+  /** Do not escape formula-like CSV cells. */
   readonly rawCsv?: boolean | undefined;
   /** The time at the service, ms since the epoch: ages are counted from it. */
   readonly now: () => number;

@@ -54,7 +54,7 @@ export interface StoredEvent {
 
 /** What is to be done with a new event yet. */
 export interface Owed {
-  /** It is to be sent on, or a command run; until that is noted it counts as failed, crash or not. */
+  /** It is to be forwarded, or a command run; until that is noted it counts as failed, crash or not. */
   readonly acts: boolean;
   /** This process is to show it; until that is noted the next one does, crash or not. */
   readonly shows: boolean;
@@ -64,7 +64,7 @@ export interface EventFilter {
   /** Any of these names. */
   readonly events?: readonly string[] | undefined;
   readonly orderId?: string | undefined;
-  /** Only those that could not be sent on, or whose command failed or never ran. */
+  /** Only those that could not be forwarded, or whose command failed or never ran. */
   readonly failed?: boolean | undefined;
 }
 
@@ -186,7 +186,7 @@ export class EventLog {
     }
   }
 
-  /** The address that an event was last sent on to. */
+  /** The address that an event was last forwarded to. */
   lastForward(): string | undefined {
     const [row] = this.#database.all(
       "SELECT forward FROM events WHERE forward IS NOT NULL ORDER BY json_extract(forward, '$.at') DESC, id DESC LIMIT 1",

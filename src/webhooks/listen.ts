@@ -21,7 +21,7 @@ export interface ListenSummary {
   readonly duplicates: number;
   readonly shown: number;
   readonly forwarded: number;
-  /** Events that could not be verified or sent on, or whose command failed or never ran. */
+  /** Events that could not be verified or forwarded, or whose command failed or never ran. */
   readonly failed: number;
   /** What ended it. */
   readonly ended: 'max' | 'timeout' | 'interrupted';

@@ -33,6 +33,21 @@ describe('--query', () => {
   });
 
   test.each([
+    ['foo[', 'unclosed `[`'],
+    ['length(items', 'unclosed `(`'],
+    ["[?status=='paid", "unclosed `'`"],
+    ['a[?b == `1]', 'unclosed ```'],
+    ['foo]', 'unexpected `]`'],
+    ['a b', 'unexpected `b`'],
+    ['a..b', 'unexpected `.`'],
+    ['a # b', 'unexpected `#`'],
+    ['a.', 'it ends too early'],
+    ['items[id]', '`[…]` takes a number, `*`, `?` or a slice'],
+  ])('%s is refused in words: %s', async (query, why) => {
+    await expect(checkQuery(query)).rejects.toThrow(`${JSON.stringify(query)} is not valid JMESPath: ${why}`);
+  });
+
+  test.each([
     ['json', 'status', '"pending"\n'],
     ['ndjson', 'status', '"pending"\n'],
     ['table', 'status', 'pending\n'],

@@ -24,7 +24,7 @@ export const create = defineCommand({
   examples: [
     {
       command: "errand order create --product $URL --max-price '$50.00' --ship-to home --watch",
-      note: 'order, and follow it to the door',
+      note: 'order, and watch it until delivered',
     },
     {
       command: 'errand order create --file order.json -o json --query id',

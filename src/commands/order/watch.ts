@@ -22,7 +22,7 @@ export const watch = defineCommand({
     allowMissing: { kind: 'flag', description: 'wait for an id that does not exist yet' },
   },
   examples: [
-    { command: 'errand order watch $ORDER', note: 'to the door' },
+    { command: 'errand order watch $ORDER', note: 'until delivered' },
     {
       command: 'errand order watch $(errand order list --status pending -o id) --timeout 30s',
       note: 'all that is pending',

@@ -121,7 +121,7 @@ async function place(context: Context, listing: Listing): Promise<OrderRecord> {
 
 async function follow(context: Context, order: OrderRecord) {
   const id = String(order.id);
-  step(context, 'Watch', shellLine`errand order watch ${id}`, 'to the door');
+  step(context, 'Watch', shellLine`errand order watch ${id}`, 'until delivered');
   let record = order;
   let exitCode = 0;
   const options = {

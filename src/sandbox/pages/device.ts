@@ -36,7 +36,7 @@ export const devicePage: Page<'device'> = async ({ service: { store, clock }, re
 
 const formPage = (code: string, problem = ''): SandboxResponse =>
   htmlPage(
-    'Sign a device in',
+    'Sign in a device',
     html`<p class="lead">Approve only a code that your own device shows.</p>
 <form method="post" class="card">${problem !== '' && html`<p class="bad" role="alert">${problem}</p>`}
 <label>Code<input name="user_code" class="mono" value="${code}" required autocomplete="off" autocapitalize="characters" spellcheck="false"></label>

@@ -14,7 +14,7 @@ type Slug = TestSlug;
 const kinds: readonly { readonly title: string; readonly has: (product: TestProduct) => boolean }[] = [
   { title: 'Goes through', has: ({ refusesCreation, fails, facts }) => !(refusesCreation || fails || facts) },
   { title: 'Fails in progress', has: ({ fails }) => fails !== undefined },
-  { title: 'Fails unless a concern is relaxed', has: ({ facts }) => facts !== undefined },
+  { title: 'Fails unless you allow a substitute', has: ({ facts }) => facts !== undefined },
   { title: 'Refused at once', has: ({ refusesCreation }) => refusesCreation !== undefined },
 ];
 

@@ -24,7 +24,7 @@ export const create = defineCommand({
   examples: [
     {
       command: "errand agent order create --product $URL --max-price '$50.00' --ship-to home --watch",
-      note: 'pay, order, and follow it to the door',
+      note: 'pay, order, and watch it until delivered',
     },
     {
       command: "errand agent order create --file order.json --max-pay '$100.00' -o json --query id",

@@ -9,7 +9,7 @@ export const clock: Check = {
     const found = await probe();
     if (!found.reached) return skipped('the service cannot be reached, so its clock is unknown');
     const theirs = found.date === undefined ? Number.NaN : Date.parse(found.date);
-    if (Number.isNaN(theirs)) return info('the service does not tell the time');
+    if (Number.isNaN(theirs)) return info('the service sends no clock header');
     // It was written somewhere between the request and the response.
     const skew = found.at - found.tookMs / 2 - theirs;
     if (Math.abs(skew) <= allowedMs) return ok('the clock of this machine agrees with that of the service');

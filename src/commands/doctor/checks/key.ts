@@ -30,7 +30,7 @@ export const key: Check = {
     try {
       await (await context.client()).call('wallet.get', {});
       return [
-        ok(`the service takes ${name}${keyMode(apiKey.value) === 'live' ? '; it spends money' : ''}`),
+        ok(`key accepted: ${name}${keyMode(apiKey.value) === 'live' ? '; it spends money' : ''}`),
         ...hidden,
       ];
     } catch (error) {

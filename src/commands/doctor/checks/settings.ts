@@ -14,5 +14,5 @@ export const configuration = foundIn(
   'configuration',
   'the configuration can be read, and every name in it is known',
 );
-export const permissions = foundIn('permissions', 'nobody else can read the files of errand');
+export const permissions = foundIn('permissions', "errand's files are private to you");
 export const settings = foundIn('settings', 'every flag, variable, profile and preference can be used');

@@ -22,15 +22,15 @@ export const readKeys = ({ store }: Service, { before, limit }: Part): StoredRow
 export const keysTable = ({ config }: Service, rows: readonly StoredRow[], now: number): Content =>
   rows.length === 0
     ? html`<p class="soft">No key yet.</p>`
-    : html`<table class="stack"><thead><tr><th>Key</th><th>Of</th><th class="fit number">Wallet</th>
-<th class="fit number">Set aside</th><th class="fit number">Orders</th><th class="fit">Made</th><th class="fit">Used</th></tr></thead><tbody>${rows.map(
+    : html`<table class="stack"><thead><tr><th>Key</th><th>Owner</th><th class="fit number">Wallet</th>
+<th class="fit number">Reserved</th><th class="fit number">Orders</th><th class="fit">Minted</th><th class="fit">Last used</th></tr></thead><tbody>${rows.map(
         (
           row,
         ) => html`<tr id="key-${Number(row.seq)}"><td><span class="mono">${config.prefix}_test_…</span>${text(row.name)}</td>
 <td>${text(row.email)} <small class="mono">${String(row.id).slice(0, 8)}</small>${
           row.claimed_by !== null && html` <small>claimed by ${String(row.claimed_by)}</small>`
-        }</td><td class="fit number" data-label="wallet">${money(Number(row.balance))}</td><td class="fit number" data-label="set aside">${money(Number(row.reserved))}</td>
-<td class="fit number" data-label="orders">${Number(row.order_count)}</td><td class="fit" data-label="made">${age(Number(row.created_at), now)}</td><td class="fit" data-label="used">${age(Number(row.used_at), now)}</td></tr>`,
+        }</td><td class="fit number" data-label="wallet">${money(Number(row.balance))}</td><td class="fit number" data-label="reserved">${money(Number(row.reserved))}</td>
+<td class="fit number" data-label="orders">${Number(row.order_count)}</td><td class="fit" data-label="minted">${age(Number(row.created_at), now)}</td><td class="fit" data-label="last used">${age(Number(row.used_at), now)}</td></tr>`,
       )}</tbody></table>`;
 
 const text = (value: unknown): Content => typeof value === 'string' && html` ${value}`;

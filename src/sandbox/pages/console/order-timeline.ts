@@ -20,7 +20,7 @@ export function timeline({ record, plan }: OrderState, now: number): Content {
         at > began && ` · ${sinceStart(at - began)}`
       } · ${source}</small>${detail !== null && html`<br><small>${inWords(detail)}</small>`}</li>`;
     },
-  )}${due !== null && html`<li class="next soft">${due > now ? html`goes on ${age(due, now)}` : 'goes on now'}</li>`}</ol>`;
+  )}${due !== null && html`<li class="next soft">${due > now ? html`next step ${age(due, now)}` : 'next step now'}</li>`}</ol>`;
 }
 
 /** The parts of a milestone's detail; the code of an error stands with its order already. */

@@ -13,15 +13,15 @@ type Row = ReturnType<NonNullable<Service['requests']>['newest']>[number];
 export const readRequests = ({ requests }: Service, { before, limit }: Part): Row[] =>
   requests?.newest(limit, before) ?? [];
 
-/** The requests since the sandbox is served, newest first. */
+/** The requests since the server started, newest first. */
 export function requestsTable({ store }: Service, rows: readonly Row[]): Content {
-  if (rows.length === 0) return html`<p class="soft">None since the sandbox is served.</p>`;
+  if (rows.length === 0) return html`<p class="soft">No requests since this server started.</p>`;
   const nameOf = userNames(
     store,
     rows.map(({ request }) => request.userId),
   );
   return html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>Request</th><th class="fit">Response</th>
-<th class="fit number">Took</th><th class="fit">By</th></tr></thead><tbody>${rows.map(
+<th class="fit number">Took</th><th class="fit">Account</th></tr></thead><tbody>${rows.map(
     ({ number, request: { at, method, target, status, tookMs, userId, fault } }) =>
       html`<tr id="request-${number}"><td class="fit number"><time>${new Date(at).toISOString().slice(11, 19)}</time></td>
 <td class="mono">${method} ${target}</td><td class="fit">${status === null ? html`<span class="bad">broken off</span>` : html`<span class="${moodOf(status)}">${status}</span>`}${
@@ -35,7 +35,7 @@ const moodOf = (status: number): string => (status >= 500 ? 'bad' : status >= 40
 export const requestsPage: Page<'consoleRequests'> = ({ service, search }) =>
   listPage({
     title: 'Requests',
-    lead: `The newest ${mostKept.toLocaleString('en-US')} since this sandbox is served, without secrets. They are not kept when it ends.`,
+    lead: `The newest ${mostKept.toLocaleString('en-US')} since this server started, without secrets. They are gone when it ends.`,
     path: requestsPath,
     search,
     read: (part) => readRequests(service, part),
