@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../context.ts';
+import { failedOrderStatuses } from '../contract/enums.ts';
 import { type JsonObject, numberIn, objectsIn, own, textIn } from '../contract/json.ts';
 import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError } from '../errors.ts';
+import { chargeOf } from '../spending/price-of-order.ts';
 import type { AuditEntry } from '../state/audit-entry.ts';
 import { journalFile } from '../state/journal-tables.ts';
 import type { IdentifiedOrder } from './order-record.ts';
@@ -31,17 +33,22 @@ type Seen = Extract<AuditEntry, { readonly kind: 'settled' | 'refund' | 'return_
 /** Nothing of an order that is still on its way. */
 function seenIn(order: IdentifiedOrder): Seen[] {
   const result = own(order, 'job_result');
-  const status = textIn(order, 'status');
-  const total = numberIn(own(result, 'price_components'), 'total');
-  const costs = status === 'order_placed' ? total : 0;
-  const isOver = status === 'order_placed' || status === 'order_failed' || status === 'cancelled';
   return [
-    ...(isOver && costs !== undefined && isCents(costs)
-      ? [{ kind: 'settled', cents: costs, detail: { status } } as const]
-      : []),
+    ...settledIn(order),
     ...objectsIn(result, 'refunds').flatMap(refundIn),
     ...objectsIn(order, 'returns').flatMap(creditIn),
   ];
+}
+
+/** What was charged for the goods; 0 where nothing was bought in the end. The fee is not known from the order. */
+function settledIn(order: IdentifiedOrder): Seen[] {
+  const status = textIn(order, 'status') ?? '';
+  const detail = { status };
+  if (failedOrderStatuses.some((failed) => failed === status)) return [{ kind: 'settled', cents: 0, detail }];
+  const charge = status === 'order_placed' ? chargeOf(order) : undefined;
+  if (!charge) return [];
+  const currency = charge.currency === 'USD' ? {} : { currency: charge.currency };
+  return [{ kind: 'settled', cents: charge.cents, ...currency, detail }];
 }
 
 /** What a payer by challenge got back, in the currency's minor unit. */

@@ -43,7 +43,7 @@ export interface AuditDetails {
   };
   /** An order is to be cancelled. */
   cancellation: AuditStep;
-  /** A read shows for the first time what an order of this machine came to; its cents are the whole cost, 0 for none. */
+  /** A read shows for the first time what an order of this machine came to; its cents are what was charged for the goods, 0 where nothing was bought. */
   settled: { readonly status: string };
   /** A read shows for the first time what a payer by challenge got back. */
   refund: { readonly refund: number };

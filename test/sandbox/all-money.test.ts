@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import type { Store } from '../../src/sandbox/store/store.ts';
+import { moneyOf } from '../../src/spending/money-of-order.ts';
 import { address } from '../order-body.ts';
 import { challengeFor, credentialOf } from '../service/payer.ts';
 import { expectBalancedBooks } from './books.ts';
@@ -170,7 +171,20 @@ function expectOrdersPaid(store: Store): void {
     if (row.paid !== null && !isOpen) expect(row.back, order.status).toBe(Number(row.paid) - kept);
     expect(credited).toBeLessThanOrEqual(charge);
     if (!isOpen) expect(row.reserved).toBe(0);
+    if (row.paid === null) expectSaid(order, fee, { net: 0 - Number(row.net), held: Number(row.reserved) });
   }
+}
+
+/** What a program that sees the record alone makes of it is what the ledger says. */
+function expectSaid(order: unknown, feeCents: number, { net, held }: { net: number; held: number }): void {
+  const { sums, due, isComplete } = moneyOf(order, { feeCents });
+  const wallet = sums.find(({ payer }) => payer === 'wallet');
+  expect({ net: wallet?.net ?? 0, held: wallet?.held ?? 0, due, isComplete }, JSON.stringify(order)).toEqual({
+    net,
+    held,
+    due: [],
+    isComplete: true,
+  });
 }
 
 test('whatever orders, batches, accounts, agents and returns come to, each cent is paid once and given back once', async () => {

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { failedOrderStatuses } from '../../contract/enums.ts';
-import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
+import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
@@ -8,6 +8,7 @@ import type { Journal } from '../../state/journal.ts';
 import { paidAccount } from '../../state/journal-record.ts';
 import type { Reservation } from '../../state/reservation-row.ts';
 import type { Reading } from '../../state/reservations.ts';
+import { chargeOf } from '../price-of-order.ts';
 import { rowKeysOf } from './facts.ts';
 
 /** How many orders are read one by one where the list does not have them. */
@@ -119,11 +120,8 @@ function endOf(
   const status = textIn(order, 'status');
   if (status === 'cancelled_by_retailer') return { costCents: feeCents };
   if (failedOrderStatuses.some((failed) => failed === status)) return { isVoid: true };
-  const price = own(own(order, 'job_result'), 'price_components');
-  const isUsd = textIn(price, 'currency')?.toUpperCase() === 'USD';
-  const cents = numberIn(price, 'converted_payment_total') ?? (isUsd ? numberIn(price, 'total') : undefined);
-  if (status !== 'order_placed' || cents === undefined || !Number.isSafeInteger(cents) || cents < 0)
-    return {};
-  const costCents = cents + feeCents;
+  const charge = chargeOf(order);
+  if (status !== 'order_placed' || charge?.currency !== 'USD') return {};
+  const costCents = charge.cents + feeCents;
   return state === 'settled' && counted === costCents ? {} : { costCents };
 }

@@ -1,0 +1,243 @@
+import { failedOrderStatuses } from '../contract/enums.ts';
+import { objectsIn, own, textIn } from '../contract/json.ts';
+import { type MoneyDue, type MoneyLine, type MoneySum, type Payer, sumsOf } from './money-lines.ts';
+import { centsIn, chargeOf, minorUnits } from './price-of-order.ts';
+
+/**
+ * What an order holds, cost and brought back, as far as its record says it or a rule does. Every command that speaks of the
+ * money of an order reads it here. Amounts are in the currency's minor unit.
+ */
+export interface OrderMoney {
+  /** Who pays for the goods. */
+  readonly payer: Payer;
+  /** Each amount with its sign: what is held or paid is positive, what came back negative. */
+  readonly lines: readonly MoneyLine[];
+  /** The lines added up, for each payer and currency. */
+  readonly sums: readonly MoneySum[];
+  /** What should have come back, and of which the record shows nothing. */
+  readonly due: readonly MoneyDue[];
+  /** Whether the service still works on it. */
+  readonly isOpen: boolean;
+  /** False where an amount is not known: a placed order without a price, a fee that nobody says, a status not known here. */
+  readonly isComplete: boolean;
+}
+
+/** What is known of an order besides its record. */
+export interface KnownOfOrder {
+  /** What the service takes for an order, cents: what was reserved for it, else what the wallet says now. */
+  readonly feeCents: number | undefined;
+  /** What was paid by challenge before it was sent. */
+  readonly paid?: { readonly amount: string; readonly currency: string } | undefined;
+}
+
+const usd = 'USD';
+
+/** What an order holds, cost and brought back. Pure. @param order a record as it was received. */
+export function moneyOf(order: unknown, { feeCents, paid }: KnownOfOrder): OrderMoney {
+  const book = new Book();
+  const payer = payerOf(order, paid);
+  const stage = stageOf(order);
+  const fee = payer === 'card' ? (centsIn(own(order, 'payment'), 'fee_cents') ?? feeCents) : feeCents;
+  const facts: Facts = { order, stage, book, fee };
+  if (payer === 'challenge') byChallenge(facts, paid);
+  else if (payer === 'card') byOther(facts, 'card', fee ?? 0);
+  else {
+    if (payer === 'connect') byOther(facts, 'connect', 0);
+    else forGoods(facts, payer);
+    forFee(facts);
+  }
+  ofReturns(facts, payer);
+  const isComplete = !book.lacks && stage !== 'unknown';
+  return {
+    payer,
+    lines: book.lines,
+    sums: sumsOf(book.lines),
+    due: book.due,
+    isOpen: stage === 'open',
+    isComplete,
+  };
+}
+
+/** Who pays for the goods of an order. */
+function payerOf(order: unknown, paid: KnownOfOrder['paid']): Payer {
+  if (paid || objectsIn(own(order, 'job_result'), 'refunds').length > 0) return 'challenge';
+  if (own(order, 'payment') != null && textIn(own(order, 'payment'), 'mode') !== 'wallet') return 'card';
+  if (own(order, 'connect') != null) return 'connect';
+  return own(order, 'retailer_credentials_id') == null ? 'wallet' : 'retailer_account';
+}
+
+/** `undone`: it was placed, and the retailer cancelled it. `nothing`: it never was placed. */
+type Stage = 'open' | 'placed' | 'undone' | 'nothing' | 'unknown';
+
+function stageOf(order: unknown): Stage {
+  const status = textIn(order, 'status') ?? '';
+  if (status === 'order_placed') return 'placed';
+  if (status === 'cancelled_by_retailer') return 'undone';
+  if (failedOrderStatuses.some((failed) => failed === status)) return 'nothing';
+  return status === 'pending' || status === 'in_progress' ? 'open' : 'unknown';
+}
+
+interface Facts {
+  readonly order: unknown;
+  readonly stage: Stage;
+  readonly book: Book;
+  readonly fee: number | undefined;
+}
+
+class Book {
+  readonly lines: MoneyLine[] = [];
+  readonly due: MoneyDue[] = [];
+  /** Whether an amount that belongs here is not known. */
+  lacks = false;
+
+  /** An amount of 0 is no line; one that is not known is missed. */
+  add(line: Omit<MoneyLine, 'cents'>, cents: number | undefined): void {
+    if (cents === undefined) this.lacks = true;
+    else if (cents !== 0) this.lines.push({ ...line, cents });
+  }
+}
+
+function forGoods({ order, stage, book }: Facts, payer: 'wallet' | 'retailer_account'): void {
+  const owner = payer === 'wallet' ? 'the wallet' : 'your account at the retailer';
+  if (stage === 'open' && payer === 'wallet')
+    book.add(
+      {
+        what: 'hold',
+        currency: usd,
+        payer,
+        basis: 'by_rule',
+        note: 'ceiling, until it is placed or has failed',
+      },
+      centsIn(order, 'max_price'),
+    );
+  if (stage !== 'placed' && stage !== 'undone') return;
+  const charge = chargeOf(order);
+  const currency = charge?.currency ?? usd;
+  book.add(
+    { what: 'charge', currency, payer, basis: 'observed', note: `price, paid from ${owner}` },
+    charge?.cents,
+  );
+  if (stage === 'undone')
+    book.add(
+      { what: 'refund', currency, payer, basis: 'by_rule', note: 'the retailer cancelled it' },
+      charge && -Math.max(0, charge.cents - creditedIn(order)),
+    );
+}
+
+/** The fee is taken from the wallet when the order is placed, and stays with the service when the retailer cancels it. */
+function forFee({ stage, book, fee }: Facts): void {
+  const line = { currency: usd, payer: 'wallet', basis: 'by_rule' } as const;
+  if (stage === 'open')
+    book.add({ ...line, what: 'hold', note: 'fee of the service, until it is placed' }, fee);
+  else if (stage === 'placed') book.add({ ...line, what: 'fee', note: 'fee of the service' }, fee);
+  else if (stage === 'undone')
+    book.add({ ...line, what: 'fee', note: 'fee of the service; it had placed the order' }, fee);
+}
+
+/** How somebody other than the wallet pays: the fields of the block that says so, and its words. */
+const blocks = {
+  card: {
+    block: 'payment',
+    ...{ open: 'authorized', held: 'authorized_cents', charged: 'captured_cents' },
+    words: { hold: 'authorised on the card', charge: 'captured from the card', refund: 'back on the card' },
+  },
+  connect: {
+    block: 'connect',
+    ...{ open: 'secured', held: 'secured_amount', charged: 'final_charge' },
+    words: {
+      ...{ hold: 'secured from the customer', refund: 'back to the customer' },
+      charge: 'paid by the customer, margin included',
+    },
+  },
+} as const;
+
+/** A card is charged for goods and fee together; by connect a customer pays goods and margin. @param ofFee what is the fee. */
+function byOther({ order, stage, book }: Facts, payer: keyof typeof blocks, ofFee: number): void {
+  const { block, words, ...names } = blocks[payer];
+  const payment = own(order, block);
+  const state = textIn(payment, 'state');
+  const line = { currency: usd, payer, basis: 'observed' } as const;
+  const held = centsIn(payment, names.held);
+  const charged = centsIn(payment, names.charged);
+  const fee = Math.min(ofFee, charged ?? 0);
+  if (state === names.open) book.add({ ...line, what: 'hold', note: words.hold }, held);
+  if (state === 'captured' || state === 'refunded') {
+    book.add({ ...line, what: 'charge', note: words.charge }, charged && charged - fee);
+    book.add({ ...line, what: 'fee', note: 'fee of the service, captured with it' }, fee);
+  }
+  if (state === 'refunded') book.add({ ...line, what: 'refund', note: words.refund }, charged && -charged);
+  const kept = state === names.open ? held : state === 'captured' ? charged : 0;
+  if ((stage === 'nothing' || stage === 'undone') && kept !== 0)
+    book.due.push({
+      what: 'refund',
+      cents: kept,
+      currency: usd,
+      payer,
+      note: `the payment is still ${state}`,
+    });
+}
+
+/** Ceiling and fee are paid up front; what the order did not cost comes back to the payer when it has ended. */
+function byChallenge({ order, stage, book, fee }: Facts, paid: KnownOfOrder['paid']): void {
+  const ceiling = centsIn(order, 'max_price');
+  const currency = (paid?.currency ?? usd).toUpperCase();
+  const upFront = paid
+    ? minorUnits(paid.amount)
+    : fee !== undefined && ceiling !== undefined
+      ? ceiling + fee
+      : undefined;
+  const ofFee = currency === usd && upFront !== undefined ? Math.min(fee ?? 0, upFront) : 0;
+  const line = { currency, payer: 'challenge', basis: paid ? 'observed' : 'by_rule' } as const;
+  book.add(
+    { ...line, what: 'charge', note: 'ceiling, paid up front' },
+    upFront === undefined ? undefined : upFront - ofFee,
+  );
+  book.add({ ...line, what: 'fee', note: 'fee of the service, paid up front' }, ofFee);
+  let refunded = 0;
+  for (const refund of objectsIn(own(order, 'job_result'), 'refunds')) {
+    const cents = minorUnits(textIn(refund, 'amount'));
+    const back = textIn(refund, 'currency')?.toUpperCase() ?? currency;
+    if (back === currency) refunded += cents ?? 0;
+    book.add(
+      { what: 'refund', currency: back, payer: 'challenge', basis: 'observed', note: 'back to the payer' },
+      cents && -cents,
+    );
+  }
+  const cost = stage === 'placed' ? chargeOf(order)?.cents : 0;
+  if (
+    stage === 'open' ||
+    stage === 'unknown' ||
+    currency !== usd ||
+    ceiling === undefined ||
+    cost === undefined
+  )
+    return;
+  const cents = ceiling - cost - refunded;
+  if (cents > 0)
+    book.due.push({
+      what: 'refund',
+      cents,
+      currency,
+      payer: 'challenge',
+      note: 'what the order did not cost',
+    });
+}
+
+/** The service credits the wallet for what it has paid; other payers are refunded by the retailer, which no record shows. */
+function ofReturns({ order, stage, book }: Facts, payer: Payer): void {
+  const currency = chargeOf(order)?.currency ?? usd;
+  for (const one of objectsIn(order, 'returns')) {
+    const id = textIn(one, 'id');
+    const ofReturn = id === undefined ? {} : { returnId: id };
+    const credited = centsIn(one, 'credited_amount') ?? 0;
+    const line = { what: 'credit', currency: usd, payer: 'wallet', basis: 'observed' } as const;
+    book.add({ ...line, note: 'credit for a return', ...ofReturn }, 0 - credited);
+    if (payer === 'wallet' && stage === 'placed' && credited === 0 && textIn(one, 'status') === 'credited') {
+      const note = 'the return counts as credited, and nothing came';
+      book.due.push({ what: 'credit', cents: undefined, currency, payer, note, ...ofReturn });
+    }
+  }
+}
+
+const creditedIn = (order: unknown): number =>
+  objectsIn(order, 'returns').reduce((sum, one) => sum + (centsIn(one, 'credited_amount') ?? 0), 0);
