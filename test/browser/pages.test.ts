@@ -69,7 +69,7 @@ describeInChromium('the pages in a browser', (browser) => {
       await vi.waitFor(async () => {
         await page.goto(at('/console/deliveries'));
         expect(await replay.count()).toBe(1);
-      });
+      }, 20_000);
       await replay.click();
       await receiver.until(2);
       expect(await page.locator('tbody tr').count()).toBe(2);

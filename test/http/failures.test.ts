@@ -133,17 +133,18 @@ describe('a service that is slow', () => {
     expect(error.message).toBe(`GET ${service.url}/wallet/me got no response within 0.08s`);
   });
 
+  // Here and below: long enough for a busy machine to get the request out, or the response in, before it passes.
   test('leaves an order in doubt when --timeout passes', async () => {
     const service = await peer(hang);
-    const { client } = caller(service.url, { timeoutMs: 80 });
+    const { client } = caller(service.url, { timeoutMs: 2_000 });
     const error = await failureOf(client.call('order.create', { body: keyedOrder }));
     expect(error).toMatchObject({ category: 'in_doubt', facts: { outcome: 'unknown' } });
-    expect(error.message).toContain('no response came within 0.08s');
+    expect(error.message).toContain('no response came within 2s');
   });
 
   test('is given up when its headers do not come, and tried again', async () => {
     const service = await peer(hang, json(wallet));
-    const { client } = caller(service.url, { network: { timeouts: { headersMs: 60 } } });
+    const { client } = caller(service.url, { network: { timeouts: { headersMs: 2_000 } } });
     expect((await client.call('wallet.get', {})).attempts).toBe(2);
   });
 
@@ -170,11 +171,11 @@ describe('a service that is slow', () => {
   });
 
   test('does not keep the tries going beyond the deadline', async () => {
-    const service = await peer(json({}, 503));
-    const { client, clock } = caller(service.url, { timeoutMs: 600, random: () => 1 });
+    const service = await peer(json({}, 503, { 'retry-after': '30' }));
+    const { client, clock } = caller(service.url, { timeoutMs: 50_000 });
     const error = await failureOf(client.call('wallet.get', {}));
     expect(error).toMatchObject({ category: 'unavailable', facts: { status: 503, attempts: 2 } });
-    expect(clock.slept).toEqual([250]);
+    expect(clock.slept).toEqual([30_000]);
   });
 });
 
@@ -440,10 +441,10 @@ describe('an export', () => {
   test('is not cut by --timeout once it has begun', async () => {
     const service = await peer((response) => {
       response.writeHead(200, { 'content-type': 'text/csv' }).write('id\n');
-      for (const at of [1, 2, 3]) setTimeout(() => response.write(`${at}\n`), at * 120);
-      setTimeout(() => response.end(), 480);
+      for (const at of [1, 2, 3]) setTimeout(() => response.write(`${at}\n`), at * 600);
+      setTimeout(() => response.end(), 2_400);
     });
-    const { chunks } = await caller(service.url, { timeoutMs: 400 }).client.stream('order.export', {});
+    const { chunks } = await caller(service.url, { timeoutMs: 2_000 }).client.stream('order.export', {});
     expect(await textOf(chunks)).toBe('id\n1\n2\n3\n');
   });
 
@@ -451,10 +452,10 @@ describe('an export', () => {
     const service = await peer(
       (response) => void response.writeHead(200, { 'content-type': 'text/csv' }).write('id\n'),
     );
-    const { chunks } = await caller(service.url, { timeoutMs: 100 }).client.stream('order.export', {});
+    const { chunks } = await caller(service.url, { timeoutMs: 2_000 }).client.stream('order.export', {});
     expect(await failureOf(textOf(chunks))).toMatchObject({
       category: 'unavailable',
-      message: expect.stringContaining('broke off: nothing more came within 0.1s'),
+      message: expect.stringContaining('broke off: nothing more came within 2s'),
     });
   });
 

@@ -130,6 +130,7 @@ describe('the next page', () => {
     const service = await listOf({ count: 1000 });
     const reading = pages(caller(service.url).client, 'order.list', {}, { all: true, pageSize: 10 });
     await reading.next();
+    await expect.poll(() => service.received.length).toBe(3);
     await settled();
     expect(service.received).toHaveLength(3);
     await reading.return(undefined);
@@ -151,8 +152,7 @@ describe('the next page', () => {
       await settled();
       break;
     }
-    await settled();
-    expect(closed).toBe(true);
+    await expect.poll(() => closed).toBe(true);
   });
 
   test('that fails is told when its turn comes', async () => {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 /** Sends bytes as they are and gives back all that came until the other side closed, or `cutMs` had passed. */
-export function exchange(baseUrl: string, bytes: string, cutMs = 2_000): Promise<string> {
+export function exchange(baseUrl: string, bytes: string, cutMs = 20_000): Promise<string> {
   const { port, hostname } = new URL(baseUrl);
   return new Promise((resolve) => {
     let received = '';

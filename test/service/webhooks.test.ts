@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { targetOf } from '../../src/sandbox/deliveries/address.ts';
 import { TestService } from './service.ts';
 
@@ -49,7 +49,7 @@ afterEach(async () => {
 const register = (url = `${address}/hook`, key = service.key) =>
   service.send('POST', '/users', { webhook_url: url }, key);
 const events = (path = '/hook') => received.filter((it) => it.path === path).map(({ event }) => event);
-const arrived = (count: number) => vi.waitFor(() => expect(received.length).toBe(count), { timeout: 5000 });
+const arrived = (count: number) => expect.poll(() => received.length).toBe(count);
 /** Time passes step by step, each seen by a request. */
 async function live(ms: number, step = 500) {
   for (let at = 0; at < ms; at += step) {
@@ -74,7 +74,7 @@ test('every event of a delivered order comes, in order, with its name and the re
   await register();
   const { id } = (await service.order('test-success')).body;
   await live(12_000);
-  await vi.waitFor(() => expect(received.at(-1)?.body.tracking_numbers[0]?.status).toBe('delivered'));
+  await expect.poll(() => received.at(-1)?.body.tracking_numbers[0]?.status).toBe('delivered');
   expect(events().slice(0, 5)).toEqual([
     'status_updated',
     'request_succeeded',
@@ -133,9 +133,9 @@ test('what is not taken is tried again, and nothing of that order overtakes it',
   responses = [500, 302, 503];
   await service.order('test-success');
   await live(3000);
-  await vi.waitFor(() => expect(events().length).toBeGreaterThan(0));
+  await expect.poll(() => events().length).toBeGreaterThan(0);
   await live(12_000);
-  await vi.waitFor(() => expect(received.at(-1)?.body.tracking_numbers[0]?.status).toBe('delivered'));
+  await expect.poll(() => received.at(-1)?.body.tracking_numbers[0]?.status).toBe('delivered');
   expect(events().slice(0, 6)).toEqual([
     'status_updated',
     'status_updated',
@@ -152,7 +152,7 @@ test('an order whose receiver is broken does not hold up another', async () => {
   await service.order('test-success', { webhooks: broken });
   await service.order('test-success', { webhooks: { status_updated: `${address}/fine` } });
   await live(4000);
-  await vi.waitFor(() => expect(events('/fine')).toEqual(['status_updated', 'status_updated']));
+  await expect.poll(() => events('/fine')).toEqual(['status_updated', 'status_updated']);
 });
 
 test('what is queued survives the end of the service', async () => {
@@ -172,7 +172,7 @@ test('what is queued survives the end of the service', async () => {
   }
   const second = await TestService.start({ file, now: Date.parse('2026-03-01T13:00:00Z') });
   try {
-    await vi.waitFor(() => expect(events('/later').length).toBe(4), { timeout: 5000 });
+    await expect.poll(() => events('/later').length).toBe(4);
   } finally {
     await second.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -241,7 +241,7 @@ test('each change of a return is an update of the case of its order', async () =
   const items = [{ order_item_id: order.items[0].id }];
   await service.send('POST', '/returns', { order_id: order.id, items, reason: 'damaged' });
   await live(8_000);
-  await vi.waitFor(() => expect(events().filter((event) => event === 'case_updated')).toHaveLength(2));
+  await expect.poll(() => events().filter((event) => event === 'case_updated')).toHaveLength(2);
   const cases = received.filter(({ event }) => event === 'case_updated');
   expect(cases.map(({ body }) => [body.id, body.returns[0].status])).toEqual([
     [order.id, 'approved'],

@@ -36,7 +36,7 @@ const settledRow = (delivery: string | undefined, outcome: RegExp): Promise<stri
     const cells = await row(delivery);
     expect(cells[5]).toMatch(outcome);
     return cells;
-  });
+  }, 20_000);
 
 test('a delivery shows event, order, address without its secrets, attempts and the last response', async () => {
   await cancelled();
