@@ -69,6 +69,11 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/usage/index.ts'),
   },
   {
+    name: 'spend',
+    summary: 'What was spent, came back and is still held',
+    load: () => import('./commands/spend/index.ts'),
+  },
+  {
     name: 'policy',
     summary: 'What may be spent: limits for orders, days and months',
     load: () => import('./commands/policy/index.ts'),

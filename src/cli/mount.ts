@@ -24,6 +24,12 @@ export function mountNoun(parent: Commander, noun: Noun, run: Runner, now: () =>
     .description(noun.summary)
     .helpCommand(false)
     .aliases([...(noun.aliases ?? [])]);
+  const usual = noun.verbs.find((verb) => 'isDefault' in verb && verb.isDefault);
+  if (usual)
+    mounted.addHelpText(
+      'after',
+      () => `\nWithout a command: ${usual.name} (errand help ${noun.name} ${usual.name})\n`,
+    );
   for (const verb of noun.verbs) {
     if ('verbs' in verb) mountNoun(mounted, verb, run, now);
     else mountCommand(mounted, verb, run, now);

@@ -19,11 +19,12 @@ export function sparkline(series: readonly number[], { plain = false } = {}): st
     .join('');
 }
 
-const gaugeWidth = 10;
-
-/** A share as a bar with its percentage: `████░░░░░░ 40 %`. @param plain for a terminal that shows ASCII alone. */
-export function gauge(share: number, { plain = false } = {}): string {
-  const full = Math.min(gaugeWidth, Math.max(0, Math.round(share * gaugeWidth)));
+/**
+ * A share as a bar with its percentage: `████░░░░░░ 40 %`. @param plain for a terminal that shows ASCII alone.
+ * @param width of the bar, in characters.
+ */
+export function gauge(share: number, { plain = false, width = 10 } = {}): string {
+  const full = Math.min(width, Math.max(0, Math.round(share * width)));
   const [done, rest] = plain ? ['#', '.'] : ['█', '░'];
-  return `${done.repeat(full)}${rest.repeat(gaugeWidth - full)} ${Math.round(share * 100)} %`;
+  return `${done.repeat(full)}${rest.repeat(width - full)} ${Math.round(share * 100)} %`;
 }

@@ -141,6 +141,7 @@ const givenLines: readonly CommandLine[] = [
   { command: 'agent order create', args: order, writes: true },
   { command: 'track', args: ({ delivered }) => [delivered] },
   { command: 'wallet' },
+  { command: 'spend show' },
   { command: 'usage' },
   { command: 'sandbox mint', args: () => ['--no-store'] },
   { command: 'sandbox status' },

@@ -17,9 +17,12 @@ const longestLabel = 28;
 /** Most bars of one chart; a table beside it has them all. */
 const mostBars = 60;
 
-/** Horizontal bars as inline SVG, whose colours are those of the page. @param title what it shows, for whoever hears it. */
-export function barChart(title: string, bars: readonly Bar[]): Html {
-  const drawn = bars.slice(0, mostBars);
+/**
+ * Horizontal bars as inline SVG, whose colours are those of the page. @param title what it shows, for whoever hears it.
+ * @param isByTime the last of too many are drawn, in place of the first.
+ */
+export function barChart(title: string, bars: readonly Bar[], { isByTime = false } = {}): Html {
+  const drawn = isByTime ? bars.slice(-mostBars) : bars.slice(0, mostBars);
   const most = Math.max(1, ...drawn.map(({ value }) => value));
   const room = width - labelWidth - textWidth;
   const left = bars.length - drawn.length;

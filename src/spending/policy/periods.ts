@@ -22,22 +22,10 @@ const zoneMs = 15 * hourMs;
 export function periodsAt(now: number, timeZone: string): Periods {
   const dateAt = datesIn(timeZone);
   const [year = 0, month = 0, date = 0] = dateAt(now).split('-').map(Number);
-  const nameOf = (moment: number): string => new Date(moment).toISOString().slice(0, 10);
-  /** When a date of the calendar begins in the zone. A date that the zone has skipped begins with the next one. */
-  const beginOf = (midnight: number): number => {
-    const name = nameOf(midnight);
-    let [before, after] = [midnight - zoneMs - dayMs, midnight + zoneMs + dayMs];
-    while (after - before > 1) {
-      const middle = Math.floor((before + after) / 2);
-      if (dateAt(middle) >= name) after = middle;
-      else before = middle;
-    }
-    return after;
-  };
   const period = (name: string, first: number, next: number): Period => ({
     name,
-    begin: beginOf(first),
-    end: beginOf(next),
+    begin: beginOf(first, dateAt),
+    end: beginOf(next, dateAt),
   });
   const day = Date.UTC(year, month - 1, date);
   return {
@@ -46,8 +34,25 @@ export function periodsAt(now: number, timeZone: string): Periods {
   };
 }
 
+const nameOf = (midnight: number): string => new Date(midnight).toISOString().slice(0, 10);
+
+/**
+ * When a date of the calendar begins in a zone, ms since the epoch; one that the zone has skipped begins with the next.
+ * @param midnight of the date in UTC. @param dateAt of `datesIn`.
+ */
+export function beginOf(midnight: number, dateAt: (moment: number) => string): number {
+  const name = nameOf(midnight);
+  let [before, after] = [midnight - zoneMs - dayMs, midnight + zoneMs + dayMs];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (dateAt(middle) >= name) after = middle;
+    else before = middle;
+  }
+  return after;
+}
+
 /** From a moment to the date in a zone, `2026-11-22`. */
-function datesIn(timeZone: string): (moment: number) => string {
+export function datesIn(timeZone: string): (moment: number) => string {
   if (timeZone === 'UTC') return (moment) => new Date(moment).toISOString().slice(0, 10);
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,

@@ -1,0 +1,4 @@
+import type { RootNoun } from '../../cli/define.ts';
+import { show } from './show.ts';
+
+export const noun: RootNoun = { verbs: [show] };

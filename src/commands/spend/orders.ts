@@ -1,0 +1,72 @@
+import { listRows } from '../../cli/list-command.ts';
+import type { Context } from '../../context.ts';
+import { numberIn, textIn } from '../../contract/json.ts';
+import type { Span } from '../../spending/report/span.ts';
+
+/** Options that say which orders a report is about. */
+export const spanOptions = {
+  since: {
+    kind: 'text',
+    placeholder: 'date',
+    description: 'orders created from then on: 2026-11-01, 2026-11, 7d, today, or a time',
+  },
+  until: {
+    kind: 'text',
+    placeholder: 'date',
+    description: 'orders created until then; a day or a month named so is included',
+  },
+  timeZone: {
+    kind: 'text',
+    placeholder: 'zone',
+    description: "zone of days and months: America/Chicago; else the policy's, else UTC",
+  },
+} as const;
+
+/** All orders of a span, as they come. @throws ErrandError. */
+export async function* ordersOf(context: Context, { since, before }: Span): AsyncGenerator<unknown> {
+  const query = {
+    ...(since !== undefined && { created_after: since }),
+    ...(before !== undefined && { created_before: before }),
+  };
+  const { createProgress } = await import('../../output/progress.ts');
+  const { rows, count } = await listRows(context, 'order.list', query, true);
+  let progress: ReturnType<typeof createProgress> | undefined;
+  try {
+    for await (const row of rows) {
+      const { shown, total } = count();
+      progress ??= createProgress(context.io, {
+        label: 'reading orders',
+        unit: 'orders',
+        now: context.clock.monotonic,
+        ...(total !== undefined && { total }),
+      });
+      progress.update(shown);
+      yield row;
+    }
+  } finally {
+    progress?.end();
+  }
+}
+
+export interface WalletFacts {
+  readonly id: string;
+  /** What the service takes for an order, cents; undefined where it does not say. */
+  readonly feeCents: number | undefined;
+  /** Cents; undefined where it does not say. */
+  readonly balance: number | undefined;
+}
+
+export async function readWallet(context: Context): Promise<WalletFacts> {
+  const client = await context.client();
+  const { body } = await client.call('wallet.get', {});
+  const cents = (name: string): number | undefined => {
+    const found = numberIn(body, name);
+    return Number.isSafeInteger(found) ? found : undefined;
+  };
+  const fee = cents('order_fee_cents');
+  return {
+    id: textIn(body, 'id') ?? 'wallet',
+    feeCents: fee !== undefined && fee >= 0 ? fee : undefined,
+    balance: cents('balance'),
+  };
+}

@@ -1,0 +1,113 @@
+import { defineCommand } from '../../cli/define.ts';
+import { nearestWord } from '../../cli/near-words.ts';
+import { UsageError } from '../../errors.ts';
+import { type Grouping, groupings, groupOf } from '../../spending/report/groups.ts';
+import { readRetailers } from '../../spending/report/retailers.ts';
+import { plainColumns, recordOf, tableColumns } from '../../spending/report/rows.ts';
+import { spanOf } from '../../spending/report/span.ts';
+import { Tally, totalsOf } from '../../spending/report/tally.ts';
+import { reportZone } from '../../spending/report/time-zone.ts';
+import { ordersOf, readWallet, spanOptions } from './orders.ts';
+
+export const show = defineCommand({
+  name: 'show',
+  isDefault: true,
+  summary: 'What orders cost, brought back and still hold, by day, month, retailer and more',
+  description:
+    'Read from the orders of the service. Net is spent and fees, less refunded and credited; held is not in it. An order counts in full, with what came back of it later, where and when it was created. Only what the wallet paid in its own currency is added up: a retailer account, a card, connect, and every other currency stand apart. A table ends with totals; other formats have rows alone.',
+  options: {
+    by: {
+      kind: 'text',
+      placeholder: 'what',
+      suggests: [...groupings, 'metadata.KEY'],
+      description: 'what the rows are; month without it',
+    },
+    ...spanOptions,
+    html: {
+      kind: 'text',
+      placeholder: 'file',
+      completes: 'files',
+      description: 'write one page with charts there too, which needs nothing else',
+    },
+    force: { kind: 'flag', description: 'with --html: write over a file' },
+  },
+  examples: [
+    { command: 'errand spend', note: 'every month' },
+    { command: 'errand spend --by retailer --since 2026-11 --until 2026-11', note: 'one month, by retailer' },
+    { command: 'errand spend --by metadata.team -o csv', note: 'by a key of your own, in cents' },
+    { command: 'errand spend --by day --since 30d --html spend.html --force', note: 'a page to hand on' },
+  ],
+  operations: ['order.list', 'wallet.get', 'retailer.list'],
+  related: ['policy usage', 'wallet', 'order list'],
+  async run(context, { by: given = 'month', html, force = false, timeZone: zoneGiven, since, until }) {
+    const by = groupingNamed(given);
+    const { timeZone, note } = await reportZone(context, zoneGiven);
+    const span = spanOf({ since, until }, timeZone, context.serviceClock.now());
+    if (html === undefined && force) throw new UsageError('--force goes with --html');
+    if (html !== undefined && !force) await refuseOverwriting(html);
+    const { feeCents } = await readWallet(context);
+    const retailers = by === 'retailer' ? await readRetailers(await context.client()) : () => '';
+    const tally = new Tally(groupOf(by, { timeZone, retailers }), feeCents);
+    for await (const order of ordersOf(context, span)) tally.add(order);
+    const rows = tally.rows(by === 'day' || by === 'month');
+    const totals = totalsOf(rows);
+    const notes = notesOf(tally, rows, note);
+    if (html !== undefined) {
+      const { spendPage } = await import('../../spending/report/spend-page.ts');
+      const { saveFile } = await import('../../output/save-file.ts');
+      const made = { by, rows, totals, span, notes, service: context.settings.baseUrl.value };
+      await saveFile(html, [spendPage({ ...made, now: context.serviceClock.now() })], { force });
+      context.note(`wrote ${html}`);
+    }
+    const isTable = context.output.format === 'table' && context.output.query === undefined;
+    const { isTerminal, isDumb: plain = false } = context.io.stdout;
+    return {
+      kind: 'list',
+      rows: [
+        ...rows.map((row) => recordOf(by, row)),
+        ...(isTable ? totals.map((row) => ({ ...recordOf(by, row), group: 'total', is_total: true })) : []),
+      ],
+      columns: isTable ? tableColumns(by, rows, totals, { isTerminal, plain }) : plainColumns(by),
+      id: 'group',
+      empty: 'no orders were created then',
+      hints: () => notes,
+    };
+  },
+});
+
+/** @throws UsageError with what is near. */
+function groupingNamed(text: string): Grouping {
+  const known = groupings.find((name) => name === text);
+  if (known) return known;
+  if (/^metadata\..{1,200}$/s.test(text)) return `metadata.${text.slice('metadata.'.length)}`;
+  const near = nearestWord(text, groupings);
+  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new UsageError(`--by takes ${groupings.join(', ')} or metadata.KEY, not "${text}"${meant}`);
+}
+
+/** Before thousands of orders are read for nothing. */
+async function refuseOverwriting(file: string): Promise<void> {
+  const { lstatSync } = await import('node:fs');
+  if (lstatSync(file, { throwIfNoEntry: false }))
+    throw new UsageError(`${file} is there already; --force writes over it`);
+}
+
+function notesOf(
+  { orders, incomplete }: Tally,
+  rows: ReturnType<Tally['rows']>,
+  zone: string,
+): readonly string[] {
+  if (orders === 0) return [];
+  const isByRule = rows.some(({ byRule }) => byRule.size > 0);
+  const apart = rows.some(({ paidBy, currency }) => paidBy !== 'wallet' || currency !== 'USD');
+  return [
+    ...(isByRule ? ['* by rule: it follows from how the service works; no record shows it'] : []),
+    ...(apart
+      ? ['what a retailer account, a card or another currency paid stands apart from the wallet']
+      : []),
+    ...(incomplete > 0
+      ? [`${incomplete} of ${orders} orders do not say all their amounts; what they say is counted`]
+      : []),
+    zone,
+  ];
+}

@@ -1,0 +1,31 @@
+import { objectsIn, textIn } from '../../contract/json.ts';
+import type { Client } from '../../http/client.ts';
+import { pages } from '../../http/paging.ts';
+
+/** From the URL of a product to what its retailer is called. */
+export type RetailerNames = (url: string) => string;
+
+/**
+ * Retailers by the hosts of their addresses, as the service lists them; one that it does not list is called by its host.
+ * @throws ErrandError where the service cannot be asked.
+ */
+export async function readRetailers(client: Client): Promise<RetailerNames> {
+  const names = new Map<string, string>();
+  for await (const { rows } of pages(client, 'retailer.list', {}, { all: true }))
+    for (const row of rows) {
+      const host = hostOf(textIn(row, 'base_url') ?? '');
+      const name = textIn(row, 'retailer');
+      if (host !== undefined && name !== undefined && name !== '') names.set(host, name);
+    }
+  return (url) => {
+    const host = hostOf(url);
+    return host === undefined ? 'unknown' : (names.get(host) ?? host);
+  };
+}
+
+const hostOf = (url: string): string | undefined =>
+  URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') || undefined : undefined;
+
+/** The retailers of an order's items, each once, in the order of the alphabet. Pure. */
+export const retailersOf = (order: unknown, nameOf: RetailerNames): readonly string[] =>
+  [...new Set(objectsIn(order, 'items').map((item) => nameOf(textIn(item, 'url') ?? '')))].sort();

@@ -1,0 +1,116 @@
+import { gauge } from '../../output/chart.ts';
+import type { Column, Row } from '../../output/result.ts';
+import type { Grouping } from './groups.ts';
+import type { SpendRow } from './tally.ts';
+
+/** How each payer is called; an account is that of the caller at the retailer. */
+export const payerNames: Readonly<Record<SpendRow['paidBy'], string>> = {
+  wallet: 'wallet',
+  retailer_account: 'account',
+  card: 'card',
+  connect: 'connect',
+  challenge: 'challenge',
+};
+
+/** The name of the amount that a line of money enters. */
+const amountOf = {
+  charge: 'spent_cents',
+  fee: 'fees_cents',
+  refund: 'refunded_cents',
+  credit: 'credited_cents',
+  hold: 'held_cents',
+} as const;
+
+/** A row as every format has it. Pure. */
+export function recordOf(by: Grouping, row: SpendRow): Row {
+  const byRule = [...row.byRule].map((what) => amountOf[what]).sort();
+  return {
+    by,
+    group: row.group ?? null,
+    paid_by: row.paidBy,
+    currency: row.currency,
+    orders: row.orders,
+    spent_cents: row.spent,
+    fees_cents: row.fees,
+    refunded_cents: row.refunded,
+    credited_cents: row.credited,
+    net_cents: row.net,
+    held_cents: row.held,
+    by_rule: byRule,
+  };
+}
+
+/** Columns for programs: each of them, whatever it holds. */
+export function plainColumns(by: Grouping): readonly Column[] {
+  return [
+    { name: by, path: 'group' },
+    { name: 'paid by', path: 'paid_by' },
+    { name: 'currency', path: 'currency' },
+    { name: 'orders', path: 'orders', kind: 'count' },
+    ...['spent', 'fees', 'refunded', 'credited', 'net', 'held'].map(
+      (name): Column => ({ name, path: `${name}_cents`, kind: 'money', currency: 'currency' }),
+    ),
+    { name: 'by rule', path: 'by_rule', value: ({ by_rule: names }) => [names].flat().join(' ') },
+  ];
+}
+
+/** Amounts that people see only where there are any; without them the others add up all the same. */
+const rare = ['fees', 'refunded', 'credited', 'held'] as const;
+const weights = { spent: 9, fees: 8, refunded: 8, credited: 8, net: 10, held: 7 } as const;
+
+interface TableOptions {
+  /** Whether bars are drawn. */
+  readonly isTerminal: boolean;
+  /** Whether it shows ASCII alone. */
+  readonly plain: boolean;
+}
+
+/**
+ * Columns for people: what is 0 everywhere is left out, `*` marks what follows from rules alone, and a terminal has bars of what
+ * each group cost. Pure.
+ */
+export function tableColumns(
+  by: Grouping,
+  rows: readonly SpendRow[],
+  totals: readonly SpendRow[],
+  { isTerminal, plain }: TableOptions,
+): readonly Column[] {
+  const starred = new Set<string>(rows.flatMap(({ byRule }) => [...byRule].map((what) => amountOf[what])));
+  const shows = (name: (typeof rare)[number]): boolean => rows.some((row) => row[name] !== 0);
+  const amounts = (['spent', 'fees', 'refunded', 'credited', 'net', 'held'] as const)
+    .filter((name) => !rare.some((it) => it === name && !shows(it)))
+    .map((name): Column => {
+      const path = `${name}_cents` as const;
+      const isStarred = starred.has(path);
+      return {
+        name: isStarred ? `${name}*` : name,
+        path,
+        kind: 'money',
+        currency: 'currency',
+        weight: weights[name],
+      };
+    });
+  const isMixed = new Set(rows.map(({ paidBy }) => paidBy)).size > 1;
+  const name = by.replace(/^metadata\./, '');
+  return [
+    { name, path: 'group', weight: 12, value: ({ group }) => group ?? '(none)' },
+    ...(isMixed ? [{ name: 'paid by', path: 'paid_by', weight: 11, value: payerIn }] : []),
+    { name: 'orders', path: 'orders', kind: 'count', weight: 5 },
+    ...amounts,
+    ...(isTerminal && totals.some(({ net }) => net > 0) ? [shareColumn(totals, plain)] : []),
+  ];
+}
+
+const payerIn = ({ paid_by: payer }: Row): string =>
+  Object.entries(payerNames).find(([key]) => key === payer)?.[1] ?? '';
+
+/** What a row cost, as a part of all that its payer paid in its currency. */
+const shareColumn = (totals: readonly SpendRow[], plain: boolean): Column => ({
+  name: 'share',
+  path: 'share',
+  weight: 6,
+  value: ({ paid_by: payer, currency, net_cents: net, is_total: isTotal }) => {
+    const total = totals.find((it) => it.paidBy === payer && it.currency === currency)?.net ?? 0;
+    return isTotal === true || total <= 0 ? '' : gauge(Number(net) / total, { plain, width: 6 });
+  },
+});

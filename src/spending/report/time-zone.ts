@@ -1,0 +1,39 @@
+import type { Context } from '../../context.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import { loadPolicy } from '../policy/load.ts';
+
+export interface ReportZone {
+  /** IANA name. */
+  readonly timeZone: string;
+  /** `those of UTC; --time-zone names another`, for people. */
+  readonly note: string;
+}
+
+/**
+ * The zone whose days and months a report counts by: `--time-zone`, else the policy's, else UTC.
+ * @throws UsageError for a zone that is none.
+ */
+export async function reportZone(context: Context, given: string | undefined): Promise<ReportZone> {
+  if (given !== undefined) {
+    const timeZone = zoneNamed(given);
+    return { timeZone, note: `days and months are those of ${timeZone}` };
+  }
+  const policy = await loadPolicy(context).catch((error: unknown) => {
+    // A report spends nothing: it does not wait for the policy to be mended.
+    if (!(error instanceof ErrandError)) throw error;
+    context.note(`${error.message}; its time zone is not known`);
+    return undefined;
+  });
+  const timeZone = policy?.timeZone ?? 'UTC';
+  const from = policy ? `as the policy says (${policy.file})` : '--time-zone names another';
+  return { timeZone, note: `days and months are those of ${timeZone}; ${from}` };
+}
+
+function zoneNamed(zone: string): string {
+  if (/^(?:utc|etc\/utc|gmt|etc\/gmt)$/i.test(zone)) return 'UTC';
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+  } catch (cause) {
+    throw new UsageError(`--time-zone takes a zone such as America/Chicago, not "${zone}"`, { cause });
+  }
+}

@@ -1,0 +1,42 @@
+# The month is over: what did it cost, and where did the money go?
+$ SHOP=$(errand sandbox products -o json --query "[?scenario=='success'] | [0].url" | tr -d '"')
+$ errand order create --product $SHOP --max-price '$50' --ship-to home --po-number PO-7 --metadata team=office --watch --timeout 30s -o id
+…
+! …
+$ GONE=$(errand sandbox products -o id | grep test-out-of-stock)
+$ errand order create --product $GONE --max-price '$50' --ship-to home --metadata team=lab --watch --timeout 30s -o id
+? 7
+…
+! …
+$ SLOW=$(errand sandbox products -o id | grep test-slow)
+$ errand order create --product $SLOW --max-price '$50' --ship-to home --metadata team=lab -o id
+…
+
+# What failed cost nothing, and what is on its way holds its ceiling and the fee.
+$ errand spend --by metadata.team
+TEAM    ORDERS   SPENT  FEES*     NET   HELD*
+lab          2   $0.00  $0.00   $0.00  $51.00
+office       1  $19.99  $1.00  $20.99   $0.00
+total        3  $19.99  $1.00  $20.99  $51.00
+! * by rule: it follows from how the service works; no record shows it
+! days and months are those of UTC; --time-zone names another
+$ errand spend --by po --since 1d -o csv --fields group,net_cents
+group,net_cents
+,0
+PO-7,2099
+$ errand wallet -o csv --fields balance,spendable_balance
+balance,spendable_balance
+97901,92801
+
+# A page to hand on, which is written over only where that is meant.
+$ errand spend --by day --html november.html -o id
+…
+! wrote november.html
+$ grep -c "default-src 'none'" november.html
+1
+$ errand spend --html november.html
+? 2
+! error: november.html is there already; --force writes over it
+$ errand spend --by weekday
+? 2
+! error: --by takes day, month, retailer, country, po, account or metadata.KEY, not "weekday"; did you mean day?
