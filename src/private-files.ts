@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   type Stats,
   statSync,
 } from 'node:fs';
@@ -128,12 +129,23 @@ export function readGuardedFile(file: string): Buffer | undefined {
     checkKind(file, stats);
     checkOwner(file, stats);
     checkGuarded(file, stats.mode);
-    const folder = statSync(dirname(file));
-    if ((folder.mode & 0o1002) === 0o0002) checkGuarded(dirname(file), folder.mode);
+    checkFoldersOf(file);
+    checkFoldersOf(realpathSync(file));
     if (stats.size > tooManyWritten) throw new PrivateFileError(file, 'is too large');
     return readFileSync(opened);
   } finally {
     closeSync(opened);
+  }
+}
+
+/** Whoever can write to a folder can put another file in the place of one in it, unless the folder is sticky as /tmp is. */
+function checkFoldersOf(file: string): void {
+  if (!hasModes) return;
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const stats = statSync(folder);
+    checkOwner(folder, stats);
+    if ((stats.mode & 0o1000) === 0) checkGuarded(folder, stats.mode);
+    if (folder === dirname(folder)) return;
   }
 }
 

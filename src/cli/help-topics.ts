@@ -92,7 +92,8 @@ With several ids each one is attempted, and the exit code is that of the first f
   Refused: exit 11, nothing was sent, and the message names rule, limit and what is left.
   \`order journal resume\` is never refused: what may have been sent must be settled. \`legacy retry\` is, since nobody knows
   what it buys. Data calls of \`agent\` (a cent each) are held to --max-pay alone.
-  A file that cannot be read or understood, or that others could change, stops every order.
+  A file that cannot be read or understood, or that others could change, stops every order; so does a retailer's name that
+  the service does not know. It is read again when the order is written down: a question may stand for hours.
   At a terminal, --override-policy 'reason' places an order all the same, once its amount is typed; \`overrides: never\` ends that.
   Whoever owns a terminal can type, and whoever can write the file can change it: on one account it is a guard, not a lock.
     errand policy show     every rule, and its line

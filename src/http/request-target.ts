@@ -50,7 +50,33 @@ export function readTarget(
   const word = second ?? first;
   const path = isAddress(word) ? pathOf(word, bases) : `/${word.replace(/^\//, '')}`;
   const surface = legacyParts.has(firstPart(path)) ? 'legacy' : 'current';
-  return { method, path, surface, operation: operationOf({ method, path, surface }) };
+  const operation = operationOf({ method, path, surface });
+  if (!operation) refuseLookalike({ method, path, surface });
+  return { method, path, surface, operation };
+}
+
+/**
+ * A server may be lenient with capitals, `;parameters` and escaped slashes: such a spelling of a path that makes an order
+ * must not pass the journal and the policy. @throws UsageError naming the path.
+ */
+function refuseLookalike({ method, path, surface }: Omit<Target, 'operation'>): void {
+  const plain = decoded(path.split(/[?#]/, 1)[0] ?? '')
+    .toLowerCase()
+    .replaceAll('\\', '/')
+    .replace(/;[^/]*/g, '')
+    .replace(/[\s.]+(?=\/|$)/g, '')
+    .replace(/\/{2,}/g, '/');
+  const meant = operationOf({ method, path: plain, surface });
+  if (!meant?.once) return;
+  throw new UsageError(
+    `${method} ${path} is not a path of the service; ${meant.method} ${meant.path} is, and goes through the journal`,
+  );
+}
+
+function decoded(text: string): string {
+  const once = (form: string): string =>
+    form.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return once(once(text));
 }
 
 function firstPart(path: string): string {

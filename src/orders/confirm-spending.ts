@@ -23,7 +23,7 @@ export async function confirmSpending(
 ): Promise<void> {
   if (yes || context.isRehearsal(surface) || context.previewsRequests) return;
   if (!context.interactive.yes) {
-    throw new UsageError(`this key spends real money: --yes is needed, as ${context.interactive.why}`, {
+    throw new UsageError(`this spends real money: --yes is needed, as ${context.interactive.why}`, {
       next: [{ command: ['errand', ...context.argv.map(shellWord), '--yes'].join(' '), when: 'to spend' }],
     });
   }

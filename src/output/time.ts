@@ -97,6 +97,20 @@ const longestDays = 24;
 
 const durationShape = /^(?=\d)(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?$/;
 
+/** `7 days`, `a day`, `36 hours`, `90 minutes`: the largest unit that says it whole. @param ms a length of time. */
+export function durationText(ms: number): string {
+  const units = [
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+    ['second', 1000],
+  ] as const;
+  const [name, length] = units.find(([, unit]) => ms >= unit && ms % unit === 0) ?? ['ms', 1];
+  const count = ms / length;
+  if (name === 'ms') return `${count} ms`;
+  return count === 1 ? `${name === 'hour' ? 'an' : 'a'} ${name}` : `${count} ${name}s`;
+}
+
 /**
  * `30s`, `5m`, `1h30m`, `2d`, `500ms` in ms; at most 24 days, which a timer can hold, unless told otherwise.
  * @throws UsageError naming the flag; for a bare number, the unit that is missing.

@@ -131,6 +131,9 @@ function pickPolicy(
   profile: string,
   folders: Folders,
 ): Setting<string> {
+  // Whoever set it wanted a policy: an empty one must not pass for none.
+  if (environment.ERRAND_POLICY === '')
+    throw new UsageError('ERRAND_POLICY is empty; name the policy file, or unset it');
   const given = first(variable(environment, 'ERRAND_POLICY'), fromProfile(policy, profile));
   if (!given) return { value: join(folders.config, policyFile), from: 'default', name: policyFile };
   if (isAbsolute(given.value)) return given;

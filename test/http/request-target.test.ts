@@ -51,6 +51,20 @@ describe('METHOD PATH', () => {
     },
   );
 
+  test.each([
+    '/Orders',
+    '/orders;a=b',
+    '/orders%2F',
+    '/orders/;x',
+    '/orders%252F',
+    '/ORDERS/',
+    '/orders.',
+    '/orders%20',
+  ])('nor does a spelling that a lenient server would take: POST %s', (path) => {
+    expect(() => read('POST', path)).toThrow('POST /orders is, and goes through the journal');
+    expect(read('GET', path).operation).not.toBe(operations['order.create']);
+  });
+
   test.each(['/x/../orders', '/./orders', '//orders', '/x/%2e%2e/orders', '/x/%2E./orders', '/..'])(
     'steps within a path are refused: %s',
     (path) => {

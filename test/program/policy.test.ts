@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
@@ -123,6 +123,41 @@ describe('an order is held to the policy, to the cent', () => {
     });
     policy(`retailers: { allow: [${new URL(named.url).hostname.replace(/^www\./, '')}] }`);
     expect(await create(9000)).toMatchObject({ code: 11 });
+  });
+
+  test('another spelling of a retailer is no way round', { timeout: 90_000 }, async () => {
+    const search = ['search', 'coffee', '--limit', '20', '-o', 'json', '--fields', 'url,retailer'];
+    const found: { url: string; retailer: string }[] = JSON.parse((await errand(place, search)).stdout);
+    const named = found.find(({ retailer }) => !retailer.includes('.'));
+    if (!named) return expect.fail('no retailer with a name');
+    const { host, pathname } = new URL(named.url);
+    const refused = async (url: string): Promise<string> => {
+      const ended = await create(9000, { products: [{ url }] });
+      expect(ended.code).toBe(11);
+      return errorOf(ended).message;
+    };
+    policy(`retailers: { deny: [${named.retailer}] }`);
+    expect(await refused(`https://${host}.${pathname}`)).toContain(`${named.retailer} is denied`);
+    policy(`per:\n  - { retailer: ${named.retailer}, per_order: $2 }`);
+    expect(await refused(`https://${host}.${pathname}`)).toContain('$2.00 for an order');
+    policy(`retailers: { allow: [${named.retailer}] }`);
+    expect(await refused(`https://${host}\\@evil.example/`)).toContain('can be read as more than one host');
+    expect(await refused(`https://${named.retailer}/p`)).toContain('is not among');
+    policy(`retailers: { deny: [${named.retailer}s] }`);
+    expect(await refused(named.url)).toContain(
+      `no retailer "${named.retailer}s"; did you mean ${named.retailer}?`,
+    );
+    expect(await ordersMade()).toBe(0);
+  });
+
+  test('two lines of one product are counted together', { timeout: 60_000 }, async () => {
+    policy('limits: { quantity_per_line: 3 }');
+    const url = service.product('test-success');
+    const lines = (...quantities: number[]) => ({
+      products: quantities.map((quantity) => ({ url, quantity })),
+    });
+    expect(await create(20_000, lines(2, 2))).toMatchObject({ code: 11 });
+    expect(await create(20_000, lines(2, 1))).toMatchObject({ code: 0 });
   });
 
   test('an amount that a person must approve', { timeout: 60_000 }, async () => {
@@ -276,6 +311,25 @@ describe('a policy that cannot be used stops every order', () => {
       'cannot be read (there is no such file or folder)',
     ],
     [
+      'a folder in which others may put another file',
+      () => {
+        const folder = join(place.folder, 'shared', 'inner');
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        writeFileSync(join(folder, 'policy.yaml'), 'version: 1\nlimits: { per_order: $1 }\n', {
+          mode: 0o600,
+        });
+        chmodSync(join(place.folder, 'shared'), 0o777);
+        rmSync(policy(''));
+        symlinkSync(join(folder, 'policy.yaml'), policyFile());
+      },
+      'shared can be changed by other users (mode 0777)',
+    ],
+    [
+      'a name that is nearly right',
+      () => renameSync(policy('limits: { per_order: $1 }'), policyFile().replace('.yaml', '.yml')),
+      'policy.yml; rename that',
+    ],
+    [
       'a file that the environment names, and that is not there',
       () => {
         place.environment.ERRAND_POLICY = join(place.folder, 'none.yaml');
@@ -294,6 +348,8 @@ describe('a policy that cannot be used stops every order', () => {
     expect(errorOf(ended).message).toContain(message);
     expect(await ordersMade()).toBe(0);
     expect(await errand(place, ['policy', 'show'])).toMatchObject({ code: 11 });
+    const doctor = JSON.parse((await errand(place, ['doctor', '-o', 'json'])).stdout);
+    expect(doctor).toContainEqual(expect.objectContaining({ check: 'policy', status: 'trouble' }));
     expect(await errand(place, ['order', 'list'])).toMatchObject({ code: 0 });
   });
 
@@ -303,6 +359,8 @@ describe('a policy that cannot be used stops every order', () => {
     place.environment.ERRAND_POLICY = 'policy.yaml';
     const { code, stderr } = await create(5000);
     expect([code, stderr]).toEqual([2, expect.stringContaining('ERRAND_POLICY must be an absolute path')]);
+    place.environment.ERRAND_POLICY = '';
+    expect(await create(5000)).toMatchObject({ code: 2, stderr: expect.stringContaining('is empty') });
   });
 
   test('a profile names its own', { timeout: 60_000 }, async () => {
@@ -313,6 +371,9 @@ describe('a policy that cannot be used stops every order', () => {
     const refused = await errand(place, [...order(5000), '--profile', 'strict']);
     expect([refused.code, errorOf(refused).hint]).toEqual([11, expect.stringContaining(file)]);
     expect(await create(5000)).toMatchObject({ code: 0 });
+    const again = ['profile', 'set', 'strict', '--default-policy'];
+    expect(await errand(place, again)).toMatchObject({ code: 0 });
+    expect(await errand(place, [...order(4000), '--profile', 'strict'])).toMatchObject({ code: 0 });
   });
 });
 
@@ -399,7 +460,7 @@ describe('every door', () => {
     const shown = await errand(place, [...order(5900), '--dry-run']);
     expect([shown.code, shown.stderr]).toEqual([
       0,
-      expect.stringContaining('policy: allowed; limits.per_day: $0.00 of $60.00 stays'),
+      expect.stringContaining('policy: allowed; limits.per_day: $0.00 of $60.00 left'),
     ]);
     const refused = await errand(place, [...order(5901), '--dry-run']);
     expect([refused.code, refused.stderr]).toEqual([

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
@@ -48,6 +48,19 @@ describe('the question about real money', () => {
     agreed.type('y\r');
     expect(await agreed.ended()).toBe(0);
     expect(ordersSent()).toHaveLength(1);
+  });
+
+  test('a policy that comes while it stands is followed', async () => {
+    const asked = open(...create);
+    await asked.shows('(y/N)');
+    mkdirSync(join(place.folder, '.config'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(place.folder, '.config', 'policy.yaml'), 'version: 1\nlimits: { per_order: $50 }\n', {
+      mode: 0o600,
+    });
+    asked.type('y\r');
+    expect(await asked.ended()).toBe(11);
+    expect(asked.text.replace(/\s+/g, ' ')).toContain('$51.00 is more than $50.00 for an order');
+    expect(ordersSent()).toEqual([]);
   });
 
   test.each([['y\r'], ['y'], ['\r\ry\r\r']])(

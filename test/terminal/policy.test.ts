@@ -36,7 +36,7 @@ test('the policy is overruled by typing the amount, and by nothing else', { time
     'limits.per_order: $51.00 is more than $50.00 for an order',
   );
   wrong.type('yes\r');
-  expect(await wrong.ended()).toBe(130);
+  expect(await wrong.ended()).toBe(11);
   expect(await ordersMade()).toBe(0);
   const right = new Terminal(place, 'errand', create);
   await right.shows('Type $51.00 to spend it against the policy');
@@ -53,6 +53,19 @@ test.each([
   const terminal = new Terminal(place, 'errand', create);
   expect(await terminal.ended()).toBe(11);
   expect(terminal.text.replace(/\s+/g, ' ')).toContain(why);
+  expect(await ordersMade()).toBe(0);
+});
+
+test('what the policy becomes while the question stands is what holds', { timeout: 90_000 }, async () => {
+  policy('limits:\n  per_order: $50');
+  const changed = new Terminal(place, 'errand', create);
+  await changed.shows('Type $51.00 to spend it against the policy');
+  policy('limits:\n  per_order: $50\noverrides: never');
+  changed.type('$51.00\r');
+  expect(await changed.ended()).toBe(11);
+  expect(changed.text.replace(/\s+/g, ' ')).toContain(
+    'was changed while this command waited; nothing was sent',
+  );
   expect(await ordersMade()).toBe(0);
 });
 

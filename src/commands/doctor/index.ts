@@ -8,6 +8,7 @@ import { completion } from './checks/completion.ts';
 import { contract } from './checks/contract.ts';
 import { journal } from './checks/journal.ts';
 import { key } from './checks/key.ts';
+import { policy } from './checks/policy.ts';
 import { proxy } from './checks/proxy.ts';
 import { service } from './checks/service.ts';
 import { configuration, permissions, settings } from './checks/settings.ts';
@@ -28,6 +29,7 @@ const checks: readonly Check[] = [
   contract,
   key,
   journal,
+  policy,
   completion,
   terminal,
 ];
@@ -40,7 +42,7 @@ const columns: readonly Column[] = [
 ];
 
 export const command = defineRootCommand({
-  description: `Configuration, permissions, settings, TLS, proxy, service, clock, contract, key, orders in doubt, completion scripts and terminal. Every check runs, whatever the others find. It changes nothing at the service.`,
+  description: `Configuration, permissions, settings, TLS, proxy, service, clock, contract, key, orders in doubt, policy, completion scripts and terminal. Every check runs, whatever the others find. It changes nothing at the service.`,
   examples: [
     { command: 'errand doctor', note: 'is all well?' },
     {

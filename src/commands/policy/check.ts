@@ -34,7 +34,7 @@ const columns: readonly Column[] = [
 
 export const check = defineCommand({
   name: 'check',
-  summary: 'What the policy says of an order, or of every row of a CSV; reserves and sends nothing',
+  summary: 'What the policy says of an order, or of every row of a CSV; reserves and orders nothing',
   description:
     'Takes an order as `order create` does. With --file and a name that ends in .csv, the rows of an upload, as `bulk upload` reads them.',
   options: { ...orderInputOptions, ...tableOptions },

@@ -35,6 +35,7 @@ export const usage = defineCommand({
     const policy = await loadPolicy(context);
     const isRehearsal = !live && context.isRehearsal();
     const rows = policy ? await shownUsage(context, policy, { refresh, isRehearsal }) : [];
+    const isTable = context.output.format === 'table';
     const plain = context.io.stdout.isDumb === true;
     return {
       kind: 'list',
@@ -44,14 +45,18 @@ export const usage = defineCommand({
         {
           name: 'share',
           path: 'used_share',
-          weight: 5,
-          value: ({ used_share: share }) => gauge(Number(share), { plain }),
+          weight: 8.5,
+          value: ({ used_share: share }) => (isTable ? gauge(Number(share), { plain }) : share),
         },
       ],
       id: 'rule',
-      empty: policy ? `${policy.file} limits no day and no month` : noPolicy(context),
+      empty: policy ? `${policy.file} sets no limit for a day or a month` : noPolicy(context),
       hints: () =>
-        policy ? [`of ${isRehearsal ? 'rehearsals' : 'real orders'}; policy: ${policy.file}`] : [],
+        policy
+          ? [
+              `counted: ${isRehearsal ? 'rehearsals (the sandbox and test keys)' : 'real orders'}; policy: ${policy.file}`,
+            ]
+          : [],
     };
   },
 });

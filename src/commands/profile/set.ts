@@ -25,8 +25,9 @@ export const set = defineCommand({
       kind: 'text',
       placeholder: 'file',
       completes: 'files',
-      description: 'policy file of this profile; empty for the one in the configuration folder',
+      description: 'policy file of this profile',
     },
+    defaultPolicy: { kind: 'flag', description: 'the policy of the configuration folder again' },
     use: { kind: 'flag', description: 'use it from now on' },
   },
   examples: [
@@ -38,7 +39,9 @@ export const set = defineCommand({
   ],
   related: ['auth token', 'profile use'],
   mendsConfig: true,
-  async run(context, { name, baseUrl, legacyBaseUrl, allowPlainHttp, policy, use = false }) {
+  async run(context, { name, baseUrl, legacyBaseUrl, allowPlainHttp, policy, defaultPolicy, use = false }) {
+    if (policy !== undefined && defaultPolicy)
+      throw new UsageError('--policy and --default-policy exclude each other; give one');
     const store = await context.store();
     let dropped: string[] = [];
     await store.setProfile(name, (before) => {
@@ -53,7 +56,8 @@ export const set = defineCommand({
           ? kept.legacy_base_url
           : checkBaseUrl(legacyBaseUrl, '--legacy-base-url', plain);
       const { legacy_token: token, policy: _, ...rest } = kept;
-      const policyPath = policy === undefined ? before?.policy : policy === '' ? undefined : resolve(policy);
+      const given = policy === undefined ? before?.policy : resolve(policy);
+      const policyPath = defaultPolicy ? undefined : given;
       const keepsToken = legacyAddress(before) === (legacy ?? checked);
       dropped = [
         ...(before?.api_key !== undefined && rest.api_key === undefined ? ['key'] : []),

@@ -3,6 +3,8 @@ import { isObject, listIn, numberIn, objectsIn, own, textIn } from '../../contra
 import { canonicalJson, sha256 } from '../../state/canonical.ts';
 import type { Intent } from '../../state/journal-record.ts';
 import type { OrderToReserve } from '../../state/reservation-row.ts';
+import { hostAsName } from './retailers.ts';
+import { hostOf, productOf } from './url-forms.ts';
 
 /** An order as a policy judges it, before anything is sent. */
 export interface SpendingOrder extends OrderToReserve {
@@ -59,7 +61,7 @@ function orderOf(
   const lines = objectsIn(body, 'products').map((line): OrderLine => {
     const url = textIn(line, 'url') ?? '';
     const host = hostOf(url);
-    return { url, host, quantity: numberIn(line, 'quantity') ?? 1, retailer: [host] };
+    return { url, host, quantity: numberIn(line, 'quantity') ?? 1, retailer: [hostAsName(host)] };
   });
   const metadata = plainMetadata(own(body, 'metadata'));
   const address = own(body, 'shipping_address');
@@ -67,9 +69,9 @@ function orderOf(
     ...{ key, baseUrl, account, intent, cents, feeCents, isRehearsal, lines, metadata, row },
     country: (textIn(address, 'country') ?? '').trim().toUpperCase(),
     facts: {
-      retailers: [...new Set(lines.map(({ host }) => host))],
+      retailers: [...new Set(lines.flatMap(({ retailer }) => retailer))],
       metadata: Object.entries(metadata).map(metadataHash),
-      products: [...new Set(lines.map(({ url }) => hash(URL.canParse(url) ? new URL(url).href : url)))],
+      products: [...new Set(lines.map(({ url }) => hash(productOf(url))))],
       address: addressHash(address),
     },
   };
@@ -80,12 +82,6 @@ function paidAtLeast({ body, payment }: Intent, feeCents: number): number {
   const ceiling = numberIn(body, 'max_price') ?? Number.MAX_SAFE_INTEGER - feeCents;
   const isUsd = payment?.currency.toLowerCase() === 'usd' && /^\d{1,15}$/.test(payment.amount);
   return Math.max(ceiling + feeCents, isUsd ? Number(payment.amount) : 0);
-}
-
-/** In lower case, without a dot at its end; the text itself where it is no URL. */
-export function hostOf(url: string): string {
-  if (!URL.canParse(url)) return url;
-  return new URL(url).hostname.replace(/\.$/, '');
 }
 
 /** Top-level values that can be compared with what a policy says. */
@@ -105,7 +101,10 @@ const place = ['address_line1', 'address_line2', 'city', 'state', 'postal_code',
 const addressHash = (address: unknown): string =>
   hash(
     canonicalJson(
-      place.map((name) => (textIn(address, name) ?? '').trim().replace(/\s+/g, ' ').toUpperCase()),
+      place.map((name) => {
+        const text = (textIn(address, name) ?? '').trim().replace(/\s+/g, ' ').toUpperCase();
+        return name === 'postal_code' ? text.replace(/^(\d{5})-\d{4}$/, '$1') : text;
+      }),
     ),
   );
 

@@ -7,6 +7,7 @@ import type { Reserving } from '../../state/reservations.ts';
 import { requireApproval } from './approval.ts';
 import { ordersOf, type SpendingOrder } from './facts.ts';
 import { feeOf } from './fee.ts';
+import { checkUnchanged } from './load.ts';
 import { confirmOverride, type Overridden } from './override.ts';
 import { periodsAt } from './periods.ts';
 import type { Policy } from './policy.ts';
@@ -111,6 +112,7 @@ export class Gate {
       standing,
     );
     this.#verdict = verdict;
+    checkUnchanged(this.#context);
     if (verdict.outcome === 'allowed' || verdict.outcome === 'warned') return undefined;
     if (this.#overridden?.covers(verdict)) return this.#overridden.reason;
     if (verdict.outcome === 'needs_approval') requireApproval(this.#context, verdict);

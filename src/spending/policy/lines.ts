@@ -11,7 +11,7 @@ export const outcomeWords: Readonly<Record<VerdictOutcome, string>> = {
 /** Most findings that are told one by one. */
 const mostTold = 5;
 
-/** `policy: allowed; limits.per_day: $49.00 of $100.00 stays for 2026-11-22`, then what is not allowed. Pure. */
+/** `policy: allowed; limits.per_day: $49.00 of $100.00 left for 2026-11-22`, then what is not allowed. Pure. */
 export function verdictLines({ outcome, rules, rows }: Verdict): string[] {
   const word = outcomeWords[outcome];
   if (outcome === 'allowed') {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { PrivateFileError, readGuardedFile } from '../../private-files.ts';
@@ -5,26 +6,40 @@ import { reasonOf } from '../../settings/paths.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Policy } from './policy.ts';
 
-/** One run follows one policy, though the file be changed meanwhile. */
-const loaded = new WeakMap<Settings, Promise<Policy | undefined>>();
+/** What a run has read of its policy so far. */
+const loaded = new WeakMap<Settings, { readonly bytes: Buffer; readonly policy: Policy }>();
 
 /**
- * The policy that says what may be spent; undefined where there is none, which takes no more than a look at its path.
+ * The policy that says what may be spent, as its file is at this moment: a question may stand for hours. Undefined where
+ * there is none, which takes no more than a look at its path.
  * @throws ErrandError policy for a file that cannot be read, understood or trusted: then nothing is ordered.
  */
-export function loadPolicy({ settings }: Pick<Context, 'settings'>): Promise<Policy | undefined> {
-  const known = loaded.get(settings) ?? read(settings);
-  loaded.set(settings, known);
-  return known;
+export async function loadPolicy({ settings }: Pick<Context, 'settings'>): Promise<Policy | undefined> {
+  const bytes = bytesOf(settings);
+  if (bytes === undefined) return undefined;
+  const before = loaded.get(settings);
+  if (before?.bytes.equals(bytes)) return before.policy;
+  const policy = await read(settings.policy.value, bytes);
+  loaded.set(settings, { bytes, policy });
+  return policy;
 }
 
-async function read({ policy: { value: file, from, name } }: Settings): Promise<Policy | undefined> {
-  const bytes = bytesOf(file);
-  if (bytes === undefined && from === 'default') return undefined;
-  if (bytes === undefined) {
-    const named = from === 'profile' ? `the profile ${name}` : name;
-    throw unusable(file, `${file}, which ${named} names as the policy, does not exist`);
-  }
+/** For the moment before the orders are written down. @throws ErrandError policy where the file is no longer what was read. */
+export function checkUnchanged({ settings }: Pick<Context, 'settings'>): void {
+  const file = settings.policy.value;
+  const bytes = bytesOf(settings);
+  if (bytes !== undefined && loaded.get(settings)?.bytes.equals(bytes)) return;
+  throw new ErrandError('policy', `${file} was changed while this command waited; nothing was sent`, {
+    code: 'policy_changed',
+    outcome: 'not_sent',
+    retryable: true,
+    details: { file },
+    hint: 'Run the command again: it then follows the policy as it is now.',
+    next: [{ command: 'errand policy show', when: 'to see what it says now' }],
+  });
+}
+
+async function read(file: string, bytes: Buffer): Promise<Policy> {
   try {
     const { readPolicy } = await import('./read.ts');
     return readPolicy(file, new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -35,7 +50,20 @@ async function read({ policy: { value: file, from, name } }: Settings): Promise<
   }
 }
 
-function bytesOf(file: string): Buffer | undefined {
+/** Undefined where no policy is there, and none is named. */
+function bytesOf({ policy: { value: file, from, name } }: Settings): Buffer | undefined {
+  const bytes = guardedBytes(file);
+  if (bytes !== undefined) return bytes;
+  if (from === 'default') {
+    const other = file.replace(/\.yaml$/, '.yml');
+    if (!existsSync(other)) return undefined;
+    throw unusable(file, `it is read from ${file}, and there is ${other}; rename that`);
+  }
+  const named = from === 'profile' ? `the profile ${name}` : name;
+  throw unusable(file, `${file}, which ${named} names as the policy, does not exist`);
+}
+
+function guardedBytes(file: string): Buffer | undefined {
   try {
     return readGuardedFile(file);
   } catch (cause) {

@@ -14,7 +14,7 @@ export interface Overridden {
 
 /**
  * Has whoever sits at the terminal type the amount that the policy does not let through.
- * @throws ErrandError policy where the policy forbids it or nobody is there; interrupted where something else is typed.
+ * @throws ErrandError policy where the policy forbids it, nobody is there, or something else is typed.
  */
 export async function confirmOverride(
   context: Context,
@@ -31,10 +31,7 @@ export async function confirmOverride(
   const amount = formatMoney(verdict.amount_cents);
   const prompt = await context.prompt();
   const typed = await prompt.askText(context, `Type ${amount} to spend it against the policy`);
-  if (typed !== amount)
-    throw new ErrandError('interrupted', `the policy was not overruled: ${amount} was not typed`, {
-      outcome: 'not_sent',
-    });
+  if (typed !== amount) throw not(refusal, `not overruled: ${amount} was not typed`);
   const rules = new Set(verdict.rules.filter(({ outcome }) => outcome !== 'allowed').map(({ rule }) => rule));
   return {
     reason,

@@ -1,4 +1,5 @@
 import { formatMoney } from '../../output/money.ts';
+import { durationText } from '../../output/time.ts';
 import { type Policy, type Rule, scopeText } from './policy.ts';
 
 /** A rule of a policy as it is shown. */
@@ -9,8 +10,6 @@ export interface ShownRule {
   readonly line: number;
   readonly [field: string]: unknown;
 }
-
-const dayMs = 24 * 3600 * 1000;
 
 /** Every rule that holds, in the order of the file. Pure. */
 export function rulesOf(policy: Policy): ShownRule[] {
@@ -34,7 +33,7 @@ export function rulesOf(policy: Policy): ShownRule[] {
       ? [
           shown(
             duplicates,
-            `${duplicates.action} the same ${duplicates.same.join(' and ')} within ${duplicates.withinMs / dayMs} d`,
+            `${duplicates.action} the same ${duplicates.same.join(' and ')} within ${durationText(duplicates.withinMs)}`,
           ),
         ]
       : []),

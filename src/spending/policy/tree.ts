@@ -54,7 +54,7 @@ export class PolicyTree {
   list(location: Location): readonly Location[] {
     const { node } = location;
     if (!isSeq(node) || node.items.length === 0)
-      throw this.refused(location, 'takes a list with at least one value, such as [US]');
+      throw this.refused(location, 'takes a list with at least one value, in brackets or a line each');
     return node.items.map((item, index) => ({ node: item, path: `${location.path}[${index + 1}]` }));
   }
 
@@ -113,7 +113,7 @@ export class PolicyTree {
     const near = nearestWord(text, known);
     const where = { node: location.node, path: '' };
     const inside = location.path === '' ? '' : ` in ${location.path}`;
-    const meant = near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
+    const meant = near === undefined ? `known: ${known.join(', ')}` : `did you mean ${near}?`;
     return this.refused(where, `"${shown(text)}" is not known${inside}; ${meant}`);
   }
 }

@@ -1,9 +1,11 @@
 import { formatMoney } from '../../output/money.ts';
+import { durationText } from '../../output/time.ts';
 import type { Reservation } from '../../state/reservation-row.ts';
 import { metadataHash, type SpendingOrder } from './facts.ts';
 import type { Period, Periods } from './periods.ts';
 import { type Limit, type Policy, type Rule, type Scope, scopeText } from './policy.ts';
 import { isRetailer } from './retailers.ts';
+import { comparable, isPlainUrl, productOf, spellingsOf } from './url-forms.ts';
 
 /** From the best to the worst. */
 export const outcomes = ['allowed', 'warned', 'needs_approval', 'refused'] as const;
@@ -124,13 +126,13 @@ function judgeLimit(limit: Limit, judged: Judged, add: (found: Say, row: number 
     case 'per_order':
       for (const { cents, row } of meant) {
         const isOver = cents > limit.most;
-        const text = `${formatMoney(cents)} is ${isOver ? 'more than' : 'within'} ${most} for an order`;
+        const text = `${amountText(cents)} is ${isOver ? 'more than' : 'within'} ${most} for an order`;
         add({ ...money(limit, isOver, 0, cents), message: text }, row);
       }
       return;
     case 'quantity_per_line':
       for (const { lines, row } of meant) {
-        const quantity = Math.max(...lines.map((line) => line.quantity));
+        const quantity = mostOfOne(lines);
         const isOver = quantity > limit.most;
         const message = `${quantity} of one product is ${isOver ? 'more than' : 'within'} ${limit.most}`;
         add(
@@ -146,7 +148,7 @@ function judgeLimit(limit: Limit, judged: Judged, add: (found: Say, row: number 
       if (!upload) return;
       const sum = sumOf(upload.filter((order) => isIn(limit.scope, order)));
       const isOver = sum > limit.most;
-      const message = `${formatMoney(sum)} is ${isOver ? 'more than' : 'within'} ${most} for an upload`;
+      const message = `${amountText(sum)} is ${isOver ? 'more than' : 'within'} ${most} for an upload`;
       add({ ...money(limit, isOver, 0, sum), message }, undefined);
       return;
     }
@@ -158,8 +160,8 @@ function judgeLimit(limit: Limit, judged: Judged, add: (found: Say, row: number 
         const isOver = cents > limit.most - used;
         const found = money(limit, isOver, used, cents);
         const message = isOver
-          ? `it takes ${formatMoney(cents)}, and ${formatMoney(found.left_cents)} of ${most} is left for ${when}`
-          : `${formatMoney(found.left_cents)} of ${most} stays for ${when}`;
+          ? `it takes ${amountText(cents)}, and ${formatMoney(found.left_cents)} of ${most} is left for ${when}`
+          : `${formatMoney(found.left_cents)} of ${most} left for ${when}`;
         const resets = { period: period.name, resets_at: new Date(period.end).toISOString() };
         add({ ...found, message, ...resets }, row);
         if (!isOver) used += cents;
@@ -167,6 +169,10 @@ function judgeLimit(limit: Limit, judged: Judged, add: (found: Say, row: number 
     }
   }
 }
+
+/** A ceiling that nobody can read here stands for more than any limit. */
+const amountText = (cents: number): string =>
+  cents > Number.MAX_SAFE_INTEGER / 2 ? 'a price that cannot be read here' : formatMoney(cents);
 
 /** @param used what is used by then. @param cents what is to be spent. */
 const money = (limit: Limit, isOver: boolean, used: number, cents: number) => ({
@@ -183,12 +189,27 @@ export function said({ rule, line }: Rule, outcome: VerdictOutcome, message: str
   return { rule, line, applies_to: null, outcome, message, ...none };
 }
 
+/** How many of one product an order has, over all its lines. */
+function mostOfOne(lines: SpendingOrder['lines']): number {
+  const counts = new Map<string, number>();
+  for (const { url, quantity } of lines)
+    counts.set(productOf(url), (counts.get(productOf(url)) ?? 0) + quantity);
+  return Math.max(...counts.values());
+}
+
 /** Where, from whom and what is ordered, and whether a person must say yes. */
-function judgeTerms({ retailers, countries, urls, approveAbove }: Policy, order: SpendingOrder): Say[] {
+function judgeTerms(policy: Policy, order: SpendingOrder): Say[] {
+  const { retailers, countries, urls, approveAbove } = policy;
   const found: Say[] = [];
   const add = (rule: Rule, problem: string | undefined): void => {
-    found.push(said(rule, problem === undefined ? 'allowed' : 'refused', problem ?? 'holds'));
+    found.push(said(rule, problem === undefined ? 'allowed' : 'refused', problem ?? 'within the rule'));
   };
+  const aboutHosts = retailers ?? urls ?? policy.limits.find(({ scope }) => scope?.retailer !== undefined);
+  const odd = order.lines.find(({ url }) => !isPlainUrl(url));
+  if (aboutHosts && odd) {
+    add(aboutHosts, `${odd.url} can be read as more than one host; give a plain URL`);
+    return found;
+  }
   if (retailers) add(retailers, retailerProblem(retailers, order));
   if (countries)
     add(
@@ -207,7 +228,7 @@ function judgeTerms({ retailers, countries, urls, approveAbove }: Policy, order:
   }
   if (approveAbove) {
     const isAbove = order.cents > approveAbove.most;
-    const text = `${formatMoney(order.cents)} is ${isAbove ? 'above' : 'not above'} ${formatMoney(approveAbove.most)}`;
+    const text = `${amountText(order.cents)} is ${isAbove ? 'above' : 'not above'} ${formatMoney(approveAbove.most)}`;
     const left = {
       limit_cents: approveAbove.most,
       used_cents: 0,
@@ -228,8 +249,8 @@ function retailerProblem({ kind, names }: NonNullable<Policy['retailers']>, { li
 
 /** A pattern stands for a whole URL, `*` for any text; however the URL is escaped or capitalised. Takes no longer for any pattern. */
 export function matchesUrl(glob: string, url: string): boolean {
-  const forms = [url, URL.canParse(url) ? new URL(url).href : url].flatMap((form) => [form, unescaped(form)]);
-  return forms.some((form) => matchesGlob(glob.toLowerCase(), form.toLowerCase()));
+  const pattern = comparable(glob);
+  return spellingsOf(url).some((form) => matchesGlob(pattern, form));
 }
 
 function matchesGlob(glob: string, text: string): boolean {
@@ -246,15 +267,6 @@ function matchesGlob(glob: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** What is escaped twice is unescaped twice; a broken escape is left as it is. */
-function unescaped(text: string): string {
-  const once = (form: string): string =>
-    form.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return once(once(text));
-}
-
-const dayMs = 24 * 3600 * 1000;
-
 /** Finds what looks like an earlier order, or like one that stands before it in the same upload; asked in their order. */
 function twinFinder({
   policy: { duplicates },
@@ -265,7 +277,6 @@ function twinFinder({
   const { same, withinMs, action } = duplicates;
   const outcome = ({ warn: 'warned', approve: 'needs_approval', refuse: 'refused' } as const)[action];
   const what = same.map((one) => (one === 'product' ? 'the same product' : 'the same address')).join(' and ');
-  const days = Math.round((withinMs / dayMs) * 10) / 10;
   const keysOf = ({ facts }: Pick<SpendingOrder, 'facts'>): string[] => {
     const address = same.includes('address') ? facts.address : '';
     return same.includes('product') ? facts.products.map((product) => `${product} ${address}`) : [address];
@@ -281,6 +292,6 @@ function twinFinder({
     const place = keys.map((key) => places.get(key)).find((found) => found !== undefined);
     for (const key of keys) if (!places.has(key)) places.set(key, `row ${order.row}`);
     if (place === undefined) return undefined;
-    return said(duplicates, outcome, `${what} as ${place}, within ${days === 1 ? 'a day' : `${days} days`}`);
+    return said(duplicates, outcome, `${what} as ${place}, within ${durationText(withinMs)}`);
   };
 }
