@@ -77,12 +77,39 @@ function withImports(id, graph, found = new Set()) {
 
 /**
  * Which modules share a file, for one more costs a start about a millisecond. The first that needs a module has it:
- * `errand --version`, the help, every command that runs and what many commands share, the embedded sandbox.
+ * `errand --version`, the help, every command that runs, orders, the checks of what is sent, the embedded sandbox.
  */
 const groups = [
   { name: 'first', needs: ['errors', 'io', 'output/writer'] },
   { name: 'help', needs: ['program'] },
-  { name: 'command', needs: ['cli/mount', 'context', 'output/render', 'output/json', 'client/open'] },
+  {
+    name: 'command',
+    needs: [
+      'cli/mount',
+      'context',
+      'output/render',
+      'output/json',
+      'output/id',
+      'output/record-view',
+      'client/open',
+    ],
+  },
+  {
+    name: 'order',
+    needs: [
+      ...['commands/order/index', 'orders/report', 'state/journal', 'settings/actor', 'settings/fingerprint'],
+      ...['cli/private-command', 'http/transport/embedded'],
+      // What the sandbox and other commands share: neither must load the other for it.
+      ...[
+        'contract/bulk-row',
+        'contract/control',
+        'contract/sandbox-faults',
+        'contract/country',
+        'network/addresses',
+      ],
+    ],
+  },
+  { name: 'schemas', needs: ['orders/input/check'] },
   { name: 'sandbox', needs: ['sandbox-door'], of: /[\\/]src[\\/]sandbox/ },
 ].map(({ name, needs, of = /^/ }, index) => ({
   debugName: name,
