@@ -79,6 +79,11 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/policy/index.ts'),
   },
   {
+    name: 'approval',
+    summary: 'Who said yes: requests, approvals, signatures',
+    load: () => import('./commands/approval/index.ts'),
+  },
+  {
     name: 'audit',
     summary: 'What happened to money on this machine, provably',
     load: () => import('./commands/audit/index.ts'),

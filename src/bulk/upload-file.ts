@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { batchIntent, placeBatch } from '../orders/place-batch.ts';
 import { createProgress } from '../output/progress.ts';
+import type { Consent } from '../spending/options.ts';
 import type { Meant } from '../spending/policy/gate.ts';
 import { hasPolicy, reserveAhead } from '../spending/through-policy.ts';
 import { journalExists } from '../state/journal-tables.ts';
@@ -30,14 +31,12 @@ export function existedBefore(uploaded: readonly Uploaded[]): string[] {
   return [`${already} there already; nothing was placed twice`];
 }
 
-export interface Upload {
+export interface Upload extends Consent {
   /** The file's, or `stdin.csv`. */
   readonly name: string;
   readonly batchSize: number;
   readonly run: string;
   readonly notifies: boolean;
-  /** Why the policy is overruled. */
-  readonly overridePolicy?: string | undefined;
 }
 
 /** How many batches are sent at once, at most. */
@@ -52,7 +51,7 @@ export async function uploadFile(context: Context, check: FileCheck, upload: Upl
   const rows = check.tally.orders;
   const giveBackUnsent = context.previewsRequests
     ? async () => {}
-    : await reserveAhead(context, await meantByUpload(context, check, upload), upload.overridePolicy);
+    : await reserveAhead(context, await meantByUpload(context, check, upload), upload);
   const batches = batchesOf(check.valid(), new RowKeys(run), batchSize);
   const progress = createProgress(context.io, {
     label: 'uploading',

@@ -94,11 +94,20 @@ With several ids each one is attempted, and the exit code is that of the first f
   what it buys. Data calls of \`agent\` (a cent each) are held to --max-pay alone.
   A file that cannot be read or understood, or that others could change, stops every order; so does a retailer's name that
   the service does not know. It is read again when the order is written down: a question may stand for hours.
-  At a terminal, --override-policy 'reason' places an order all the same, once its amount is typed; \`overrides: never\` ends that.
-  Whoever owns a terminal can type, and whoever can write the file can change it: on one account it is a guard, not a lock.
+  Above an amount (approve), or for what looks like an earlier order, a person must say yes. The command asks for it, prints
+  its id and exits 11, or waits with --wait-approval 1h; once \`errand approval approve ID\` said yes, the same command goes
+  through. An approval covers that order (address, products, quantities, account, profile) at that total or less, once, for
+  24 hours unless \`expires\` says otherwise; what the service surely refused gives it back. An upload is approved whole.
+  With \`approvers: [ada.pub]\` a yes is a signature by one of these SSH keys, wherever it is made; \`approval export\` writes
+  a file of it that --approval carries to a CI job. Without approvers whoever sits at a terminal types the amount: a second
+  look, not a second person. Only a signature is proof of a person: what owns a terminal can type.
+  --override-policy 'reason' places an order all the same: at a terminal once its amount is typed, or, where there are
+  approvers, signed as an approval is; \`overrides: never\` ends that.
+  Whoever can write the file can change it: on one account it is a guard, not a lock.
     errand policy show     every rule, and its line
     errand policy check    what it says of an order or a CSV, before anything is sent
     errand policy usage    what each limit has left
     errand policy init     a file to begin with
+    errand approval list   what waits for a yes
 `,
 };

@@ -16,7 +16,7 @@ import { type BatchIntent, createBatch, notice, type PlacedBatch, sendBatch } fr
 export async function placeBatch(
   context: Context,
   given: BatchIntent,
-  { isByHand = false, overridePolicy }: Partial<Placing> = {},
+  { isByHand = false, ...consent }: Partial<Placing> = {},
 ): Promise<PlacedBatch> {
   if (context.previewsRequests)
     return { id: (await createBatch(await context.client(), given)).id, existed: false };
@@ -29,7 +29,7 @@ export async function placeBatch(
     journal.recall(known);
     return { id: known.order_id, existed: true };
   }
-  const recorded = await recordOnce(context, intent, 'none', { isByHand, overridePolicy });
+  const recorded = await recordOnce(context, intent, 'none', { isByHand, ...consent });
   if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
   return sendBatch(context, intent, batch, recorded.mayBeSent ? known?.created_at : undefined);
 }

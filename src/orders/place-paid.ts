@@ -6,7 +6,7 @@ import type { PaymentChallenge } from '../http/payment-challenge.ts';
 import type { PayOptions } from '../payments/options.ts';
 import { agreeOnPayment, notePaid, pay, requestPrice } from '../payments/pay.ts';
 import { priceText } from '../payments/price.ts';
-import { notePolicy, reserveAhead } from '../spending/through-policy.ts';
+import { approvedKey, notePolicy, reserveAhead } from '../spending/through-policy.ts';
 import type { Intent, PaymentNote } from '../state/journal-record.ts';
 import { type IntentOf, paidBy, paidIntent, paidOperation } from './intent.ts';
 import { earlierOrder } from './place.ts';
@@ -28,7 +28,15 @@ type Options = PayOptions & Placing;
 export async function placePaidOrder(context: Context, order: Body, options: Options): Promise<Placed> {
   const client = await context.client();
   const chosen = order.idempotency_key ?? undefined;
-  const body = keyedBody(order, chosen ?? randomUUID());
+  const approved =
+    chosen === undefined && !context.previewsRequests
+      ? await approvedKey(
+          context,
+          paidIntent(context, { key: '', keyOrigin: 'made', body: keyedBody(order, '') }),
+          options,
+        )
+      : undefined;
+  const body = keyedBody(order, chosen ?? (approved?.isSent === false ? approved.key : randomUUID()));
   const query = options.method === undefined ? {} : { method: options.method };
   const unpaid = () => client.call(paidOperation, { query, body });
   const { idempotency_key: key } = body;
@@ -44,7 +52,7 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   const { placed, rule } = await settleEarlier(context, intent, repeats, options.isByHand);
   if (placed) return placed;
   // A service that asks for no payment places the order when its price is requested.
-  const giveBackUnsent = await reserveAhead(context, [{ intent }], options.overridePolicy);
+  const giveBackUnsent = await reserveAhead(context, [{ intent }], options);
   try {
     const priced = await requestPrice(unpaid);
     if ('response' in priced) return await placedUnpaid(context, intent, priced.response.body, rule);

@@ -1,4 +1,5 @@
 import type { Shape } from '../contract/schemas/index.ts';
+import type { Consent } from '../spending/options.ts';
 import type { MadeRecord, OrderRecord } from './order-record.ts';
 
 export type Body = Shape<'OrderCreate'>;
@@ -14,11 +15,9 @@ export interface Made<R = MadeRecord> {
 export type Placed = Made<OrderRecord>;
 
 /** How something is placed. */
-export interface Placing {
+export interface Placing extends Consent {
   /** Another one is meant, whatever was placed before. */
   readonly isNew: boolean;
   /** By a request that the user wrote, with the command `api`. */
   readonly isByHand?: boolean | undefined;
-  /** Why the policy is overruled, where somebody at a terminal wants that. */
-  readonly overridePolicy?: string | undefined;
 }

@@ -48,7 +48,7 @@ type Recorded<N extends JournaledOperation> =
 
 /**
  * Writes an intent down, with the money that it may spend, unless the same is owed already: then that one is settled, or
- * reported, in its place. @param overridePolicy why the policy is overruled, where somebody at a terminal wants that.
+ * reported, in its place.
  * @throws ErrandError policy where the policy does not let it through; nothing is written then.
  * @throws ErrandError conflict for a repeated command, naming the order or the key under which it is being placed.
  */
@@ -56,9 +56,9 @@ export async function recordOnce<N extends JournaledOperation>(
   context: Context,
   intent: IntentOf<N>,
   rule: RepeatRule,
-  { isByHand = false, overridePolicy }: Omit<Placing, 'isNew'> = {},
+  { isByHand = false, ...consent }: Omit<Placing, 'isNew'> = {},
 ): Promise<Recorded<N>> {
-  const gate = await gateFor(context, [{ intent }], overridePolicy);
+  const gate = await gateFor(context, [{ intent }], consent);
   let mayBeSent = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
     const journal = await context.journal();

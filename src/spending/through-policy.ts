@@ -1,5 +1,8 @@
 import type { Context } from '../context.ts';
 import { ErrandError, UsageError } from '../errors.ts';
+import type { Intent } from '../state/journal-record.ts';
+import type { ApprovedKey } from './approval/key.ts';
+import type { Consent } from './options.ts';
 import type { Gate, Meant } from './policy/gate.ts';
 import { loadPolicy } from './policy/load.ts';
 import type { Verdict } from './policy/verdict.ts';
@@ -9,23 +12,37 @@ const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk
 
 /**
  * What holds orders to the policy; undefined where there is none, which costs no request and no time.
- * @param reason of `--override-policy`. @throws ErrandError where the policy cannot be used, or what it needs not be read.
+ * @throws ErrandError where the policy cannot be used, or what it needs not be read.
  */
 export async function gateFor(
   context: Context,
   meant: readonly Meant[],
-  reason?: string,
+  consent: Consent = {},
 ): Promise<Gate | undefined> {
   if (!meant.some(({ intent }) => spending.includes(intent.operation))) return undefined;
   const policy = await loadPolicy(context);
   if (policy) {
     const { openGate } = await import('./policy/gate.ts');
-    return openGate(context, policy, meant, reason);
+    return openGate(context, policy, meant, consent);
   }
-  if (reason === undefined) return undefined;
-  throw new UsageError(
-    `--override-policy has nothing to override: there is no ${context.settings.policy.value}`,
-  );
+  const { value: file } = context.settings.policy;
+  if (consent.overridePolicy !== undefined)
+    throw new UsageError(`--override-policy has nothing to override: there is no ${file}`);
+  if (consent.approval !== undefined)
+    throw new UsageError(`--approval is for a policy that wants one: there is no ${file}`);
+  return undefined;
+}
+
+/** The idempotency key that belongs to an approval of an order; undefined where there is none. @throws ErrandError. */
+export async function approvedKey(
+  context: Context,
+  intent: Intent,
+  consent: Consent,
+): Promise<ApprovedKey | undefined> {
+  const policy = await loadPolicy(context);
+  if (!policy) return undefined;
+  const { keyOfApproval } = await import('./approval/key.ts');
+  return keyOfApproval(context, policy, intent, consent);
 }
 
 /** Whether there is a policy to follow. @throws ErrandError where it cannot be used. */
@@ -52,9 +69,9 @@ export async function passing<T>(gate: Gate | undefined, work: () => Promise<T>)
 export async function reserveAhead(
   context: Context,
   meant: readonly Meant[],
-  reason?: string,
+  consent?: Consent,
 ): Promise<() => Promise<void>> {
-  const gate = await gateFor(context, meant, reason);
+  const gate = await gateFor(context, meant, consent);
   const [first] = meant;
   if (!gate || !first) return async () => {};
   const { reservations } = await context.journal();

@@ -41,6 +41,20 @@ export interface AuditDetails {
     /** How many orders of the intent. */
     readonly orders: number;
   };
+  /** A person is asked whether something may be ordered. */
+  approval_asked: Approving & {
+    /** SHA-256 over what is to be approved. */
+    readonly terms: string;
+    /** The rules that want it. */
+    readonly rules: string;
+  };
+  /** Somebody has said yes; `by` is the fingerprint of a key, or the terminal. */
+  approved: Approving & { readonly by: string };
+  denied: Approving & { readonly by: string };
+  /** Orders are let through by an approval. */
+  approval_used: { readonly approval: string; readonly orders: number };
+  /** Surely none of them was ordered, so that the approval can be used again. */
+  approval_returned: { readonly approval: string; readonly orders: number };
   /** An order is to be cancelled. */
   cancellation: AuditStep;
   /** A read shows for the first time what an order of this machine came to; its cents are what was charged for the goods, 0 where nothing was bought. */
@@ -80,6 +94,12 @@ interface Attempt {
   readonly operation: string;
 }
 
+interface Approving {
+  /** Its id. */
+  readonly approval: string;
+  readonly subject: string;
+}
+
 interface Coded {
   readonly code: string;
 }
@@ -102,6 +122,11 @@ export const auditKinds: Readonly<Record<AuditKind, string>> = {
   given_up: 'the user has given an intent up',
   paid: 'a payment challenge is paid',
   override: 'somebody at a terminal has overruled the policy',
+  approval_asked: 'a person is asked whether something may be ordered',
+  approved: 'somebody has said yes: with a key, or at a terminal',
+  denied: 'somebody has said no',
+  approval_used: 'orders are let through by an approval',
+  approval_returned: 'surely none of them was ordered, and the approval can be used again',
   cancellation: 'an order is to be cancelled; then how that ended',
   settled: 'what an order of this machine cost in the end, when a read first shows it',
   refund: 'what a payment by challenge got back, when a read first shows it',

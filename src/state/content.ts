@@ -3,10 +3,14 @@ import { canonicalJson, sha256 } from './canonical.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** SHA-256 of what an intent asks for, without its idempotency key: equal for two intents to do the same, however spelt. */
-export function contentHash(operation: string, body: Fields): string {
+export const contentHash = (operation: string, body: Fields): string =>
+  sha256(canonicalJson(canonicalContent(operation, body)));
+
+/** What an intent asks for, without its idempotency key, in the form in which two that do the same are equal. Pure. */
+export function canonicalContent(operation: string, body: Fields): Fields {
   const { idempotency_key: _, ...rest } = body;
   const form = Object.hasOwn(forms, operation) ? forms[operation] : undefined;
-  return sha256(canonicalJson(form ? form(rest) : rest));
+  return form ? form(rest) : rest;
 }
 
 /** The fields in which two intents ask for something else, each as its path. Pure. */

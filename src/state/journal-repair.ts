@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { StorageError } from '../errors.ts';
 import type { SqlValue } from '../sqlite/database.ts';
 import { openReader } from '../sqlite/load.ts';
+import { approvalRow, salvagedApproval, writeApproval } from './approval-row.ts';
 import { AuditChain } from './audit.ts';
 import { intactBeginning } from './audit-carry.ts';
 import type { AuditOrigin } from './audit-entry.ts';
@@ -51,6 +52,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
   const beginning = intactBeginning(audited);
   const chain = { kept: beginning.length, left: audited.length - beginning.length };
   const reservations = salvage(file, 'reservations').flatMap((row) => salvagedReservation(row) ?? []);
+  const approvals = salvage(file, 'approvals').flatMap((row) => salvagedApproval(row) ?? []);
   for (const row of intents) if (isIntact(row) && row.live === 2) checkFree(recordOf(row));
   const aside = existsSync(file) ? `${file}.${stamp}` : undefined;
   if (aside !== undefined) moveAside(file, aside);
@@ -64,6 +66,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
       const written = intents.filter((row) => attempt(() => table.write(row, undefined)));
       for (const grant of grants) attempt(() => insert(grant));
       for (const reservation of reservations) attempt(() => restoreReservation(database, reservation));
+      for (const approval of approvals) attempt(() => database.run(writeApproval, ...approvalRow(approval)));
       const recorded = Math.max(seal ?? 0, written.length);
       table.tally.renew(recorded, written);
       for (const values of beginning) audit.insert(values);
@@ -97,7 +100,10 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
 }
 
 /** The rows of a table that can still be read, from its beginning and from its end. */
-function salvage(file: string, table: 'intents' | 'grants' | 'audit' | 'reservations'): Fields[] {
+function salvage(
+  file: string,
+  table: 'intents' | 'grants' | 'audit' | 'reservations' | 'approvals',
+): Fields[] {
   const rows = new Map<unknown, Fields>();
   for (const order of ['ASC', 'DESC'])
     try {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Migration } from '../sqlite/database.ts';
+import { createApprovals } from './approval-row.ts';
 import { createAudit } from './audit-record.ts';
 import { contentHash } from './content.ts';
 import { type IntentRow, intentColumns, sealed } from './intent-row.ts';
@@ -57,6 +58,7 @@ export const journalMigrations: readonly Migration[] = [
   },
   createAudit,
   createReservations,
+  createApprovals,
 ];
 
 const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'reported' };

@@ -34,6 +34,16 @@ export function peekEvents(folder: string, limit: number): readonly { id: string
   }));
 }
 
+/** The newest approvals that can still be decided on or used; the journal is opened read-only. @throws where there is none. */
+export function peekApprovals(folder: string, limit: number): readonly { id: string; text: string }[] {
+  const sql = `SELECT id, state || ', asked ' || substr(asked_at, 1, 16) || 'Z' AS text FROM approvals
+    WHERE state <> 'denied' ORDER BY asked_at DESC LIMIT ?`;
+  return read(journalFile(folder), sql, [limit]).map(({ id, text }) => ({
+    id: String(id),
+    text: String(text),
+  }));
+}
+
 function read(file: string, sql: string, values: readonly (string | number)[]): Record<string, unknown>[] {
   const database = openReader(file);
   try {

@@ -46,7 +46,13 @@ export interface Reservation extends Omit<OrderToReserve, 'intent'> {
   readonly started: string;
   /** Why the policy was overruled for it. */
   readonly override: string | undefined;
+  /** The id of the approval that it uses, or used until it was given back. */
+  readonly approval: string | undefined;
 }
+
+/** Whether a reservation uses its approval up: all do but those of which surely no order came. */
+export const usesApproval = ({ state, orderId }: Pick<Reservation, 'state' | 'orderId'>): boolean =>
+  state !== 'released' || orderId !== undefined;
 
 const columns = [
   'key',
@@ -75,23 +81,23 @@ export const createReservations = `
   CREATE INDEX reservations_at ON reservations (at);
   CREATE INDEX reservations_held ON reservations (base_url, account) WHERE state = 'held'`;
 
-export const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(', ')}, checksum)
-  VALUES (${columns.map(() => '?').join(', ')}, ?)`;
+export const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(', ')}, approval, checksum)
+  VALUES (${columns.map(() => '?').join(', ')}, ?, ?)`;
 
 /** The values of `writeReservation`, with the checksum over all of them. */
 export function rowOf(reservation: Reservation): SqlValue[] {
   const { key, baseUrl, account, state, at, cents, feeCents, counted, isRehearsal, orderId } = reservation;
-  const { pid, started, override, intents, facts } = reservation;
+  const { pid, started, override, intents, facts, approval = null } = reservation;
   const values = [
     ...[key, baseUrl, account, state, at, cents, feeCents, counted, isRehearsal ? 1 : 0, orderId ?? null],
     ...[pid, started, override ?? null, JSON.stringify(intents), JSON.stringify(facts)],
   ];
-  return [...values, checksumOf(values)];
+  return [...values, approval, checksumOf([...values, approval])];
 }
 
 /** A row as a reservation; undefined where it is not what was written. */
 export function reservationOf(row: StoredRow): Reservation | undefined {
-  if (row.checksum !== checksumOf(columns.map((name) => row[name]))) return undefined;
+  if (row.checksum !== checksumOf([...columns, 'approval'].map((name) => row[name]))) return undefined;
   return {
     key: String(row.key),
     baseUrl: String(row.base_url),
@@ -107,6 +113,7 @@ export function reservationOf(row: StoredRow): Reservation | undefined {
     pid: Number(row.pid),
     started: String(row.process_started),
     override: row.override === null ? undefined : String(row.override),
+    approval: approvalIn(row),
     intents: JSON.parse(String(row.intents)),
     facts: JSON.parse(String(row.facts)),
   };
@@ -128,10 +135,19 @@ export function salvagedReservation(row: StoredRow): Reservation | undefined {
   return {
     ...{ key, baseUrl, account, state: 'held', at: amountOf(at), cents: most, counted: most },
     ...{ feeCents: 0, isRehearsal: row.rehearsal === 1, orderId: undefined, pid: 0, started: '' },
-    ...{ override: undefined, intents: [unknownIntent] },
+    ...{ override: undefined, approval: approvalIn(row), intents: [unknownIntent] },
     facts: { retailers: [], metadata: [], products: [], address: '' },
   };
 }
 
-const checksumOf = (values: readonly unknown[]): string =>
-  sha256(`reservation ${JSON.stringify(values.map((value) => value ?? null))}`).slice(0, 32);
+const approvalIn = ({ approval }: StoredRow): string | undefined =>
+  typeof approval === 'string' ? approval : undefined;
+
+/** The approval comes last, and is left out where there is none: so rows were written before there were approvals. */
+function checksumOf(values: readonly unknown[]): string {
+  const said = values.map((value) => value ?? null);
+  return sha256(`reservation ${JSON.stringify(said.at(-1) === null ? said.slice(0, -1) : said)}`).slice(
+    0,
+    32,
+  );
+}

@@ -1,5 +1,6 @@
 import type { DamagedError } from '../errors.ts';
 import type { Database, StoredRow } from '../sqlite/database.ts';
+import type { Approvals } from './approvals.ts';
 import type { AuditChain } from './audit.ts';
 import type { IntentRow } from './intent-row.ts';
 import type { IntentTable } from './intent-table.ts';
@@ -10,6 +11,7 @@ import {
   reservationOf,
   rowOf,
   unknownIntent,
+  usesApproval,
   writeReservation,
 } from './reservation-row.ts';
 
@@ -18,6 +20,14 @@ const keptMs = 400 * 24 * 3600 * 1000;
 /** Intents of this age may have been deleted from the journal, so that a missing one proves nothing, ms. */
 const provenMs = 29 * 24 * 3600 * 1000;
 
+/** On what grounds money is reserved that a policy does not simply allow. */
+export interface Admission {
+  /** Why it is done against the policy. */
+  readonly override?: string | undefined;
+  /** The id of the approval that it uses up. */
+  readonly approval?: string | undefined;
+}
+
 /** What is to be reserved, and who decides on it. */
 export interface Reserving {
   readonly orders: readonly OrderToReserve[];
@@ -25,10 +35,9 @@ export interface Reserving {
   readonly since: number;
   /**
    * Decides within the transaction, from what other processes have reserved by then. It is synchronous and short.
-   * @param fresh those of the orders for which nothing is reserved yet. @returns why it is done against the policy.
-   * @throws what refuses them; then nothing is written.
+   * @param fresh those of the orders for which nothing is reserved yet. @throws what refuses them; then nothing is written.
    */
-  admit(fresh: readonly OrderToReserve[], standing: readonly Reservation[]): string | undefined;
+  admit(fresh: readonly OrderToReserve[], standing: readonly Reservation[]): Admission;
 }
 
 /** What was read of a reserved order at the service. */
@@ -49,12 +58,19 @@ export class Reservations {
   readonly #table: IntentTable;
   readonly #audit: AuditChain;
   readonly #now: () => number;
+  readonly #returned = new Map<string, { readonly orders: number; readonly cents: number }>();
 
   constructor(database: Database, table: IntentTable, audit: AuditChain, now: () => number) {
     this.#database = database;
     this.#table = table;
     this.#audit = audit;
     this.#now = now;
+  }
+
+  /** What a person is asked about; loaded where a policy wants it. */
+  async approvals(): Promise<Approvals> {
+    const { Approvals } = await import('./approvals.ts');
+    return new Approvals(this.#database, this.#audit, this.#table.tally, this.#now);
   }
 
   /** Reserves for orders that are about to be recorded, all of them or none. @throws what refuses them; StorageError. */
@@ -70,17 +86,17 @@ export class Reservations {
     const now = this.#now();
     const found = orders.map((order) => ({ order, before: this.#find(order) }));
     const fresh = found.filter(({ order, before }) => adds(order, before)).map(({ order }) => order);
-    let override: string | undefined;
+    let admission: Admission = {};
     if (fresh.length > 0 && !isForced) {
       const keys = new Set(fresh.map(idOf));
-      override = admit(
+      admission = admit(
         fresh,
         this.since(since).filter((standing) => !keys.has(idOf(standing))),
       );
     }
-    if (override !== undefined) this.#noteOverride(fresh, override);
+    this.#noteAdmission(fresh, admission);
     for (const { order, before } of found)
-      if (before?.state !== 'settled') this.#write(claimed(order, before, now, override));
+      if (before?.state !== 'settled') this.#write(claimed(order, before, now, admission));
     if (fresh.length > 0) this.#database.run('DELETE FROM reservations WHERE at < ?', now - keptMs);
   }
 
@@ -101,6 +117,7 @@ export class Reservations {
     const { key, baseUrl, account } = orderOf(intent);
     for (const reservation of this.#held(baseUrl, account))
       if (reservation.intents.includes(key)) this.#drop(reservation, key);
+    this.#noteReturned(baseUrl);
   }
 
   /** Gives back what was reserved for intents that were never recorded, so never sent. @throws StorageError. */
@@ -109,6 +126,7 @@ export class Reservations {
       const unsent = new Set(intents.filter((intent) => !this.#table.find(intent, baseUrl)));
       if (unsent.size === 0) return;
       for (const { key } of this.#held(baseUrl, account)) this.#dropAll({ key, baseUrl, account }, unsent);
+      this.#noteReturned(baseUrl);
     });
   }
 
@@ -126,6 +144,7 @@ export class Reservations {
         );
         count += unsent.length;
         this.#dropAll(reservation, new Set(unsent));
+        this.#noteReturned(reservation.baseUrl);
       }
       return count;
     });
@@ -143,8 +162,10 @@ export class Reservations {
         const known = orderId === undefined ? now : { ...now, orderId };
         if (isVoid) this.#write({ ...known, state: 'released', counted: 0 });
         else if (costCents !== undefined) this.#write({ ...known, state: 'settled', counted: costCents });
-        else if (without !== undefined) this.#drop(known, without);
-        else if (orderId !== undefined && orderId !== now.orderId) this.#write(known);
+        else if (without !== undefined) {
+          this.#drop(known, without);
+          this.#noteReturned(known.baseUrl);
+        } else if (orderId !== undefined && orderId !== now.orderId) this.#write(known);
         else continue;
         count += 1;
       }
@@ -152,11 +173,21 @@ export class Reservations {
     });
   }
 
-  #noteOverride(orders: readonly OrderToReserve[], reason: string): void {
+  #noteAdmission(orders: readonly OrderToReserve[], { override: reason, approval }: Admission): void {
     const [first] = orders;
     const cents = orders.reduce((sum, order) => sum + order.cents, 0);
     const subject = { service: first?.baseUrl, key: first?.intent, cents };
-    this.#audit.append({ kind: 'override', ...subject, detail: { reason, orders: orders.length } });
+    if (reason !== undefined)
+      this.#audit.append({ kind: 'override', ...subject, detail: { reason, orders: orders.length } });
+    if (approval !== undefined)
+      this.#audit.append({ kind: 'approval_used', ...subject, detail: { approval, orders: orders.length } });
+  }
+
+  /** Approvals that were given back since this was last said. Within the same transaction. */
+  #noteReturned(service: string): void {
+    for (const [approval, { orders, cents }] of this.#returned)
+      this.#audit.append({ kind: 'approval_returned', service, cents, detail: { approval, orders } });
+    this.#returned.clear();
   }
 
   #held(baseUrl: string, account: string): Reservation[] {
@@ -175,6 +206,11 @@ export class Reservations {
   #drop(reservation: Reservation, intent: string): void {
     const intents = reservation.intents.filter((other) => other !== intent);
     const isVoid = intents.length === 0;
+    const { approval, cents, orderId } = reservation;
+    if (isVoid && approval !== undefined && !usesApproval({ state: 'released', orderId })) {
+      const sum = this.#returned.get(approval) ?? { orders: 0, cents: 0 };
+      this.#returned.set(approval, { orders: sum.orders + 1, cents: sum.cents + cents });
+    }
     this.#write({ ...reservation, intents, ...(isVoid && { state: 'released', counted: 0 }) });
   }
 
@@ -221,7 +257,7 @@ function claimed(
   { intent, ...order }: OrderToReserve,
   before: Reservation | undefined,
   now: number,
-  override: string | undefined,
+  { override, approval }: Admission,
 ): Reservation {
   const owner = self();
   if (!before || before.state === 'released')
@@ -234,6 +270,7 @@ function claimed(
       orderId: undefined,
       intents: [intent],
       override,
+      approval,
     };
   const intents = [...new Set([...before.intents, intent])];
   if (order.cents <= before.cents) return { ...before, ...owner, intents };
@@ -244,6 +281,7 @@ function claimed(
     intents,
     counted: order.cents,
     override: override ?? before.override,
+    approval: approval ?? before.approval,
   };
 }
 

@@ -34,6 +34,7 @@ const hearOneEvent = `errand webhook listen --unverified -o ndjson --max 1 > hea
 
 describe('every example of the help', () => {
   let place: Place;
+  let requests = 0;
 
   beforeAll(async () => {
     place = makePlace();
@@ -104,6 +105,24 @@ describe('every example of the help', () => {
     return { order_id: id, items, reason: 'damaged' };
   }
 
+  /** A request that nobody has decided on, under a policy that the key of the home folder approves; and its signature. */
+  async function askForApproval(): Promise<void> {
+    place.environment.ERRAND_POLICY = join(place.folder, 'approvals.yaml');
+    requests += 1;
+    const lines = [
+      'mkdir -p .ssh && [ -f .ssh/id_ed25519 ] || ssh-keygen -q -t ed25519 -N "" -f .ssh/id_ed25519',
+      "printf 'version: 1\napprove: { above: $1 }\napprovers: [.ssh/id_ed25519.pub]\n' > approvals.yaml",
+      'chmod 600 approvals.yaml .ssh/id_ed25519.pub',
+      `errand order create --file order.json --po-number ${requests} --new -o json`,
+    ];
+    const { stderr } = await shell(place, lines.join('\n'));
+    place.environment.APPROVAL = /approval show ([0-9a-f]+)/.exec(stderr)?.[1] ?? stderr;
+    await shell(
+      place,
+      'errand approval export $APPROVAL | ssh-keygen -q -Y sign -n errand-approval -f .ssh/id_ed25519 > request.sig',
+    );
+  }
+
   async function failedOrder(): Promise<string> {
     const id = await pendingOrder('$1');
     await errand(place, ['sandbox', 'trigger', 'failed', id]);
@@ -130,6 +149,8 @@ describe('every example of the help', () => {
     { timeout: 60_000 },
     async (path, line) => {
       if (line.includes('$FAILEDORDER')) place.environment.FAILEDORDER = await failedOrder();
+      if (path.startsWith('approval')) await askForApproval();
+      else delete place.environment.ERRAND_POLICY;
       if (line.includes('$PENDING')) place.environment.PENDING = await pendingOrder();
       const { code, stdout, stderr } = await shell(place, line);
       expect(alsoFine[path] ?? [0], `${line}\n${stdout}${stderr}`).toContain(code);

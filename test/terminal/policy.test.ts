@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { orderBody } from '../order-body.ts';
+import { address, orderBody } from '../order-body.ts';
 import { makePlace, type Place } from '../program/place.ts';
 import { errand } from '../program/run.ts';
 import { TestService } from '../service/service.ts';
@@ -45,15 +45,51 @@ test('the policy is overruled by typing the amount, and by nothing else', { time
   expect(await ordersMade()).toBe(1);
 });
 
-test.each([
-  ['overrides: never', 'says overrides: never'],
-  ['approvers: [ada.pub]', 'names approvers, so an override needs a signature'],
-])('it cannot be overruled where it says %s', { timeout: 60_000 }, async (term, why) => {
-  policy(`limits:\n  per_order: $50\n${term}`);
-  const terminal = new Terminal(place, 'errand', create);
-  expect(await terminal.ended()).toBe(11);
-  expect(terminal.text.replace(/\s+/g, ' ')).toContain(why);
-  expect(await ordersMade()).toBe(0);
+test.each([['overrides: never', 'says overrides: never']])(
+  'it cannot be overruled where it says %s',
+  { timeout: 60_000 },
+  async (term, why) => {
+    policy(`limits:\n  per_order: $50\n${term}`);
+    const terminal = new Terminal(place, 'errand', create);
+    expect(await terminal.ended()).toBe(11);
+    expect(terminal.text.replace(/\s+/g, ' ')).toContain(why);
+    expect(await ordersMade()).toBe(0);
+  },
+);
+
+test('an approval without approvers takes the amount, typed at a terminal, and says what it is', {
+  timeout: 90_000,
+}, async () => {
+  policy('approve: { above: $20 }');
+  const order = ['order', 'create', '--file', 'order.json'];
+  const refused = await errand(place, [...order, '-o', 'json']);
+  const { id } = JSON.parse(refused.stderr).error.details.approval;
+  const piped = await errand(place, ['approval', 'approve', id]);
+  expect([piped.code, piped.stderr]).toEqual([11, expect.stringContaining('takes a terminal')]);
+  const approve = ['approval', 'approve', id, '--file', 'order.json'];
+  const wrong = new Terminal(place, 'errand', approve);
+  await wrong.shows('Type $51.00 to approve it');
+  const said = wrong.text.replace(/\s+/g, ' ');
+  expect(said).toContain('a second look, not a second person');
+  expect(said).toContain(address.address_line1);
+  wrong.type('y\r');
+  expect(await wrong.ended()).toBe(11);
+  const right = new Terminal(place, 'errand', approve);
+  await right.shows('Type $51.00 to approve it');
+  right.type('$51.00\r');
+  expect(await right.ended()).toBe(0);
+  expect(await errand(place, order)).toMatchObject({ code: 0 });
+  const carried = await errand(place, ['approval', 'export', id]);
+  expect([carried.code, carried.stderr]).toEqual([
+    11,
+    expect.stringContaining('holds on this machine alone'),
+  ]);
+  writeFileSync(
+    join(place.folder, 'order.json'),
+    JSON.stringify({ ...orderBody(service.product('test-success')), po_number: 'other' }),
+  );
+  const other = await errand(place, ['approval', 'show', id, '--file', 'order.json']);
+  expect([other.code, other.stderr]).toEqual([11, expect.stringContaining('an order with other fields')]);
 });
 
 test('what the policy becomes while the question stands is what holds', { timeout: 90_000 }, async () => {

@@ -4,13 +4,21 @@ import { type Environment, resolveFolders } from '../../settings/paths.ts';
 import { peekSettings, type SettingsPeek } from '../../settings/peek.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { openReader } from '../../sqlite/load.ts';
-import { peekEvents, peekJournal } from '../../state/peek.ts';
+import { peekApprovals, peekEvents, peekJournal } from '../../state/peek.ts';
 import type { LookUp } from './complete.ts';
 import type { Cursor } from './cursor.ts';
 import type { Candidate } from './tree.ts';
 
 /** What this machine knows without asking anyone. */
-export type SourceName = Kind | 'profiles' | 'addresses' | 'retailers' | 'intents' | 'events' | 'maps';
+export type SourceName =
+  | Kind
+  | 'profiles'
+  | 'addresses'
+  | 'retailers'
+  | 'intents'
+  | 'events'
+  | 'maps'
+  | 'approvals';
 
 interface Known {
   readonly settings: SettingsPeek;
@@ -55,6 +63,8 @@ const sources: Readonly<Record<SourceName, Source>> = {
   addresses: async ({ settings }) => named(settings.addresses),
   maps: async ({ settings }) => named(settings.maps),
   events: async ({ stateDir }) => peekEvents(stateDir, limit).map(({ id, text }) => ({ value: id, text })),
+  approvals: async ({ stateDir }) =>
+    peekApprovals(stateDir, limit).map(({ id, text }) => ({ value: id, text })),
   retailers: async ({ settings }) => {
     if (settings.service?.baseUrl !== embeddedUrl) return [];
     return peekRetailers().map(({ id, text }) => ({ value: id, text }));

@@ -14,7 +14,7 @@ import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
 import { formatMoney } from '../../output/money.ts';
 import { shellLine } from '../../shell-word.ts';
-import { policyExit, policyOptions } from '../../spending/options.ts';
+import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { canonicalJson } from '../../state/canonical.ts';
 import type { TableLayout } from '../../state/uploads.ts';
@@ -74,6 +74,8 @@ export const retry = defineCommand({
       yes = false,
       watch = false,
       overridePolicy,
+      approval,
+      waitApproval,
       ...given
     },
   ) {
@@ -115,7 +117,8 @@ export const retry = defineCommand({
     });
     if (context.previewsRequests) await notePolicy(context, meant);
     if (layout && !context.previewsRequests) await keepLayout(context, key, layout, failed);
-    const { id: newId, existed } = await placeBatch(context, again, { overridePolicy });
+    const consent = consentOf({ overridePolicy, approval, waitApproval });
+    const { id: newId, existed } = await placeBatch(context, again, consent);
     if (watch) return followResult(context, [newId]);
     return {
       kind: 'list',

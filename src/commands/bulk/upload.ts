@@ -10,7 +10,7 @@ import type { Context } from '../../context.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import type { Result } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
-import { policyExit, policyOptions } from '../../spending/options.ts';
+import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { followResult } from './watch.ts';
@@ -66,6 +66,8 @@ export const upload = defineCommand({
       notifyOnComplete: notifies = false,
       yes = false,
       overridePolicy,
+      approval,
+      waitApproval,
       ...more
     },
   ) {
@@ -76,7 +78,8 @@ export const upload = defineCommand({
         skipInvalid,
         validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
       });
-      const upload = { name: source.name, batchSize, run, notifies, overridePolicy };
+      const consent = consentOf({ overridePolicy, approval, waitApproval });
+      const upload = { name: source.name, batchSize, run, notifies, ...consent };
       if (isShort(check.spend) && !(await wasBegun(context, check, upload)))
         throw shortOf(context, check.spend);
       const rows = check.tally.orders;

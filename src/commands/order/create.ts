@@ -4,7 +4,7 @@ import { checkFollowing, createdResult, placedExits, watchOptions } from '../../
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import { placeOrder } from '../../orders/place.ts';
 import { spendingLines } from '../../orders/spending-lines.ts';
-import { policyExit, policyOptions } from '../../spending/options.ts';
+import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 
 export const create = defineCommand({
   name: 'create',
@@ -55,7 +55,7 @@ export const create = defineCommand({
       lines: () => spendingLines(context, body),
     });
     const { order, existed } = await inUsersWords(input.file, () =>
-      placeOrder(context, body, { isNew: input.new === true, overridePolicy: input.overridePolicy }),
+      placeOrder(context, body, { isNew: input.new === true, ...consentOf(input) }),
     );
     if (existed) context.note('this order existed already; nothing was ordered twice');
     return createdResult(context, order, input);

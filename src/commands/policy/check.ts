@@ -11,6 +11,7 @@ import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts
 import { meantBy } from '../../orders/place.ts';
 import type { Column } from '../../output/result.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
+import { approvalLine } from '../../spending/policy/lines.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Verdict } from '../../spending/policy/verdict.ts';
 import { gateFor } from '../../spending/through-policy.ts';
@@ -62,7 +63,11 @@ export const check = defineCommand({
       record: { ...verdict },
       columns,
       id: 'outcome',
-      hints: [...(leftOut === undefined ? [] : [leftOut]), ...(gate ? [] : [await whyNone(context)])],
+      hints: [
+        ...(leftOut === undefined ? [] : [leftOut]),
+        ...(verdict.outcome === 'needs_approval' ? [approvalLine(verdict.approval)] : []),
+        ...(gate ? [] : [await whyNone(context)]),
+      ],
       exitCode: verdict.outcome === 'refused' || verdict.outcome === 'needs_approval' ? exitCodes.policy : 0,
     };
   },

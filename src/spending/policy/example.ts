@@ -32,8 +32,11 @@ time_zone: UTC
 # The same product to the same address again: warn, approve or refuse.
 # duplicates: { same: [product, address], within: 7d, then: warn }
 
-# Above this a person must say yes.
-# approve: { above: $100 }
+# Above this a person must say yes; the yes can be used for a day, unless expires says otherwise.
+# approve: { above: $100, expires: 24h }
+
+# Files of SSH public keys, beside this file: then a yes is a signature by one of them, and so is an override.
+# approvers: [ada.pub]
 
 # Whether the sandbox and test keys are held to it, counted apart from real orders: count or exempt.
 rehearsals: count

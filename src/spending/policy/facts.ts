@@ -37,17 +37,27 @@ interface Terms {
 export function ordersOf(intent: Intent, { numbers, ...terms }: Terms): SpendingOrder[] {
   if (intent.operation !== 'bulk.create')
     return [orderOf(intent, intent.key, paidAtLeast(intent, terms.feeCents), intent.body, terms, undefined)];
+  return [...rowsIn(intent)].map(({ key, body, price }, index) => {
+    // A price that nobody can read here may be read by the service: no limit holds it.
+    const cents = price === null ? Number.MAX_SAFE_INTEGER : price + terms.feeCents;
+    return orderOf(intent, key, cents, body, terms, numbers?.[index] ?? index + 1);
+  });
+}
+
+/** The rows of a batch as orders, each with its idempotency key and its ceiling in cents, null where it cannot be read. Pure. */
+export function* rowsIn({ body, key: batch }: Pick<Intent, 'body' | 'key'>): Generator<{
+  readonly key: string;
+  readonly body: Fields;
+  readonly price: number | null;
+}> {
   const read = rowReader();
-  return objectsIn(intent.body, 'rows').map((cells, index) => {
+  for (const [index, cells] of objectsIn(body, 'rows').entries()) {
     const { plan, values, row } = read(
       Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, String(cell ?? '')])),
     );
-    const body = orderOfRow(plan, values, row);
-    // A price that nobody can read here may be read by the service: no limit holds it.
-    const cents = row.maxPrice === null ? Number.MAX_SAFE_INTEGER : row.maxPrice + terms.feeCents;
-    const key = row.cell('idempotency_key') || `${intent.key} ${index}`;
-    return orderOf(intent, key, cents, { ...body }, terms, numbers?.[index] ?? index + 1);
-  });
+    const key = row.cell('idempotency_key') || `${batch} ${index}`;
+    yield { key, body: { ...orderOfRow(plan, values, row) }, price: row.maxPrice };
+  }
 }
 
 function orderOf(

@@ -3,12 +3,15 @@ import { embeddedUrl } from '../../settings/stored.ts';
 import type { Intent } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import type { OrderToReserve, Reservation } from '../../state/reservation-row.ts';
-import type { Reserving } from '../../state/reservations.ts';
-import { requireApproval } from './approval.ts';
+import type { Admission, Reserving } from '../../state/reservations.ts';
+import { carriedApproval } from '../approval/carried.ts';
+import { GateApprovals } from '../approval/gate-approvals.ts';
+import { subjectOf } from '../approval/subject.ts';
+import type { Consent } from '../options.ts';
 import { ordersOf, type SpendingOrder } from './facts.ts';
 import { feeOf } from './fee.ts';
 import { checkUnchanged } from './load.ts';
-import { confirmOverride, type Overridden } from './override.ts';
+import { checkOverride, confirmOverride, type Overridden } from './override.ts';
 import { periodsAt } from './periods.ts';
 import type { Policy } from './policy.ts';
 import { findingText, PolicyRefusal } from './refusal.ts';
@@ -38,6 +41,7 @@ export class Gate {
   readonly #orders: readonly SpendingOrder[];
   readonly #upload: readonly SpendingOrder[] | undefined;
   readonly #reason: string | undefined;
+  readonly #approvals: GateApprovals;
   #overridden: Overridden | undefined;
   #isSettled = false;
   #verdict: Verdict | undefined;
@@ -49,10 +53,12 @@ export class Gate {
       orders,
       upload,
       reason,
+      approvals,
     }: {
       readonly orders: readonly SpendingOrder[];
       readonly upload: readonly SpendingOrder[] | undefined;
       readonly reason: string | undefined;
+      readonly approvals: GateApprovals;
     },
   ) {
     this.#context = context;
@@ -60,9 +66,13 @@ export class Gate {
     this.#orders = orders;
     this.#upload = upload;
     this.#reason = reason;
+    this.#approvals = approvals;
+    const since = (): number => this.#since();
     this.reserving = {
       orders: orders.map(reserved),
-      since: this.#since(),
+      get since() {
+        return since();
+      },
       admit: (fresh, standing) => this.#admit(fresh, standing),
     };
   }
@@ -73,7 +83,10 @@ export class Gate {
     const standing = journalExists(folders.state)
       ? (await this.#context.journal()).reservations.since(this.#since())
       : [];
-    return this.#judge(this.#orders, standing);
+    const verdict = this.#judge(this.#orders, standing);
+    return verdict.outcome === 'needs_approval' && journalExists(folders.state)
+      ? this.#approvals.seen(verdict, standing)
+      : verdict;
   }
 
   /** The same once it is read what earlier orders came to, where a limit is reached. */
@@ -93,8 +106,15 @@ export class Gate {
       this.#isSettled = true;
       if (await settleUnsettled(this.#context, this.#since())) return true;
     }
-    if (this.#reason === undefined) return false;
-    this.#overridden = await confirmOverride(this.#context, this.#policy, failure, this.#reason);
+    if (await this.#approvals.find(failure.verdict)) return true;
+    if (this.#reason !== undefined) {
+      checkOverride(this.#policy, failure);
+      if (this.#policy.approvers.length === 0) {
+        this.#overridden = await confirmOverride(this.#context, failure, this.#reason);
+        return true;
+      }
+    } else if (failure.verdict.outcome === 'refused') return false;
+    await this.#approvals.ask(failure);
     return true;
   }
 
@@ -105,7 +125,7 @@ export class Gate {
     this.#verdict = undefined;
   }
 
-  #admit(fresh: readonly OrderToReserve[], standing: readonly Reservation[]): string | undefined {
+  #admit(fresh: readonly OrderToReserve[], standing: readonly Reservation[]): Admission {
     const keys = new Set(fresh.map(({ key }) => key));
     const verdict = this.#judge(
       this.#orders.filter(({ key }) => keys.has(key)),
@@ -113,11 +133,12 @@ export class Gate {
     );
     this.#verdict = verdict;
     checkUnchanged(this.#context);
-    if (verdict.outcome === 'allowed' || verdict.outcome === 'warned') return undefined;
-    if (this.#overridden?.covers(verdict)) return this.#overridden.reason;
-    if (verdict.outcome === 'needs_approval') requireApproval(this.#context, verdict);
-    else throw new PolicyRefusal(this.#context, verdict);
-    return undefined;
+    if (verdict.outcome === 'allowed' || verdict.outcome === 'warned') return {};
+    if (this.#overridden?.covers(verdict)) return { override: this.#overridden.reason };
+    const approval = this.#approvals.covering(verdict, standing);
+    if (!approval) throw new PolicyRefusal(this.#context, verdict);
+    const { id, override } = approval.request;
+    return { approval: id, override: override ?? undefined };
   }
 
   #judge(fresh: readonly SpendingOrder[], all: readonly Reservation[]): Verdict {
@@ -138,7 +159,7 @@ export class Gate {
     const now = this.#context.clock.now();
     const { month, day } = periodsAt(now, this.#policy.timeZone);
     const within = this.#policy.duplicates?.withinMs ?? 0;
-    return Math.min(month.begin, day.begin, now - within) - dayMs;
+    return Math.min(month.begin, day.begin, now - within, this.#approvals.since) - dayMs;
   }
 }
 
@@ -157,7 +178,7 @@ export async function openGate(
   context: Context,
   policy: Policy,
   meant: readonly Meant[],
-  reason: string | undefined,
+  consent: Consent,
 ): Promise<Gate | undefined> {
   const [first] = meant;
   if (!first) return undefined;
@@ -175,7 +196,20 @@ export async function openGate(
   const orders = await withRetailers(context, policy, ordered);
   const done = all.filter(({ isDone }) => isDone).flatMap((one) => one.orders);
   const upload = operation === 'bulk.create' ? [...done, ...orders] : undefined;
-  return new Gate(context, policy, { orders, upload, reason });
+  const { overridePolicy: reason, waitApproval: waitMs, approval: file, plan } = consent;
+  await carriedApproval(context, policy, file);
+  const approvals = new GateApprovals(context, policy, {
+    subject: () =>
+      subjectOf(
+        meant.map(({ intent }) => intent),
+        { isRehearsal, plan },
+      ),
+    plan,
+    keys: new Set((upload ?? orders).map(({ key }) => key)),
+    reason,
+    waitMs,
+  });
+  return new Gate(context, policy, { orders, upload, reason, approvals });
 }
 
 /** What is paid by challenge needs no key, so that a test key says nothing about it. */

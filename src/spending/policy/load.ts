@@ -42,7 +42,9 @@ export function checkUnchanged({ settings }: Pick<Context, 'settings'>): void {
 async function read(file: string, bytes: Buffer): Promise<Policy> {
   try {
     const { readPolicy } = await import('./read.ts');
-    return readPolicy(file, new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const policy = readPolicy(file, new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    if (policy.approvers.length > 0) (await import('../approval/approvers.ts')).readApprovers(policy);
+    return policy;
   } catch (cause) {
     if (cause instanceof UsageError) throw unusable(file, cause.message, cause);
     if (cause instanceof TypeError) throw unusable(file, `${file} is not UTF-8 text`, cause);

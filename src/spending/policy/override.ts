@@ -12,19 +12,21 @@ export interface Overridden {
   covers(verdict: Verdict): boolean;
 }
 
+/** @throws ErrandError policy where the policy forbids to overrule it. */
+export function checkOverride({ overrides, file }: Policy, refusal: PolicyRefusal): void {
+  if (overrides === 'never') throw not(refusal, `${file} says overrides: never`);
+}
+
 /**
  * Has whoever sits at the terminal type the amount that the policy does not let through.
- * @throws ErrandError policy where the policy forbids it, nobody is there, or something else is typed.
+ * @throws ErrandError policy where nobody is there, or something else is typed.
  */
 export async function confirmOverride(
   context: Context,
-  { overrides, approvers, file }: Policy,
   refusal: PolicyRefusal,
   reason: string,
 ): Promise<Overridden> {
   const { verdict } = refusal;
-  if (overrides === 'never') throw not(refusal, `${file} says overrides: never`);
-  if (approvers.length > 0) throw not(refusal, `${file} names approvers, so an override needs a signature`);
   if (!context.interactive.yes)
     throw not(refusal, `--override-policy works on a terminal only, and ${context.interactive.why}`);
   for (const finding of against(verdict)) context.note(`policy: ${findingText(finding)}`);

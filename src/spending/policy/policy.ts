@@ -40,6 +40,11 @@ export interface DuplicateRule extends Rule {
   readonly action: (typeof duplicateActions)[number];
 }
 
+/** A file of public keys, relative to the policy. */
+export interface ApproverFile extends Rule {
+  readonly name: string;
+}
+
 /** What may be spent, as a policy file says it. */
 export interface Policy {
   readonly file: string;
@@ -58,8 +63,10 @@ export interface Policy {
   readonly duplicates: DuplicateRule | undefined;
   /** Above this, in cents, a person must say yes. */
   readonly approveAbove: (Rule & { readonly most: number }) | undefined;
-  /** Files of public keys whose owners may approve. */
-  readonly approvers: readonly string[];
+  /** How long an approval can be used, from when it was asked for, ms. */
+  readonly approvalMs: number;
+  /** Files of public keys whose owners may approve, as they are written. */
+  readonly approvers: readonly ApproverFile[];
 }
 
 /** `limits.per_day` of one part of the orders, in words; undefined for all of them. */

@@ -33,6 +33,10 @@ const keys = [
 
 /** As long as reservations are kept, days. */
 const mostDays = 400;
+/** The longest that an approval can be used, days. */
+const mostApprovalDays = 30;
+/** Unless the policy says otherwise, ms. */
+const usualApprovalMs = 24 * 3600 * 1000;
 
 /**
  * The text of a policy file to a policy.
@@ -64,9 +68,12 @@ export function readPolicy(file: string, text: string): Policy {
     },
     urls: urls && readNames(tree, urls, ['deny'], (glob) => glob),
     duplicates: duplicates && readDuplicates(tree, duplicates),
-    approveAbove: approve && readApprove(tree, approve),
+    ...readApprove(tree, approve),
     approvers: approvers
-      ? tree.list(approvers).map((location) => tree.text(location, 'the file of a public key'))
+      ? tree.list(approvers).map((location) => ({
+          ...ruleAt(tree, location),
+          name: tree.text(location, 'the file of a public key'),
+        }))
       : [],
   };
 }
@@ -142,10 +149,21 @@ function readDuplicates(tree: PolicyTree, location: Location): Policy['duplicate
   };
 }
 
-function readApprove(tree: PolicyTree, location: Location): Policy['approveAbove'] {
-  const { above } = tree.fields(location, ['above']);
-  if (!above) throw tree.refused(location, 'takes above, with an amount');
-  return { ...ruleAt(tree, above), most: readCents(tree, above) };
+function readApprove(
+  tree: PolicyTree,
+  location: Location | undefined,
+): Pick<Policy, 'approveAbove' | 'approvalMs'> {
+  const { above, expires } = location ? tree.fields(location, ['above', 'expires']) : {};
+  if (location && !above && !expires)
+    throw tree.refused(location, 'takes above, with an amount, or expires, with a length of time');
+  const approvalMs = expires
+    ? asWords(tree, expires, () => parseDuration(tree.text(expires), 'it', mostApprovalDays))
+    : usualApprovalMs;
+  if (approvalMs === 0 && expires) throw tree.refused(expires, 'takes a length of time above zero');
+  return {
+    approveAbove: above && { ...ruleAt(tree, above), most: readCents(tree, above) },
+    approvalMs,
+  };
 }
 
 /** Money is written as on the command line: a bare whole number may be meant as dollars or as cents. */

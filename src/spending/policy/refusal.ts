@@ -1,24 +1,43 @@
 import type { Context } from '../../context.ts';
 import { ErrandError, type NextStep } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
+import type { ApprovalRequest } from '../../state/approval-row.ts';
 import { whereFlags } from '../../where-flags.ts';
 import type { Finding, Verdict } from './verdict.ts';
+
+/** What a person was asked, and what else there is that does not cover it. */
+export interface AskedApproval {
+  readonly request: ApprovalRequest;
+  readonly isDenied: boolean;
+  /** Commands. */
+  readonly approve: string;
+  readonly show: string;
+  /** `approval 1a2b… is for another address`. */
+  readonly others: readonly string[];
+}
 
 /** The policy does not let orders through. Nothing was sent. */
 export class PolicyRefusal extends ErrandError {
   override readonly name = 'PolicyRefusal';
   readonly verdict: Verdict;
 
-  constructor(context: Context, verdict: Verdict) {
+  constructor(context: Context, verdict: Verdict, asked?: AskedApproval) {
     const isRefused = verdict.outcome === 'refused';
     const what = verdict.orders === 1 ? 'this order' : 'these orders';
     const said = isRefused ? `the policy refuses ${what}` : `the policy wants an approval of ${what}`;
-    super('policy', `${said}: ${reasons(verdict)}; nothing was sent`, {
+    const others = othersOf(asked)
+      .map((other) => `; ${other}`)
+      .join('');
+    super('policy', `${said}: ${reasons(verdict)}; nothing was sent${others}`, {
       code: isRefused ? 'policy_refused' : 'approval_required',
       outcome: 'not_sent',
       retryable: false,
-      details: { policy: { ...verdict, rows: verdict.rows.slice(0, mostRows) } },
-      hint: hintOf(verdict),
-      next: nextSteps(context, verdict),
+      details: {
+        policy: { ...verdict, rows: verdict.rows.slice(0, mostRows) },
+        ...(asked && { approval: shownRequest(asked.request) }),
+      },
+      hint: hintOf(verdict, asked),
+      next: [...(asked ? approvalSteps(context, asked) : []), ...nextSteps(context, verdict)],
     });
     this.verdict = verdict;
   }
@@ -37,13 +56,32 @@ const reasons = (verdict: Verdict): string => against(verdict).map(findingText).
 export const findingText = ({ rule, applies_to: part, row, message }: Finding): string =>
   `${row === null ? '' : `row ${row}, `}${rule}${part === null ? '' : ` (${part})`}: ${message}`;
 
-function hintOf(verdict: Verdict): string {
+function hintOf(verdict: Verdict, asked: AskedApproval | undefined): string {
   const [first] = against(verdict);
   const where = `It says so in ${verdict.policy}, line ${first?.line ?? 1}.`;
-  return verdict.outcome === 'refused'
-    ? where
-    : `${where} A person at a terminal may overrule it with --override-policy 'reason', unless it says overrides: never.`;
+  if (!asked) return where;
+  const { id, expires_at: until, override } = asked.request;
+  if (asked.isDenied) return `${where} What was denied is not asked for again before ${until}.`;
+  const what = override === null ? 'Approval' : 'An override, approval';
+  return `${where} ${what} ${id} was asked for and can be used until ${until}; the same command then goes through.`;
 }
+
+const othersOf = (asked: AskedApproval | undefined): readonly string[] =>
+  asked?.isDenied ? [`approval ${asked.request.id} was denied`, ...asked.others] : (asked?.others ?? []);
+
+const shownRequest = ({ id, subject, total_cents, override, expires_at }: ApprovalRequest) => ({
+  id,
+  subject,
+  total_cents,
+  override,
+  expires_at,
+});
+
+const approvalSteps = (context: Context, { approve, show }: AskedApproval): NextStep[] => [
+  { command: show, when: 'to see what is to be approved' },
+  { command: approve, when: 'for whoever may approve it' },
+  { command: ['errand', ...context.argv.map(shellWord)].join(' '), when: 'once it is approved' },
+];
 
 function nextSteps(context: Context, verdict: Verdict): NextStep[] {
   const where = whereFlags(context);

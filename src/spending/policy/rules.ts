@@ -48,9 +48,11 @@ export function termsOf({ timeZone, rehearsals, overrides, approvers }: Policy):
     rehearsals === 'count'
       ? 'rehearsals (the sandbox and test keys) are held to the same limits, and counted apart'
       : 'rehearsals (the sandbox and test keys) are exempt',
-    ...(approvers.length === 0 ? [] : [`approvers: ${approvers.join(', ')}`]),
+    ...(approvers.length === 0 ? [] : [`approvers: ${approvers.map(({ name }) => name).join(', ')}`]),
     overrides === 'never'
       ? 'nobody may override it'
-      : 'whoever sits at a terminal may override it, with a reason',
+      : approvers.length > 0
+        ? 'it is overridden with the signature of an approver, and a reason'
+        : 'whoever sits at a terminal may override it, with a reason',
   ];
 }

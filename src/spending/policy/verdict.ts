@@ -43,6 +43,8 @@ export interface Verdict {
   readonly rules: readonly Finding[];
   /** Everything that is not allowed, row by row. */
   readonly rows: readonly Finding[];
+  /** Of what needs an approval: the one that covers it, or the request that waits for a decision. */
+  readonly approval?: { readonly id: string; readonly state: 'open' | 'approved' };
 }
 
 export interface Judged {

@@ -2,7 +2,7 @@ import { defineCommand } from '../../../cli/define.ts';
 import { checkFollowing, createdResult, placedExits, watchOptions } from '../../../orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../../orders/input/assemble.ts';
 import { placePaidOrder } from '../../../orders/place-paid.ts';
-import { policyExit, policyOptions } from '../../../spending/options.ts';
+import { consentOf, policyExit, policyOptions } from '../../../spending/options.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
 export const create = defineCommand({
@@ -52,7 +52,7 @@ export const create = defineCommand({
       placePaidOrder(context, body, {
         ...paymentFrom(input),
         isNew: input.new === true,
-        overridePolicy: input.overridePolicy,
+        ...consentOf(input),
       }),
     );
     if (existed) context.note('this order existed already; nothing was paid twice');

@@ -35,7 +35,10 @@ export const repair = defineCommand({
 
 async function isWhole(context: Context): Promise<boolean> {
   try {
-    (await context.journal()).list(true);
+    const journal = await context.journal();
+    journal.list(true);
+    journal.reservations.since(0);
+    (await journal.reservations.approvals()).list();
     return true;
   } catch (error) {
     if (error instanceof DamagedError) return false;

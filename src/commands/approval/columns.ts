@@ -1,0 +1,51 @@
+import type { Argument } from '../../cli/define.ts';
+import type { Column } from '../../output/result.ts';
+import { type ShownApproval, summaryLines } from '../../spending/approval/shown.ts';
+
+export const idArgument = {
+  name: 'id',
+  description: 'id of the approval, or its beginning',
+  completes: 'approvals',
+  required: true,
+} as const satisfies Argument;
+
+export const approvalColumns: readonly Column<ShownApproval>[] = [
+  { name: 'id', path: 'id', weight: 10 },
+  { name: 'state', path: 'state', kind: 'status', weight: 10 },
+  { name: 'total', path: 'total_cents', kind: 'money', weight: 9 },
+  {
+    name: 'what',
+    path: 'summary',
+    weight: 7,
+    value: ({ summary }) => summaryLines(Object(summary))[0] ?? '',
+  },
+  { name: 'of', path: 'subject', weight: 4 },
+  { name: 'asked by', path: 'asked_by', weight: 5 },
+  { name: 'until', path: 'expires_at', kind: 'time', isLocal: true, weight: 8 },
+  { name: 'decided by', path: 'decided_by', weight: 3 },
+  { name: 'profile', path: 'profile', weight: 2 },
+];
+
+/** Of a single one. */
+export const recordColumns: readonly Column<ShownApproval>[] = [
+  { name: 'id', path: 'id' },
+  { name: 'state', path: 'state', kind: 'status' },
+  { name: 'of', path: 'subject' },
+  { name: 'total', path: 'total_cents', kind: 'money' },
+  { name: 'what', path: 'summary', value: ({ summary }) => summaryLines(Object(summary)).join('; ') },
+  { name: 'overrules the policy', path: 'override' },
+  { name: 'rules', path: 'rules', value: ({ rules }) => (Array.isArray(rules) ? rules.join(', ') : rules) },
+  { name: 'service', path: 'service' },
+  { name: 'profile', path: 'profile' },
+  { name: 'asked by', path: 'asked_by' },
+  { name: 'asked', path: 'asked_at', kind: 'time', isLocal: true },
+  { name: 'until', path: 'expires_at', kind: 'time', isLocal: true },
+  { name: 'decided by', path: 'decided_by' },
+  { name: 'decided', path: 'decided_at', kind: 'time', isLocal: true },
+  {
+    name: 'used for',
+    path: 'used_for',
+    value: ({ used_for: uses }) =>
+      Array.isArray(uses) ? uses.map((use) => Object(use).orderId ?? Object(use).key).join(', ') : uses,
+  },
+];

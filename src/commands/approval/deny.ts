@@ -1,0 +1,25 @@
+import { defineCommand } from '../../cli/define.ts';
+import { notApproved } from '../../spending/approval/keep.ts';
+import { shownApproval, stateAt } from '../../spending/approval/shown.ts';
+import { idArgument, recordColumns } from './columns.ts';
+
+export const deny = defineCommand({
+  name: 'deny',
+  summary: 'Say no: the same is not asked for again until the request expires',
+  description: 'Also takes back an approval that was not used yet.',
+  arguments: [idArgument],
+  examples: [{ command: 'errand approval deny $APPROVAL', note: 'the command that asked is refused' }],
+  exitCodes: { 11: 'it was used already' },
+  related: ['approval show', 'approval approve'],
+  async run(context, { id }) {
+    const approvals = await (await context.journal()).reservations.approvals();
+    const { request, ...before } = approvals.get(id);
+    const now = context.clock.now();
+    if (stateAt({ request, ...before }, approvals.usesOf(request.id), now) === 'used')
+      throw notApproved(`approval ${request.id} was used already`, {
+        hint: 'What it let through is ordered: `errand order cancel` may still stop it.',
+      });
+    const denied = await approvals.deny(request, (await context.origin())().actor);
+    return { kind: 'record', record: shownApproval(approvals, denied, now), columns: recordColumns };
+  },
+});

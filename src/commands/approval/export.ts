@@ -1,0 +1,36 @@
+import { defineCommand } from '../../cli/define.ts';
+import { approvalText } from '../../spending/approval/document.ts';
+import { notApproved } from '../../spending/approval/keep.ts';
+import { signedText } from '../../state/approval-row.ts';
+import { idArgument } from './columns.ts';
+
+export const exportApproval = defineCommand({
+  name: 'export',
+  summary: 'Print what is to be signed; of a signed approval, a file to carry to another machine',
+  description:
+    'Of a request that is open: the very text to sign, one line of JSON. Of an approval that is signed: request and signature, for --approval where the order is placed.',
+  arguments: [idArgument],
+  examples: [
+    {
+      command:
+        'errand approval export $APPROVAL | ssh-keygen -Y sign -n errand-approval -f ~/.ssh/id_ed25519 | errand approval import',
+      note: 'approve it with ssh-keygen itself',
+    },
+    {
+      command: 'errand approval export $APPROVAL > approval.json',
+      note: 'once it is approved: for a CI job',
+    },
+  ],
+  exitCodes: { 11: 'it was denied, or was approved at a terminal, which holds on this machine alone' },
+  readsOnly: true,
+  related: ['approval import', 'approval approve'],
+  async run(context, { id }) {
+    const approval = (await (await context.journal()).reservations.approvals()).get(id);
+    const { request, state, signature, decidedBy } = approval;
+    if (state === 'open') return { kind: 'stream', chunks: [signedText(request)] };
+    if (state === 'denied') throw notApproved(`approval ${request.id} was denied by ${decidedBy}`);
+    if (signature === undefined)
+      throw notApproved(`approval ${request.id} was given at ${decidedBy}; it holds on this machine alone`);
+    return { kind: 'stream', chunks: [approvalText(approval)] };
+  },
+});

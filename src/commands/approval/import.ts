@@ -1,0 +1,66 @@
+import { defineCommand } from '../../cli/define.ts';
+import { readBytes } from '../../cli/read-bytes.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { largestDocument, readApprovalText } from '../../spending/approval/document.ts';
+import { keepSigned, notApproved } from '../../spending/approval/keep.ts';
+import { shownApproval } from '../../spending/approval/shown.ts';
+import { signedBy } from '../../spending/approval/trust.ts';
+import { loadPolicy } from '../../spending/policy/load.ts';
+import { noPolicy } from '../../spending/policy/none.ts';
+import type { Policy } from '../../spending/policy/policy.ts';
+import type { ApprovalRequest } from '../../state/approval-row.ts';
+import { recordColumns } from './columns.ts';
+
+export const importApproval = defineCommand({
+  name: 'import',
+  summary: 'Take a signature that ssh-keygen made, or an approval that was exported elsewhere',
+  arguments: [
+    {
+      name: 'file',
+      completes: 'files',
+      description: 'the signature, or what `approval export` wrote; stdin without it, or with -',
+    },
+  ],
+  examples: [
+    { command: 'errand approval import < request.sig', note: 'of a request that was asked for here' },
+  ],
+  exitCodes: { 11: 'no approver signed it, or what was signed is no open request' },
+  related: ['approval export', 'help policy'],
+  async run(context, { file = '-' }) {
+    const policy = await loadPolicy(context);
+    if (!policy) throw new UsageError(`nothing needs an approval: ${noPolicy(context)}`);
+    const bytes = await readBytes(context, 'file', file, { bytes: largestDocument, holds: 'one approval' });
+    const given = readApprovalText(file === '-' ? 'stdin' : file, bytes.toString('utf8'));
+    const { signature } = given;
+    const request = given.request ?? (await signedRequest(context, policy, signature));
+    const approved = await keepSigned(context, policy, { request, signature });
+    const approvals = await (await context.journal()).reservations.approvals();
+    return {
+      kind: 'record',
+      record: shownApproval(approvals, approved, context.clock.now()),
+      columns: recordColumns,
+      hints: ['run the command that asked for it again'],
+    };
+  },
+});
+
+/** As many open requests are tried. */
+const mostTried = 100;
+
+/** The request that a signature is of, also where it was taken before. */
+async function signedRequest(context: Context, policy: Policy, signature: string): Promise<ApprovalRequest> {
+  const approvals = await (await context.journal()).reservations.approvals();
+  const open = approvals
+    .list()
+    .filter(
+      ({ state, request }) => state !== 'denied' && Date.parse(request.expires_at) > context.clock.now(),
+    );
+  let problem = 'nothing waits for an approval here';
+  for (const { request } of open.slice(0, mostTried)) {
+    const signed = await signedBy(context, policy, request, signature);
+    if (!('problem' in signed)) return request;
+    problem = signed.problem;
+  }
+  throw notApproved(`the signature approves nothing that was asked for here: ${problem}`);
+}

@@ -1,0 +1,88 @@
+import { formatMoney } from '../../output/money.ts';
+import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
+import type { ApprovalUse } from '../../state/approvals.ts';
+import { canonicalJson } from '../../state/canonical.ts';
+import type { Verdict } from '../policy/verdict.ts';
+import type { Subject } from './subject.ts';
+
+/** What is about to be ordered, as an approval must cover it. */
+export interface Wanted {
+  readonly subject: Subject;
+  readonly verdict: Verdict;
+  /** Idempotency keys of all that is ordered. */
+  readonly keys: ReadonlySet<string>;
+  /** Ms since the epoch. */
+  readonly now: number;
+}
+
+/** Why an approval does not cover what is about to be ordered, in words that follow its id; undefined where it does. Pure. */
+export function shortfall(
+  approval: Approval,
+  uses: readonly ApprovalUse[],
+  wanted: Wanted,
+): string | undefined {
+  const { request, state, decidedBy, decidedAt } = approval;
+  const different = differences(request, wanted.subject);
+  if (different.length > 0) return `is for ${different.join(' and ')}`;
+  if (state === 'denied') return `was denied by ${decidedBy} at ${decidedAt}`;
+  if (state === 'open') return 'is not approved yet';
+  if (Date.parse(request.expires_at) <= wanted.now) return `expired at ${request.expires_at}`;
+  return usedUp(request, uses, wanted) ?? beyond(request, wanted.verdict);
+}
+
+function usedUp(
+  { subject, total_cents: total }: ApprovalRequest,
+  uses: readonly ApprovalUse[],
+  { keys, verdict }: Wanted,
+): string | undefined {
+  const others = uses.filter(({ key }) => !keys.has(key));
+  const [first] = others;
+  if (!first) return undefined;
+  if (subject !== 'plan') return `was used for ${first.orderId ?? first.key}, and holds once`;
+  // The parts of a plan are placed one after another.
+  const left = total - others.reduce((sum, { cents }) => sum + cents, 0);
+  return verdict.amount_cents > left
+    ? `has ${formatMoney(Math.max(0, left))} left, and this takes ${formatMoney(verdict.amount_cents)}`
+    : undefined;
+}
+
+function beyond(
+  { total_cents: total, override, rules }: ApprovalRequest,
+  verdict: Verdict,
+): string | undefined {
+  if (verdict.amount_cents > total)
+    return `covers ${formatMoney(total)}, and this takes ${formatMoney(verdict.amount_cents)}`;
+  const refused = verdict.rules.filter(({ outcome }) => outcome === 'refused').map(({ rule }) => rule);
+  if (refused.length === 0) return undefined;
+  if (override === null) return `does not overrule ${refused.join(', ')}`;
+  const more = refused.filter((rule) => !rules.includes(rule));
+  return more.length === 0 ? undefined : `overrules ${rules.join(', ')}, and not ${more.join(', ')}`;
+}
+
+/** What each part is called where it differs. */
+const partNames: Readonly<Record<string, string>> = {
+  products: 'other products or another quantity',
+  address: 'another address',
+  other: 'an order with other fields',
+  rows: 'other rows',
+  plan: 'another plan',
+};
+
+/** What a request asks for other than this. Pure. */
+export function differences(request: ApprovalRequest, subject: Subject): string[] {
+  const { parts } = request;
+  if (request.operation !== subject.operation || request.subject !== subject.subject)
+    return [`${request.subject === 'order' ? 'an' : 'a whole'} ${request.subject} by ${request.operation}`];
+  const found = [
+    ...(request.service === subject.service ? [] : [`another service (${request.service})`]),
+    ...(request.account === subject.account ? [] : ['another account']),
+    ...(request.profile === subject.profile ? [] : [`another profile (${request.profile})`]),
+    ...Object.entries(subject.parts).flatMap(([name, part]) =>
+      parts[name] === part ? [] : [partNames[name] ?? 'something else'],
+    ),
+  ];
+  if (found.length > 0) return found;
+  const isSame =
+    request.terms === subject.terms && canonicalJson(request.summary) === canonicalJson(subject.summary);
+  return isSame ? [] : ['something else than it shows'];
+}

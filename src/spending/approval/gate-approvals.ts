@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
+import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
+import type { ApprovalUse } from '../../state/approvals.ts';
+import { type Reservation, usesApproval } from '../../state/reservation-row.ts';
+import { Deadline } from '../../wait/deadline.ts';
+import { poll } from '../../wait/poll.ts';
+import { whereFlags } from '../../where-flags.ts';
+import type { Policy } from '../policy/policy.ts';
+import { PolicyRefusal } from '../policy/refusal.ts';
+import type { Verdict } from '../policy/verdict.ts';
+import { shortfall, type Wanted } from './covers.ts';
+import type { ApprovablePlan, Subject } from './subject.ts';
+import { approveCommand } from './suggest.ts';
+import { distrust } from './trust.ts';
+
+/** How often a wait looks whether somebody has decided, ms. */
+const lookEveryMs = 300;
+/** As many that do not fit are named, with what differs. */
+const mostNamed = 3;
+/** No approval lives longer, ms. */
+const longestMs = 31 * 24 * 3600 * 1000;
+
+interface Asking {
+  /** Made when it is first needed: of a long table it takes a while. */
+  readonly subject: () => Subject;
+  readonly plan: ApprovablePlan | undefined;
+  /** Idempotency keys of all that is ordered. */
+  readonly keys: ReadonlySet<string>;
+  /** Why the policy is to be overruled. */
+  readonly reason: string | undefined;
+  /** How long a decision is waited for, ms. */
+  readonly waitMs: number | undefined;
+}
+
+/** The approvals that one command may use: those that are there, and the one that it asks for. */
+export class GateApprovals {
+  readonly #context: Context;
+  readonly #policy: Policy;
+  readonly #asking: Asking;
+  /** Those whose signatures were verified in this run. */
+  #trusted: readonly Approval[] = [];
+  #subjectMade: Subject | undefined;
+
+  constructor(context: Context, policy: Policy, asking: Asking) {
+    this.#context = context;
+    this.#policy = policy;
+    this.#asking = asking;
+  }
+
+  /** Since when their uses matter, ms since the epoch. */
+  get since(): number {
+    return Math.min(...this.#trusted.map(({ request }) => Date.parse(request.asked_at)));
+  }
+
+  /** The one that covers what is about to be ordered. @param standing what stands for other keys. */
+  covering(verdict: Verdict, standing: readonly Reservation[]): Approval | undefined {
+    return this.#trusted.find((approval) => {
+      const uses = standing.filter((one) => one.approval === approval.request.id && usesApproval(one));
+      return shortfall(approval, uses, this.#wanted(verdict)) === undefined;
+    });
+  }
+
+  /** Looks for approvals that cover it. @returns whether there are more than before. @throws ErrandError. */
+  async find(verdict: Verdict): Promise<boolean> {
+    const approvals = await (await this.#context.journal()).reservations.approvals();
+    const wanted = this.#wanted(verdict);
+    const found: Approval[] = [];
+    for (const approval of approvals.withTerms(this.#subject().terms)) {
+      if (this.#trusted.some(({ request }) => request.id === approval.request.id)) continue;
+      if (shortfall(approval, approvals.usesOf(approval.request.id), wanted) !== undefined) continue;
+      if ((await distrust(this.#context, this.#policy, approval)) === undefined) found.push(approval);
+    }
+    this.#trusted = [...this.#trusted, ...found];
+    return found.length > 0;
+  }
+
+  /** A verdict as it stands with the approvals that are there: what one covers is allowed. @throws ErrandError. */
+  async seen(verdict: Verdict, standing: readonly Reservation[]): Promise<Verdict> {
+    await this.find(verdict);
+    const covering = this.covering(verdict, standing);
+    if (covering) return approvedVerdict(verdict, covering.request.id);
+    const approvals = await (await this.#context.journal()).reservations.approvals();
+    const open = approvals
+      .withTerms(this.#subject().terms)
+      .find(
+        ({ state, request }) =>
+          state === 'open' &&
+          request.total_cents >= verdict.amount_cents &&
+          Date.parse(request.expires_at) > this.#context.clock.now(),
+      );
+    return open ? { ...verdict, approval: { id: open.request.id, state: 'open' } } : verdict;
+  }
+
+  /**
+   * Has a person asked, and waits for the answer where the command wants that.
+   * @returns once it is approved. @throws PolicyRefusal naming the request; ErrandError deadline where nobody decided.
+   */
+  async ask({ verdict }: PolicyRefusal): Promise<void> {
+    const approvals = await (await this.#context.journal()).reservations.approvals();
+    const denied = this.#isPending(approvals.withTerms(this.#subject().terms), 'denied', verdict);
+    if (denied) throw await this.#refusal(verdict, denied, true);
+    const request = await approvals.request(await this.#request(verdict));
+    const { waitMs } = this.#asking;
+    if (waitMs === undefined) throw await this.#refusal(verdict, request);
+    const approve = approveCommand(this.#context, this.#policy, request.id);
+    this.#context.note(`waiting for approval ${request.id}: ${approve}`);
+    const { clock, signal } = this.#context;
+    const state = await poll(
+      async () => {
+        const { state: now } = approvals.get(request.id);
+        if (now !== 'open') return now;
+        return Date.parse(request.expires_at) <= clock.now() ? 'expired' : undefined;
+      },
+      { deadline: new Deadline(clock, waitMs), everyMs: lookEveryMs, signal },
+    );
+    if (state === undefined) throw undecided(request, approve);
+    if (state !== 'approved' || !(await this.find(verdict)))
+      throw await this.#refusal(verdict, request, state === 'denied');
+  }
+
+  #subject(): Subject {
+    this.#subjectMade ??= this.#asking.subject();
+    return this.#subjectMade;
+  }
+
+  #wanted(verdict: Verdict): Wanted {
+    const { keys } = this.#asking;
+    return { subject: this.#subject(), keys, verdict, now: this.#context.clock.now() };
+  }
+
+  async #request(verdict: Verdict): Promise<ApprovalRequest> {
+    const { plan, reason } = this.#asking;
+    const now = this.#context.clock.now();
+    const { actor } = (await this.#context.origin())();
+    return {
+      errand_approval: 1,
+      id: randomBytes(6).toString('hex'),
+      ...this.#subject(),
+      total_cents: plan?.cents ?? verdict.amount_cents,
+      rules: verdict.rules.filter(({ outcome }) => isAgainst(outcome)).map(({ rule }) => rule),
+      override: verdict.outcome === 'refused' ? (reason ?? null) : null,
+      asked_by: actor,
+      asked_at: new Date(now).toISOString(),
+      expires_at: new Date(now + this.#policy.approvalMs).toISOString(),
+    };
+  }
+
+  /** A decision that still holds on the very same. */
+  #isPending(all: readonly Approval[], state: 'denied', verdict: Verdict): ApprovalRequest | undefined {
+    const isOverride = verdict.outcome === 'refused';
+    return all.find(
+      (one) =>
+        one.state === state &&
+        Date.parse(one.request.expires_at) > this.#context.clock.now() &&
+        one.request.total_cents <= verdict.amount_cents &&
+        (one.request.override !== null) === isOverride,
+    )?.request;
+  }
+
+  async #refusal(verdict: Verdict, request: ApprovalRequest, isDenied = false): Promise<PolicyRefusal> {
+    return new PolicyRefusal(this.#context, verdict, {
+      request,
+      isDenied,
+      approve: approveCommand(this.#context, this.#policy, request.id),
+      show: `errand approval show ${request.id}${whereFlags(this.#context)}`,
+      others: isDenied ? [] : await this.#others(verdict),
+    });
+  }
+
+  /** What differs from approvals that somebody may have meant for this. */
+  async #others(verdict: Verdict): Promise<string[]> {
+    const approvals = await (await this.#context.journal()).reservations.approvals();
+    const wanted = this.#wanted(verdict);
+    const recent = approvals
+      .list()
+      .filter(
+        ({ state, request }) => state !== 'open' && Date.parse(request.asked_at) > wanted.now - longestMs,
+      );
+    const said: string[] = [];
+    for (const approval of recent) {
+      const uses: readonly ApprovalUse[] = approvals.usesOf(approval.request.id);
+      const why =
+        shortfall(approval, uses, wanted) ?? (await distrust(this.#context, this.#policy, approval));
+      if (why !== undefined) said.push(`approval ${approval.request.id} ${why}`);
+      if (said.length === mostNamed) break;
+    }
+    return said;
+  }
+}
+
+function approvedVerdict(verdict: Verdict, id: string): Verdict {
+  const rules = verdict.rules.map((finding) =>
+    finding.outcome === 'needs_approval'
+      ? { ...finding, outcome: 'allowed' as const, message: `${finding.message}, approved as ${id}` }
+      : finding,
+  );
+  const rows = verdict.rows.filter(({ outcome }) => outcome !== 'needs_approval');
+  return {
+    ...verdict,
+    outcome: rows.length > 0 ? 'warned' : 'allowed',
+    rules,
+    rows,
+    approval: { id, state: 'approved' },
+  };
+}
+
+const isAgainst = (outcome: Verdict['outcome']): boolean =>
+  outcome === 'refused' || outcome === 'needs_approval';
+
+const undecided = ({ id }: ApprovalRequest, approve: string): ErrandError =>
+  new ErrandError('deadline', `nobody has decided on approval ${id} in time; nothing was sent`, {
+    code: 'approval_required',
+    outcome: 'not_sent',
+    details: { approval: id },
+    next: [{ command: approve, when: 'to approve it; then run the same command again' }],
+  });

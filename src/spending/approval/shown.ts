@@ -1,0 +1,82 @@
+import { isObject, numberIn, objectsIn, textIn } from '../../contract/json.ts';
+import { formatMoney } from '../../output/money.ts';
+import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
+import type { Approvals, ApprovalUse } from '../../state/approvals.ts';
+
+/** `used` and `expired` follow from what was ordered and from the time. */
+export type ShownState = Approval['state'] | 'used' | 'expired';
+
+/** An approval as it is shown: whose account it is for is a fingerprint, and stays out. */
+export interface ShownApproval extends Omit<ApprovalRequest, 'account' | 'errand_approval'> {
+  readonly state: ShownState;
+  readonly decided_at: string | null;
+  readonly decided_by: string | null;
+  readonly is_signed: boolean;
+  readonly used_for: readonly ApprovalUse[];
+  readonly [field: string]: unknown;
+}
+
+/** @param now ms since the epoch. */
+export function shownApproval(approvals: Approvals, approval: Approval, now: number): ShownApproval {
+  const { request, decidedAt, decidedBy, signature } = approval;
+  const { account: _, errand_approval: _form, ...shown } = request;
+  const uses = approvals.usesOf(request.id);
+  return {
+    ...shown,
+    state: stateAt(approval, uses, now),
+    decided_at: decidedAt ?? null,
+    decided_by: decidedBy ?? null,
+    is_signed: signature !== undefined,
+    used_for: uses,
+  };
+}
+
+/** Parts of a plan may still be placed when others are. */
+export function stateAt({ request, state }: Approval, uses: readonly ApprovalUse[], now: number): ShownState {
+  if (uses.length > 0 && request.subject !== 'plan') return 'used';
+  if (state === 'denied' || Date.parse(request.expires_at) > now) return state;
+  return 'expired';
+}
+
+const subjects = { order: 'an order', upload: 'an upload', plan: 'a plan' } as const;
+
+/** What a person must know to say yes or no. Pure. @param address the lines of the address, where it is known. */
+export function requestLines(request: ApprovalRequest, address: readonly string[] = []): string[] {
+  const { id, subject, total_cents: total, service, profile, asked_by: by, asked_at: at, rules } = request;
+  return [
+    `approval ${id}: ${subjects[subject]}, at most ${formatMoney(total)} with fees`,
+    ...(address.length > 0 ? withoutPlace(request.summary) : summaryLines(request.summary)),
+    ...address,
+    `at ${service}, profile ${profile}${request.is_rehearsal ? ' (a rehearsal: no money moves)' : ''}`,
+    `asked by ${by} at ${at}, for ${rules.join(', ')}`,
+    ...(request.override === null ? [] : [`it overrules the policy: ${request.override}`]),
+    `it can be used until ${request.expires_at}`,
+  ].map((line, index) => (index === 0 ? line : `  ${line}`));
+}
+
+const withoutPlace = ({ city: _, country: _country, ...summary }: ApprovalRequest['summary']): string[] =>
+  summaryLines(summary);
+
+/** A product a line, then the place, then whatever else it says. */
+export function summaryLines(summary: ApprovalRequest['summary']): string[] {
+  const { products: _, city, country, ...more } = summary;
+  const lines = objectsIn(summary, 'products').map((line) => {
+    const { url, quantity: _quantity, ...options } = line;
+    const given = Object.keys(options).length === 0 ? '' : `  ${JSON.stringify(options)}`;
+    return `${numberIn(line, 'quantity') ?? 1} x ${textIn(line, 'url') ?? String(url)}${given}`;
+  });
+  const place = [city, country].filter((part) => typeof part === 'string' && part !== '');
+  return [
+    ...lines,
+    ...(place.length > 0 ? [`to ${place.join(', ')}`] : []),
+    ...Object.entries(more).map(([name, value]) => `${name}: ${plain(value)}`),
+  ];
+}
+
+function plain(value: unknown): string {
+  if (Array.isArray(value)) return value.map(plain).join(', ');
+  if (!isObject(value)) return String(value);
+  return Object.entries(value)
+    .map(([name, count]) => `${name} ${plain(count)}`)
+    .join(', ');
+}

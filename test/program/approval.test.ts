@@ -1,0 +1,226 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { address } from '../order-body.ts';
+import { TestService } from '../service/service.ts';
+import { ApprovalPlace, askedIn, errorOf, makeKey } from './approval-place.ts';
+import { makePlace, type Place } from './place.ts';
+import { shell } from './run.ts';
+
+let service: TestService;
+let place: Place;
+let at: ApprovalPlace;
+let ada: string;
+
+beforeEach(async () => {
+  service = await TestService.start({ now: Date.now() });
+  place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  at = new ApprovalPlace(place, service);
+  ada = makeKey(place, 'ada');
+  at.policy(undefined, ['ada']);
+});
+afterEach(async () => {
+  place.remove();
+  await service.stop();
+});
+
+/** The time of day of what runs from here on. */
+function setClock(ms: number): void {
+  place.environment.NODE_OPTIONS = `--import ${new URL('./clock-set.mjs', import.meta.url).href}`;
+  place.environment.CLOCK_SET_MS = String(ms);
+  place.environment.CLOCK_SET_AFTER_MS = '-1';
+}
+
+describe('an approval covers that order at that total, once', () => {
+  test('asked for, signed, and used by the same command', { timeout: 60_000 }, async () => {
+    const refused = await at.create(5000);
+    const id = askedIn(refused);
+    expect(errorOf(refused)).toMatchObject({
+      category: 'policy',
+      code: 'approval_required',
+      outcome: 'not_sent',
+      details: { approval: { id, total_cents: 5100, subject: 'order', override: null } },
+    });
+    expect(errorOf(refused).next[1].command).toBe(`errand approval approve ${id} --key ~/.ssh/id_ed25519`);
+    expect(await at.ordersMade()).toBe(0);
+    // Asked once, however often the command is run.
+    expect(askedIn(await at.create(5000))).toBe(id);
+    const approved = await at.run(['approval', 'approve', id, '--key', ada, '-o', 'json']);
+    expect(approved).toMatchObject({ code: 0 });
+    expect(JSON.parse(approved.stdout)).toMatchObject({
+      id,
+      state: 'approved',
+      is_signed: true,
+      decided_by: expect.stringMatching(/^SHA256:/),
+      total_cents: 5100,
+    });
+    expect(await at.create(5000)).toMatchObject({ code: 0 });
+    const shown = JSON.parse((await at.run(['approval', 'show', id.slice(0, 8), '-o', 'json'])).stdout);
+    expect(shown).toMatchObject({ id, state: 'used', used_for: [{ cents: 5100 }] });
+    const again = await at.create(5000);
+    expect(askedIn(again)).not.toBe(id);
+    expect(errorOf(again).message).toContain(`approval ${id} was used for ${shown.used_for[0].orderId}`);
+    expect(await at.ordersMade()).toBe(1);
+  });
+
+  test.each([
+    ['one cent more', () => at.create(5001), 'covers $51.00, and this takes $51.01'],
+    [
+      'another address',
+      () => at.create(5000, { shipping_address: { ...address, address_line1: '2 Main St' } }),
+      'is for another address',
+    ],
+    [
+      'another quantity',
+      () => at.create(5000, { products: [{ url: service.product('test-success'), quantity: 2 }] }),
+      'is for other products or another quantity',
+    ],
+    ['another field', () => at.create(5000, { po_number: 'PO-2' }), 'is for an order with other fields'],
+    [
+      'another profile',
+      async () => {
+        await at.run(['profile', 'set', 'other', '--base-url', service.baseUrl]);
+        return at.run([...at.order(5000), '--profile', 'other']);
+      },
+      'is for another profile',
+    ],
+    [
+      'another account',
+      async () => {
+        place.environment.ERRAND_API_KEY = await service.mint();
+        return at.create(5000);
+      },
+      'is for another account',
+    ],
+    [
+      'the day after',
+      () => {
+        setClock(25 * 3600 * 1000);
+        return at.create(5000);
+      },
+      'expired at',
+    ],
+  ])('and not %s', { timeout: 60_000 }, async (_, attempt, why) => {
+    const id = await at.approved(ada, 5000);
+    const refused = await attempt();
+    expect([refused.code, errorOf(refused)?.message]).toEqual([
+      11,
+      expect.stringContaining(`approval ${id} ${why}`),
+    ]);
+    expect(await at.ordersMade()).toBe(0);
+  });
+
+  test('a lower price is covered, and the same order however it is spelt', { timeout: 60_000 }, async () => {
+    await at.approved(ada, 5000);
+    const spelt = { ...address, address_line1: ` ${address.address_line1.toUpperCase()} ` };
+    expect(await at.create(4000, { shipping_address: spelt, metadata: {} })).toMatchObject({ code: 0 });
+    expect(await at.ordersMade()).toBe(1);
+  });
+
+  test('as long as the policy says', { timeout: 60_000 }, async () => {
+    at.policy('approve: { above: $20, expires: 2d }', ['ada']);
+    await at.approved(ada, 5000);
+    setClock(47 * 3600 * 1000);
+    expect(await at.create(5000)).toMatchObject({ code: 0 });
+  });
+
+  test('it does not let through what the policy refuses', { timeout: 60_000 }, async () => {
+    await at.approved(ada, 5000);
+    at.policy('approve: { above: $20 }\nlimits:\n  per_order: $30', ['ada']);
+    expect(errorOf(await at.create(5000))).toMatchObject({ code: 'policy_refused' });
+    expect(await at.ordersMade()).toBe(0);
+  });
+});
+
+describe('only the signature of an approver counts', () => {
+  test('a key that is not listed is refused', { timeout: 60_000 }, async () => {
+    const eve = makeKey(place, 'eve');
+    const id = askedIn(await at.create(5000));
+    const refused = await at.run(['approval', 'approve', id, '--key', eve]);
+    expect([refused.code, refused.stderr]).toEqual([
+      11,
+      expect.stringContaining('does not name as an approver'),
+    ]);
+    const signed = await shell(
+      place,
+      `errand approval export ${id} | ssh-keygen -q -Y sign -n errand-approval -f eve | errand approval import`,
+    );
+    expect(signed.code).toBe(11);
+    expect(askedIn(await at.create(5000))).toBe(id);
+  });
+
+  test('made by ssh-keygen from what is exported', { timeout: 60_000 }, async () => {
+    const id = askedIn(await at.create(5000));
+    const signed = await shell(
+      place,
+      `errand approval export ${id} | ssh-keygen -q -Y sign -n errand-approval -f ada | errand approval import -o id`,
+    );
+    expect([signed.code, signed.stdout.trim()]).toEqual([0, id]);
+    expect(await at.create(5000)).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ['another namespace', 'errand approval export ID | ssh-keygen -q -Y sign -n file -f ada'],
+    [
+      'another total',
+      "errand approval export ID | sed 's/5100/5101/' | ssh-keygen -q -Y sign -n errand-approval -f ada",
+    ],
+  ])('and not one for %s', { timeout: 60_000 }, async (_, line) => {
+    const id = askedIn(await at.create(5000));
+    const signed = await shell(place, `${line.replace('ID', id)} | errand approval import`);
+    expect([signed.code, signed.stderr]).toEqual([11, expect.stringContaining('does not hold')]);
+    expect(await at.create(5000)).toMatchObject({ code: 11 });
+  });
+
+  test('a state that was written into the journal is no approval', { timeout: 60_000 }, async () => {
+    const id = askedIn(await at.create(5000));
+    at.policy();
+    const forged = await at.run(['approval', 'approve', id]);
+    expect([forged.code, forged.stderr]).toEqual([11, expect.stringContaining('takes a terminal')]);
+    // Approved with a key that is no longer listed.
+    at.policy(undefined, ['ada']);
+    expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
+    makeKey(place, 'bob');
+    at.policy(undefined, ['bob']);
+    const refused = await at.create(5000);
+    expect([refused.code, errorOf(refused).message]).toEqual([
+      11,
+      expect.stringContaining('does not name as an approver'),
+    ]);
+    expect(await at.ordersMade()).toBe(0);
+  });
+
+  test('a key file that is none stops every order, with its line', { timeout: 60_000 }, async () => {
+    const file = at.policy('approve: { above: $20 }\napprovers: [nobody.pub]');
+    const absent = await at.create(100);
+    expect([absent.code, errorOf(absent).message]).toEqual([
+      11,
+      expect.stringMatching(/policy\.yaml, line 3: approvers\[1\] .*nobody\.pub does not exist/),
+    ]);
+    writeFileSync(join(place.folder, '.config', 'nobody.pub'), at.text('ada'), { mode: 0o600 });
+    expect(errorOf(await at.create(100)).message).toContain('is a private key; name its .pub file');
+    expect(file).toContain('policy.yaml');
+    expect(await at.ordersMade()).toBe(0);
+  });
+
+  test('without ssh-keygen that is said, and nothing is sent', { timeout: 60_000 }, async () => {
+    await at.approved(ada, 5000);
+    symlinkSync(process.execPath, join(place.folder, '.bin', 'node'));
+    place.environment.PATH = join(place.folder, '.bin');
+    const refused = await at.create(5000);
+    expect([refused.code, errorOf(refused)]).toEqual([
+      11,
+      expect.objectContaining({ code: 'ssh_keygen_missing', outcome: 'not_sent' }),
+    ]);
+    expect(await at.ordersMade()).toBe(0);
+  });
+
+  test('a denied request is refused, and not asked for again', { timeout: 60_000 }, async () => {
+    const id = askedIn(await at.create(5000));
+    expect(await at.run(['approval', 'deny', id])).toMatchObject({ code: 0 });
+    const refused = await at.create(5000);
+    expect(askedIn(refused)).toBe(id);
+    expect(errorOf(refused).message).toContain(`approval ${id} was denied`);
+    expect(await at.run(['approval', 'list', '-o', 'id'])).toMatchObject({ code: 0, stdout: '' });
+  });
+});
