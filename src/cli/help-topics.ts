@@ -77,6 +77,8 @@ With several ids each one is attempted, and the exit code is that of the first f
   max_price is a ceiling: an order that would cost more fails and nothing is charged.
   One intent is one order: every order has an idempotency key that is written to the journal before it is sent.
   The same order again within ten minutes is taken for a repeated command; --new orders another.
+  What was spent, came back and is still held: \`errand spend\`; as books for hledger, beancount or a bank program:
+  \`errand spend export\`.
   Every step that touches money is a record of a chain that shows a later change: \`errand audit log\`, \`errand audit verify\`.
 `,
   policy: () => `Policy:

@@ -16,9 +16,15 @@ export function formatMoney(cents: number | bigint, currency = 'USD'): string {
   return symbol === undefined ? `${sign}${units} ${code}` : `${sign}${symbol}${units}`;
 }
 
-function spelled(amount: bigint, decimals: number): string {
+/** An amount for programs, in units of its currency: `-1234.50`, `-1234` of a currency without decimals. @param cents an integer. */
+export function plainAmount(cents: number, currency: string): string {
+  const units = spelled(BigInt(Math.abs(cents)), minorDigits(currency), (digits) => digits);
+  return cents < 0 ? `-${units}` : units;
+}
+
+function spelled(amount: bigint, decimals: number, grouped = groupDigits): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
-  const whole = groupDigits(digits.slice(0, digits.length - decimals));
+  const whole = grouped(digits.slice(0, digits.length - decimals));
   return decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`;
 }
 

@@ -142,6 +142,7 @@ const givenLines: readonly CommandLine[] = [
   { command: 'track', args: ({ delivered }) => [delivered] },
   { command: 'wallet' },
   { command: 'spend show' },
+  { command: 'spend export', args: () => ['--as', 'hledger'], oneFormat: 'csv' },
   { command: 'usage' },
   { command: 'sandbox mint', args: () => ['--no-store'] },
   { command: 'sandbox status' },

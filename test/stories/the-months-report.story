@@ -8,8 +8,8 @@ $ errand order create --product $GONE --max-price '$50' --ship-to home --metadat
 ? 7
 …
 ! …
-$ SLOW=$(errand sandbox products -o id | grep test-slow)
-$ errand order create --product $SLOW --max-price '$50' --ship-to home --metadata team=lab -o id
+$ NEVER=$(errand sandbox products -o id | grep test-never)
+$ errand order create --product $NEVER --max-price '$50' --ship-to home --metadata team=lab -o id
 …
 
 # What failed cost nothing, and what is on its way holds its ceiling and the fee.
@@ -40,3 +40,24 @@ $ errand spend --html november.html
 $ errand spend --by weekday
 ? 2
 ! error: --by takes day, month, retailer, country, po, account or metadata.KEY, not "weekday"; did you mean day?
+
+# The books: every cent that left the wallet, for the program that keeps them.
+$ errand spend export --as beancount --opening-balance '$1,000.00' --out books.beancount -o csv --fields added,there,books_wallet_cents,wallet_cents
+added,there,books_wallet_cents,wallet_cents
+3,0,97901,97901
+$ grep -c 'Assets:Errand:Wallet  -19.99 USD' books.beancount
+1
+
+# What was bought since is added, once, however often it is run.
+$ errand order create --product $SHOP --max-price '$50' --ship-to home --new --watch --timeout 30s -o id
+…
+$ errand spend export --as beancount --out books.beancount -o csv --fields added,there,books_wallet_cents,wallet_cents
+added,there,books_wallet_cents,wallet_cents
+2,3,95802,95802
+$ errand spend export --as beancount --out books.beancount -o csv --fields added,there
+added,there
+0,5
+$ errand spend export --as ofx --out books.beancount
+? 2
+! error: --out books.beancount is not such a file: spend export --as ofx adds to its own files alone
+! hint: Name another file, and include it in yours.

@@ -1,4 +1,5 @@
 import type { RootNoun } from '../../cli/define.ts';
+import { exportBooks } from './export.ts';
 import { show } from './show.ts';
 
-export const noun: RootNoun = { verbs: [show] };
+export const noun: RootNoun = { verbs: [show, exportBooks] };

@@ -38,7 +38,7 @@ export const show = defineCommand({
     { command: 'errand spend --by day --since 30d --html spend.html --force', note: 'a page to hand on' },
   ],
   operations: ['order.list', 'wallet.get', 'retailer.list'],
-  related: ['policy usage', 'wallet', 'order list'],
+  related: ['spend export', 'policy usage', 'wallet'],
   async run(context, { by: given = 'month', html, force = false, timeZone: zoneGiven, since, until }) {
     const by = groupingNamed(given);
     const { timeZone, note } = await reportZone(context, zoneGiven);

@@ -1,0 +1,140 @@
+import { defineCommand } from '../../cli/define.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { formatMoney } from '../../output/money.ts';
+import type { Column, Row } from '../../output/result.ts';
+import { readBookFile, replaceBookFile } from '../../spending/books/book-file.ts';
+import { Collection, openingEntry } from '../../spending/books/collect.ts';
+import { isIdPart, WrittenBooks } from '../../spending/books/entry.ts';
+import type { BooksFormat } from '../../spending/books/format.ts';
+import { entriesOf } from '../../spending/books/order-entries.ts';
+import { datesIn } from '../../spending/policy/periods.ts';
+import { readRetailers } from '../../spending/report/retailers.ts';
+import { spanOf } from '../../spending/report/span.ts';
+import { reportZone } from '../../spending/report/time-zone.ts';
+import { ordersOf, readWallet, spanOptions } from './orders.ts';
+
+const formats = ['hledger', 'beancount', 'ofx', 'csv'] as const;
+
+const columns: readonly Column[] = [
+  { name: 'file', path: 'file' },
+  { name: 'entries added', path: 'added', kind: 'count' },
+  { name: 'there already', path: 'there', kind: 'count' },
+  { name: 'wallet in these books', path: 'books_wallet_cents', kind: 'money' },
+  { name: 'wallet at the service', path: 'wallet_cents', kind: 'money' },
+];
+
+export const exportBooks = defineCommand({
+  name: 'export',
+  summary: 'Balanced entries of every order for hledger, beancount, OFX or a CSV',
+  description:
+    'Prices in their parts, fees, refunds and return credits. With --out what the file lacks is added and the rest is left as it is, so that the command may run every night; a credit that has grown, or was taken back, is an entry of its own. Orders of a retailer account, a card, connect or another currency are booked against accounts of their own; OFX is a statement of the wallet and leaves them out. Purchases and fees are dated when they were ordered, refunds and credits when the service last told of them.',
+  options: {
+    as: { kind: 'choice', values: formats, description: 'the program that reads it' },
+    out: {
+      kind: 'text',
+      placeholder: 'file',
+      completes: 'files',
+      description: 'make this file, or add to it what it lacks; else everything goes to stdout',
+    },
+    openingBalance: { kind: 'money', description: 'what the wallet held before the first of these orders' },
+    ...spanOptions,
+  },
+  examples: [
+    {
+      command: 'errand spend export --as hledger --out books.journal',
+      note: 'then: hledger -f books.journal bal',
+    },
+    {
+      command: "errand spend export --as beancount --opening-balance '$1,000.00' --out books.beancount",
+      note: "so that the wallet's account is its balance",
+    },
+    {
+      command: 'errand spend export --as csv --since 2026-11 --until 2026-11',
+      note: 'one month, for a spreadsheet',
+    },
+  ],
+  operations: ['order.list', 'wallet.get', 'retailer.list'],
+  exitCodes: { 7: 'what was exported is written; of some orders an amount is not known' },
+  related: ['spend show', 'wallet', 'audit log'],
+  async run(context, { as, out, openingBalance, timeZone: zoneGiven, since, until }) {
+    if (as === undefined) throw new UsageError(`--as is missing: one of ${formats.join(', ')}`);
+    const { format: asked, fields, query } = context.output;
+    if (out === undefined && (fields || query || (asked !== 'table' && asked !== 'csv')))
+      throw new UsageError(`--as says the format on stdout; -o, --fields and --query go with --out`);
+    const { timeZone, note } = await reportZone(context, zoneGiven);
+    const span = spanOf({ since, until }, timeZone, context.serviceClock.now());
+    const file = out === undefined ? undefined : readBookFile(out);
+    const { id, feeCents, balance } = await readWallet(context);
+    const wallet = isIdPart(id) ? id : 'wallet';
+    const books = { wallet, now: context.serviceClock.now() };
+    const format = await formatNamed(as, wallet, context);
+    const wrong = file?.text === undefined ? undefined : format.refuses(file.text, books);
+    if (wrong !== undefined)
+      throw new UsageError(`--out ${out} ${wrong}: spend export --as ${as} adds to its own files alone`, {
+        hint: 'Name another file, and include it in yours.',
+      });
+    const written = new WrittenBooks();
+    for (const id of file?.text === undefined ? [] : format.ids(file.text)) written.note(id);
+    const there = written.ids.size;
+    if (openingBalance !== undefined && written.opening !== undefined && written.opening !== openingBalance)
+      throw new UsageError(
+        `--opening-balance: ${out} begins with ${formatMoney(written.opening)}; leave it away, or begin another file`,
+      );
+    const retailers = await readRetailers(await context.client());
+    const dateAt = datesIn(timeZone);
+    const collection = new Collection(format, written);
+    let [orders, incomplete] = [0, 0];
+    for await (const order of ordersOf(context, span)) {
+      const found = entriesOf(order, { written, feeCents, retailers, dateAt });
+      orders += 1;
+      if (!found.isComplete) incomplete += 1;
+      for (const entry of found.entries) collection.add(entry);
+    }
+    if (openingBalance !== undefined && written.opening === undefined) {
+      const at = Math.min(collection.firstAt ?? books.now, span.since ? Date.parse(span.since) : books.now);
+      collection.add(openingEntry(openingBalance, at, dateAt(at)));
+    }
+    const { count } = collection;
+    const exitCode = incomplete > 0 ? 7 : 0;
+    const notes = [
+      ...(incomplete > 0
+        ? [`${incomplete} of ${orders} orders do not say all their amounts; what they say is written`]
+        : []),
+      ...(collection.leftOut > 0
+        ? [`${collection.leftOut} entries that the wallet did not pay have no place in its statement`]
+        : []),
+      note,
+    ];
+    const held = { ...books, balance: balance ?? written.walletCents };
+    const text = format.assemble(held, file?.text, collection.rendered());
+    if (file === undefined) {
+      await context.tell(notes);
+      return { kind: 'stream', chunks: text, exitCode: () => exitCode };
+    }
+    if (count > 0 || file.text === undefined) await replaceBookFile(file, text);
+    const record: Row = {
+      ...{ file: out, as, orders, added: count, there, left_out: collection.leftOut },
+      books_wallet_cents: written.walletCents,
+      wallet_cents: balance ?? null,
+    };
+    return { kind: 'record', record, columns, id: 'file', hints: notes, exitCode };
+  },
+});
+
+async function formatNamed(
+  as: (typeof formats)[number],
+  wallet: string,
+  { output: { rawCsv = false } }: Context,
+): Promise<BooksFormat> {
+  switch (as) {
+    case 'hledger':
+      return (await import('../../spending/books/hledger.ts')).hledger;
+    case 'beancount':
+      return (await import('../../spending/books/beancount.ts')).beancount;
+    case 'ofx':
+      return (await import('../../spending/books/ofx.ts')).ofx;
+    case 'csv':
+      return (await import('../../spending/books/csv.ts')).csvBooks(wallet, rawCsv);
+  }
+}

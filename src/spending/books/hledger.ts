@@ -1,0 +1,55 @@
+import { plainAmount } from '../../output/money.ts';
+import type { Entry } from './entry.ts';
+import { type BooksFormat, ended, oneLine } from './format.ts';
+
+const title = (wallet: string): string => `; errand books 1: hledger, wallet ${wallet}\n`;
+
+/** A journal of hledger; accounts and currencies are declared, so that `hledger check --strict` holds. */
+export const hledger: BooksFormat = {
+  refuses: (text, { wallet }) => {
+    if (text.startsWith(title(wallet))) return undefined;
+    return text.startsWith('; errand books 1: hledger,') ? 'belongs to another wallet' : 'is not such a file';
+  },
+  *ids(text) {
+    for (const [, id = ''] of text.matchAll(/^[ \t]+;[ \t]*errand-id:[ \t]*(\S+)[ \t]*$/gm)) yield id;
+  },
+  takes: () => true,
+  render: ({ id, date, orderId, payee, text, poNumber, metadata, isByRule, postings }: Entry) => {
+    const comments = [
+      `errand-id: ${id}`,
+      ...(orderId === undefined ? [] : [`order: ${orderId}`]),
+      ...(isByRule ? ['basis: by rule'] : []),
+      ...(poNumber === undefined ? [] : [`po: ${oneLine(poNumber)}`]),
+      ...(metadata === undefined ? [] : [`metadata: ${oneLine(metadata, 400)}`]),
+    ];
+    return [
+      `${date} * (${id.slice(0, 8)}) ${described(payee)} | ${described(text)}`,
+      ...comments.map((line) => `    ; ${line}`),
+      ...postings.map(
+        ({ account, cents, currency }) => `    ${account}  ${plainAmount(cents, currency)} ${currency}`,
+      ),
+      '\n',
+    ].join('\n');
+  },
+  *assemble({ wallet }, before, { texts, accounts, currencies }) {
+    const lines = new Set(before?.split('\n'));
+    const declared = [
+      ...[...currencies].map((currency) => `commodity ${sample(currency)} ${currency}`),
+      ...[...accounts].sort().map((account) => `account ${account}`),
+    ].filter((line) => !lines.has(line));
+    yield before === undefined
+      ? `${title(wallet)}; Written by errand spend export; what is written again is not written twice.\n\n`
+      : ended(before);
+    if (declared.length > 0) yield `${declared.join('\n')}\n\n`;
+    yield* texts;
+  },
+};
+
+/** A semicolon would begin a comment, and a bar end the payee. */
+const described = (text: string): string => oneLine(text).replaceAll(';', ',').replaceAll('|', '/');
+
+/** As hledger wants to see the decimals of a currency. */
+const sample = (currency: string): string => {
+  const amount = plainAmount(1, currency);
+  return amount === '1' ? '1000.' : `1000${amount.slice(1).replace('1', '0')}`;
+};

@@ -1,0 +1,296 @@
+import { readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { describeWithBookkeepers, readByBeancount, readByHledger, readStatement } from '../books-programs.ts';
+import { makePlace, type Place } from './place.ts';
+import { errand, type Finished, shell } from './run.ts';
+
+const opening = ['--opening-balance', '$100,000.00'];
+const formats = ['hledger', 'beancount', 'ofx', 'csv'] as const;
+type Format = (typeof formats)[number];
+
+const cents = (amount: string): number => Math.round(Number(amount) * 100);
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, one) => total + one, 0);
+const wallet = 'Assets:Errand:Wallet';
+
+interface Found {
+  readonly ids: readonly string[];
+  readonly walletCents: number;
+}
+
+const read: Readonly<Record<Format, (file: string) => Found>> = {
+  hledger: (file) => ofWallet(readByHledger(file)),
+  beancount: (file) => ofWallet(readByBeancount(file)),
+  ofx: (file) => {
+    const { transactions, balance } = readStatement(file);
+    const walletCents = sum(transactions.map(({ TRNAMT = '' }) => cents(TRNAMT)));
+    expect(cents(balance)).toBe(walletCents);
+    return { ids: transactions.map(({ FITID = '' }) => FITID), walletCents };
+  },
+  csv: (file) => {
+    const rows: Record<string, string>[] = parse(readFileSync(file), { columns: true });
+    const balances = new Map<string, number>();
+    for (const { id = '', amount = '' } of rows) balances.set(id, (balances.get(id) ?? 0) + cents(amount));
+    expect([...balances.values()].filter((rest) => rest !== 0)).toEqual([]);
+    const own = rows.filter(({ account }) => account === wallet);
+    return {
+      ids: own.map(({ id = '' }) => id),
+      walletCents: sum(own.map(({ amount = '' }) => cents(amount))),
+    };
+  },
+};
+
+const ofWallet = (found: ReturnType<typeof readByHledger>): Found => ({
+  ids: found.map(({ id }) => id),
+  walletCents: sum(found.map(({ amounts }) => cents(amounts[wallet] ?? '0'))),
+});
+
+describeWithBookkeepers('the books of 500 orders', () => {
+  let place: Place;
+
+  const out = (as: Format): string => join(place.folder, `books.${as}`);
+  const write = async (as: Format, ...args: string[]) => {
+    const command = ['spend', 'export', '--as', as, '--out', out(as), ...args, '-o', 'json'];
+    const finished: Finished = await errand(place, command);
+    expect(finished).toMatchObject({ code: 0 });
+    return JSON.parse(finished.stdout);
+  };
+  const balance = async (): Promise<number> =>
+    JSON.parse((await errand(place, ['wallet', '-o', 'json'])).stdout).balance;
+  const must = async (line: string): Promise<string> => {
+    const finished = await shell(place, line, { timeoutMs: 90_000 });
+    expect(finished, `${line}\n${finished.stderr}`).toMatchObject({ code: 0 });
+    return finished.stdout.trim();
+  };
+
+  beforeAll(async () => {
+    place = makePlace();
+    await must("errand sandbox trigger wallet-funded --amount '$99,000'");
+    const shop = (await must('errand sandbox products -o id | head -1')).replace(/[^/]+$/, '');
+    const found = async (word: string, currency: string): Promise<string[]> =>
+      JSON.parse(
+        await must(`errand search ${word} --limit 20 -o json --query "[?currency_code=='${currency}'].url"`),
+      ).slice(0, 3);
+    const slugs = [
+      'success',
+      'out-of-stock',
+      'cancelled-by-retailer',
+      'two-packages',
+      'price-exceeded',
+      'slow',
+    ];
+    const dollars = [...slugs.map((slug) => `${shop}test-${slug}`), ...(await found('coffee', 'USD'))];
+    const euros = await found('tee', 'EUR');
+    const urls = [...dollars, ...euros];
+    const rows = Array.from({ length: 500 }, (_, row) => {
+      const url = urls[row % urls.length] ?? '';
+      const to = euros.includes(url) ? 'Berlin,,10115,DE' : 'Austin,TX,78701,US';
+      const hostile = `"PO-${row}; ""x"" |\u2028 \\","team ${row % 5}, date:2020-99-99 [=1/1] </MEMO>&"`;
+      return `${url},${1 + (row % 3)},18000,Ada Byron,1 Main St,${to},5125550100,${hostile}`;
+    });
+    const headings =
+      'product_url,quantity,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number,po_number,metadata.team';
+    writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+    const batch = await must('errand bulk upload orders.csv -o id');
+    // Every row is due to be ordered by then, and the slow ones are not yet due to be placed.
+    await must('errand sandbox advance 30s');
+    await vi.waitFor(
+      async () => expect(await must(`errand bulk get ${batch} -o json --query status`)).toBe('"completed"'),
+      { timeout: 60_000 },
+    );
+    await must('errand order list --status pending --limit 4 -o id | errand order cancel -');
+    await must('errand sandbox advance 1h');
+  }, 180_000);
+  afterAll(() => place.remove());
+
+  test('every way that an order can end is among them', async () => {
+    const ended = JSON.parse(await must("errand order list --all -o json --query '[].status'")) as string[];
+    expect(ended).toHaveLength(500);
+    expect(new Set(ended)).toEqual(
+      new Set(['order_placed', 'order_failed', 'cancelled', 'cancelled_by_retailer']),
+    );
+  });
+
+  test.each(formats)(
+    '%s reads them, and they come to what the wallet holds',
+    { timeout: 90_000 },
+    async (as) => {
+      const made = await write(as, ...opening);
+      const found = read[as](out(as));
+      expect(found.walletCents).toBe(await balance());
+      expect(new Set(found.ids).size).toBe(made.added);
+      expect(found.ids).toHaveLength(made.added);
+      expect(made).toMatchObject({ orders: 500, there: 0, books_wallet_cents: made.wallet_cents });
+    },
+  );
+
+  test('what is there already is not written again, and what is new is added', {
+    timeout: 180_000,
+  }, async () => {
+    const before = Object.fromEntries(formats.map((as) => [as, readFileSync(out(as), 'utf8')]));
+    for (const as of formats) {
+      expect(await write(as, ...opening)).toMatchObject({ added: 0 });
+      expect(readFileSync(out(as), 'utf8')).toBe(before[as]);
+    }
+    // Two returns are credited, and one order more is bought.
+    const orders = (await must('errand order list --status order_placed --limit 2 -o id')).split('\n');
+    for (const order of orders) await must(`errand return create --order ${order} --reason not_delivered`);
+    await must(
+      "errand order create --product $(errand sandbox products -o id | head -1) --max-price '$50' --ship-to home --new",
+    );
+    await must('errand sandbox advance 1h');
+    for (const as of formats) {
+      expect(await write(as)).toMatchObject({ added: 4, there: expect.any(Number) });
+      const found = read[as](out(as));
+      expect(found.walletCents).toBe(await balance());
+      expect(new Set(found.ids).size).toBe(found.ids.length);
+      expect(await write(as)).toMatchObject({ added: 0, there: found.ids.length });
+    }
+    const [hledger, beancount] = [read.hledger(out('hledger')), read.beancount(out('beancount'))];
+    expect(hledger.ids.toSorted()).toEqual(beancount.ids.toSorted());
+    for (const as of ['hledger', 'beancount', 'csv'] as const)
+      expect(readFileSync(out(as), 'utf8').startsWith(before[as] ?? '?')).toBe(true);
+  });
+
+  test('killed at any moment, the file is what it was or what it was to be', {
+    timeout: 120_000,
+  }, async () => {
+    const file = join(place.folder, 'killed.journal');
+    const before = `${await must('errand spend export --as hledger --since 2000-01-01 --until 2000-01-01')}\n`;
+    writeFileSync(file, before);
+    const fast = readFileSync(out('hledger'), 'utf8').length;
+    const seen = new Set<boolean>();
+    for (const ms of [150, 250, 300, 350, 400, 450, 500, 550, 600, 700]) {
+      await shell(
+        place,
+        `timeout -s KILL ${ms / 1000} errand spend export --as hledger --out ${file} -o json`,
+      );
+      const text = readFileSync(file, 'utf8');
+      seen.add(text === before);
+      if (text === before) continue;
+      expect(text.length).toBeGreaterThan(fast / 2);
+      expect(readByHledger(file).length).toBeGreaterThan(800);
+    }
+    expect(seen.has(true)).toBe(true);
+    await must(
+      `errand spend export --as hledger --out ${file} ${opening.map((word) => `'${word}'`).join(' ')}`,
+    );
+    expect(
+      readByHledger(file)
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(read.hledger(out('hledger')).ids.toSorted());
+  });
+
+  test('days of their own, written one by one, come to the same books', { timeout: 90_000 }, async () => {
+    const file = join(place.folder, 'days.journal');
+    const day = (await must('errand spend --by day -o json --query "[0].group"')).replaceAll('"', '');
+    const only = ['spend', 'export', '--as', 'hledger', '--out', file, '-o', 'json'];
+    const none = await errand(place, [...only, '--until', '2020-01-01']);
+    expect(JSON.parse(none.stdout)).toMatchObject({ added: 0 });
+    expect(readByHledger(file)).toEqual([]);
+    await errand(place, [...only, '--since', day, '--until', day]);
+    await errand(place, only);
+    expect(
+      readByHledger(file)
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(
+      read
+        .hledger(out('hledger'))
+        .ids.filter((id) => !id.startsWith('opening'))
+        .toSorted(),
+    );
+  });
+});
+
+describeWithBookkeepers('a file of books', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = makePlace();
+    await errand(place, ['wallet']);
+  });
+  afterAll(() => place.remove());
+
+  const at = (name: string): string => join(place.folder, name);
+  const to = (name: string, as = 'hledger', ...args: string[]) =>
+    errand(place, ['spend', 'export', '--as', as, '--out', at(name), ...args]);
+
+  test('a link leads to its file, whose mode stays', async () => {
+    await to('real.journal');
+    const made = readFileSync(at('real.journal'), 'utf8');
+    symlinkSync(at('real.journal'), at('link.journal'));
+    utimesSync(at('real.journal'), 1, 1);
+    expect(await to('link.journal', 'hledger', '--opening-balance', '$1')).toMatchObject({ code: 0 });
+    expect(readFileSync(at('real.journal'), 'utf8').startsWith(made)).toBe(true);
+    expect(readByHledger(at('link.journal'))).toMatchObject([{ amounts: { [wallet]: '1.00' } }]);
+    expect(statSync(at('real.journal')).mtimeMs).toBeGreaterThan(1000);
+  });
+
+  test('what is not its own is never touched', async () => {
+    writeFileSync(at('mine.journal'), '2026-01-01 lunch\n  a  1\n  b\n');
+    writeFileSync(at('binary'), Buffer.from([0xff, 0xfe, 0x00]));
+    await to('books.beancount', 'beancount');
+    const asOther = makePlace();
+    for (const [name, as, message] of [
+      ['mine.journal', 'hledger', 'is not such a file'],
+      ['mine.journal', 'ofx', 'is not such a file'],
+      ['mine.journal', 'csv', 'is not such a file'],
+      ['books.beancount', 'hledger', 'is not such a file'],
+      ['binary', 'beancount', 'is not UTF-8 text'],
+      ['.', 'beancount', 'is not a file'],
+      ['none/books', 'beancount', 'its folder is not there'],
+      ['binary/books', 'beancount', 'its folder is a file'],
+    ] as const) {
+      const refused = await to(name, as);
+      expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+        2,
+        '',
+        expect.stringContaining(message),
+      ]);
+    }
+    const other = await errand(asOther, [
+      'spend',
+      'export',
+      '--as',
+      'beancount',
+      '--out',
+      at('books.beancount'),
+    ]);
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('belongs to another wallet')]);
+    asOther.remove();
+    expect(readFileSync(at('mine.journal'), 'utf8')).toMatch(/^2026-01-01 lunch\n/);
+  });
+
+  test('it stays as it is where the orders cannot be read to their end', async () => {
+    await to('kept.journal', 'hledger', '--opening-balance', '$3');
+    const before = readFileSync(at('kept.journal'), 'utf8');
+    const far = { ERRAND_BASE_URL: 'http://127.0.0.1:9', ERRAND_API_KEY: 'xx_test_0123456789abcdef' };
+    const failed = await errand({ ...place, environment: { ...place.environment, ...far } }, [
+      ...['spend', 'export', '--as', 'hledger', '--out', at('kept.journal'), '--retries', '0'],
+    ]);
+    expect(failed.code).toBe(9);
+    expect(readFileSync(at('kept.journal'), 'utf8')).toBe(before);
+    expect(readdirSync(place.folder).filter((name) => name.includes('kept'))).toEqual(['kept.journal']);
+  });
+
+  test('one opening balance, once', async () => {
+    await to('once.journal', 'hledger', '--opening-balance', '$5.00');
+    expect(await to('once.journal', 'hledger', '--opening-balance-cents', '500')).toMatchObject({ code: 0 });
+    const other = await to('once.journal', 'hledger', '--opening-balance', '$6.00');
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('begins with $5.00')]);
+    expect(readByHledger(at('once.journal'))).toHaveLength(1);
+  });
+
+  test.each([
+    [[], '--as is missing: one of hledger, beancount, ofx, csv'],
+    [['--as', 'ledger'], '--as takes one of hledger, beancount, ofx, csv, not "ledger"'],
+    [['--as', 'csv', '-o', 'json'], '--as says the format on stdout'],
+    [['--as', 'csv', '--opening-balance', '1000'], '--opening-balance'],
+  ])('%j is refused', async (args, message) => {
+    const refused = await errand(place, ['spend', 'export', ...args]);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain(message);
+  });
+});

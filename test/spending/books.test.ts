@@ -1,0 +1,378 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { beancount } from '../../src/spending/books/beancount.ts';
+import { Collection } from '../../src/spending/books/collect.ts';
+import { csvBooks } from '../../src/spending/books/csv.ts';
+import { type Entry, entryId, WrittenBooks } from '../../src/spending/books/entry.ts';
+import type { BooksFormat } from '../../src/spending/books/format.ts';
+import { hledger } from '../../src/spending/books/hledger.ts';
+import { ofx } from '../../src/spending/books/ofx.ts';
+import { entriesOf } from '../../src/spending/books/order-entries.ts';
+import { describeWithBookkeepers, readByBeancount, readByHledger, readStatement } from '../books-programs.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'errand-books-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const wallet = 'b7f9ccc8-a936-4465-8911-277c2f3a7ac4';
+const about = { wallet, balance: 12_345, now: Date.parse('2026-11-22T10:00:00Z') };
+const dateAt = (moment: number): string => new Date(moment).toISOString().slice(0, 10);
+
+/** What could end an entry, begin another, or be taken for an instruction, among text of every kind. */
+const breakout = fc.constantFrom(
+  ...[
+    '"',
+    '\\',
+    '\\"',
+    '\n',
+    '\r\n',
+    '\u2028',
+    '\u0085',
+    '\n\n',
+    ';',
+    '|',
+    '#tag',
+    '^link',
+    '@ 3 EUR',
+    '= 0 USD',
+  ],
+  ...[
+    '\n2026-01-01 open Assets:Evil',
+    '\n2026-01-01 * evil\n  a  1\n  b',
+    '\n    Assets:Evil  1 USD',
+    '\ninclude /etc/passwd',
+  ],
+  ...[
+    'date:2020-99-99',
+    '[2020/99/99]',
+    '[=1/1]',
+    'date2:x',
+    ', type:X',
+    '(code)',
+    '! ',
+    '* ',
+    '{{',
+    '%',
+    'comment\n',
+  ],
+  ...[
+    '\n    ; errand-id: x.charge.wallet.USD.1.5',
+    '\n  errand-id: "x.fee.wallet.USD.1.5"',
+    '</MEMO></STMTTRN>',
+  ],
+  ...[
+    '<![CDATA[',
+    ']]>',
+    '&amp;',
+    '&#0;',
+    '<!ENTITY x "y">',
+    '<FITID>x</FITID>',
+    '=HYPERLINK("x")',
+    '@SUM(1)',
+    '-1+1',
+    '\t=1',
+  ],
+  ...[
+    '\u0000',
+    '\u001b[31m',
+    '\u202e',
+    '\ud800',
+    '\ufffe',
+    '\uffff',
+    '\u200b',
+    '😀',
+    '京東',
+    '\ufeff',
+    '\u007f',
+    '\u000b',
+  ],
+);
+const anyText = fc
+  .array(fc.oneof(breakout, fc.string({ maxLength: 6 }), fc.string({ unit: 'binary', maxLength: 6 })), {
+    maxLength: 6,
+  })
+  .map((parts) => parts.join(''));
+
+const cents = fc.integer({ min: 0, max: 500_000 });
+const moment = fc
+  .date({ min: new Date('2026-01-01'), max: new Date('2026-12-31'), noInvalidDate: true })
+  .map((it) => it.toISOString());
+const currency = fc.oneof(
+  { weight: 5, arbitrary: fc.constant('USD') },
+  fc.constantFrom('EUR', 'JPY', 'usd', 'KWD'),
+  anyText,
+);
+
+/** An order as no good service would send it. */
+const anyOrder = fc
+  .record({
+    id: fc.uuid(),
+    status: fc.constantFrom(
+      'order_placed',
+      'order_placed',
+      'cancelled_by_retailer',
+      'order_failed',
+      'pending',
+    ),
+    created_at: moment,
+    updated_at: moment,
+    max_price: cents,
+    po_number: fc.option(anyText),
+    metadata: fc.dictionary(anyText, fc.oneof(anyText, fc.jsonValue()), { maxKeys: 3 }),
+    items: fc.array(
+      fc.record({
+        url: anyText,
+        quantity: fc.nat(9),
+      }),
+      { maxLength: 3 },
+    ),
+    retailer_credentials_id: fc.constantFrom(null, null, null, 'acct'),
+    payment: fc.constantFrom(null, null, null, {
+      mode: 'card',
+      state: 'captured',
+      captured_cents: 900,
+      fee_cents: 100,
+    }),
+    returns: fc.array(
+      fc.record({ id: fc.oneof(fc.uuid(), anyText), updated_at: moment, credited_amount: cents }),
+      { maxLength: 2 },
+    ),
+    parts: fc.record({ tax: cents, shipping: cents, discount: cents, fees: cents }),
+    cart: fc.array(fc.record({ name: anyText, quantity: fc.nat(5), line_total: cents }), { maxLength: 3 }),
+    currency,
+    isShown: fc.boolean(),
+    converted: fc.option(cents),
+  })
+  .map(({ parts, cart, currency, isShown, converted, ...order }) => {
+    const subtotal = cart.reduce((sum, { line_total }) => sum + line_total, 0);
+    const total = subtotal + parts.tax + parts.shipping + parts.fees - parts.discount;
+    const price = {
+      subtotal,
+      ...parts,
+      total,
+      currency,
+      converted_payment_total: converted,
+      payment_currency: 'USD',
+      cart_items: cart,
+      breakdown_recorded: isShown,
+    };
+    return { ...order, job_result: { price_components: price } };
+  });
+
+const names = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : url);
+
+function entriesOfAll(orders: readonly unknown[], written = new WrittenBooks()): Entry[] {
+  return orders.flatMap(
+    (order) => entriesOf(order, { written, feeCents: 100, retailers: names, dateAt }).entries,
+  );
+}
+
+function fileOf(format: BooksFormat, entries: readonly Entry[], before?: string): string {
+  const collection = new Collection(format, new WrittenBooks());
+  for (const entry of entries) collection.add(entry);
+  return [...format.assemble(about, before, collection.rendered())].join('');
+}
+
+const amountsOf = ({ postings }: Entry): Record<string, number> => {
+  const sums = new Map<string, number>();
+  for (const { account, cents } of postings) sums.set(account, (sums.get(account) ?? 0) + cents);
+  return Object.fromEntries(sums);
+};
+
+/** Names too: an account that no entry has would be one that a text has opened. */
+const accountsOf = (found: readonly { amounts: object }[]): string[] =>
+  [...new Set(found.flatMap(({ amounts }) => Object.keys(amounts)))].sort();
+
+const runs = { numRuns: 8, endOnFailure: true };
+const many = fc.array(anyOrder, { minLength: 40, maxLength: 80 });
+
+describeWithBookkeepers('no text breaks out of its entry, as the real programs read it', () => {
+  test('hledger and beancount', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(many, (orders) => {
+        const entries = entriesOfAll(orders);
+        for (const [format, read, name] of [
+          [hledger, readByHledger, 'a.journal'],
+          [beancount, readByBeancount, 'a.beancount'],
+        ] as const) {
+          const file = join(folder, name);
+          const text = fileOf(format, entries);
+          writeFileSync(file, text);
+          const found = read(file);
+          expect(found.map(({ id }) => id).toSorted()).toEqual(entries.map(({ id }) => id).toSorted());
+          expect(accountsOf(found)).toEqual(
+            accountsOf(entries.map((entry) => ({ amounts: amountsOf(entry) }))),
+          );
+          expect([...format.ids(text)].toSorted()).toEqual(entries.map(({ id }) => id).toSorted());
+        }
+      }),
+      runs,
+    );
+  });
+
+  test('OFX', { timeout: 60_000 }, () => {
+    fc.assert(
+      fc.property(many, (orders) => {
+        const entries = entriesOfAll(orders).filter((entry) => ofx.takes(entry));
+        const text = fileOf(ofx, entries);
+        writeFileSync(join(folder, 'a.ofx'), text);
+        const { transactions, balance } = readStatement(join(folder, 'a.ofx'));
+        expect(transactions.map(({ FITID }) => FITID).toSorted()).toEqual(
+          entries.map(({ id }) => id).toSorted(),
+        );
+        expect(balance).toBe('123.45');
+        for (const { NAME = '', MEMO = '' } of transactions) {
+          expect([...NAME].length).toBeLessThanOrEqual(32);
+          expect([...MEMO].length).toBeLessThanOrEqual(255);
+        }
+        // Written again, and with nothing new, it is the same list.
+        expect(fileOf(ofx, [], text)).toBe(text);
+      }),
+      runs,
+    );
+  });
+});
+
+test('a CSV has a row for each posting, and no cell that a spreadsheet runs', () => {
+  const format = csvBooks(wallet, false);
+  fc.assert(
+    fc.property(many, (orders) => {
+      const entries = entriesOfAll(orders);
+      const text = fileOf(format, entries);
+      expect(text.split('\n').length - 2).toBe(
+        entries.reduce((sum, { postings }) => sum + postings.length, 0),
+      );
+      const rows: string[][] = parse(text, { relax_column_count: false });
+      for (const cell of rows.slice(1).flat()) expect(cell).not.toMatch(/^(?!-\d+(\.\d+)?$)[=+\-@\t\r\n]/);
+      const ids = new Set([...format.ids(text)].filter((id) => id !== 'id'));
+      expect(ids).toEqual(new Set(entries.map(({ id }) => id)));
+    }),
+    runs,
+  );
+});
+
+test('every entry adds up to nothing in each currency, and its id is its own', () => {
+  fc.assert(
+    fc.property(many, (orders) => {
+      const entries = entriesOfAll(orders);
+      for (const { postings } of entries)
+        for (const currency of new Set(postings.map((it) => it.currency)))
+          expect(postings.reduce((sum, it) => sum + (it.currency === currency ? it.cents : 0), 0)).toBe(0);
+      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+    }),
+  );
+});
+
+describe('what is there already', () => {
+  const order = (more: object = {}) => ({
+    id: 'a1',
+    status: 'order_placed',
+    created_at: '2026-11-01T10:00:00Z',
+    updated_at: '2026-11-05T10:00:00Z',
+    items: [{ url: 'https://www.tea.example/1' }],
+    job_result: { price_components: { total: 1000, currency: 'USD' } },
+    ...more,
+  });
+  const credited = (credited_amount: number) =>
+    order({ returns: [{ id: 'r1', updated_at: '2026-11-07T10:00:00Z', credited_amount }] });
+  const step = (written: WrittenBooks, it: unknown, feeCents = 100) => {
+    const { entries } = entriesOf(it, { written, feeCents, retailers: () => 'tea', dateAt });
+    for (const { id } of entries) written.note(id);
+    return entries.map(({ id, date, postings }) => [id, date, postings[0]?.cents]);
+  };
+
+  test('a credit that grows, is taken back and comes again is an entry each time, for the difference', () => {
+    const written = new WrittenBooks();
+    expect(step(written, credited(300))).toEqual([
+      ['a1.charge.wallet.USD.1.1000', '2026-11-01', 1000],
+      ['a1.fee.wallet.USD.1.100', '2026-11-01', 100],
+      ['a1.credit.wallet.USD.r1.1.-300', '2026-11-07', -300],
+    ]);
+    expect(step(written, credited(300))).toEqual([]);
+    expect(step(written, credited(1000))).toEqual([['a1.credit.wallet.USD.r1.2.-1000', '2026-11-07', -700]]);
+    expect(step(written, credited(0))).toEqual([['a1.credit.wallet.USD.r1.3.0', '2026-11-07', 1000]]);
+    expect(step(written, credited(1000))).toEqual([['a1.credit.wallet.USD.r1.4.-1000', '2026-11-07', -1000]]);
+    expect(written.walletCents).toBe(-100);
+  });
+
+  test('an order that the retailer cancels later is refunded by an entry of its own', () => {
+    const written = new WrittenBooks();
+    step(written, order());
+    expect(step(written, order({ status: 'cancelled_by_retailer' }))).toEqual([
+      ['a1.refund.wallet.USD.1.-1000', '2026-11-05', -1000],
+    ]);
+    expect(written.walletCents).toBe(-100);
+  });
+
+  test('a price that was put right is corrected; a new fee of the service changes no old one', () => {
+    const written = new WrittenBooks();
+    step(written, order());
+    const dearer = order({ job_result: { price_components: { total: 1250, currency: 'USD' } } });
+    expect(step(written, dearer, 200)).toEqual([['a1.charge.wallet.USD.2.1250', '2026-11-05', 250]]);
+  });
+
+  test('ids that are not ours are no concern of ours', () => {
+    const written = new WrittenBooks();
+    for (const id of [
+      '',
+      'id',
+      'a.b.c',
+      'x.charge.wallet.USD.1',
+      'x.hold.wallet.USD.1.5',
+      '__proto__.fee.wallet.usd.1.5',
+    ])
+      written.note(id);
+    expect([written.ids.size, written.walletCents]).toEqual([0, 0]);
+  });
+
+  test('an id says what it is about', () => {
+    const stream = { orderId: 'a', kind: 'credit', payer: 'wallet', currency: 'USD', returnId: 'r' } as const;
+    expect(entryId({ stream, count: 2, total: -5 })).toBe('a.credit.wallet.USD.r.2.-5');
+  });
+
+  test('an order without a usable id or time is said to lack them, and books nothing', () => {
+    const books = { written: new WrittenBooks(), feeCents: 100, retailers: () => 'tea', dateAt };
+    for (const odd of [
+      order({ id: 'a b' }),
+      order({ id: 7 }),
+      order({ created_at: 'soon' }),
+      order({ created_at: '0001-01-01' }),
+      null,
+    ])
+      expect(entriesOf(odd, books)).toEqual({ entries: [], there: 0, isComplete: false });
+  });
+
+  test('the parts of a price have accounts of their own, and come back as they went', () => {
+    const price = {
+      subtotal: 900,
+      tax: 50,
+      shipping: 100,
+      discount: 50,
+      fees: 0,
+      total: 1000,
+      currency: 'USD',
+    };
+    const entries = entriesOfAll([
+      order({ status: 'cancelled_by_retailer', job_result: { price_components: price } }),
+    ]);
+    const [charge, refund] = [entries[0], entries.find(({ kind }) => kind === 'refund')];
+    expect(charge?.postings.map(({ account, cents }) => [account, cents])).toEqual([
+      ['Expenses:Purchases:Www-Tea-Example', 900],
+      ['Expenses:Shipping', 100],
+      ['Expenses:Tax', 50],
+      ['Income:Discounts', -50],
+      ['Assets:Errand:Wallet', -1000],
+    ]);
+    expect(refund?.postings.map(({ cents }) => cents)).toEqual([-900, -100, -50, 50, 1000]);
+  });
+
+  test('a file that was cut off in its last line is read and added to', () => {
+    const [entry] = entriesOfAll([order()]);
+    if (!entry) return expect.fail('no entry');
+    const whole = fileOf(hledger, [entry]);
+    expect(fileOf(hledger, [], whole.trimEnd())).toBe(`${whole.trimEnd()}\n`);
+  });
+});
