@@ -6,7 +6,7 @@ import { type Fault, readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { TestService } from '../service/service.ts';
 import { ApprovalPlace, askedIn, errorOf, makeKey } from './approval-place.ts';
 import { makePlace, type Place } from './place.ts';
-import { begin, errand, type Finished } from './run.ts';
+import { begin, type Finished } from './run.ts';
 
 let places: Place[];
 
@@ -78,6 +78,21 @@ describe('one approval is one order', () => {
     expect(await at.create(5000)).toMatchObject({ code: 11 });
     expect(await at.ordersMade()).toBe(1);
     expect(await at.run(['audit', 'verify'])).toMatchObject({ code: 0 });
+  });
+
+  test('what was killed before it sent anything gives it back', { timeout: 60_000 }, async () => {
+    const { at, ada } = await start('delay=3s@POST /agent/orders');
+    const paid = ['agent', ...at.order(5000), '--yes'];
+    const id = askedIn(await at.run(paid));
+    expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
+    const child = begin(at.place, 'errand', paid);
+    const state = async (): Promise<string> =>
+      JSON.parse((await at.run(['approval', 'show', id, '-o', 'json'])).stdout).state;
+    while ((await state()) !== 'used');
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.on('close', resolve));
+    expect(await at.run(paid)).toMatchObject({ code: 0 });
+    expect(await at.run(paid)).toMatchObject({ code: 11 });
   });
 
   test('what the service surely refused gives it back', { timeout: 60_000 }, async () => {
@@ -303,12 +318,14 @@ describe('every door', () => {
       11,
       expect.stringContaining('and not limits.quantity_per_line'),
     ]);
+    at.policy('overrides: never\nlimits:\n  per_order: $30', ['ada']);
+    const never = await at.run(args);
+    expect([never.code, errorOf(never).message]).toEqual([11, expect.stringContaining('overrides: never')]);
     at.policy('limits:\n  per_order: $30', ['ada']);
+    expect(errorOf(await at.run(plain))).toMatchObject({ code: 'policy_refused' });
     expect(await at.run(args)).toMatchObject({ code: 0 });
     expect(await auditKinds(at)).toEqual(expect.arrayContaining(['override', 'approval_used', 'intent']));
-    at.policy('overrides: never\nlimits:\n  per_order: $30', ['ada']);
-    const never = await errand(at.place, args);
-    expect([never.code, errorOf(never).message]).toEqual([11, expect.stringContaining('overrides: never')]);
+    expect(errorOf(await at.run(args)).message).toContain('and holds once');
     expect(await at.ordersMade()).toBe(1);
   });
 });

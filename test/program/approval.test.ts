@@ -159,6 +159,17 @@ describe('only the signature of an approver counts', () => {
     expect(await at.create(5000)).toMatchObject({ code: 0 });
   });
 
+  test('made by an agent that holds the key', { timeout: 60_000 }, async () => {
+    const id = askedIn(await at.create(5000));
+    const signed = await shell(
+      place,
+      `eval "$(ssh-agent -s)" > /dev/null; ssh-add -q ada; rm ada
+       errand approval approve ${id} --key ada.pub -o id; code=$?; ssh-agent -k > /dev/null; exit $code`,
+    );
+    expect(signed).toMatchObject({ code: 0, stdout: `${id}\n` });
+    expect(await at.create(5000)).toMatchObject({ code: 0 });
+  });
+
   test.each([
     ['another namespace', 'errand approval export ID | ssh-keygen -q -Y sign -n file -f ada'],
     [

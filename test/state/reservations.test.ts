@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/sqlite/open.ts';
+import { createApprovals } from '../../src/state/approval-row.ts';
 import { Journal } from '../../src/state/journal.ts';
 import { repairJournal } from '../../src/state/journal-repair.ts';
 import { journalFile, journalMigrations } from '../../src/state/journal-tables.ts';
@@ -149,5 +150,27 @@ describe('reservations', () => {
     journal = await Journal.open(folder, () => now);
     expect(counted()).toEqual({ k1: ['held', 60] });
     expect(await journal.reservations.giveBackAbandoned()).toBe(0);
+  });
+
+  test('those of a journal from before there were approvals stand, and can be written', async () => {
+    await journal.reservations.reserve(upTo(100, order('k1', 60)));
+    journal.close();
+    const before = journalMigrations.indexOf(createApprovals);
+    const database = await openDatabase(journalFile(folder), { migrations: journalMigrations });
+    await database.transaction(() => {
+      database.run('DROP TABLE approvals');
+      database.run('DROP INDEX reservations_approval');
+      database.run('ALTER TABLE reservations DROP COLUMN approval');
+      database.run(`PRAGMA user_version = ${before}`);
+    });
+    database.close();
+    journal = await Journal.open(folder, () => now);
+    expect(counted()).toEqual({ k1: ['held', 60] });
+    const approved: Reserving = { ...upTo(100, order('k2', 30)), admit: () => ({ approval: 'a1' }) };
+    await journal.reservations.reserve(approved);
+    const approvals = await journal.reservations.approvals();
+    expect(approvals.usesOf('a1')).toEqual([{ key: 'k2', orderId: undefined, cents: 30 }]);
+    await journal.reservations.giveBackUnsent(['k2'], baseUrl, 'a-fingerprint');
+    expect(approvals.usesOf('a1')).toEqual([]);
   });
 });

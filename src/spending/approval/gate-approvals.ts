@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
-import type { ApprovalUse } from '../../state/approvals.ts';
+import type { Approvals, ApprovalUse } from '../../state/approvals.ts';
 import { type Reservation, usesApproval } from '../../state/reservation-row.ts';
 import { Deadline } from '../../wait/deadline.ts';
 import { poll } from '../../wait/poll.ts';
@@ -11,6 +11,7 @@ import type { Policy } from '../policy/policy.ts';
 import { PolicyRefusal } from '../policy/refusal.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import { shortfall, type Wanted } from './covers.ts';
+import { openApprovals } from './open.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
 import { approveCommand } from './suggest.ts';
 import { distrust } from './trust.ts';
@@ -42,6 +43,7 @@ export class GateApprovals {
   /** Those whose signatures were verified in this run. */
   #trusted: readonly Approval[] = [];
   #subjectMade: Subject | undefined;
+  #approvals: Approvals | undefined;
 
   constructor(context: Context, policy: Policy, asking: Asking) {
     this.#context = context;
@@ -57,6 +59,9 @@ export class GateApprovals {
   /** The one that covers what is about to be ordered. @param standing what stands for other keys. */
   covering(verdict: Verdict, standing: readonly Reservation[]): Approval | undefined {
     return this.#trusted.find((approval) => {
+      // Somebody may have denied it since.
+      const now = this.#approvals?.get(approval.request.id);
+      if (now?.state !== 'approved' || now.signature !== approval.signature) return false;
       const uses = standing.filter((one) => one.approval === approval.request.id && usesApproval(one));
       return shortfall(approval, uses, this.#wanted(verdict)) === undefined;
     });
@@ -64,7 +69,8 @@ export class GateApprovals {
 
   /** Looks for approvals that cover it. @returns whether there are more than before. @throws ErrandError. */
   async find(verdict: Verdict): Promise<boolean> {
-    const approvals = await (await this.#context.journal()).reservations.approvals();
+    const approvals = await openApprovals(this.#context, this.#subject().terms);
+    this.#approvals = approvals;
     const wanted = this.#wanted(verdict);
     const found: Approval[] = [];
     for (const approval of approvals.withTerms(this.#subject().terms)) {

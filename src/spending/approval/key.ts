@@ -4,6 +4,7 @@ import { journalExists } from '../../state/journal-tables.ts';
 import type { Consent } from '../options.ts';
 import type { Policy } from '../policy/policy.ts';
 import { carriedApproval } from './carried.ts';
+import { openApprovals } from './open.ts';
 import { subjectOf } from './subject.ts';
 
 /** The idempotency key that belongs to an approval. */
@@ -25,8 +26,8 @@ export async function keyOfApproval(
 ): Promise<ApprovedKey | undefined> {
   const carried = await carriedApproval(context, policy, consent.approval);
   if (!journalExists(context.settings.folders.state)) return undefined;
-  const approvals = await (await context.journal()).reservations.approvals();
   const { terms } = subjectOf([intent], { isRehearsal: false });
+  const approvals = await openApprovals(context, terms);
   for (const { state, request } of approvals.withTerms(terms)) {
     if (state !== 'approved' || request.key === null || request.terms !== terms) continue;
     const uses = approvals.usesOf(request.id);

@@ -40,7 +40,7 @@ export function subjectOf(
 ): Subject {
   const [first] = intents;
   if (!first) throw new TypeError('nothing to approve');
-  const { baseUrl: service, account, profile, operation, key } = first;
+  const { baseUrl: service, account, profile, operation, key, keyOrigin } = first;
   const what = plan ? planned(plan) : operation === 'bulk.create' ? rowsOf(intents) : orderOf(first);
   const bound = { service, account, profile, operation, ...what.parts };
   return {
@@ -49,7 +49,8 @@ export function subjectOf(
     terms: sha256(canonicalJson(bound)),
     parts: what.parts,
     summary: what.summary,
-    key: what.subject === 'order' ? key : null,
+    // A key of the user's own may stand for another order by then.
+    key: what.subject === 'order' && keyOrigin === 'made' ? key : null,
   };
 }
 

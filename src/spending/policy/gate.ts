@@ -106,15 +106,11 @@ export class Gate {
       this.#isSettled = true;
       if (await settleUnsettled(this.#context, this.#since())) return true;
     }
+    if (this.#reason === undefined && failure.verdict.outcome === 'refused') return false;
+    if (this.#reason !== undefined) checkOverride(this.#policy, failure);
     if (await this.#approvals.find(failure.verdict)) return true;
-    if (this.#reason !== undefined) {
-      checkOverride(this.#policy, failure);
-      if (this.#policy.approvers.length === 0) {
-        this.#overridden = await confirmOverride(this.#context, failure, this.#reason);
-        return true;
-      }
-    } else if (failure.verdict.outcome === 'refused') return false;
-    await this.#approvals.ask(failure);
+    if (this.#reason === undefined || this.#policy.approvers.length > 0) await this.#approvals.ask(failure);
+    else this.#overridden = await confirmOverride(this.#context, failure, this.#reason);
     return true;
   }
 
@@ -135,7 +131,8 @@ export class Gate {
     checkUnchanged(this.#context);
     if (verdict.outcome === 'allowed' || verdict.outcome === 'warned') return {};
     if (this.#overridden?.covers(verdict)) return { override: this.#overridden.reason };
-    const approval = this.#approvals.covering(verdict, standing);
+    const isOpen = verdict.outcome === 'needs_approval' || this.#reason !== undefined;
+    const approval = isOpen ? this.#approvals.covering(verdict, standing) : undefined;
     if (!approval) throw new PolicyRefusal(this.#context, verdict);
     const { id, override } = approval.request;
     return { approval: id, override: override ?? undefined };
