@@ -85,6 +85,31 @@ export class AuditChain {
     return this.#database.get(sql, orderId, kind) !== undefined;
   }
 
+  /**
+   * What the chain tells of orders, batches or returns (`ids`) and of idempotency keys at a service, with the approvals that let
+   * them through, in its order. Rows as they are stored.
+   */
+  about(ids: readonly string[], keys: readonly string[], service: string): StoredRow[] {
+    const found = new Map<number, StoredRow>();
+    const take = (rows: readonly StoredRow[]): void => {
+      for (const row of rows)
+        if (row.service === null || row.service === service) found.set(Number(row.number), row);
+    };
+    for (const id of textsOf(ids)) take(this.#database.all(`${aboutSql} WHERE order_id = ?`, id));
+    const named = textsOf([...keys, ...[...found.values()].map(({ key }) => key)]);
+    if (named.length > 0)
+      take(this.#database.all(`${aboutSql} NOT INDEXED WHERE key IN (${marks(named)})`, ...named));
+    const approvals = textsOf([...found.values()].map(({ approval }) => approval));
+    if (approvals.length > 0)
+      take(
+        this.#database.all(
+          `${aboutSql} NOT INDEXED WHERE ${approvalSql} IN (${marks(approvals)})`,
+          ...approvals,
+        ),
+      );
+    return [...found.values()].toSorted((one, other) => Number(one.number) - Number(other.number));
+  }
+
   /** Rows as they are stored, in the order of their numbers; read a page at a time while others append. */
   *rows(): Generator<StoredRow> {
     let last = Number.MIN_SAFE_INTEGER;
@@ -111,5 +136,16 @@ export class AuditChain {
     return found !== undefined;
   }
 }
+
+/** The approval that a record is about; a detail that is not JSON any more is about none. */
+const approvalSql = "CASE WHEN json_valid(detail) THEN json_extract(detail, '$.approval') END";
+
+const aboutSql = `SELECT *, ${approvalSql} AS approval FROM audit`;
+
+const textsOf = (values: readonly unknown[]): string[] => [
+  ...new Set(values.filter((value) => typeof value === 'string')),
+];
+
+const marks = (values: readonly string[]): string => values.map(() => '?').join(', ');
 
 const insertSql = `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${auditColumns.map(() => '?').join(', ')})`;

@@ -106,6 +106,14 @@ export class Reservations {
     return rows.map((row) => this.#intact(row));
   }
 
+  /** What is or was reserved for an order, by its id or its idempotency key at a service. @throws DamagedError. */
+  about(baseUrl: string, orderId: string | undefined, key: string | undefined): Reservation | undefined {
+    const sql =
+      'SELECT * FROM reservations WHERE base_url = ? AND (order_id = ? OR key = ?) ORDER BY order_id IS NULL';
+    const row = this.#database.get(sql, baseUrl, orderId ?? null, key ?? null);
+    return row && this.#intact(row);
+  }
+
   /** An intent has led to an order. Within a transaction of the journal. */
   made(intent: IntentRow, orderId: string): void {
     const reservation = this.#find(orderOf(intent));

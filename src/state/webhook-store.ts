@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { EventLog } from './events.ts';
@@ -29,13 +30,18 @@ export interface WebhookStore {
   close(): void;
 }
 
+const webhookFile = (folder: string): string => join(folder, 'webhooks.db');
+
+/** Whether anything of webhooks was ever kept in a state folder. */
+export const webhooksExist = (folder: string): boolean => existsSync(webhookFile(folder));
+
 /** @param now ms since the epoch. @throws StorageError where it cannot be kept; then no event may be accepted. */
 export async function openWebhookStore(
   folder: string,
   now: () => number,
   options?: OpenOptions,
 ): Promise<WebhookStore> {
-  const database = await openStateDatabase(join(folder, 'webhooks.db'), migrations, options);
+  const database = await openStateDatabase(webhookFile(folder), migrations, options);
   return {
     events: new EventLog(database, now),
     registrations: new Registrations(database, now),

@@ -2,6 +2,7 @@ import type { RootNoun } from '../../cli/define.ts';
 import { reminding } from '../../orders/remind.ts';
 import { cancel } from './cancel.ts';
 import { create } from './create.ts';
+import { explain } from './explain.ts';
 import { exportOrders } from './export.ts';
 import { get } from './get.ts';
 import { journal } from './journal/index.ts';
@@ -10,5 +11,5 @@ import { timeline } from './timeline.ts';
 import { watch } from './watch.ts';
 
 export const noun: RootNoun = {
-  verbs: [...[create, get, list, watch, timeline, cancel, exportOrders].map(reminding), journal],
+  verbs: [...[create, get, list, watch, timeline, explain, cancel, exportOrders].map(reminding), journal],
 };

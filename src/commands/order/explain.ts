@@ -1,0 +1,32 @@
+import { defineCommand } from '../../cli/define.ts';
+
+export const explain = defineCommand({
+  name: 'explain',
+  summary: "One order's whole story: who asked, what was decided, what happened, and each cent",
+  description:
+    "What this machine knows (audit chain, policy, events received) beside what the service says (milestones, price, returns). An amount is observed where a record shows it, by rule where it only follows from how the service works. An order that this machine never saw has the service's part alone; one in doubt is explained by its idempotency key. Fields of -o json: id, key, service, status, summary, products, asked, why, policy, steps, milestones, price, money (payer, lines, sums, due), returns, events, open (what, command).",
+  arguments: [
+    {
+      name: 'id',
+      completes: 'orders',
+      description: 'id of the order, or the idempotency key of one that this machine has sent',
+      required: true,
+    },
+  ],
+  examples: [
+    { command: 'errand order explain $ORDER', note: 'all of it on one page' },
+    {
+      command: "errand order explain $ORDER -o json --query 'money.sums'",
+      note: 'what it cost, by who paid',
+    },
+    { command: "errand order explain $ORDER -o json --query 'open[].command'", note: 'what is left to do' },
+  ],
+  operations: ['order.get', 'order.timeline', 'wallet.get'],
+  readsOnly: true,
+  related: ['order get', 'audit log', 'policy usage'],
+  async run(context, { id }) {
+    const { explain: explained } = await import('../../orders/explain/explain.ts');
+    const { storyColumns } = await import('../../orders/explain/columns.ts');
+    return { kind: 'record', record: { ...(await explained(context, id)) }, columns: storyColumns };
+  },
+});

@@ -1,0 +1,165 @@
+import { formatMoney } from '../../output/money.ts';
+import type { Column, Row } from '../../output/result.ts';
+import type { Story } from './story.ts';
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** One page, from what a person asks first to what proves it. */
+export const storyColumns: readonly Column[] = [
+  { name: 'order', path: 'id', kind: 'id' },
+  { name: 'in short', path: 'summary' },
+  { name: 'status', path: 'status', kind: 'status' },
+  { name: 'products', path: 'products', value: ({ products }) => (products as Story['products']).join('; ') },
+  { name: 'why', path: 'why', value: ({ why }) => reasonsText(why as Story['why']) },
+  { name: 'what to do', path: 'why.0.hint', value: ({ why }) => hintsText(why as Story['why']) },
+  {
+    name: 'asked for',
+    path: 'asked',
+    columns: [
+      { name: 'when', path: 'at', kind: 'time', isLocal: true },
+      { name: 'by', path: 'actor' },
+      { name: 'job', path: 'job' },
+      { name: 'command', path: 'command' },
+      { name: 'profile', path: 'profile' },
+      { name: 'ceiling', path: 'ceiling_cents', kind: 'money' },
+      { name: 'batch', path: 'batch' },
+      { name: 'row', path: 'row', kind: 'count' },
+    ],
+  },
+  { name: 'key', path: 'key' },
+  { name: 'policy', path: 'policy', value: ({ policy }) => policyText(policy as Story['policy']) },
+  {
+    name: 'steps on this machine',
+    path: 'steps',
+    value: ({ steps }) => rowsOf(steps),
+    columns: [
+      { name: 'record', path: 'number', kind: 'count', weight: 3 },
+      { name: 'when', path: 'at', kind: 'time', isLocal: true, weight: 8 },
+      { name: 'step', path: 'step', kind: 'status', weight: 10 },
+      { name: 'outcome', path: 'outcome', weight: 9 },
+      { name: 'amount', path: 'amount_cents', kind: 'money', currency: 'currency', weight: 7 },
+      { name: 'by', path: 'actor', weight: 4 },
+    ],
+  },
+  {
+    name: 'milestones of the service',
+    path: 'milestones',
+    value: ({ milestones }) => rowsOf(sinceFirst(milestones as Story['milestones'])),
+    columns: [
+      { name: 'at', path: 'occurred_at', kind: 'time', weight: 9 },
+      { name: 'after', path: 'after', weight: 7 },
+      { name: 'milestone', path: 'type', kind: 'status', weight: 10 },
+      { name: 'label', path: 'label', weight: 8 },
+    ],
+  },
+  {
+    name: 'price',
+    path: 'price.parts',
+    value: ({ price }) => rowsOf(priceRows(price as Story['price'])),
+    columns: [
+      { name: 'part', path: 'part', weight: 9 },
+      { name: 'amount', path: 'cents', kind: 'money', currency: 'currency', weight: 10 },
+    ],
+  },
+  {
+    name: 'money',
+    path: 'money.lines',
+    value: ({ money }) => rowsOf(moneyRows(money as Story['money'])),
+    columns: [
+      { name: 'what', path: 'what', weight: 10 },
+      { name: 'amount', path: 'cents', kind: 'money', currency: 'currency', weight: 10 },
+      { name: 'payer', path: 'payer', weight: 8 },
+      { name: 'known', path: 'known', weight: 7 },
+      { name: 'note', path: 'note', weight: 6 },
+    ],
+  },
+  {
+    name: 'returns',
+    path: 'returns',
+    value: ({ returns }) => rowsOf(returns),
+    columns: [
+      { name: 'return', path: 'id', kind: 'id', weight: 7 },
+      { name: 'status', path: 'status', kind: 'status', weight: 10 },
+      { name: 'reason', path: 'reason', weight: 8 },
+      { name: 'credited', path: 'credited_amount', kind: 'money', weight: 9 },
+      { name: 'updated', path: 'updated_at', kind: 'time', weight: 6 },
+    ],
+  },
+  {
+    name: 'events received',
+    path: 'events',
+    value: ({ events }) => rowsOf(events),
+    columns: [
+      { name: 'event', path: 'event', weight: 10 },
+      { name: 'status', path: 'status', kind: 'status', weight: 9 },
+      { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 8 },
+      { name: 'times', path: 'deliveries', kind: 'count', weight: 5 },
+      { name: 'id', path: 'id', weight: 4 },
+    ],
+  },
+  { name: 'open', path: 'open', value: ({ open }) => openLines(open as Story['open']) },
+];
+
+const reasonsText = (why: Story['why']): string =>
+  why.map(({ code, message }) => (code === null ? message : `${code}: ${message}`)).join('; ');
+
+const hintsText = (why: Story['why']): string =>
+  [...new Set(why.flatMap(({ hint }) => hint ?? []))].join(' ');
+
+/** A line for each, so that no command is cut. */
+const openLines = (open: Story['open']): unknown =>
+  Object.fromEntries(open.map(({ what, command }) => [what, command]));
+
+/** No section where nothing stands in it. */
+const rowsOf = (rows: unknown): unknown => (Array.isArray(rows) && rows.length > 0 ? rows : undefined);
+
+/** Milestones, each with how long after the first it was. */
+function sinceFirst(milestones: Story['milestones']): Row[] {
+  const start = Date.parse(textOf(milestones[0]?.occurred_at));
+  return milestones.map((one) => ({ ...one, after: spanOf(Date.parse(textOf(one.occurred_at)) - start) }));
+}
+
+const units = [
+  { ms: 24 * 3600 * 1000, name: 'd' },
+  { ms: 3600 * 1000, name: 'h' },
+  { ms: 60 * 1000, name: 'min' },
+  { ms: 1000, name: 's' },
+] as const;
+
+/** `+2.5 s`; undefined where there is nothing to tell. */
+function spanOf(ms: number): string | undefined {
+  const unit = units.find((one) => Math.abs(ms) >= one.ms) ?? units[3];
+  return Number.isFinite(ms) && ms !== 0
+    ? `+${Math.round((ms / unit.ms) * 10) / 10} ${unit.name}`
+    : undefined;
+}
+
+function priceRows(price: Story['price']): Row[] {
+  if (!price) return [];
+  const { currency, parts, total } = price;
+  return [...parts, { part: 'in all', cents: total }].map((part) => ({ ...part, currency }));
+}
+
+/** Each line, and below them what they add up to, for each payer and currency. */
+function moneyRows(money: Story['money']): Row[] {
+  if (!money) return [];
+  const lines = money.lines.map((line) => ({ ...line, payer: words(line.payer), known: words(line.basis) }));
+  const sums = money.sums.map(({ payer, currency, held, net }) => ({
+    ...{ what: 'in all', cents: held + net, currency, payer: words(payer) },
+  }));
+  return [...lines, ...sums];
+}
+
+const words = (name: string): string => textOf(name).replaceAll('_', ' ');
+
+function policyText(policy: Story['policy']): string | undefined {
+  if (!policy) return undefined;
+  const { state, reserved_cents: reserved, fee_cents: fee, counted_cents: counted, override } = policy;
+  const ended: Readonly<Record<string, string>> = {
+    held: 'all of that counts until its cost is read',
+    settled: `${formatMoney(counted)} counts, which is what it cost`,
+    released: 'all of that was given back',
+  };
+  const why = override === null ? 'let through' : `overruled (${override})`;
+  return `${why}: ${formatMoney(reserved)} reserved, ${formatMoney(fee)} of it for the fee; ${ended[state] ?? state}`;
+}

@@ -1,0 +1,110 @@
+import type { Context } from '../../context.ts';
+import { objectsIn, own } from '../../contract/json.ts';
+import { limits, uuidPattern } from '../../contract/limits.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import type { Client } from '../../http/client.ts';
+import type { JournalRecord } from '../../state/journal-record.ts';
+import { journalExists } from '../../state/journal-tables.ts';
+import { whereFlags } from '../../where-flags.ts';
+import { observeOrder } from '../observed.ts';
+import { thingOf } from '../things.ts';
+import { localPart, partOfIntent } from './local.ts';
+import { type Story, storyOf } from './story.ts';
+
+/**
+ * The whole story of an order, by its id, or of an intent of this machine by its idempotency key or the beginning of one. An
+ * order that this machine never saw has the service's part alone.
+ * @throws ErrandError not_found where neither the service nor this machine knows it; UsageError for what can be neither.
+ */
+export async function explain(context: Context, given: string): Promise<Story> {
+  const id = given.trim();
+  const intent = await intentOf(context, id);
+  const isOrder = uuidPattern.test(id) && intent?.key !== id;
+  if (isOrder) return explainOrder(context, id.toLowerCase());
+  if (!intent) throw unknown(id);
+  const { one, get } = thingOf(intent.operation);
+  if (one !== 'order')
+    throw new UsageError(`${intent.key} is the key of a ${one}, not of an order`, next(get, intent));
+  return intent.order_id === null ? explainIntent(context, intent) : explainOrder(context, intent.order_id);
+}
+
+async function explainIntent(context: Context, record: JournalRecord): Promise<Story> {
+  const local = await partOfIntent(context, record);
+  const sources = { ...local, order: undefined, milestones: [], id: undefined, feeCents: undefined };
+  return storyOf({ ...sources, service: record.base_url, where: whereFlags(context) });
+}
+
+async function explainOrder(context: Context, id: string): Promise<Story> {
+  const client = await context.client();
+  const path = { order_id: id };
+  const [order, milestones] = await Promise.all([
+    unlessMissing(client.call('order.get', { path }).then(({ body }) => body)),
+    unlessMissing(client.call('order.timeline', { path }).then(({ body }) => objectsIn(body, 'milestones'))),
+  ]);
+  if (order) await observeOrder(context, order);
+  const local = await localPart(context, id, order);
+  if (!order) checkIsOrder(id, local.record);
+  if (!order && local.chain.length === 0) throw unknown(id);
+  const isPaid = local.chain.some(({ kind }) => kind === 'paid');
+  const feeCents = isPaid ? limits.agentOrderFeeCents : await feeNow(context, client);
+  const service = context.settings.baseUrl.value;
+  return storyOf({
+    ...local,
+    order,
+    milestones: milestones ?? [],
+    id,
+    service,
+    feeCents,
+    where: whereFlags(context),
+  });
+}
+
+/** What the wallet says that an order costs now; undefined where it cannot be read, as with the key of one order. */
+async function feeNow(context: Context, client: Client): Promise<number | undefined> {
+  try {
+    const fee = own((await client.call('wallet.get', {})).body, 'order_fee_cents');
+    return typeof fee === 'number' && Number.isSafeInteger(fee) && fee >= 0 ? fee : undefined;
+  } catch (error) {
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+    return undefined;
+  }
+}
+
+/** The journal's record of a key. Where the journal cannot be read, an id is looked up at the service all the same. */
+async function intentOf(context: Context, key: string): Promise<JournalRecord | undefined> {
+  const { baseUrl, folders } = context.settings;
+  if (key === '' || !journalExists(folders.state)) return undefined;
+  try {
+    const journal = await context.journal();
+    return uuidPattern.test(key) ? journal.find(key, baseUrl.value) : journal.get(key, baseUrl.value);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || error instanceof UsageError) throw error;
+    if (error.category === 'not_found' || uuidPattern.test(key)) return undefined;
+    throw error;
+  }
+}
+
+async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ErrandError && error.category === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+/** @throws UsageError for the id of a batch or a return. */
+function checkIsOrder(id: string, record: JournalRecord | undefined): void {
+  const { one, get } = thingOf(record?.operation ?? '');
+  if (record && one !== 'order') throw new UsageError(`${id} is a ${one}, not an order`, next(get, record));
+}
+
+const next = (get: string, { order_id: id, operation }: JournalRecord) => ({
+  next: id === null ? [] : [{ command: `${get} ${id}`, when: `to see the ${thingOf(operation).one}` }],
+});
+
+const unknown = (id: string): ErrandError =>
+  new ErrandError('not_found', `neither the service nor this machine knows an order or a key "${id}"`, {
+    hint: 'Check the id, and that the key in use belongs to the account that ordered it.',
+    next: [{ command: 'errand order list', when: 'to see the orders of this account' }],
+  });

@@ -1,0 +1,113 @@
+import type { Context } from '../../context.ts';
+import { objectsIn, textIn } from '../../contract/json.ts';
+import { ErrandError } from '../../errors.ts';
+import { recordOfRow } from '../../state/audit-record.ts';
+import type { StoredEvent } from '../../state/events.ts';
+import type { Journal } from '../../state/journal.ts';
+import type { JournalRecord } from '../../state/journal-record.ts';
+import { journalExists } from '../../state/journal-tables.ts';
+import type { Reservation } from '../../state/reservation-row.ts';
+import { webhooksExist } from '../../state/webhook-store.ts';
+
+/** What this machine knows of an order. */
+export interface LocalPart {
+  readonly record: JournalRecord | undefined;
+  /** Records of the audit chain, as they are stored. */
+  readonly chain: readonly Readonly<Record<string, unknown>>[];
+  readonly reservation: Reservation | undefined;
+  /** The row of the batch that it comes from. */
+  readonly row: { readonly batch: string; readonly number: number } | undefined;
+  /** Oldest first. */
+  readonly events: readonly StoredEvent[];
+}
+
+const nothing: LocalPart = {
+  record: undefined,
+  chain: [],
+  reservation: undefined,
+  row: undefined,
+  events: [],
+};
+
+/** Batches of this machine that are read to find the row of an order. */
+const mostBatches = 5;
+/** An order of a row is made this soon after its batch, ms. */
+const batchLifeMs = 24 * 3600 * 1000;
+/** Events of one order that are shown, the newest. */
+const mostEvents = 100;
+
+/** What this machine knows of an order that the service has. What cannot be read is said, and the service's part stands. */
+export async function localPart(context: Context, id: string, order: unknown): Promise<LocalPart> {
+  const { baseUrl, folders } = context.settings;
+  const events = await storedEvents(context, id);
+  if (!journalExists(folders.state)) return { ...nothing, events };
+  try {
+    const journal = await context.journal();
+    const made = journal.madeBy(id, baseUrl.value);
+    const row = made || order === undefined ? undefined : await rowOf(context, journal, id, order);
+    const record = made ?? row?.record;
+    const returns = objectsIn(order, 'returns').flatMap((one) => textIn(one, 'id') ?? []);
+    const ids = [id, ...returns, ...(row ? [row.batch] : [])];
+    const chain = journal.audit.about(ids, record ? [record.key] : [], baseUrl.value).map(recordOfRow);
+    const key = record && record.operation !== 'bulk.create' ? record.key : undefined;
+    return { record, chain, row, events, reservation: journal.reservations.about(baseUrl.value, id, key) };
+  } catch (error) {
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+    context.note(`what this machine knows of it cannot be read: ${error.message}`);
+    return { ...nothing, events };
+  }
+}
+
+/** What this machine knows of an intent that has led to nothing yet. */
+export async function partOfIntent(context: Context, record: JournalRecord): Promise<LocalPart> {
+  const { audit, reservations } = await context.journal();
+  const { key, base_url: service } = record;
+  return {
+    ...nothing,
+    record,
+    chain: audit.about([], [key], service).map(recordOfRow),
+    reservation: reservations.about(service, undefined, key),
+  };
+}
+
+/** The newest batches that this machine sent before the order was made are asked for their rows. */
+async function rowOf(
+  context: Context,
+  journal: Journal,
+  id: string,
+  order: unknown,
+): Promise<(NonNullable<LocalPart['row']> & { readonly record: JournalRecord }) | undefined> {
+  const made = Date.parse(textIn(order, 'created_at') ?? '');
+  const isNear = (record: JournalRecord): boolean => {
+    const ageMs = made - Date.parse(record.created_at);
+    return ageMs > -batchLifeMs && ageMs < batchLifeMs;
+  };
+  const batches = journal
+    .list(true)
+    .filter(({ operation, base_url: url, order_id: batch }) => {
+      return operation === 'bulk.create' && url === context.settings.baseUrl.value && batch !== null;
+    })
+    .filter(isNear)
+    .slice(-mostBatches)
+    .toReversed();
+  const client = batches.length > 0 ? await context.client() : undefined;
+  for (const record of batches) {
+    const batch = record.order_id ?? '';
+    const { body } = (await client?.call('bulk.get', { path: { batch_id: batch } })) ?? {};
+    const index = objectsIn(body, 'rows').findIndex((row) => textIn(row, 'order_id') === id);
+    if (index >= 0) return { record, batch, number: index + 1 };
+  }
+  return undefined;
+}
+
+async function storedEvents(context: Context, id: string): Promise<StoredEvent[]> {
+  const { baseUrl, folders } = context.settings;
+  if (!webhooksExist(folders.state)) return [];
+  const { events } = await context.webhooks();
+  const found: StoredEvent[] = [];
+  for (const event of events.list({ orderId: id })) {
+    if (event.base_url === baseUrl.value) found.push(event);
+    if (found.length === mostEvents) break;
+  }
+  return found.toReversed();
+}

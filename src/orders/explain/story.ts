@@ -1,0 +1,185 @@
+import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
+import { moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
+import { type PricePart, partsOfPrice } from '../../spending/price-of-order.ts';
+import type { LocalPart } from './local.ts';
+import { type OpenPoint, openPoints } from './open.ts';
+import { summaryOf } from './summary.ts';
+import { type Why, whyOf, whyRefused } from './why.ts';
+
+/** What is read of an order before its story is told. */
+export interface Sources extends LocalPart {
+  /** The order as the service has it; undefined where it has none, or of an intent that led to nothing yet. */
+  readonly order: unknown;
+  readonly milestones: readonly Fields[];
+  readonly id: string | undefined;
+  readonly service: string;
+  /** What the service takes for an order, where that is known. */
+  readonly feeCents: number | undefined;
+  /** Flags with which a command reaches the same service. */
+  readonly where: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One order's whole story. Amounts are in the currency's minor unit; times ISO 8601. */
+export interface Story {
+  readonly id: string | null;
+  /** The idempotency key, where this machine knows it. */
+  readonly key: string | null;
+  readonly service: string;
+  /** The order's status; of an intent that led to nothing yet, the state of its record in the journal. */
+  readonly status: string;
+  readonly summary: string;
+  readonly products: readonly string[];
+  readonly asked: Asked | null;
+  readonly why: readonly Why[];
+  readonly policy: PolicyPart | null;
+  /** What the audit chain tells, in its order. */
+  readonly steps: readonly Step[];
+  readonly milestones: readonly Fields[];
+  readonly price: {
+    readonly currency: string;
+    readonly parts: readonly PricePart[];
+    readonly total: number;
+  } | null;
+  readonly money: OrderMoney | null;
+  readonly returns: readonly Fields[];
+  readonly events: readonly Fields[];
+  readonly open: readonly OpenPoint[];
+}
+
+/** Who asked, as the audit chain has it. */
+interface Asked {
+  readonly at: string;
+  readonly actor: string;
+  readonly job: string | null;
+  readonly command: string;
+  readonly profile: string | null;
+  readonly operation: string;
+  readonly ceiling_cents: number | null;
+  /** Of an order that comes from a batch. */
+  readonly batch: string | null;
+  readonly row: number | null;
+}
+
+interface PolicyPart {
+  readonly state: string;
+  readonly at: string;
+  readonly reserved_cents: number;
+  readonly fee_cents: number;
+  /** What counts against the limits now. */
+  readonly counted_cents: number;
+  readonly override: string | null;
+}
+
+interface Step {
+  /** Of its record in the audit chain. */
+  readonly number: number;
+  readonly at: string;
+  readonly step: string;
+  readonly outcome: string | null;
+  readonly amount_cents: number | null;
+  readonly currency: string | null;
+  readonly actor: string;
+  readonly command: string;
+}
+
+/** Puts together what was read. Pure. */
+export function storyOf(sources: Sources): Story {
+  const { order, record, chain, reservation, events, service, milestones } = sources;
+  const paid = paymentIn(chain) ?? record?.payment ?? undefined;
+  const feeCents = reservation?.feeCents ?? sources.feeCents;
+  const money = order === undefined ? null : moneyOf(order, { feeCents, paid });
+  const why = [...whyOf(order), ...(record && order === undefined ? whyRefused(record) : [])];
+  const status = textIn(order, 'status') ?? record?.state ?? 'unknown';
+  const story = {
+    id: sources.id ?? record?.order_id ?? null,
+    key: record && record.operation !== 'bulk.create' ? record.key : (reservation?.key ?? null),
+    service,
+    status,
+    summary: '',
+    products: productsOf(order ?? record?.body),
+    asked: askedIn(sources),
+    why,
+    policy: reservation ? policyPart(reservation) : null,
+    steps: chain.map(stepOf),
+    milestones,
+    price: priceOf(order),
+    money,
+    returns: objectsIn(order, 'returns'),
+    events: events.map(({ id, event, status: to, error_type, received_at, deliveries }) => ({
+      ...{ id, event, status: to, error_type, received_at, deliveries },
+    })),
+    open: openPoints(sources, money),
+  };
+  return { ...story, summary: summaryOf(story, order) };
+}
+
+function askedIn({ chain, record, row }: Sources): Asked | null {
+  const first = chain.find(({ kind, detail }) => kind === 'intent' && !isReturn(detail));
+  const of = { batch: row?.batch ?? null, row: row?.number ?? null };
+  if (!first) return null;
+  const { time, actor, job, command, profile, amount_cents: cents, detail } = first;
+  return {
+    at: String(time),
+    actor: String(actor),
+    job: typeof job === 'string' ? job : null,
+    command: String(command),
+    profile: typeof profile === 'string' ? profile : null,
+    operation: textIn(detail, 'operation') ?? record?.operation ?? 'unknown',
+    ceiling_cents: typeof cents === 'number' ? cents : null,
+    ...of,
+  };
+}
+
+const isReturn = (detail: unknown): boolean => textIn(detail, 'operation') === 'return.create';
+
+/** What was paid by challenge, as the chain keeps it. */
+function paymentIn(chain: Sources['chain']): { amount: string; currency: string } | undefined {
+  const paid = chain.findLast(({ kind }) => kind === 'paid');
+  const amount = numberIn(paid, 'amount_cents');
+  const currency = textIn(paid, 'currency');
+  return amount === undefined || currency === undefined ? undefined : { amount: String(amount), currency };
+}
+
+const policyPart = (one: NonNullable<Sources['reservation']>): PolicyPart => ({
+  state: one.state,
+  at: new Date(one.at).toISOString(),
+  reserved_cents: one.cents,
+  fee_cents: one.feeCents,
+  counted_cents: one.counted,
+  override: one.override ?? null,
+});
+
+function stepOf(record: Fields): Step {
+  const { number, time, kind, actor, command, amount_cents: cents, currency, detail } = record;
+  const { code, outcome, status, change, reason, by, operation } = Object(detail);
+  const what = code ?? outcome ?? status ?? change ?? reason ?? by;
+  const step = operation === 'return.create' ? `return ${String(kind)}` : String(kind);
+  return {
+    number: Number(number),
+    at: String(time),
+    step,
+    outcome: typeof what === 'string' ? what : null,
+    amount_cents: typeof cents === 'number' ? cents : null,
+    currency: typeof currency === 'string' ? currency : null,
+    actor: String(actor),
+    command: String(command),
+  };
+}
+
+function priceOf(order: unknown): Story['price'] {
+  const price = own(own(order, 'job_result'), 'price_components');
+  const total = numberIn(price, 'total');
+  const parts = partsOfPrice(order);
+  return parts && total !== undefined ? { currency: textIn(price, 'currency') ?? 'USD', parts, total } : null;
+}
+
+/** What was ordered: titles from the receipt, else the URLs of the lines. */
+function productsOf(order: unknown): string[] {
+  const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
+  const named = cart.map((item) => `${numberIn(item, 'quantity') ?? 1} x ${textIn(item, 'name') ?? '?'}`);
+  if (named.length > 0) return named;
+  const lines = [...objectsIn(order, 'items'), ...objectsIn(order, 'products')];
+  return lines.map((item) => `${numberIn(item, 'quantity') ?? 1} x ${textIn(item, 'url') ?? '?'}`);
+}

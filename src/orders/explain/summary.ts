@@ -1,0 +1,63 @@
+import { objectsIn, textIn } from '../../contract/json.ts';
+import { formatMoney } from '../../output/money.ts';
+import type { MoneySum } from '../../spending/money-lines.ts';
+import type { Story } from './story.ts';
+
+/** The story in a sentence or two. Pure. */
+export function summaryOf({ status, why, money, asked }: Omit<Story, 'summary'>, order: unknown): string {
+  const what =
+    order === undefined ? ofIntent(status, asked !== null) : ofOrder(order, status, why[0]?.code ?? null);
+  return money ? `${what} ${costs(money)}` : what;
+}
+
+const intents: Readonly<Record<string, string>> = {
+  intended: 'In doubt: it was sent, or was about to be, and no response was recorded.',
+  responded: 'The service has it; the command that ordered it ended before it could say so.',
+  reported: 'The service had it when it was ordered.',
+  refused: 'The service refused it; nothing came of it.',
+  forgotten: 'It was given up; whether an order came of it is not known here.',
+  damaged: "The journal's record of it was changed on disk; what it says is not certain.",
+};
+
+const ofIntent = (state: string, isKnown: boolean): string =>
+  (Object.hasOwn(intents, state) ? intents[state] : undefined) ??
+  (isKnown
+    ? 'This machine ordered it; the service shows no such order for this key.'
+    : 'Nothing is known of it.');
+
+function ofOrder(order: unknown, status: string, code: string | null): string {
+  if (status === 'pending') return 'It waits to be placed, and can still be cancelled.';
+  if (status === 'in_progress') return 'The service is placing it.';
+  if (status === 'order_failed') return `It failed${code === null ? '' : ` (${code})`}; nothing was bought.`;
+  if (status === 'cancelled') return 'It was cancelled before it was placed; nothing was bought.';
+  if (status === 'cancelled_by_retailer') return 'It was placed, and the retailer cancelled it.';
+  if (status !== 'order_placed') return `The service calls it ${status}, which is not known here.`;
+  const parcels = new Set(objectsIn(order, 'tracking_numbers').map((parcel) => textIn(parcel, 'status')));
+  if (parcels.size === 0) return 'It is placed; no parcel has left yet.';
+  if (parcels.has('undeliverable')) return 'It is placed; a parcel could not be delivered.';
+  const isThere = parcels.size === 1 && parcels.has('delivered');
+  return isThere ? 'It is delivered.' : 'It is placed and on its way.';
+}
+
+const payers: Readonly<Record<MoneySum['payer'], string>> = {
+  wallet: 'from the wallet',
+  card: 'on the card',
+  connect: 'from the customer, by connect',
+  retailer_account: 'on your account at the retailer',
+  challenge: 'paid by challenge',
+};
+
+/** What it holds and cost in the end, by who pays. */
+function costs({ sums, isOpen, isComplete }: NonNullable<Story['money']>): string {
+  const held = sums.filter((sum) => sum.held !== 0);
+  const paid = sums.filter((sum) => sum.net !== 0);
+  const listed = (some: readonly MoneySum[], what: 'held' | 'net'): string =>
+    some.map((sum) => `${formatMoney(sum[what], sum.currency)} ${payers[sum.payer]}`).join(' and ');
+  const said = [
+    ...(held.length === 0 ? [] : [`Held: ${listed(held, 'held')}.`]),
+    ...(paid.length === 0 ? [] : [`${isOpen ? 'Paid so far:' : 'It cost'} ${listed(paid, 'net')}.`]),
+    ...(held.length + paid.length > 0 ? [] : [isOpen ? 'Nothing is held.' : 'It cost nothing.']),
+    ...(isComplete ? [] : ['Not every amount is known.']),
+  ];
+  return said.join(' ');
+}
