@@ -86,6 +86,11 @@ const checksumOf = (row: Omit<IntentRow, 'checksum'>): string =>
     JSON.stringify(intentColumns.map((name) => (name === 'checksum' || name === 'live' ? null : row[name]))),
   ).slice(0, 32);
 
+/** In the place of a checksum: the row itself is lost, and this is what the audit chain knows of it. */
+export const lostChecksum = 'lost';
+
+const lostMessage = 'the record is lost; only the audit chain tells of it';
+
 /** A row as a record, without the credential. One that is not what was written is `damaged`, whatever its state says. */
 export function recordOf(row: IntentRow): JournalRecord {
   const { credential: _, checksum: _checksum, live: _live, twin: _twin, ...shown } = row;
@@ -93,7 +98,11 @@ export function recordOf(row: IntentRow): JournalRecord {
   const read = {
     ...shown,
     state: isWhole ? row.state : 'damaged',
-    message: isWhole ? row.message : 'the record was changed on disk',
+    message: isWhole
+      ? row.message
+      : row.checksum === lostChecksum
+        ? lostMessage
+        : 'the record was changed on disk',
     body: readJson(row.body) ?? {},
     payment: readJson(row.payment),
   };

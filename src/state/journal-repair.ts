@@ -12,6 +12,7 @@ import { type IntentRow, intentColumns, isIntact, recordOf } from './intent-row.
 import { IntentTable } from './intent-table.ts';
 import type { JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations, upgraded } from './journal-tables.ts';
+import { lostIntents } from './lost-intents.ts';
 import { salvagedReservation } from './reservation-row.ts';
 import { restoreReservation } from './reservations.ts';
 import { readSeal, sealOf, writeSeal } from './seal.ts';
@@ -22,8 +23,10 @@ export interface Repaired {
   readonly aside: string | undefined;
   /** Records that are what was written. */
   readonly kept: number;
-  /** Records that are not; they are kept in the new journal, and never sent. */
+  /** Records that are not, and those in doubt of which only the audit chain tells; they are kept, and never sent. */
   readonly damaged: readonly JournalRecord[];
+  /** How many have led to something a short while ago and are lost: the audit chain tells of them. */
+  readonly lost: number;
   /** How many intents were recorded in all, as far as that is known; undefined where nothing says so. */
   readonly recorded: number | undefined;
   /** Records of the audit chain: carried over as they were, and left in the old file. */
@@ -37,6 +40,9 @@ export interface RepairOptions extends OpenOptions {
   readonly origin: () => AuditOrigin;
 }
 
+/** Records that ended before may have been deleted, ms. */
+const madeMs = 29 * 24 * 3600 * 1000;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
@@ -46,9 +52,11 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
   const { stamp, now, origin, ...opening } = options;
   const file = journalFile(folder);
   const seal = readSeal(sealOf(file));
-  const intents = salvage(file, 'intents').map(rowOf);
   const grants = salvage(file, 'grants');
   const audited = salvage(file, 'audit');
+  const read = salvage(file, 'intents').map(rowOf);
+  const lost = lostIntents(audited, read, new Date(now() - madeMs).toISOString());
+  const intents = [...read, ...lost.inDoubt];
   const beginning = intactBeginning(audited);
   const chain = { kept: beginning.length, left: audited.length - beginning.length };
   const reservations = salvage(file, 'reservations').flatMap((row) => salvagedReservation(row) ?? []);
@@ -75,7 +83,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
       return written;
     });
     if (kept.length > 0 || seal !== undefined) writeSeal(sealOf(file), Math.max(seal ?? 0, kept.length));
-    return { aside, kept: counts.kept, damaged, recorded: seal, chain };
+    return { aside, kept: counts.kept, damaged, lost: lost.made, recorded: seal, chain };
   } finally {
     database.close();
   }

@@ -16,14 +16,7 @@ import { pickRecord } from './pick-record.ts';
 import { Reservations, type Reserving } from './reservations.ts';
 import { type RunIntent, RunIntents } from './run-intents.ts';
 import { readSeal, sealOf, writeSeal } from './seal.ts';
-import {
-  checkFree,
-  checkSameIntent,
-  checkUnpaid,
-  damagedRecord,
-  isOthers,
-  mayHaveMade,
-} from './take-over.ts';
+import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
 import { damagedAdvice } from './tally.ts';
 import { firstTwin, type Twin, type TwinRule } from './twins.ts';
 
@@ -97,7 +90,7 @@ export class Journal {
     const recorded = await this.#database.transaction((): Recorded & { readonly count?: number } => {
       this.#table.tally.check(seal);
       const before = this.#table.find(intent.key, intent.baseUrl);
-      if (before) this.#checkReuse(intent, hash, recordOf(before));
+      if (before) checkReuse(intent, hash, recordOf(before));
       const twin = rule && this.#takeTwin(intent, hash, rule);
       if (twin) return { twin };
       const now = this.#now();
@@ -183,6 +176,16 @@ export class Journal {
     return this.#table.tally.count();
   }
 
+  /** Reads all of it: what an order will need may lie on any page. @throws DamagedError where it is not whole; StorageError. */
+  async checkWhole(): Promise<void> {
+    const found = this.#database.get('PRAGMA integrity_check(1)')?.integrity_check;
+    if (found !== 'ok')
+      throw this.#table.tally.damaged('parts of it cannot be read, or contradict each other');
+    this.list(true);
+    this.reservations.since(0);
+    (await this.reservations.approvals()).list();
+  }
+
   /** The record of a key, whatever became of it. */
   find(key: string, baseUrl: string): JournalRecord | undefined {
     const row = this.#table.find(key, baseUrl);
@@ -248,16 +251,6 @@ export class Journal {
 
   close(): void {
     this.#database.close();
-  }
-
-  /** @throws ErrandError conflict for a key that cannot be used for this intent. */
-  #checkReuse(intent: Intent, hash: string, before: JournalRecord): void {
-    if (before.state === 'damaged') throw damagedRecord(before);
-    if (before.state === 'intended') {
-      checkFree(before);
-      checkSameIntent(before, intent, hash);
-    }
-    if (intent.payment) checkUnpaid(before);
   }
 
   /** The record that stands in the way of a new one, taken over where no live process works on it. */

@@ -20,8 +20,18 @@ export function checkFree(record: JournalRecord): void {
   });
 }
 
+/** @throws ErrandError conflict for a key that cannot be used for an intent. @param hash of its content. @param before what the key stands for. */
+export function checkReuse(intent: Intent, hash: string, before: JournalRecord): void {
+  if (before.state === 'damaged') throw damagedRecord(before);
+  if (before.state === 'intended') {
+    checkFree(before);
+    checkSameIntent(before, intent, hash);
+  }
+  if (intent.payment) checkUnpaid(before);
+}
+
 /** @throws ErrandError conflict for a record in doubt of another intent. @param hash of the intent's content. */
-export function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): void {
+function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): void {
   // The stored hash may be that of an earlier version, which took a file's name for a part of its content.
   const isSame = record.body_hash === hash || contentHash(record.operation, record.body) === hash;
   if (!isSame || record.operation !== intent.operation) {
@@ -36,7 +46,7 @@ export function checkSameIntent(record: JournalRecord, intent: Intent, hash: str
 }
 
 /** An intent is paid for once: what may have been paid is resumed, and what was is done. */
-export function checkUnpaid({ key, state, order_id }: JournalRecord): void {
+function checkUnpaid({ key, state, order_id }: JournalRecord): void {
   if (state === 'refused' || state === 'forgotten') return;
   const why = order_id === null ? 'is in doubt' : `has led to the order ${order_id}`;
   throw new ErrandError('conflict', `${key} ${why}; it is not paid for again`, {

@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { shopping } from './shopping.ts';
 
 const order =
   'order create --product http://127.0.0.1:4848/shop/test-never --max-price 5.00 --ship-to home -o id';
@@ -14,6 +15,17 @@ async function withOneOrder(): Promise<{ place: Place; journal: string; id: stri
   onTestFinished(place.remove);
   const { stdout } = await shell(place, `errand ${order}`);
   return { place, journal: join(place.folder, '.state', 'journal.db'), id: stdout.trim() };
+}
+
+/** Overwrites the root page of a table or an index. */
+function destroy(journal: string, name: string): void {
+  const database = new (loadSqlite())(journal);
+  const row = database.prepare('SELECT rootpage FROM sqlite_master WHERE name = ?').get(name);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  const bytes = readFileSync(journal);
+  const start = (Number(Object(row).rootpage) - 1) * 4096;
+  writeFileSync(journal, bytes.fill(0xee, start, start + 4096));
 }
 
 describe('a journal that cannot be used', { timeout: 60_000 }, () => {
@@ -32,6 +44,32 @@ describe('a journal that cannot be used', { timeout: 60_000 }, () => {
     });
     expect((await errand(place, ['order', 'timeline', id])).code).toBe(0);
   });
+
+  test.each(['audit', 'intents', 'audit_order'])(
+    'where the page of %s is destroyed: a look finds it, the repair mends it, and no order in doubt is lost',
+    async (name) => {
+      const shop = await shopping();
+      await shop.order('--idempotency-key', 'k1', '--po-number', '1');
+      shop.losses.faults = ['reset-after'];
+      expect((await shop.order('--idempotency-key', 'k2', '--po-number', '2')).code).toBe(10);
+      shop.losses.faults = [];
+      destroy(join(shop.place.folder, '.state', 'journal.db'), name);
+      const looked = await shop.run('doctor');
+      expect(looked.stdout).toMatch(/journal +trouble/);
+      expect(looked.stderr).toContain('errand order journal repair');
+      const repaired = await shop.run('order', 'journal', 'repair');
+      expect(repaired.stderr).toContain('a new journal is begun; the old one is kept as');
+      expect((await shop.run('order', 'journal', 'repair')).stderr).toContain('the journal is whole');
+      expect((await shop.run('doctor')).stdout).not.toContain('damaged');
+      expect((await shop.run('order', 'journal', 'list', '-o', 'id')).stdout).toBe('k2\n');
+      // The same order again is that of k2, or is refused until somebody has looked.
+      const again = await shop.order('--po-number', '2');
+      expect(again.code === 0 || again.stderr.includes('order journal forget')).toBe(true);
+      expect((await shop.order('--po-number', '3')).code).toBe(0);
+      expect(await shop.orders()).toHaveLength(3);
+      expect((await shop.run('audit', 'verify')).code).toBe(0);
+    },
+  );
 
   test('from a newer errand is not written to: what it means is not known', async () => {
     const { place, journal, id } = await withOneOrder();

@@ -1,7 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { DamagedError } from '../../src/errors.ts';
 import { loadSqlite, type Sqlite } from '../../src/sqlite/load.ts';
 import { Journal, type JournalOptions } from '../../src/state/journal.ts';
@@ -156,6 +164,63 @@ describe('a journal that was changed on disk', () => {
     expect(await repairJournal(folder, repairing)).toMatchObject({ kept: 0, recorded: 1 });
     await opened((journal) => expect(journal.list()).toEqual([]));
   });
+});
+
+describe('a journal of which one page is destroyed', { timeout: 60_000 }, () => {
+  test('is repaired, whichever it is: it is whole then, and what is in doubt is known or said to be missing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'errand-pages-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'journal.db');
+    const made = await Journal.open(folder, () => now);
+    const order = (max_price: number) => intent(`k${max_price}`, max_price);
+    for (const price of [1, 2, 3, 4]) await made.record(order(price));
+    await made.respond('k1', baseUrl, 'order-1', { apiKey: 'xx_test_1', receipt: undefined });
+    await made.refuse('k2', baseUrl, { code: 'no', message: 'no' });
+    made.close();
+    const checkpoint = new (loadSqlite())(file);
+    checkpoint.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    checkpoint.close();
+    const whole = readFileSync(file);
+    const pages = Array.from({ length: whole.length / 4096 }, (_, page) => page);
+    expect(pages.length).toBeGreaterThan(10);
+    const needed: number[] = [];
+    for (const page of pages) {
+      const state = mkdtempSync(join(folder, 'page-'));
+      const damaged = Buffer.from(whole);
+      damaged.fill(0xee, page * 4096, (page + 1) * 4096);
+      writeFileSync(join(state, 'journal.db'), damaged);
+      copyFileSync(`${file}-seal`, join(state, 'journal.db-seal'));
+      if (await isWhole(state)) continue;
+      needed.push(page);
+      const { damaged: kept, recorded } = await repairJournal(state, repairing);
+      const journal = await Journal.open(state, () => now);
+      await journal.checkWhole();
+      const known = journal.list(true).map(({ key }) => key);
+      const isKnown = known.includes('k3') && known.includes('k4');
+      expect(isKnown || (recorded === 4 && page === 0), `page ${page + 1} knows ${known}`).toBe(true);
+      if (isKnown) expect(await journal.record(intent('again', 3), recent)).toHaveProperty('twin');
+      for (const { key } of kept) await journal.forget(key, baseUrl);
+      expect(await journal.record(intent('another', 9), recent)).toEqual({ mayBeSent: false });
+      journal.close();
+    }
+    expect(needed).toContain(0);
+    expect(needed.length).toBeGreaterThan(8);
+  });
+
+  async function isWhole(state: string): Promise<boolean> {
+    try {
+      const journal = await Journal.open(state, () => now, {});
+      try {
+        await journal.checkWhole();
+        return true;
+      } finally {
+        journal.close();
+      }
+    } catch (error) {
+      expect(error).toBeInstanceOf(DamagedError);
+      return false;
+    }
+  }
 });
 
 describe('a journal of an earlier version', () => {

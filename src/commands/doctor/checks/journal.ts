@@ -1,3 +1,4 @@
+import { DamagedError } from '../../../errors.ts';
 import { owedLine, settlingCommands } from '../../../orders/owed.ts';
 import { type Check, ok, trouble, troubleOf } from '../check.ts';
 
@@ -5,7 +6,9 @@ export const journal: Check = {
   name: 'journal',
   async run({ context }) {
     try {
-      const owed = (await context.journal()).owed();
+      const opened = await context.journal();
+      await opened.checkWhole();
+      const owed = opened.owed();
       const line = await owedLine(context, owed);
       if (line === undefined) return ok('the journal can be written, and no order is in doubt');
       const [first] = [...owed.inDoubt, ...owed.unreported];
@@ -15,7 +18,8 @@ export const journal: Check = {
         `${(await settlingCommands(context, owed)).join(' and ')}: exactly one order comes of each.`,
       );
     } catch (error) {
-      return troubleOf(error);
+      const remedy = '`errand order journal repair` keeps what is intact, and sets the rest aside.';
+      return troubleOf(error, error instanceof DamagedError ? remedy : undefined);
     }
   },
 };

@@ -8,7 +8,7 @@ export const repair = defineCommand({
   name: 'repair',
   summary: 'Begin a new journal with what is intact of a damaged one, or where one is gone',
   description:
-    'The old file is kept beside the new one. Records that are not what was written are shown; they are kept, never sent, and given up one by one with `order journal forget`. What cannot be read any more is not known to errand: look at your orders.',
+    'The old file is kept beside the new one. Records that are not what was written are shown; they are kept, never sent, and given up one by one with `order journal forget`; so are orders in doubt of which only the audit chain still tells. What cannot be read any more is not known to errand: look at your orders.',
   examples: [{ command: 'errand order journal repair', note: 'a journal that is whole is left as it is' }],
   related: ['order journal list', 'order journal forget', 'order list'],
   async run(context) {
@@ -35,10 +35,7 @@ export const repair = defineCommand({
 
 async function isWhole(context: Context): Promise<boolean> {
   try {
-    const journal = await context.journal();
-    journal.list(true);
-    journal.reservations.since(0);
-    (await journal.reservations.approvals()).list();
+    await (await context.journal()).checkWhole();
     return true;
   } catch (error) {
     if (error instanceof DamagedError) return false;
@@ -46,16 +43,23 @@ async function isWhole(context: Context): Promise<boolean> {
   }
 }
 
-function hints({ aside, kept, damaged, recorded, chain }: Repaired): readonly string[] {
+function hints({ aside, kept, damaged, lost, recorded, chain }: Repaired): readonly string[] {
   return [
     aside === undefined
       ? 'a new journal is begun'
       : `a new journal is begun; the old one is kept as ${aside}`,
     `${kept} intact and ${damaged.length} damaged records were found`,
+    ...(lost === 0
+      ? []
+      : [
+          `${lost} more, of which something was made, are lost; the audit chain names them: errand audit log --kind responded`,
+        ]),
     ...(recorded === undefined ? [] : [`${recorded} intents were recorded in the last 30 days or before`]),
-    chain.left === 0
-      ? `the audit chain keeps its ${chain.kept} records and goes on`
-      : `the audit chain keeps its first ${chain.kept} records and goes on; ${chain.left} more are in the old file`,
+    chain.kept + chain.left === 0
+      ? 'no record of the audit chain could be read; it begins again'
+      : chain.left === 0
+        ? `the audit chain keeps its ${chain.kept} records and goes on`
+        : `the audit chain keeps its first ${chain.kept} records and goes on; ${chain.left} more are in the old file`,
     'What is missing may have been ordered: errand order list',
   ];
 }
