@@ -56,15 +56,27 @@ async function giveName(draft: string, path: string): Promise<void> {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 
+/** Bytes that are gathered before they are written. */
+const atOnce = 256 * 1024;
+
 async function writeDraft(draft: string, chunks: Chunks, mode: number | undefined): Promise<number> {
   const file = await open(draft, 'wx', mode);
   let size = 0;
+  let pending: Uint8Array[] = [];
+  let pendingBytes = 0;
+  const write = async (): Promise<void> => {
+    await file.writeFile(Buffer.concat(pending));
+    [pending, pendingBytes] = [[], 0];
+  };
   try {
     for await (const chunk of chunks) {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       size += bytes.length;
-      await file.writeFile(bytes);
+      pending.push(bytes);
+      pendingBytes += bytes.length;
+      if (pendingBytes >= atOnce) await write();
     }
+    await write();
     // A file that is named before its bytes are on the disk may be empty after a power cut.
     await file.sync();
   } finally {
