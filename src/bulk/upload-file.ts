@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { batchIntent, placeBatch } from '../orders/place-batch.ts';
+import type { BatchIntent } from '../orders/send-batch.ts';
 import { createProgress } from '../output/progress.ts';
 import type { Consent } from '../spending/options.ts';
 import type { Meant } from '../spending/policy/gate.ts';
@@ -42,17 +43,44 @@ export interface Upload extends Consent {
 /** How many batches are sent at once, at most. */
 const mostInFlight = 4;
 
+/** Batches that are to be placed, and what a policy is told of them before the first is sent. */
+interface Sending extends Consent {
+  /** The file's, for messages and for the service. */
+  readonly name: string;
+  /** Of all batches. */
+  readonly rows: number;
+  readonly meant: readonly Meant[];
+  readonly batches: AsyncIterable<Batch & Pick<BatchIntent, 'notifies'>>;
+}
+
 /**
  * Uploads the valid rows of a file that was checked, batch after batch, each journaled before it is sent.
  * @throws ErrandError: what stopped it; what was uploaded by then stays, and the same command goes on from there.
  */
 export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Uploaded[]> {
-  const { name, batchSize, run, notifies } = upload;
-  const rows = check.tally.orders;
+  const { name, batchSize, run, notifies, ...consent } = upload;
+  const meant = context.previewsRequests ? [] : await meantByUpload(context, check, upload);
+  async function* batches() {
+    for await (const batch of batchesOf(check.valid(), new RowKeys(run), batchSize))
+      yield { ...batch, notifies };
+  }
+  return sendBatches(context, {
+    name,
+    rows: check.tally.orders,
+    meant,
+    batches: batches(),
+    ...consent,
+  });
+}
+
+/** Places batches, a few at a time, once the policy has let all of them through. @throws as `uploadFile`. */
+export async function sendBatches(
+  context: Context,
+  { name, rows, meant, batches, ...consent }: Sending,
+): Promise<Uploaded[]> {
   const giveBackUnsent = context.previewsRequests
     ? async () => {}
-    : await reserveAhead(context, await meantByUpload(context, check, upload), upload);
-  const batches = batchesOf(check.valid(), new RowKeys(run), batchSize);
+    : await reserveAhead(context, meant, consent);
   const progress = createProgress(context.io, {
     label: 'uploading',
     total: rows,
@@ -62,14 +90,10 @@ export async function uploadFile(context: Context, check: FileCheck, upload: Upl
   const uploaded: Uploaded[] = [];
   let sent = 0;
   try {
-    const placed = inFlight(
-      batches,
-      (batch) => uploadBatch(context, { ...batch, filename: name, notifies }),
-      {
-        most: mostInFlight,
-        now: context.clock.monotonic,
-      },
-    );
+    const placed = inFlight(batches, (batch) => uploadBatch(context, { filename: name, ...batch }), {
+      most: mostInFlight,
+      now: context.clock.monotonic,
+    });
     for await (const batch of placed) {
       uploaded.push(batch);
       sent += batch.rows;
@@ -146,7 +170,7 @@ export async function wasBegun(
 
 async function uploadBatch(
   context: Context,
-  { key, rows, filename, notifies, numbers, headings }: Batch & { filename: string; notifies: boolean },
+  { key, rows, filename, notifies = false, numbers, headings }: Batch & Omit<BatchIntent, 'rows'>,
 ): Promise<Uploaded> {
   context.signal.throwIfAborted();
   if (!context.previewsRequests)

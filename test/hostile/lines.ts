@@ -108,6 +108,23 @@ const givenLines: readonly CommandLine[] = [
     args: ({ returned, folder }) => [returned, '--dir', join(folder, 'labels'), '--force'],
   },
   { command: 'bulk validate', args: ({ folder }) => [join(folder, 'orders.csv')] },
+  {
+    command: 'bulk plan',
+    args: ({ folder }) => [join(folder, 'orders.csv'), '--out', join(folder, 'new.plan'), '--force'],
+  },
+  {
+    command: 'bulk apply',
+    first: ({ folder }) => [
+      'bulk',
+      'plan',
+      join(folder, 'orders.csv'),
+      '--out',
+      join(folder, 'a.plan'),
+      '--force',
+    ],
+    args: ({ folder }) => [join(folder, 'a.plan'), '--yes'],
+    writes: true,
+  },
   { command: 'bulk upload', args: ({ folder }) => [join(folder, 'orders.csv'), '--yes'], writes: true },
   {
     command: 'bulk upload',

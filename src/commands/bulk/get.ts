@@ -9,7 +9,6 @@ import type { Result } from '../../output/result.ts';
 
 export const get = defineCommand({
   name: 'get',
-  aliases: ['show'],
   summary: 'Read batches with their rows and live order statuses',
   arguments: [
     {

@@ -1,18 +1,16 @@
-import { uploadedColumns } from '../../bulk/batch-columns.ts';
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
 import { openCopy } from '../../bulk/source.ts';
 import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
 import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
-import { existedBefore, meantByUpload, type Uploaded, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
+import { existedBefore, meantByUpload, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
+import { uploadOptions } from '../../bulk/upload-options.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Context } from '../../context.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
-import type { Result } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { followLine, uploadedResult } from './uploaded.ts';
 import { followResult } from './watch.ts';
 
 export const upload = defineCommand({
@@ -23,18 +21,7 @@ export const upload = defineCommand({
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     ...tableOptions,
-    batchSize: {
-      kind: 'integer',
-      min: 1,
-      max: 5000,
-      description: `rows in one request (default ${usualBatchRows})`,
-    },
-    run: {
-      kind: 'text',
-      maxLength: 100,
-      description: 'name of this upload: the same rows under another name are new orders',
-    },
-    skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
+    ...uploadOptions,
     notifyOnComplete,
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     ...policyOptions,
@@ -97,7 +84,7 @@ export const upload = defineCommand({
       if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
       const uploaded = await uploadFile(context, check, upload);
       const facts = [...(check.tally.invalid === 0 ? [] : [counts]), ...existedBefore(uploaded)];
-      if (!more.watch) return shown(context, uploaded, facts);
+      if (!more.watch) return uploadedResult(context, uploaded, facts);
       context.note(followLine(context, uploaded));
       const ids = uploaded.map(({ id }) => id);
       const result = await followResult(context, ids);
@@ -107,18 +94,3 @@ export const upload = defineCommand({
     }
   },
 });
-
-function followLine(context: Context, uploaded: readonly Uploaded[]): string {
-  const ids = uploaded.map(({ id }) => id);
-  const shown = [...ids.slice(0, 3).map(shellWord), ...(ids.length > 3 ? ['…'] : [])].join(' ');
-  return `follow: errand bulk watch ${shown}${whereFlags(context)}`;
-}
-
-function shown(context: Context, uploaded: readonly Uploaded[], facts: readonly string[]): Result {
-  return {
-    kind: 'list',
-    rows: uploaded.map((batch) => ({ ...batch })),
-    columns: uploadedColumns,
-    hints: () => [...facts, followLine(context, uploaded)],
-  };
-}

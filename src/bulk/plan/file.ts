@@ -1,0 +1,69 @@
+import { constants } from 'node:fs';
+import { stat as lookAt, lstat, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { UsageError } from '../../errors.ts';
+import { saveFile } from '../../output/save-file.ts';
+import { reasonOf } from '../../settings/paths.ts';
+
+/** No plan is larger, bytes. */
+const mostBytes = 256 * 1024 * 1024;
+
+/** Writes a plan whole or not at all, for its owner alone: it holds addresses. @throws UsageError, StorageError naming the path. */
+export async function writePlan(path: string, bytes: Buffer, force: boolean): Promise<void> {
+  if (bytes.length > mostBytes)
+    throw new UsageError(
+      `the plan would have ${megabytes(bytes.length)}, and ${megabytes(mostBytes)} is the most; split the file`,
+    );
+  await saveFile(path, [bytes], { force, mode: 0o600 });
+}
+
+/** Whether a plan may be written there; asked before the work is done. @throws UsageError naming the path. */
+export async function checkTarget(path: string, force: boolean): Promise<void> {
+  if (path === '-')
+    throw new UsageError('--out names a file: the plan is read again by `bulk show` and `bulk apply`');
+  const stat = await lstat(path).catch(() => undefined);
+  if (stat?.isDirectory()) throw new UsageError(`--out: ${path} is a folder; name a file`);
+  if (stat && !stat.isFile() && !stat.isSymbolicLink())
+    throw new UsageError(`--out: ${path} is not a plain file; name another`);
+  if (stat && !force) throw new UsageError(`${path} is there already; --force writes over it`);
+  const folder = await lookAt(dirname(path)).catch(() => undefined);
+  if (!folder?.isDirectory())
+    throw new UsageError(`${path} cannot be written: its folder is ${folder ? 'a file' : 'not there'}`);
+}
+
+/** The bytes of a plan's file. @throws UsageError naming what cannot be read. */
+export async function readPlanFile(path: string): Promise<Buffer> {
+  const { O_RDONLY, O_NONBLOCK = 0 } = constants;
+  try {
+    const file = await open(path, O_RDONLY | O_NONBLOCK);
+    try {
+      const stat = await file.stat();
+      if (stat.isDirectory()) throw new UsageError(`${path} is a folder; name a plan`);
+      if (!stat.isFile()) throw new UsageError(`${path} is not a plain file; a plan is one`);
+      if (stat.size > mostBytes)
+        throw new UsageError(
+          `${path} has ${megabytes(stat.size)}; no plan has more than ${megabytes(mostBytes)}`,
+        );
+      return await file.readFile();
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    const code = codeOf(cause);
+    const reason = code === 'ENOENT' ? 'there is no such file' : reasonOf(cause);
+    throw new UsageError(`${path} cannot be read: ${reason}`, {
+      cause,
+      ...(uuid.test(path) && {
+        next: [{ command: `errand bulk get ${path}`, when: 'if it is the id of a batch' }],
+      }),
+    });
+  }
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MB`;

@@ -1,0 +1,135 @@
+import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
+import type { Plan, PlanProduct, PlanRow } from '../../contract/schemas/plan-file.ts';
+import { formatMoney } from '../../output/money.ts';
+import type { Column } from '../../output/result.ts';
+import { outcomeWords } from '../../spending/policy/lines.ts';
+import type { VerdictOutcome } from '../../spending/policy/verdict.ts';
+import { sellersOf } from './totals.ts';
+
+/** What somebody should look at before a row is placed, by its kind. */
+export const lookKinds = {
+  refused: 'refused by the policy',
+  needs_approval: 'in need of an approval',
+  warned: 'with a warning of the policy',
+  unorderable: 'that cannot be ordered',
+  above_ceiling: 'above the ceiling today',
+  twin: 'with a twin',
+  unknown_retailer: 'of an unknown retailer',
+} as const;
+
+export type LookKind = keyof typeof lookKinds;
+
+interface Look {
+  readonly kind: LookKind;
+  readonly why: string;
+}
+
+/** A row of a plan as it is listed. Amounts in cents. */
+export interface ShownRow {
+  readonly row: number;
+  readonly verdict: VerdictOutcome;
+  readonly why: readonly string[];
+  readonly kinds: readonly LookKind[];
+  readonly sellers: readonly string[];
+  readonly ceiling_cents: number;
+  readonly price_cents: number | null;
+  readonly room_cents: number | null;
+  readonly country: string;
+  readonly recipient: string;
+  readonly urls: readonly string[];
+  readonly quantity: number;
+  readonly twins: readonly string[];
+  readonly placed: string | null;
+  readonly idempotency_key: string;
+  readonly order: Readonly<Record<string, unknown>>;
+  readonly [field: string]: unknown;
+}
+
+/** Every row of a plan with what is to be looked at; a rule about the whole file is on none. Pure. */
+export function shownRows({ rows, products, policy }: Plan): ShownRow[] {
+  const known = new Map(products.map((product) => [product.url, product]));
+  const findings = new Map<number, Look[]>();
+  for (const { row, outcome, rule, message } of policy?.rows ?? []) {
+    if (row === null || outcome === 'allowed') continue;
+    const found = findings.get(row) ?? [];
+    findings.set(row, found);
+    found.push({ kind: outcome, why: `${outcomeWords[outcome]}: ${rule}: ${message}` });
+  }
+  return rows.map((row) => shownRow(row, known, findings.get(row.row) ?? []));
+}
+
+function shownRow(
+  { row, key, order, price_cents, room_cents, twins, placed, notes }: PlanRow,
+  products: ReadonlyMap<string, PlanProduct>,
+  findings: readonly Look[],
+): ShownRow {
+  const noted = notes.map(
+    (why): Look => ({
+      kind: why.startsWith('unknown retailer') ? 'unknown_retailer' : 'unorderable',
+      why,
+    }),
+  );
+  const looks: Look[] = [
+    ...findings,
+    ...noted.filter(({ kind }) => kind === 'unorderable'),
+    ...(price_cents !== null && room_cents !== null && room_cents < 0
+      ? [
+          {
+            kind: 'above_ceiling' as const,
+            why: `costs ${formatMoney(price_cents)} today, ${formatMoney(-room_cents)} above its ceiling`,
+          },
+        ]
+      : []),
+    ...twins.map((twin): Look => ({ kind: 'twin', why: `twin of ${twin}` })),
+    ...noted.filter(({ kind }) => kind === 'unknown_retailer'),
+  ];
+  const lines = objectsIn(order, 'products');
+  const urls = lines.map((line) => textIn(line, 'url') ?? '');
+  const address = own(order, 'shipping_address');
+  const names = ['first_name', 'last_name'].map((name) => textIn(address, name) ?? '');
+  return {
+    row,
+    verdict: findings.map(({ kind }) => kind).includes('refused')
+      ? 'refused'
+      : findings.some(({ kind }) => kind === 'needs_approval')
+        ? 'needs_approval'
+        : findings.length > 0
+          ? 'warned'
+          : 'allowed',
+    why: placed === null ? looks.map(({ why }) => why) : [`sent before: ${placed}`],
+    kinds: placed === null ? [...new Set(looks.map(({ kind }) => kind))] : [],
+    sellers: sellersOf(order, products),
+    ceiling_cents: numberIn(order, 'max_price') ?? 0,
+    ...{ price_cents, room_cents, twins, placed, urls, order, idempotency_key: key },
+    country: textIn(address, 'country') ?? '',
+    recipient: names.join(' ').trim(),
+    quantity: lines.reduce((sum, line) => sum + (numberIn(line, 'quantity') ?? 1), 0),
+  };
+}
+
+export const rowColumns: readonly Column[] = [
+  { name: 'row', path: 'row', kind: 'count', weight: 10 },
+  { name: 'look at', path: 'why', weight: 9, least: 44, value: (row) => list(row.why).join('; ') },
+  { name: 'retailer', path: 'sellers', weight: 3, value: (row) => list(row.sellers).join(', ') },
+  { name: 'ceiling', path: 'ceiling_cents', kind: 'money', weight: 8 },
+  { name: 'price today', path: 'price_cents', kind: 'money', weight: 7 },
+  { name: 'room', path: 'room_cents', kind: 'money', weight: 2 },
+  { name: 'verdict', path: 'verdict', kind: 'status', weight: 1 },
+  { name: 'quantity', path: 'quantity', kind: 'count', weight: 0 },
+  { name: 'recipient', path: 'recipient', weight: 1 },
+  { name: 'country', path: 'country', weight: 0 },
+  { name: 'product', path: 'urls', kind: 'url', weight: 6, value: (row) => list(row.urls).join(' ') },
+  { name: 'key', path: 'idempotency_key', weight: 0 },
+];
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+export const totalColumns: readonly Column[] = [
+  { name: 'by', path: 'by', weight: 8 },
+  { name: 'value', path: 'value', weight: 10 },
+  { name: 'orders', path: 'orders', kind: 'count', weight: 9 },
+  { name: 'ceilings', path: 'ceilings_cents', kind: 'money', weight: 8 },
+  { name: 'fees', path: 'fees_cents', kind: 'money', weight: 4 },
+  { name: 'prices today', path: 'prices_cents', kind: 'money', weight: 6 },
+  { name: 'without a price', path: 'unpriced', kind: 'count', weight: 5 },
+];

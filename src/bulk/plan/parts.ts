@@ -1,0 +1,59 @@
+import { UsageError } from '../../errors.ts';
+import { isRetailer } from '../../spending/policy/retailers.ts';
+import { rangesText } from './ranges.ts';
+import type { ReadPlan } from './read.ts';
+
+export interface Part {
+  /** Retailers, by host or name. */
+  readonly only?: readonly string[] | undefined;
+  /** `1-200`, `17`. */
+  readonly rows?: readonly string[] | undefined;
+}
+
+/** The rows of a plan that `--only` and `--rows` leave. @throws UsageError naming the value that leaves none. */
+export function chosenRows({ path, rows }: ReadPlan, { only, rows: ranges }: Part): ReadPlan['rows'] {
+  const numbers = ranges && chosenNumbers(path, rows, ranges);
+  const names = only && chosenNames(path, rows, only);
+  const chosen = rows.filter(
+    ({ number, planned }) =>
+      (!numbers || numbers.has(number)) &&
+      (!names || names.some((name) => isRetailer(name, planned.retailers))),
+  );
+  if (chosen.length === 0) throw new UsageError(`--only and --rows together leave no row of ${path}`);
+  return chosen;
+}
+
+function chosenNumbers(path: string, rows: ReadPlan['rows'], ranges: readonly string[]): Set<number> {
+  const chosen = new Set<number>();
+  for (const range of ranges.map((one) => one.trim())) {
+    const [, from = '', to = from] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(range) ?? [];
+    if (from === '' || Number(from) > Number(to))
+      throw new UsageError(
+        `--rows: "${range}" is not a row or a range of rows; write 17 or 1-200, as in 1,5-9`,
+      );
+    const found = rows.filter(({ number }) => number >= Number(from) && number <= Number(to));
+    if (found.length === 0)
+      throw new UsageError(`--rows: ${path} has no row ${range}; it has ${shortRanges(rows)}`);
+    for (const { number } of found) chosen.add(number);
+  }
+  return chosen;
+}
+
+/** Ranges that a message names, at most this long. */
+const longest = 100;
+
+function shortRanges(rows: ReadPlan['rows']): string {
+  const text = rangesText(rows.map(({ number }) => number));
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}
+
+function chosenNames(path: string, rows: ReadPlan['rows'], only: readonly string[]): string[] {
+  const known = [...new Set(rows.flatMap(({ planned }) => planned.retailers))].sort();
+  return only.map((given) => {
+    const name = given.trim().toLowerCase();
+    if (isRetailer(name, known)) return name;
+    throw new UsageError(
+      `--only: no row of ${path} is of "${given}"; its retailers are ${known.slice(0, 20).join(', ')}`,
+    );
+  });
+}

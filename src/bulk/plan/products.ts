@@ -1,0 +1,150 @@
+import type { Context } from '../../context.ts';
+import { type JsonObject, listIn, own, textIn } from '../../contract/json.ts';
+import type { PlanProduct } from '../../contract/schemas/plan-file.ts';
+import { ErrandError } from '../../errors.ts';
+import { plainText } from '../../output/path.ts';
+import { createProgress } from '../../output/progress.ts';
+import { inFlight } from '../flow.ts';
+
+/** A product page that rows name, and where their orders go. */
+export interface ProductQuery {
+  readonly url: string;
+  readonly countries: ReadonlySet<string>;
+}
+
+/** How many requests run at once, at most. */
+const mostInFlight = 4;
+/** A price is one of today: no older than this, seconds. */
+const maxAgeSeconds = 3600;
+
+/**
+ * Looks up what the service knows of each product page, each once: its retailer, whether it can be ordered, and with `prices`
+ * what it costs now. What the service does not know stays unknown. @throws ErrandError where the service cannot be reached.
+ */
+export async function lookUpProducts(
+  context: Context,
+  queries: readonly ProductQuery[],
+  { prices }: { readonly prices: boolean },
+): Promise<Map<string, PlanProduct>> {
+  const found = new Map<string, PlanProduct>();
+  const progress = createProgress(context.io, {
+    label: prices ? 'looking up products and prices' : 'looking up products',
+    total: queries.length,
+    unit: 'products',
+    now: context.clock.monotonic,
+  });
+  async function* pieces() {
+    yield* queries;
+  }
+  try {
+    const looked = inFlight(pieces(), (one) => lookUp(context, one, prices), {
+      most: mostInFlight,
+      now: context.clock.monotonic,
+    });
+    for await (const product of looked) {
+      found.set(product.url, product);
+      progress.update(found.size);
+    }
+  } finally {
+    progress.end();
+  }
+  return found;
+}
+
+async function lookUp(
+  context: Context,
+  { url, countries }: ProductQuery,
+  prices: boolean,
+): Promise<PlanProduct> {
+  context.signal.throwIfAborted();
+  const [only] = countries;
+  const country = countries.size === 1 && only !== undefined ? only : null;
+  const client = await context.client();
+  const check = await orUndefined(async () => {
+    const query = { url, ...(country !== null && { country }) };
+    return (await client.call('retailer.check', { query })).body;
+  });
+  const retailer = textIn(own(check, 'retailer'), 'retailer') ?? null;
+  const orderable = own(check, 'orderable');
+  const ships = own(check, 'ships_to');
+  const known = {
+    url,
+    country,
+    domain: textIn(check, 'domain') ?? null,
+    retailer,
+    orderable: typeof orderable === 'boolean' ? orderable : null,
+    unsupported_reason: textIn(check, 'unsupported_reason') ?? null,
+    ships_to: Array.isArray(ships) ? listIn(check, 'ships_to').map(plainText) : null,
+  };
+  if (!prices) return { ...known, ...unpriced('prices were not asked for') };
+  // A store on a hosted platform is named by its domain (specification, Products).
+  const seller = textIn(check, 'platform') === undefined ? retailer : known.domain;
+  const id = productIdIn(url);
+  if (seller === null || id === undefined)
+    return { ...known, ...unpriced('the service does not know the product page') };
+  return { ...known, ...(await priceOf(context, seller, id)) };
+}
+
+type Priced = Pick<PlanProduct, 'price' | 'currency' | 'no_price'>;
+const unpriced = (why: string): Priced => ({ price: null, currency: null, no_price: why });
+
+async function priceOf(context: Context, retailer: string, id: string): Promise<Priced> {
+  const client = await context.client();
+  let refusal = '';
+  const payload = await orUndefined(
+    async () => {
+      const query = { retailer, max_age: maxAgeSeconds };
+      return (await client.call('product.get', { path: { product_id: id }, query })).body;
+    },
+    (error) => {
+      refusal = error.message;
+    },
+  );
+  if (payload === undefined) return unpriced(refusal);
+  if (textIn(payload, 'status') !== 'completed')
+    return unpriced(textIn(payload, 'message') ?? 'the retailer did not respond');
+  const price = cheapest(payload);
+  if (price === undefined || (textIn(payload, 'product_id') ?? id) !== id)
+    return unpriced('the retailer names no price');
+  const currency = textIn(payload, 'currency_code')?.toUpperCase() ?? 'USD';
+  return { price, currency, no_price: currency === 'USD' ? null : `its price is in ${currency}` };
+}
+
+/** The price of a product; of one with variants only, that of its cheapest. */
+function cheapest(payload: JsonObject): number | undefined {
+  const price = centsIn(payload);
+  if (price !== undefined) return price;
+  const prices = listIn(payload, 'variants').flatMap((variant) => centsIn(variant) ?? []);
+  return prices.length === 0 ? undefined : Math.min(...prices);
+}
+
+function centsIn(record: unknown): number | undefined {
+  const price = own(record, 'price');
+  return typeof price === 'number' && Number.isSafeInteger(price) && price >= 0 ? price : undefined;
+}
+
+/** Undefined where the service says that it does not know, or cannot tell; without a response there is no plan. */
+async function orUndefined(
+  read: () => Promise<JsonObject>,
+  told: (error: ErrandError) => void = () => {},
+): Promise<JsonObject | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    const hasResponded = error.facts.status !== undefined || error.facts.outcome === 'rejected';
+    if (error.category === 'authentication' || !hasResponded) throw error;
+    told(error);
+    return undefined;
+  }
+}
+
+/**
+ * The retailer's id of a product, as the forms of the specification put it into the page's address: the last part of the path
+ * that looks like an id, else, for the handle of a store, the last part. Undefined where there is no path. Pure.
+ */
+export function productIdIn(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const parts = new URL(url).pathname.split('/').filter((part) => part !== '');
+  return parts.findLast((part) => /^(?=.*\d)[A-Z0-9]{7,}$/.test(part)) ?? parts.at(-1);
+}

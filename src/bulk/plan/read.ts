@@ -1,0 +1,102 @@
+import type { Context } from '../../context.ts';
+import { planColumns } from '../../contract/bulk-columns.ts';
+import { orderOfRow, readBulkRow } from '../../contract/bulk-row.ts';
+import { own } from '../../contract/json.ts';
+import type { Plan, PlanRow } from '../../contract/schemas/plan-file.ts';
+import { UsageError } from '../../errors.ts';
+import { canonicalJson } from '../../state/canonical.ts';
+import { RowKeys } from '../rows.ts';
+import { readPlanFile } from './file.ts';
+import { rowsNamed } from './ranges.ts';
+import { planRefused } from './refusal.ts';
+import { alteredRows, sealOf } from './seal.ts';
+import type { SendableRow } from './work.ts';
+
+export interface ReadPlan {
+  /** As it was given. */
+  readonly path: string;
+  readonly plan: Plan;
+  /** Its rows as they are sent, in the same order. */
+  readonly rows: readonly (SendableRow & { readonly planned: PlanRow })[];
+}
+
+/**
+ * Reads a plan that may come from another machine: only one that is as it was written, to the byte, and whose rows say what
+ * their cells say. @throws UsageError for a file that is no plan; ErrandError policy for one that was altered.
+ */
+export async function readPlan(context: Context, path: string): Promise<ReadPlan> {
+  const bytes = await readPlanFile(path);
+  const state = sealOf(bytes);
+  if (state === 'none')
+    throw new UsageError(`${path} is not a plan; \`errand bulk plan FILE --out ${path}\` writes one`);
+  if (state === 'altered') throw altered(context, path, bytes);
+  const plan = await parse(path, bytes);
+  return { path, plan, rows: sendableRows(context, path, plan) };
+}
+
+function altered(context: Context, path: string, bytes: Buffer) {
+  const rows = alteredRows(bytes);
+  return planRefused(context, {
+    path,
+    code: 'plan_altered',
+    what: `was altered since it was written, ${rows.length === 0 ? 'outside its rows' : `in ${rowsNamed(rows)}`}`,
+    ...{ rows, namesRows: true },
+    hint: 'Every byte counts, line breaks too. Take the file as it was written, or plan again.',
+  });
+}
+
+async function parse(path: string, bytes: Buffer): Promise<Plan> {
+  const { PlanFile, planVersion } = await import('../../contract/schemas/plan-file.ts');
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new UsageError(`${path} is not a plan: it is not JSON`, { cause });
+  }
+  const version = own(value, 'plan');
+  if (version !== planVersion)
+    throw new UsageError(
+      `${path} is a plan of version ${JSON.stringify(version)}; this errand reads version ${planVersion}`,
+      { hint: 'Plan again with this errand, or apply it with the one that wrote it.' },
+    );
+  const read = PlanFile.safeParse(value);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new UsageError(
+    `${path} is not a plan: ${issue?.path.map(String).join('.') || 'it'}: ${issue?.message ?? 'is not known'}`,
+    { cause: read.error },
+  );
+}
+
+/** What is shown of a row must be what is sent: its order and its key follow from its cells. */
+function sendableRows(context: Context, path: string, { headings, rows, run }: Plan): ReadPlan['rows'] {
+  const columns = planColumns(headings);
+  const keys = new RowKeys(run);
+  const seen = new Set<string>();
+  let before = 0;
+  return rows.map((planned) => {
+    const { row: number, cells, key, order } = planned;
+    const read = readBulkRow(columns, cells);
+    const sent = keys.keyed({ plan: columns, cells, row: read });
+    const made = read.cell('idempotency_key') || sent.idempotency_key;
+    const meant = { ...orderOfRow(columns, cells, read), idempotency_key: key };
+    const why =
+      number <= before
+        ? 'stands out of its order'
+        : read.issues.length > 0
+          ? `${read.issues[0]?.column} ${read.issues[0]?.message}`
+          : made !== key || seen.has(key)
+            ? 'its key does not follow from its order'
+            : canonicalJson(meant) !== canonicalJson(order)
+              ? 'its order is not what its cells say'
+              : undefined;
+    if (why !== undefined)
+      throw planRefused(context, {
+        ...{ path, code: 'plan_altered', what: 'is not a plan as errand writes it', rows: [] },
+        problems: [{ row: number, why }],
+      });
+    before = number;
+    seen.add(key);
+    return { number, key, cells: sent, planned };
+  });
+}

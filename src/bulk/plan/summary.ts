@@ -1,0 +1,96 @@
+import type { Context } from '../../context.ts';
+import type { Plan, PlanTotal } from '../../contract/schemas/plan-file.ts';
+import { formatMoney } from '../../output/money.ts';
+import { shellWord } from '../../shell-word.ts';
+import { verdictLines } from '../../spending/policy/lines.ts';
+import { whereFlags } from '../../where-flags.ts';
+import { rowsText } from '../spend.ts';
+import { type LookKind, lookKinds, type ShownRow } from './look.ts';
+import { rangesText } from './ranges.ts';
+
+/** Groups of a total that are told. */
+const mostGroups = 5;
+/** Ranges of rows in one line, in characters. */
+const longest = 60;
+
+/** What a plan comes to, in lines for a person. @param rows as `shownRows` gives them. Pure. */
+export function summaryLines(path: string, plan: Plan, rows: readonly ShownRow[]): string[] {
+  const { file, orders, created_at: made, expires_at: until } = plan;
+  const leftOut =
+    file.left_out === 0
+      ? ''
+      : `, ${grouped(file.left_out)} of ${grouped(file.rows)} rows left out as invalid`;
+  return [
+    `${path}: ${ordersText(orders)} of ${file.name}${leftOut}; planned ${minute(made)}, holds until ${minute(until)}`,
+    moneyLine(plan),
+    ...(plan.priced_at === null ? [] : [priceLine(rows)]),
+    ...totalLines(plan.totals),
+    ...placedLine(rows),
+    ...(plan.policy ? verdictLines(plan.policy) : []),
+    ...lookLines(rows),
+  ];
+}
+
+const grouped = (count: number): string => count.toLocaleString('en-US');
+const ordersText = (count: number): string => (count === 1 ? '1 order' : `${grouped(count)} orders`);
+const minute = (time: string): string => `${time.slice(0, 16).replace('T', ' ')}Z`;
+
+function moneyLine({ most_cents: most, fee_cents: fee, wallet }: Plan): string {
+  const fees = fee === 0 ? '' : `, with a fee of ${formatMoney(fee)} each`;
+  const spent = `at most ${formatMoney(most)}${fees}`;
+  const { before_cents: before, after_cents: after } = wallet;
+  if (wallet.by_invoice) return `${spent}, billed by invoice`;
+  if (before === null || after === null) return spent;
+  return after < 0
+    ? `${spent}; the wallet has ${formatMoney(before)}: ${formatMoney(-after)} short`
+    : `${spent}; the wallet has ${formatMoney(before)}, and at least ${formatMoney(after)} after`;
+}
+
+function priceLine(rows: readonly ShownRow[]): string {
+  const priced = rows.filter(({ price_cents: price }) => price !== null);
+  const sum = priced.reduce((total, { price_cents: price }) => total + (price ?? 0), 0);
+  const unknown = rows.length - priced.length;
+  if (priced.length === 0) return `prices today: none is known; the ceilings hold all the same`;
+  const rest = unknown === 0 ? '' : `; ${grouped(unknown)} without a known price`;
+  return `prices today: ${formatMoney(sum)} for ${ordersText(priced.length)}${rest}`;
+}
+
+/** A total of one group says nothing that the sum does not, but for the retailer and the country. */
+function totalLines(totals: readonly PlanTotal[]): string[] {
+  return [...new Set(totals.map(({ by }) => by))].flatMap((by) => {
+    const group = totals.filter((total) => total.by === by);
+    if (by === 'day' || (group.length === 1 && by !== 'retailer')) return [];
+    const told = group
+      .slice(0, mostGroups)
+      .map(
+        ({ value, orders, ceilings_cents: cents }) => `${value} ${grouped(orders)} (${formatMoney(cents)})`,
+      );
+    const more = group.length - told.length;
+    return [`by ${by}: ${told.join(', ')}${more > 0 ? `, and ${grouped(more)} more` : ''}`];
+  });
+}
+
+function placedLine(rows: readonly ShownRow[]): string[] {
+  const placed = rows.filter((row) => row.placed !== null);
+  if (placed.length === 0) return [];
+  return [`${rowsText(placed.length)} sent before, and not again: ${shortened(placed)}`];
+}
+
+function lookLines(rows: readonly ShownRow[]): string[] {
+  const kinds = Object.keys(lookKinds) as LookKind[];
+  return kinds.flatMap((kind) => {
+    const found = rows.filter(({ kinds: ofRow }) => ofRow.includes(kind));
+    return found.length === 0
+      ? []
+      : [`look: ${rowsText(found.length)} ${lookKinds[kind]}: ${shortened(found)}`];
+  });
+}
+
+function shortened(rows: readonly ShownRow[]): string {
+  const text = rangesText(rows.map(({ row }) => row));
+  return text.length > longest ? `${text.slice(0, text.lastIndexOf(',', longest))}, …` : text;
+}
+
+/** The command that places what was planned. */
+export const applyLine = (context: Context, path: string): string =>
+  `apply: errand bulk apply ${shellWord(path)}${whereFlags(context)}`;

@@ -1,0 +1,72 @@
+import { isObject, objectsIn, own, textIn } from '../../contract/json.ts';
+import type { PlanProduct, PlanTotal } from '../../contract/schemas/plan-file.ts';
+
+/** What totals are made of. Amounts in cents. */
+export interface TotalledRow {
+  readonly order: object;
+  /** Of its products, each once: the name of the retailer, else its host. */
+  readonly sellers: readonly string[];
+  readonly price_cents: number | null;
+}
+
+interface Terms {
+  readonly feeCents: number;
+  /** The day that the orders count for. */
+  readonly day: string;
+}
+
+/** A key with more values than this names each order, and is no group. */
+const mostValues = 200;
+
+/**
+ * Totals by retailer (its name, else its host; a mixed order counts in full for each), country, day and each key of the metadata;
+ * the largest first. Pure. @param most values of a key.
+ */
+export function totalsOf(rows: readonly TotalledRow[], terms: Terms, most = mostValues): PlanTotal[] {
+  const groups = new Map<string, Map<string, PlanTotal>>();
+  for (const row of rows)
+    for (const [by, value] of groupsOf(row, terms.day)) {
+      const group = groups.get(by) ?? new Map<string, PlanTotal>();
+      groups.set(by, group);
+      const before = group.get(value) ?? emptyTotal(by, value);
+      group.set(value, added(before, row, terms.feeCents));
+    }
+  return [...groups.values()]
+    .filter((group) => group.size <= most)
+    .flatMap((group) => [...group.values()].sort((a, b) => b.ceilings_cents - a.ceilings_cents));
+}
+
+function groupsOf({ order, sellers }: TotalledRow, day: string): (readonly [by: string, value: string])[] {
+  const country = textIn(own(order, 'shipping_address'), 'country') ?? '';
+  const metadata = own(order, 'metadata');
+  return [
+    ...sellers.map((name) => ['retailer', name] as const),
+    ['country', country],
+    ['day', day],
+    ...Object.entries(isObject(metadata) ? metadata : {}).map(
+      ([key, value]) => [`metadata.${key}`, String(value)] as const,
+    ),
+  ];
+}
+
+/** Who sells what an order names, each once: the name of the retailer, else its host. */
+export function sellersOf(order: object, products: ReadonlyMap<string, PlanProduct>): string[] {
+  const urls = objectsIn(order, 'products').map((line) => textIn(line, 'url') ?? '');
+  return [...new Set(urls.map((url) => products.get(url)?.retailer ?? products.get(url)?.domain ?? url))];
+}
+
+const emptyTotal = (by: string, value: string): PlanTotal => ({
+  ...{ by, value, orders: 0, ceilings_cents: 0, fees_cents: 0, prices_cents: 0, unpriced: 0 },
+});
+
+function added(total: PlanTotal, { order, price_cents: price }: TotalledRow, feeCents: number): PlanTotal {
+  const ceiling = own(order, 'max_price');
+  return {
+    ...total,
+    orders: total.orders + 1,
+    ceilings_cents: total.ceilings_cents + (typeof ceiling === 'number' ? ceiling : 0),
+    fees_cents: total.fees_cents + feeCents,
+    prices_cents: total.prices_cents + (price ?? 0),
+    unpriced: total.unpriced + (price === null ? 1 : 0),
+  };
+}

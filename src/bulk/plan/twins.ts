@@ -1,0 +1,81 @@
+import type { Context } from '../../context.ts';
+import { StorageError } from '../../errors.ts';
+import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
+import type { Intent, JournalRecord } from '../../state/journal-record.ts';
+import { paidAccount } from '../../state/journal-record.ts';
+
+/** How far back an order may be a twin, ms. */
+const withinMs = 7 * 24 * 3600 * 1000;
+
+const ordering: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create'];
+
+/**
+ * For each row the orders of the last week, and the rows before it, with the same product at the same address. A row that was
+ * sent before is not its own twin. @returns by the key of the row.
+ */
+export async function twinsOf(
+  context: Context,
+  rows: readonly SpendingOrder[],
+  records: readonly JournalRecord[],
+): Promise<Map<string, string[]>> {
+  const { account } = await context.sender();
+  const since = context.clock.now() - withinMs;
+  const own = new Set(rows.map(({ key }) => key));
+  const seen = new Map<string, string>();
+  for (const record of records) {
+    if (!ordering.includes(record.operation) || Date.parse(record.created_at) < since) continue;
+    if (record.state === 'refused' || record.state === 'damaged') continue;
+    if (record.account !== account && record.account !== paidAccount) continue;
+    const numbers = await numbersOf(context, record);
+    for (const order of ordersOf(intentOf(record), { feeCents: 0, isRehearsal: true, numbers }))
+      if (!own.has(order.key))
+        for (const likeness of likenessesOf(order)) seen.set(likeness, nameOf(record, order));
+  }
+  const twins = new Map<string, string[]>();
+  for (const order of rows) {
+    const likenesses = likenessesOf(order);
+    const found = new Set(likenesses.flatMap((likeness) => seen.get(likeness) ?? []));
+    if (found.size > 0) twins.set(order.key, [...found]);
+    for (const likeness of likenesses) if (!seen.has(likeness)) seen.set(likeness, `row ${order.row}`);
+  }
+  return twins;
+}
+
+/** The rows of a batch as their spreadsheet shows them, where that is known here. */
+async function numbersOf(
+  context: Context,
+  { operation, key }: JournalRecord,
+): Promise<readonly number[] | undefined> {
+  if (operation !== 'bulk.create') return undefined;
+  try {
+    return (await context.uploads()).layoutOf(key)?.numbers;
+  } catch (error) {
+    // A twin is one all the same.
+    if (error instanceof StorageError) return undefined;
+    throw error;
+  }
+}
+
+const likenessesOf = ({ facts: { products, address } }: SpendingOrder): string[] =>
+  products.map((product) => `${product} ${address}`);
+
+const intentOf = ({
+  base_url: baseUrl,
+  sent_with: keyMasked,
+  key_origin,
+  payment,
+  ...record
+}: JournalRecord): Intent => ({
+  ...record,
+  ...{ baseUrl, keyMasked, keyOrigin: key_origin },
+  payment: payment ?? undefined,
+});
+
+function nameOf(
+  { operation, order_id: id, key, created_at: at }: JournalRecord,
+  { row }: SpendingOrder,
+): string {
+  const day = at.slice(0, 10);
+  if (operation !== 'bulk.create') return `order ${id ?? `${key}, which is in doubt`} of ${day}`;
+  return `row ${row} of ${id === null ? `${key}, which is in doubt` : `batch ${id}`} of ${day}`;
+}

@@ -1,0 +1,150 @@
+import { approvable } from '../../bulk/plan/approvable.ts';
+import { earlierBatches, journaled } from '../../bulk/plan/earlier.ts';
+import { checkHolds } from '../../bulk/plan/holds.ts';
+import { chosenRows } from '../../bulk/plan/parts.ts';
+import { type ReadPlan, readPlan } from '../../bulk/plan/read.ts';
+import { checkRest, notePrices, recheckPrices } from '../../bulk/plan/recheck.ts';
+import { meantByPlan, type Work, workOf } from '../../bulk/plan/work.ts';
+import { rowsText, spendLine } from '../../bulk/spend.ts';
+import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload-file.ts';
+import { defineCommand } from '../../cli/define.ts';
+import type { Context } from '../../context.ts';
+import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
+import { notePolicy, policyLines } from '../../spending/through-policy.ts';
+import { followLine, uploadedResult } from './uploaded.ts';
+import { followResult } from './watch.ts';
+
+export const apply = defineCommand({
+  name: 'apply',
+  summary: 'Place the orders of a plan, exactly as it was planned',
+  description:
+    'Goes the way of `bulk upload`: the same orders with the same keys, the same journal, the same policy. A plan that was altered, is a day old, or was made for another service or account is refused, and so is one that wallet or policy no longer allow. Applied again, after a crash or by mistake, it places nothing twice and goes on with what is left. A price may have moved since: the ceiling protects from that, and --recheck-prices asks again.',
+  arguments: [{ name: 'plan', completes: 'files', description: 'a plan of `bulk plan`', required: true }],
+  options: {
+    only: {
+      kind: 'list',
+      placeholder: 'retailer',
+      description: 'place the rows of these retailers alone, by name or host; the rest can be applied later',
+    },
+    rows: {
+      kind: 'list',
+      placeholder: '1-200',
+      description: 'place these rows alone, as in 1,5-9; the rest can be applied later',
+    },
+    recheckPrices: {
+      kind: 'flag',
+      description: 'refuse where a price is unknown now, or higher than it was planned',
+    },
+    yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
+    ...policyOptions,
+    watch: { kind: 'flag', description: 'follow the batches to their end' },
+  },
+  examples: [
+    { command: 'errand bulk apply december.plan --rows 1-11', note: 'a part of it first' },
+    { command: 'errand bulk apply december.plan --watch', note: 'then the rest, followed to the end' },
+  ],
+  operations: ['bulk.create', 'bulk.validate'],
+  exitCodes: {
+    7: 'with --watch: a row failed',
+    10: 'in doubt: a batch was sent and no response came; the same command again finds out',
+    11: `the plan was altered, has expired, is for another account, or wallet or policy have moved against it; ${policyExit}`,
+  },
+  related: ['bulk plan', 'bulk show', 'bulk watch', 'bulk results'],
+  async run(
+    context,
+    { plan: path, only, rows, recheckPrices: rechecks = false, yes = false, watch = false, ...consent },
+  ) {
+    const read = await readPlan(context, path);
+    const selected = chosenRows(read, { only, rows });
+    await checkHolds(
+      context,
+      read,
+      selected.map(({ number }) => number),
+    );
+    const { plan } = read;
+    const keys = new Set(read.rows.map(({ key }) => key));
+    const earlier = await earlierBatches(context, await journaled(context), keys);
+    const parts = { all: read.rows, selected, earlier, headings: plan.headings, batchSize: plan.batch_size };
+    const work = workOf(context, parts);
+    await checkAndConfirm(context, { read, selected, work }, { rechecks, yes });
+    const name = plan.file.name;
+    const notifies = plan.notify_on_complete;
+    const uploaded = await sendBatches(context, {
+      name,
+      rows: countOf(work.inDoubt.map(({ batch }) => batch)) + countOf(work.rest),
+      meant: context.previewsRequests
+        ? []
+        : await meantByPlan(context, work, { name, notifies, rows: read.rows }),
+      batches: toSend(work, notifies),
+      ...consentOf(consent),
+      plan: approvable(plan),
+    });
+    const all = [...(await doneBefore(context, work)), ...uploaded];
+    const facts = [...existedBefore(all), ...restLine(read, selected)];
+    if (!watch) return uploadedResult(context, all, facts);
+    context.note(followLine(context, all));
+    const result = await followResult(
+      context,
+      all.map(({ id }) => id),
+    );
+    return { ...result, hints: () => [...facts, ...(result.hints?.() ?? [])] };
+  },
+});
+
+interface Applying {
+  readonly read: ReadPlan;
+  readonly selected: ReadPlan['rows'];
+  readonly work: Work;
+}
+
+/** What may have moved against the plan since, and whoever sits at the terminal. Nothing where nothing is left. */
+async function checkAndConfirm(
+  context: Context,
+  { read, selected, work }: Applying,
+  { rechecks, yes }: { readonly rechecks: boolean; readonly yes: boolean },
+): Promise<void> {
+  const count = countOf(work.rest);
+  if (count === 0) return;
+  const left = new Set(work.rest.flatMap(({ numbers }) => numbers));
+  const rows = selected.filter(({ number }) => left.has(number));
+  const { file, notify_on_complete: notifies } = read.plan;
+  const meant = () => meantByPlan(context, work, { name: file.name, notifies, rows: read.rows });
+  if (context.previewsRequests) return notePolicy(context, await meant());
+  if (rechecks) await recheckPrices(context, read, rows);
+  else notePrices(context, read, rows);
+  const lines = [
+    `  ${read.path}: ${rowsText(count)}${count === read.rows.length ? '' : ` of ${read.rows.length}`}`,
+    `  ${spendLine(await checkRest(context, read, work))}`,
+  ];
+  await confirmSpending(context, {
+    yes,
+    question: `Place ${count === 1 ? 'this order' : `these ${count.toLocaleString('en-US')} orders`} with real money?`,
+    lines: async () => [...lines, ...(await policyLines(context, await meant()))],
+  });
+  if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
+}
+
+async function* toSend({ inDoubt, rest }: Work, notifies: boolean) {
+  for (const { batch } of inDoubt) yield batch;
+  for (const batch of rest) yield { ...batch, notifies };
+}
+
+const countOf = (batches: readonly { readonly rows: readonly unknown[] }[]): number =>
+  batches.reduce((sum, { rows }) => sum + rows.length, 0);
+
+/** What an earlier upload has made; the user is shown it now, whether or not they were then. */
+async function doneBefore(context: Context, { done }: Work): Promise<Uploaded[]> {
+  if (done.length === 0) return [];
+  const journal = await context.journal();
+  return done.map(({ record, keys }) => {
+    journal.recall(record);
+    return { id: record.order_id ?? '', rows: keys.length, existed: true };
+  });
+}
+
+/** That a part was applied, and how the rest is. */
+function restLine({ rows }: ReadPlan, selected: ReadPlan['rows']): string[] {
+  const rest = rows.length - selected.length;
+  return rest === 0 ? [] : [`${rowsText(rest)} of the plan left out; the same plan applies them later`];
+}

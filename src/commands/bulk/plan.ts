@@ -1,0 +1,104 @@
+import { usualBatchRows } from '../../bulk/batches.ts';
+import { checkedFile } from '../../bulk/checked-file.ts';
+import { checkTarget, writePlan } from '../../bulk/plan/file.ts';
+import { rowColumns, shownRows } from '../../bulk/plan/look.ts';
+import { sealed } from '../../bulk/plan/seal.ts';
+import { applyLine, summaryLines } from '../../bulk/plan/summary.ts';
+import { openCopy } from '../../bulk/source.ts';
+import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
+import { uploadOptions } from '../../bulk/upload-options.ts';
+import { defineCommand } from '../../cli/define.ts';
+import type { Plan } from '../../contract/schemas/plan-file.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import { shellLine, shellWord } from '../../shell-word.ts';
+
+export const plan = defineCommand({
+  name: 'plan',
+  summary: 'Write down what an upload would order, to be looked at and applied; places nothing',
+  description:
+    'The plan holds every order with its key, what its product costs today, twins among earlier orders, the verdict of the policy and what the wallet has left; `bulk apply` places exactly that, within 24 hours, with the same key, at the same service. Its hash shows every change of its bytes; it does not prove who wrote it. It holds addresses, so it is readable for you alone. Listed are the rows that need a look; --all lists every row.',
+  arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
+  options: {
+    out: {
+      kind: 'text',
+      placeholder: 'file',
+      completes: 'files',
+      description: 'where the plan is written (required)',
+    },
+    force: { kind: 'flag', description: 'write over a file' },
+    prices: {
+      kind: 'yes-no',
+      description: 'ask what each product costs today, each URL once (default)',
+    },
+    all: { kind: 'flag', description: 'list every row' },
+    ...tableOptions,
+    ...uploadOptions,
+    notifyOnComplete,
+  },
+  examples: [
+    { command: 'errand bulk plan orders.csv --out december.plan', note: 'then look at it, and apply it' },
+    {
+      command: 'errand bulk plan orders.csv --out december.plan --force --no-prices --all -o csv',
+      note: 'again, without prices; every row for a spreadsheet',
+    },
+  ],
+  readsOnly: true,
+  exitCodes: {
+    6: 'the wallet cannot cover it; the plan is written',
+    7: 'a row is invalid, and no plan is written',
+    11: 'the policy refuses rows or wants an approval, so that it cannot be applied as it is; the plan is written',
+  },
+  related: ['bulk show', 'bulk apply', 'bulk validate', 'policy check'],
+  async run(
+    context,
+    {
+      file,
+      out,
+      force = false,
+      prices = true,
+      all = false,
+      batchSize = usualBatchRows,
+      run = '',
+      skipInvalid = false,
+      notifyOnComplete: notifies = false,
+      ...more
+    },
+  ) {
+    if (out === undefined)
+      throw new UsageError('--out is missing: it names the file that the plan is written to', {
+        next: [{ command: shellLine`errand bulk plan ${file} --out orders.plan`, when: 'to write it there' }],
+      });
+    await checkTarget(out, force);
+    await context.ready();
+    const source = await openCopy(context, file);
+    try {
+      const options = { name: source.name, ...(await readTableOptions(context, more)) };
+      const check = await checkedFile(context, source, options, {
+        skipInvalid,
+        validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
+      });
+      const { makePlan } = await import('../../bulk/plan/make.ts');
+      const draft = await makePlan(context, source, check, { batchSize, run, notifies, prices });
+      const { bytes, sha256 } = sealed(draft);
+      await writePlan(out, bytes, force);
+      const made: Plan = { ...draft, sha256, rows: draft.rows.map((row) => ({ ...row, checksum: '' })) };
+      const rows = shownRows(made);
+      return {
+        kind: 'list',
+        rows: all ? rows : rows.filter(({ kinds }) => kinds.length > 0),
+        columns: rowColumns,
+        id: 'row',
+        empty: 'no row needs a look',
+        hints: () => [...summaryLines(out, made, rows), applyLine(context, out)],
+        exitCode: () => exitCodeOf(made),
+      };
+    } finally {
+      await source.close();
+    }
+  },
+});
+
+function exitCodeOf({ policy, wallet }: Plan): number {
+  if (policy?.outcome === 'refused' || policy?.outcome === 'needs_approval') return exitCodes.policy;
+  return (wallet.after_cents ?? 0) < 0 ? exitCodes.payment : 0;
+}

@@ -1,0 +1,68 @@
+import { staleness } from '../../bulk/plan/holds.ts';
+import { rowColumns, shownRows, totalColumns } from '../../bulk/plan/look.ts';
+import { readPlan } from '../../bulk/plan/read.ts';
+import { applyLine, summaryLines } from '../../bulk/plan/summary.ts';
+import { sellersOf, totalsOf } from '../../bulk/plan/totals.ts';
+import { defineCommand } from '../../cli/define.ts';
+import type { Plan } from '../../contract/schemas/plan-file.ts';
+import { UsageError } from '../../errors.ts';
+
+export const show = defineCommand({
+  name: 'show',
+  summary: 'Show a plan: what it comes to, and what needs a look',
+  description:
+    'Reads the plan alone and asks nobody, so that it works for one that is stale or comes from another machine, and says so. One that was altered is refused. Listed are the rows that need a look; --all lists every row. The plan itself is JSON: `jq .rows[0].order december.plan`.',
+  arguments: [{ name: 'plan', completes: 'files', description: 'a plan of `bulk plan`', required: true }],
+  options: {
+    all: { kind: 'flag', description: 'list every row' },
+    by: {
+      kind: 'text',
+      placeholder: 'what',
+      suggests: ['retailer', 'country', 'day'],
+      description: 'list totals in place of rows: by retailer, country, day or metadata.KEY',
+    },
+  },
+  examples: [
+    { command: 'errand bulk show december.plan', note: 'what it comes to, and what needs a look' },
+    { command: 'errand bulk show december.plan --all -o csv', note: 'every row, for a spreadsheet' },
+    { command: 'errand bulk show december.plan --by metadata.team', note: 'totals' },
+  ],
+  readsOnly: true,
+  exitCodes: { 11: 'the plan was altered' },
+  related: ['bulk plan', 'bulk apply', 'bulk get'],
+  async run(context, { plan: path, all = false, by }) {
+    const read = await readPlan(context, path);
+    const { plan } = read;
+    const stale = await staleness(context, read);
+    const rows = shownRows(plan);
+    const hints = () => [
+      ...summaryLines(path, plan, rows),
+      ...(stale ? [`it cannot be applied here: it ${stale.what}`] : [applyLine(context, path)]),
+    ];
+    if (by !== undefined)
+      return { kind: 'list', rows: totalsBy(path, plan, by), columns: totalColumns, id: 'value', hints };
+    return {
+      kind: 'list',
+      rows: all ? rows : rows.filter(({ kinds }) => kinds.length > 0),
+      columns: rowColumns,
+      id: 'row',
+      empty: 'no row needs a look',
+      hints,
+    };
+  },
+});
+
+/** @throws UsageError for what the rows do not have in common. */
+function totalsBy(path: string, { rows, products, totals, fee_cents: feeCents }: Plan, by: string) {
+  const known = new Map(products.map((product) => [product.url, product]));
+  const day = totals.find((total) => total.by === 'day')?.value ?? '';
+  const all = totalsOf(
+    rows.map((row) => ({ ...row, sellers: sellersOf(row.order, known) })),
+    { feeCents, day },
+    Number.POSITIVE_INFINITY,
+  );
+  const found = all.filter((total) => total.by === by);
+  if (found.length > 0) return found;
+  const names = [...new Set(all.map((total) => total.by))];
+  throw new UsageError(`--by: no row of ${path} has "${by}"; its rows have ${names.slice(0, 20).join(', ')}`);
+}
