@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sealed } from '../../src/bulk/plan/seal.ts';
 import type { Plan } from '../../src/contract/schemas/plan-file.ts';
+import { makeKey } from './approval-place.ts';
 import { begin, type Finished } from './run.ts';
 import { cutOff, errorOf, type Shopping, shopping } from './shopping.ts';
 
@@ -465,6 +466,41 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     ]);
     await nothingOrdered(shop);
     expect((await applied(shop, '--rows', '2-3')).code).toBe(0);
+  });
+
+  test('what needs an approval is approved once, for the plan and all its parts', async () => {
+    const shop = await shopping();
+    csv(shop, rowsOf(4));
+    makeKey(shop.place, 'ada');
+    policy(shop, 'approve: { above: $20 }\napprovers: [ada.pub]');
+    writeFileSync(
+      join(shop.place.folder, '.config', 'ada.pub'),
+      readFileSync(join(shop.place.folder, 'ada.pub')),
+      { mode: 0o600 },
+    );
+    const asked = await planned(shop);
+    expect([asked.code, asked.stderr]).toEqual([11, expect.stringContaining('approve: errand approval')]);
+    const [, id = ''] = /errand approval \w+ ([0-9a-f]+)/.exec(asked.stderr) ?? [];
+    const before = await applied(shop);
+    expect([before.code, errorOf(before)]).toEqual([
+      11,
+      expect.objectContaining({ code: 'approval_required' }),
+    ]);
+    expect(errorOf(before).details.approval.id).toBe(id);
+    const approved = await shop.run('approval', 'approve', id, '--key', 'ada');
+    expect(approved.code, approved.stderr).toBe(0);
+    expect((await applied(shop, '--rows', '2')).code).toBe(0);
+    csv(shop, rowsOf(5));
+    expect((await shop.run('bulk', 'plan', 'orders.csv', '--out', 'b.plan')).code).toBe(11);
+    const other = await shop.run('bulk', 'apply', 'b.plan', '-o', 'json');
+    expect([other.code, errorOf(other).message], other.stderr).toEqual([
+      11,
+      expect.stringContaining(`approval ${id} is for another plan`),
+    ]);
+    expect((await applied(shop, '--rows', '3-4')).code).toBe(0);
+    expect((await applied(shop)).code).toBe(0);
+    expect(await streets(shop)).toEqual(mains(4));
+    expect(JSON.parse((await shop.run('approval', 'list', '-o', 'json')).stdout)).toHaveLength(2);
   });
 
   test('parts of a plan count together in the limit of an upload', async () => {

@@ -1,5 +1,8 @@
+import type { Context } from '../../context.ts';
 import type { Plan } from '../../contract/schemas/plan-file.ts';
 import type { ApprovablePlan } from '../../spending/approval/subject.ts';
+import type { Meant } from '../../spending/policy/gate.ts';
+import { gateFor } from '../../spending/through-policy.ts';
 
 type Approved = Pick<
   Plan,
@@ -29,4 +32,26 @@ export function approvable({ sha256, file, orders, created_at, totals, ...plan }
       countries: of('country'),
     },
   };
+}
+
+/**
+ * Asks for the approval of a plan, once; it holds for all of its parts. @returns the command that approves it; undefined where
+ * none is needed any more, or somebody has decided already. @throws ErrandError.
+ */
+export async function askApproval(
+  context: Context,
+  meant: readonly Meant[],
+  plan: Approved,
+): Promise<string | undefined> {
+  const gate = await gateFor(context, meant, { plan: approvable(plan) });
+  const verdict = await gate?.look();
+  if (!gate || verdict?.outcome !== 'needs_approval') return undefined;
+  const { PolicyRefusal } = await import('../../spending/policy/refusal.ts');
+  try {
+    await gate.reconsider(new PolicyRefusal(context, verdict));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PolicyRefusal)) throw error;
+    return error.facts.next?.[0]?.command;
+  }
 }

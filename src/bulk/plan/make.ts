@@ -5,10 +5,12 @@ import { numberIn } from '../../contract/json.ts';
 import type { PlanDraft, PlanProduct } from '../../contract/schemas/plan-file.ts';
 import { UsageError } from '../../errors.ts';
 import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
+import type { Meant } from '../../spending/policy/gate.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { periodsAt } from '../../spending/policy/periods.ts';
 import { hostAsName } from '../../spending/policy/retailers.ts';
 import { hostOf } from '../../spending/policy/url-forms.ts';
+import type { Verdict } from '../../spending/policy/verdict.ts';
 import { gateFor } from '../../spending/through-policy.ts';
 import type { FileCheck } from '../file-check.ts';
 import { type FileRow, RowKeys } from '../rows.ts';
@@ -40,7 +42,7 @@ export async function makePlan(
   source: Source,
   check: FileCheck,
   { batchSize, run, notifies, prices }: PlanOptions,
-): Promise<PlanDraft> {
+): Promise<{ readonly draft: PlanDraft; readonly meant: readonly Meant[] }> {
   const { rows, headings } = await orderedRows(check, run);
   const { settings, clock } = context;
   const now = clock.now();
@@ -61,8 +63,9 @@ export async function makePlan(
   const ordered = rows.flatMap(({ key }) => spending.get(key) ?? []);
   const twins = await twinsOf(context, ordered, records);
   const products = await lookUpProducts(context, queriesOf(ordered), { prices });
-  const gate = await gateFor(context, meant);
-  const policy = (await gate?.settledLook()) ?? null;
+  // What an upload was approved for does not stand for a plan, which is approved as a whole.
+  const gate = await gateFor(context, meant, { plan: unapproved });
+  const verdict = await gate?.settledLook();
   const planned = rows.map(({ key, number, values, order }) => {
     const spent = spending.get(key);
     const found = (spent?.lines ?? []).map((line) => ({ line, product: products.get(line.url) }));
@@ -85,7 +88,7 @@ export async function makePlan(
     .filter((row) => row.placed !== null)
     .reduce((sum, { order }) => sum + order.max_price + fee, 0);
   const most = Math.max(0, spend.estimate - paid);
-  return {
+  const draft: PlanDraft = {
     plan: 1,
     errand: context.version,
     created_at: new Date(now).toISOString(),
@@ -112,7 +115,7 @@ export async function makePlan(
       after_cents: before === null || spend.byInvoice ? null : before - most,
       by_invoice: spend.byInvoice,
     },
-    policy: policy && { ...policy, rules: [...policy.rules], rows: [...policy.rows] },
+    policy: verdict ? plannedVerdict(verdict) : null,
     totals: totalsOf(
       planned.map((row) => ({ ...row, sellers: sellersOf(row.order, products) })),
       { feeCents: fee, day: periodsAt(now, timeZone).day.name },
@@ -121,7 +124,23 @@ export async function makePlan(
     products: [...products.values()],
     rows: planned,
   };
+  return { draft, meant };
 }
+
+const unapproved = { hash: '', cents: 0, summary: {} } as const;
+
+const plannedVerdict = ({
+  outcome,
+  policy,
+  orders,
+  amount_cents,
+  rules,
+  rows,
+}: Verdict): PlanDraft['policy'] => ({
+  ...{ outcome, policy, orders, amount_cents },
+  rules: [...rules],
+  rows: [...rows],
+});
 
 /** What the service takes for an order besides its price, cents; 0 where it does not say. */
 async function feeAt(context: Context): Promise<number> {

@@ -1,5 +1,6 @@
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
+import { askApproval } from '../../bulk/plan/approvable.ts';
 import { checkTarget, writePlan } from '../../bulk/plan/file.ts';
 import { rowColumns, shownRows } from '../../bulk/plan/look.ts';
 import { sealed } from '../../bulk/plan/seal.ts';
@@ -78,10 +79,12 @@ export const plan = defineCommand({
         validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
       });
       const { makePlan } = await import('../../bulk/plan/make.ts');
-      const draft = await makePlan(context, source, check, { batchSize, run, notifies, prices });
+      const { draft, meant } = await makePlan(context, source, check, { batchSize, run, notifies, prices });
       const { bytes, sha256 } = sealed(draft);
       await writePlan(out, bytes, force);
       const made: Plan = { ...draft, sha256, rows: draft.rows.map((row) => ({ ...row, checksum: '' })) };
+      const approve =
+        made.policy?.outcome === 'needs_approval' ? await askApproval(context, meant, made) : undefined;
       const rows = shownRows(made);
       return {
         kind: 'list',
@@ -89,7 +92,11 @@ export const plan = defineCommand({
         columns: rowColumns,
         id: 'row',
         empty: 'no row needs a look',
-        hints: () => [...summaryLines(out, made, rows), applyLine(context, out)],
+        hints: () => [
+          ...summaryLines(out, made, rows),
+          ...(approve === undefined ? [] : [`approve: ${approve}`]),
+          applyLine(context, out),
+        ],
         exitCode: () => exitCodeOf(made),
       };
     } finally {
