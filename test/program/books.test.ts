@@ -234,10 +234,10 @@ describeWithBookkeepers('a file of books', () => {
     await to('books.beancount', 'beancount');
     const asOther = makePlace();
     for (const [name, as, message] of [
-      ['mine.journal', 'hledger', 'is not such a file'],
-      ['mine.journal', 'ofx', 'is not such a file'],
-      ['mine.journal', 'csv', 'is not such a file'],
-      ['books.beancount', 'hledger', 'is not such a file'],
+      ['mine.journal', 'hledger', 'was not written by spend export'],
+      ['mine.journal', 'ofx', 'was not written by spend export'],
+      ['mine.journal', 'csv', 'was not written by spend export'],
+      ['books.beancount', 'hledger', 'was not written by spend export'],
       ['binary', 'beancount', 'is not UTF-8 text'],
       ['.', 'beancount', 'is not a file'],
       ['none/books', 'beancount', 'its folder is not there'],

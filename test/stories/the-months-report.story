@@ -59,5 +59,5 @@ added,there
 0,5
 $ errand spend export --as ofx --out books.beancount
 ? 2
-! error: --out books.beancount is not such a file: spend export --as ofx adds to its own files alone
+! error: --out books.beancount was not written by spend export --as ofx; nothing was added to it
 ! hint: Name another file, and include it in yours.

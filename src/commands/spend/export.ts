@@ -71,7 +71,7 @@ export const exportBooks = defineCommand({
     const format = await formatNamed(as, wallet, context);
     const wrong = file?.text === undefined ? undefined : format.refuses(file.text, books);
     if (wrong !== undefined)
-      throw new UsageError(`--out ${out} ${wrong}: spend export --as ${as} adds to its own files alone`, {
+      throw new UsageError(`--out ${out} ${wrong}; nothing was added to it`, {
         hint: 'Name another file, and include it in yours.',
       });
     const written = new WrittenBooks();

@@ -10,7 +10,7 @@ export const beancount: BooksFormat = {
     if (text.startsWith(title(wallet))) return undefined;
     return text.startsWith('; errand books 1: beancount,')
       ? 'belongs to another wallet'
-      : 'is not such a file';
+      : 'was not written by spend export --as beancount';
   },
   *ids(text) {
     for (const [, id = ''] of text.matchAll(/^[ \t]+errand-id:[ \t]*"([^"\s]+)"[ \t]*$/gm)) yield id;

@@ -14,7 +14,7 @@ export function csvBooks(wallet: string, raw: boolean): BooksFormat {
   const head = record(headings);
   return {
     refuses: (text) => {
-      if (!text.startsWith(head)) return 'is not such a file';
+      if (!text.startsWith(head)) return 'was not written by spend export --as csv';
       const [, first = ''] = text.split('\n', 2);
       return first === '' || first.split(',', 2)[1] === wallet ? undefined : 'belongs to another wallet';
     },

@@ -8,7 +8,9 @@ const title = (wallet: string): string => `; errand books 1: hledger, wallet ${w
 export const hledger: BooksFormat = {
   refuses: (text, { wallet }) => {
     if (text.startsWith(title(wallet))) return undefined;
-    return text.startsWith('; errand books 1: hledger,') ? 'belongs to another wallet' : 'is not such a file';
+    return text.startsWith('; errand books 1: hledger,')
+      ? 'belongs to another wallet'
+      : 'was not written by spend export --as hledger';
   },
   *ids(text) {
     for (const [, id = ''] of text.matchAll(/^[ \t]+;[ \t]*errand-id:[ \t]*(\S+)[ \t]*$/gm)) yield id;

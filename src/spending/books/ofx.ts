@@ -9,7 +9,8 @@ const list = /<STMTTRN>[\s\S]*?<\/STMTTRN>\n?/g;
 /** A statement of the wallet, OFX 2.1.1: what was paid with anything else has no place in it. */
 export const ofx: BooksFormat = {
   refuses: (text, { wallet }) => {
-    if (!text.startsWith(beginning) || !text.includes('<ORG>errand</ORG>')) return 'is not such a file';
+    if (!text.startsWith(beginning) || !text.includes('<ORG>errand</ORG>'))
+      return 'was not written by spend export --as ofx';
     return text.includes(`<ACCTID>${accountId(wallet)}</ACCTID>`) ? undefined : 'belongs to another wallet';
   },
   *ids(text) {
