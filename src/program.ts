@@ -74,6 +74,11 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/spend/index.ts'),
   },
   {
+    name: 'reconcile',
+    summary: 'Compare what this machine ordered with what the service says, to the cent',
+    load: () => import('./commands/reconcile/index.ts'),
+  },
+  {
     name: 'policy',
     summary: 'What may be spent: limits for orders, days and months',
     load: () => import('./commands/policy/index.ts'),

@@ -80,6 +80,7 @@ With several ids each one is attempted, and the exit code is that of the first f
   What was spent, came back and is still held: \`errand spend\`; as books for hledger, beancount or a bank program:
   \`errand spend export\`.
   Every step that touches money is a record of a chain that shows a later change: \`errand audit log\`, \`errand audit verify\`.
+  \`errand order explain ID\` tells one order's whole story; \`errand reconcile\` compares all orders with the service, to the cent.
 `,
   policy: () => `Policy:
   A file says what may be spent; every order is held to it before it is sent, by whichever command: order create,

@@ -28,6 +28,17 @@ export async function observeOrder(context: Context, order: IdentifiedOrder): Pr
   }
 }
 
+/** The same of many orders that are known to be of this machine, in one transaction. @throws StorageError. */
+export async function observeOrders(context: Context, orders: readonly IdentifiedOrder[]): Promise<void> {
+  const { folders, baseUrl, profile } = context.settings;
+  if (context.previewsRequests || orders.length === 0 || !existsSync(journalFile(folders.state))) return;
+  const subject = { profile: profile.value, service: baseUrl.value };
+  const { audit } = await context.journal();
+  await audit.writeAllOnce(
+    orders.flatMap((order) => seenIn(order).map((entry) => [order.id, { ...entry, ...subject }] as const)),
+  );
+}
+
 type Seen = Extract<AuditEntry, { readonly kind: 'settled' | 'refund' | 'return_credit' }>;
 
 /** Nothing of an order that is still on its way. */

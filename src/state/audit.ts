@@ -64,6 +64,16 @@ export class AuditChain {
     });
   }
 
+  /** The same of many orders at once. @throws StorageError. */
+  async writeAllOnce(entries: readonly (readonly [orderId: string, entry: AuditEntry])[]): Promise<void> {
+    const fresh = entries.filter(([orderId, entry]) => !this.#holds(orderId, entry));
+    if (fresh.length === 0) return;
+    await this.#database.transaction(() => {
+      for (const [orderId, entry] of fresh)
+        if (!this.#holds(orderId, entry)) this.append({ ...entry, orderId });
+    });
+  }
+
   /** Within a transaction: a record as it was written before, column by column. */
   insert(values: readonly SqlValue[]): void {
     this.#database.run(insertSql, ...values);

@@ -6,6 +6,7 @@ import { brokenChain } from './chain.ts';
 import { liesOf, outcomeOf } from './lies.ts';
 import { FaultProxy } from './proxy.ts';
 import { Random } from './random.ts';
+import { unreconciled } from './reconciled.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
 
 /** A service, and who orders there. */
@@ -34,6 +35,8 @@ export interface RunReport {
 const mostAttempts = 14;
 /** After these somebody corrects the clock: what is to be paid expires by it. */
 const turnsWithWrongClock = 3;
+/** After one of so many runs the program compares what it ordered with what the service has. */
+const runsPerReconcile = 10;
 /** Rows of a CSV, in more batches than one. */
 const rowsInFile = 3;
 
@@ -101,9 +104,9 @@ export async function runIntent(worlds: Worlds, seed: number, given?: Scenario):
       }
       const around = { isHurt: hurt.disk !== undefined || hurt.stdout === 'full', isAlone: all.length === 1 };
       for (const ended of all) lies.push(...(await liesOf(world, scenario.what, intents, ended, around)));
-      if (all.some(isDone)) return whole();
+      if (all.some(isDone)) return await whole();
       args = await nextStep(scenario, common, create, all[0]);
-      if (args === 'done') return whole();
+      if (args === 'done') return await whole();
     }
     return { ...report, lies: [...lies, `not done after ${mostAttempts} attempts`] };
   } finally {
@@ -111,8 +114,11 @@ export async function runIntent(worlds: Worlds, seed: number, given?: Scenario):
     rmSync(folder, { recursive: true, force: true });
   }
 
-  function whole(): RunReport {
-    return { ...report, lies: [...lies, ...brokenChain(folder)] };
+  async function whole(): Promise<RunReport> {
+    const listed = scenario.what === 'paid' ? [] : intents;
+    const isDue = seed % runsPerReconcile === 0;
+    const unlike = isDue ? await unreconciled(environment, world, current, listed) : [];
+    return { ...report, lies: [...lies, ...brokenChain(folder), ...unlike] };
   }
 }
 

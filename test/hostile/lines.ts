@@ -91,6 +91,7 @@ const givenLines: readonly CommandLine[] = [
   { command: 'order list', args: () => ['--all'] },
   { command: 'order watch', args: ({ delivered }) => [delivered, '--interval', '1s'], waits: true },
   { command: 'order timeline', args: ({ delivered }) => [delivered] },
+  { command: 'reconcile' },
   { command: 'order explain', args: ({ delivered }) => [delivered] },
   { command: 'order cancel', args: async (scene) => [await pending(scene)] },
   {

@@ -20,6 +20,7 @@ const alsoFine: Readonly<Record<string, readonly number[]>> = {
   'order cancel': [0, 5],
   'retailer check': [0, 7],
   'bulk apply': [0, 7],
+  reconcile: [0, 7],
   'webhook listen': [8],
   'webhook replay': [0, 7, 9],
 };

@@ -23,7 +23,7 @@ export const explain = defineCommand({
   ],
   operations: ['order.get', 'order.timeline', 'wallet.get'],
   readsOnly: true,
-  related: ['order get', 'audit log', 'policy usage'],
+  related: ['order get', 'audit log', 'reconcile'],
   async run(context, { id }) {
     const { explain: explained } = await import('../../orders/explain/explain.ts');
     const { storyColumns } = await import('../../orders/explain/columns.ts');

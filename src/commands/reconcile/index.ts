@@ -1,0 +1,96 @@
+import { defineRootCommand } from '../../cli/define.ts';
+import { exitCodes } from '../../errors.ts';
+import { observeOrders } from '../../orders/observed.ts';
+import type { Column } from '../../output/result.ts';
+
+const usualDays = 30;
+const dayMs = 24 * 3600 * 1000;
+
+const sumColumns: readonly Column[] = [
+  {
+    name: 'paid by',
+    path: 'payer',
+    value: ({ payer }) => String(payer).replaceAll('_', ' '),
+    weight: 10,
+  },
+  ...['held', 'charged', 'fee', 'refunded', 'credited', 'net'].map(
+    (path): Column => ({ name: path, path, kind: 'money', currency: 'currency', weight: 8 }),
+  ),
+];
+
+const columns: readonly Column[] = [
+  { name: 'agrees', path: 'agrees', kind: 'flag' },
+  { name: 'since', path: 'since', kind: 'time', isLocal: true },
+  { name: 'service', path: 'service' },
+  { name: 'orders', path: 'orders', kind: 'count' },
+  {
+    name: 'cost unknown',
+    path: 'incomplete',
+    kind: 'count',
+    value: ({ incomplete }) => (incomplete === 0 ? undefined : incomplete),
+  },
+  { name: 'audit records', path: 'audit.records', kind: 'count' },
+  { name: 'balance', path: 'wallet.balance', kind: 'money' },
+  { name: 'set aside', path: 'wallet.set_aside', kind: 'money' },
+  { name: 'held by rule', path: 'wallet.held_by_rule', kind: 'money' },
+  { name: 'sums', path: 'sums', value: ({ sums }) => whereAny(sums), columns: sumColumns },
+  {
+    name: 'made elsewhere',
+    path: 'elsewhere.sums',
+    value: ({ elsewhere }) => whereAny(Object(elsewhere).sums),
+    columns: sumColumns,
+  },
+  {
+    name: 'findings',
+    path: 'findings',
+    // A line for each, so that no command is cut.
+    value: ({ findings }) =>
+      Object.fromEntries(
+        (Array.isArray(findings) ? findings : []).map(({ message, command }) => [message, command]),
+      ),
+  },
+];
+
+const whereAny = (rows: unknown): unknown => (Array.isArray(rows) && rows.length > 0 ? rows : undefined);
+
+export const command = defineRootCommand({
+  description: `Reads journal and audit chain of this machine, and the orders, returns and the wallet of the account at the service in use. It changes no order; what the orders came to is recorded, once. A finding names the order or key, and the command that settles it or shows more. Fees, and refunds that no record shows, are those of the rules of the service. The wallet has a balance alone, which others may use too: what differs there, and orders made elsewhere, are told, and are findings with --exclusive only. Without --since it covers ${usualDays} days, which is as long as the journal keeps what has ended; what is in doubt counts whenever it was sent. Fields of -o json: agrees, since, service, orders, incomplete, sums, elsewhere, wallet, audit, findings (finding, order_id, key, cents, message, command), notes.`,
+  options: {
+    since: { kind: 'date', description: `orders from this time on (default: the last ${usualDays} days)` },
+    exclusive: {
+      kind: 'flag',
+      description: 'nobody but this machine uses the account: what else it holds is a finding',
+    },
+  },
+  examples: [
+    { command: 'errand reconcile', note: 'exit 0 where all agrees, with the sums' },
+    { command: 'errand reconcile --since 2026-11-01 --exclusive', note: 'an account of this machine alone' },
+    {
+      command: "errand reconcile -o json --query 'findings[].command'",
+      note: 'what there is to do, for a script',
+    },
+  ],
+  operations: ['order.list', 'order.get', 'bulk.get', 'wallet.get'],
+  readsOnly: true,
+  exitCodes: { 7: 'something does not agree; each finding names what, and a command' },
+  related: ['order explain', 'audit verify', 'order journal resume', 'spend'],
+  async run(context, { since, exclusive = false }) {
+    const sinceMs = since === undefined ? context.clock.now() - usualDays * dayMs : Date.parse(since);
+    const { gather } = await import('../../spending/reconcile/gather.ts');
+    const { reconcile } = await import('../../spending/reconcile/reconcile.ts');
+    const facts = await gather(context, sinceMs);
+    const compared = reconcile(facts, exclusive);
+    await observeOrders(
+      context,
+      [...facts.own.keys()].flatMap((id) => facts.orders.get(id) ?? []),
+    );
+    return {
+      kind: 'record',
+      record: { ...compared },
+      columns,
+      id: 'agrees',
+      hints: compared.notes,
+      exitCode: compared.agrees ? 0 : exitCodes.ended_badly,
+    };
+  },
+});

@@ -1,0 +1,86 @@
+import { numberIn, own, textIn } from '../../contract/json.ts';
+import { ChainCheck } from '../../state/audit-check.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An intent to order, as the audit chain tells of it. */
+export interface ToldIntent {
+  readonly key: string;
+  readonly operation: string;
+  readonly account: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly ceilingCents: number | undefined;
+  /** Another one was ordered on purpose: with --new, or under a key of the user's own. */
+  readonly isMeant: boolean;
+  state: 'open' | 'made' | 'ended';
+  /** Of what the service made: an order, a batch, a return. */
+  madeId: string | undefined;
+  paid: { readonly amount: string; readonly currency: string } | undefined;
+}
+
+/** What was last recorded of what an order came to. */
+interface ToldEnd {
+  readonly status: string;
+  readonly cents: number | undefined;
+  readonly currency: string | undefined;
+}
+
+/** What the audit chain tells of the orders at one service; it is verified on the way. */
+export class ChainFacts {
+  readonly check = new ChainCheck();
+  /** By idempotency key. */
+  readonly intents = new Map<string, ToldIntent>();
+  /** By the order's id. */
+  readonly ends = new Map<string, ToldEnd>();
+  readonly #service: string;
+
+  constructor(service: string) {
+    this.#service = service;
+  }
+
+  /** The next record, in the order of the chain. */
+  take(record: Fields): void {
+    this.check.take(record);
+    const { kind, key, service, order_id: id } = record;
+    if (service !== this.#service) return;
+    if (kind === 'settled' && typeof id === 'string') this.ends.set(id, endOf(record));
+    if (typeof key !== 'string') return;
+    const before = this.intents.get(key);
+    if (kind === 'intent') this.intents.set(key, intentOf(key, record, before));
+    else if (before) advance(before, record);
+  }
+}
+
+function intentOf(key: string, record: Fields, before: ToldIntent | undefined): ToldIntent {
+  const { time, amount_cents: cents, command, detail } = record;
+  return {
+    key,
+    operation: textIn(detail, 'operation') ?? '',
+    account: textIn(detail, 'account') ?? '',
+    at: before && own(detail, 'again') === true ? before.at : String(time),
+    ceilingCents: typeof cents === 'number' ? cents : undefined,
+    isMeant: / --(?:new|idempotency-key)(?: |=|$)/.test(String(command)),
+    state: 'open',
+    madeId: undefined,
+    paid: before?.paid,
+  };
+}
+
+function advance(intent: ToldIntent, record: Fields): void {
+  const { kind, order_id: id } = record;
+  if (kind === 'responded') {
+    intent.state = 'made';
+    intent.madeId = typeof id === 'string' ? id : undefined;
+  }
+  if (kind === 'refused' || kind === 'given_up') intent.state = 'ended';
+  const amount = kind === 'paid' ? numberIn(record, 'amount_cents') : undefined;
+  const currency = textIn(record, 'currency');
+  if (amount !== undefined && currency !== undefined) intent.paid = { amount: String(amount), currency };
+}
+
+const endOf = (record: Fields): ToldEnd => ({
+  status: textIn(record.detail, 'status') ?? '',
+  cents: numberIn(record, 'amount_cents'),
+  currency: textIn(record, 'currency'),
+});

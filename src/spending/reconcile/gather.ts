@@ -1,0 +1,207 @@
+import type { Context } from '../../context.ts';
+import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
+import { limits } from '../../contract/limits.ts';
+import { ErrandError } from '../../errors.ts';
+import type { Client } from '../../http/client.ts';
+import type { QueryOf } from '../../http/client-types.ts';
+import { pages } from '../../http/paging.ts';
+import { recordOfRow } from '../../state/audit-record.ts';
+import type { Journal } from '../../state/journal.ts';
+import { type JournalRecord, paidAccount } from '../../state/journal-record.ts';
+import { journalExists } from '../../state/journal-tables.ts';
+import type { Reservation } from '../../state/reservation-row.ts';
+import { isOthers } from '../../state/take-over.ts';
+import { whereFlags } from '../../where-flags.ts';
+import { moneyOf } from '../money-of-order.ts';
+import { settleUnsettled } from '../policy/settle.ts';
+import { centsIn } from '../price-of-order.ts';
+import { ChainFacts, type ToldIntent } from './chain-facts.ts';
+
+/** An order of the service, with its id. */
+export type FoundOrder = Readonly<Record<string, unknown>> & { readonly id: string };
+
+/** Everything that is compared. */
+export interface Facts {
+  readonly service: string;
+  /** ISO 8601. */
+  readonly since: string;
+  readonly now: number;
+  readonly chain: ChainFacts;
+  /** What the journal still holds as open, and no live process works on. */
+  readonly open: readonly JournalRecord[];
+  /** What the chain says is open, and the journal does not know: it was repaired, or somebody has removed it. */
+  readonly lost: readonly ToldIntent[];
+  /** Flags with which a command reaches the same service. */
+  readonly where: string;
+  /** How many are being sent at this moment. */
+  readonly atWork: number;
+  /** How many open ones are at other services or of other accounts. */
+  readonly elsewhere: number;
+  /** Orders of this machine by their id, each with the intent that made it. */
+  readonly own: ReadonlyMap<string, ToldIntent>;
+  /** Orders of the service since then, those of this machine and others. */
+  readonly orders: ReadonlyMap<string, FoundOrder>;
+  /** Orders of this machine that the service does not show. */
+  readonly missing: readonly string[];
+  /** Those that were too many to be read one by one. */
+  readonly unread: number;
+  readonly reservations: readonly Reservation[];
+  readonly wallet: WalletPart;
+}
+
+export interface WalletPart {
+  readonly balance: number | undefined;
+  readonly spendable: number | undefined;
+  readonly feeCents: number | undefined;
+  /** What is not spendable of the balance. */
+  readonly setAside: number | undefined;
+  /** What all open orders of the account hold, by rule. */
+  readonly heldByRule: number;
+}
+
+/** What the list does not show is read one by one, at most so many. */
+const mostSingle = 500;
+const atOnce = 8;
+/** Clocks of this machine and the service may differ by as much, ms. */
+const slackMs = 3600 * 1000;
+
+/** Reads all of it. @param sinceMs of intents and orders. @throws ErrandError. */
+export async function gather(context: Context, sinceMs: number): Promise<Facts> {
+  const service = context.settings.baseUrl.value;
+  const client = await context.client();
+  const { account } = await context.sender();
+  const journal = journalExists(context.settings.folders.state) ? await context.journal() : undefined;
+  // What this machine orders meanwhile is read after the list: then nothing that it made can look as if others had.
+  const orders = await listed(client, { created_after: new Date(sinceMs - slackMs).toISOString() });
+  const chain = new ChainFacts(service);
+  const recorded = journal?.recorded();
+  if (journal) for (const row of journal.audit.rows()) chain.take(recordOfRow(row));
+  chain.check.end(recorded);
+  const told = [...chain.intents.values()].filter(({ at }) => Date.parse(at) >= sinceMs);
+  const records = journal?.list() ?? [];
+  const here = records.filter((record) => isHere(record, service, account));
+  const since = new Date(sinceMs).toISOString();
+  const own = await ownOrders(client, told);
+  const expected = [...own].filter(
+    ([, intent]) => intent.account === account || intent.account === paidAccount,
+  );
+  const absent = expected.map(([id]) => id).filter((id) => !orders.has(id));
+  const missing = await readSingle(client, absent.slice(0, mostSingle), orders);
+  if (journal) await settleUnsettled(context, sinceMs);
+  return {
+    ...{ service, since, now: context.clock.now(), chain, own, orders, missing },
+    open: here.filter((record) => !isAtWork(record)),
+    lost: told.filter(({ state, key }) => state === 'open' && !journal?.find(key, service)),
+    where: whereFlags(context),
+    atWork: here.filter(isAtWork).length,
+    elsewhere: records.length - here.length,
+    unread: Math.max(0, absent.length - mostSingle),
+    reservations: journal ? ofService(journal, sinceMs, service, account) : [],
+    wallet: await readWallet(client),
+  };
+}
+
+/** Nobody works on what is damaged: who wrote it is not certain either. */
+const isAtWork = (record: JournalRecord): boolean => record.state !== 'damaged' && isOthers(record);
+
+const isHere = (
+  { base_url: url, account: of, payment }: JournalRecord,
+  service: string,
+  account: string,
+): boolean => url === service && (of === account || payment !== null);
+
+const ofService = (journal: Journal, sinceMs: number, service: string, account: string): Reservation[] =>
+  journal.reservations
+    .since(sinceMs)
+    .filter(({ baseUrl, account: of }) => baseUrl === service && (of === account || of === paidAccount));
+
+/** The orders that intents have led to; a batch is asked for those of its rows. */
+async function ownOrders(client: Client, told: readonly ToldIntent[]): Promise<Map<string, ToldIntent>> {
+  const own = new Map<string, ToldIntent>();
+  const batches: (readonly [string, ToldIntent])[] = [];
+  for (const intent of told) {
+    const { madeId, operation } = intent;
+    if (madeId === undefined || operation === 'return.create') continue;
+    if (operation === 'bulk.create') batches.push([madeId, intent]);
+    else own.set(madeId, intent);
+  }
+  await each(batches, async ([id, intent]) => {
+    const batch = await unlessMissing(client.call('bulk.get', { path: { batch_id: id } }));
+    for (const row of objectsIn(batch?.body, 'rows')) {
+      const order = textIn(row, 'order_id');
+      if (order !== undefined) own.set(order, intent);
+    }
+  });
+  return own;
+}
+
+async function listed(client: Client, query: QueryOf<'order.list'>): Promise<Map<string, FoundOrder>> {
+  const orders = new Map<string, FoundOrder>();
+  for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
+    for (const row of rows) {
+      const id = textIn(row, 'id');
+      if (id !== undefined) orders.set(id, { ...row, id });
+    }
+  return orders;
+}
+
+/** Reads orders one by one into those that are known. @returns those that the service does not show. */
+async function readSingle(
+  client: Client,
+  ids: readonly string[],
+  orders: Map<string, FoundOrder>,
+): Promise<string[]> {
+  const missing: string[] = [];
+  await each(ids, async (id) => {
+    const found = await unlessMissing(client.call('order.get', { path: { order_id: id } }));
+    if (found) orders.set(id, { ...found.body });
+    else missing.push(id);
+  });
+  return missing;
+}
+
+/** The wallet, and the orders that hold something of it; once more where an order may have moved on between the two. */
+async function readWallet(client: Client): Promise<WalletPart> {
+  let part = await walletNow(client);
+  if (part.balance !== undefined && part.setAside !== part.heldByRule) part = await walletNow(client);
+  return part;
+}
+
+async function walletNow(client: Client): Promise<WalletPart> {
+  const waiting = await listed(client, { status_filter: 'pending' });
+  const working = await listed(client, { status_filter: 'in_progress' });
+  const { body } = await client.call('wallet.get', {});
+  const cents = (name: string): number | undefined => {
+    const found = numberIn(body, name);
+    return Number.isSafeInteger(found) ? found : undefined;
+  };
+  const feeCents = centsIn(body, 'order_fee_cents');
+  const [balance, spendable] = [cents('balance'), cents('spendable_balance')];
+  const heldByRule = [...waiting, ...working]
+    .flatMap(([, order]) => moneyOf(order, { feeCents }).sums)
+    .reduce((sum, { payer, held }) => sum + (payer === 'wallet' ? held : 0), 0);
+  const setAside = balance === undefined || spendable === undefined ? undefined : balance - spendable;
+  return { balance, spendable, feeCents, setAside, heldByRule };
+}
+
+/** The fee of an order that an intent has led to, cents. */
+export const feeOf = (intent: ToldIntent | undefined, { feeCents }: WalletPart): number | undefined =>
+  intent?.operation === 'agent.order.create' ? limits.agentOrderFeeCents : feeCents;
+
+async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const item of left) await work(item);
+    }),
+  );
+}
+
+async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ErrandError && error.category === 'not_found') return undefined;
+    throw error;
+  }
+}

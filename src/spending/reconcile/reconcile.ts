@@ -1,0 +1,128 @@
+import { formatMoney } from '../../output/money.ts';
+import { shellLine } from '../../shell-word.ts';
+import { type MoneySum, sumsOf } from '../money-lines.ts';
+import { moneyOf, type OrderMoney } from '../money-of-order.ts';
+import { type Finding, findingsOf } from './findings.ts';
+import { type Facts, feeOf } from './gather.ts';
+
+/** What a comparison came to. Amounts in the currency's minor unit. */
+export interface Reconciliation {
+  readonly agrees: boolean;
+  readonly service: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** How many orders of this machine were compared, and of how many the service says too little to know their cost. */
+  readonly orders: number;
+  readonly incomplete: number;
+  /** What the orders of this machine hold and cost, by who pays. */
+  readonly sums: readonly MoneySum[];
+  /** Orders that the account has and this machine did not make. */
+  readonly elsewhere: { readonly orders: number; readonly sums: readonly MoneySum[] };
+  readonly wallet: {
+    readonly balance: number | null;
+    readonly spendable: number | null;
+    /** What the wallet sets aside, what the open orders hold by rule, and by how much the two differ. */
+    readonly set_aside: number | null;
+    readonly held_by_rule: number;
+    readonly difference: number | null;
+  };
+  readonly audit: { readonly records: number; readonly intact: boolean };
+  readonly findings: readonly Finding[];
+  /** What is told and is no finding. */
+  readonly notes: readonly string[];
+}
+
+/** How many orders made elsewhere are findings of their own. */
+const mostElsewhere = 20;
+
+/** Compares what was read. Pure. @param isExclusive whether nobody else uses the account. */
+export function reconcile(facts: Facts, isExclusive: boolean): Reconciliation {
+  const money = new Map<string, OrderMoney>();
+  const fees = new Map(
+    facts.reservations.flatMap(({ orderId, feeCents }) => (orderId ? [[orderId, feeCents]] : [])),
+  );
+  for (const [id, order] of facts.orders) {
+    const intent = facts.own.get(id);
+    money.set(
+      id,
+      moneyOf(order, { feeCents: fees.get(id) ?? feeOf(intent, facts.wallet), paid: intent?.paid }),
+    );
+  }
+  const ours = [...money].filter(([id]) => facts.own.has(id)).map(([, one]) => one);
+  const others = [...money].filter(([id]) => !facts.own.has(id));
+  const sums = sumsOf(ours.flatMap(({ lines }) => lines));
+  const otherSums = sumsOf(others.flatMap(([, { lines }]) => lines));
+  const wallet = walletPart(facts);
+  const findings = [
+    ...findingsOf(facts, money),
+    ...(isExclusive
+      ? exclusive(
+          others.map(([id]) => id),
+          wallet,
+        )
+      : []),
+  ];
+  return {
+    ...{ agrees: findings.length === 0, service: facts.service, since: facts.since },
+    orders: ours.length,
+    incomplete: ours.filter(({ isComplete }) => !isComplete).length,
+    sums,
+    elsewhere: { orders: others.length, sums: otherSums },
+    wallet,
+    audit: { records: facts.chain.check.count, intact: facts.chain.check.findings.length === 0 },
+    findings,
+    notes: notesOf(facts, wallet, others.length),
+  };
+}
+
+function walletPart({ wallet }: Facts): Reconciliation['wallet'] {
+  const { balance, spendable, setAside, heldByRule } = wallet;
+  return {
+    balance: balance ?? null,
+    spendable: spendable ?? null,
+    set_aside: setAside ?? null,
+    held_by_rule: heldByRule,
+    difference: setAside === undefined ? null : setAside - heldByRule,
+  };
+}
+
+function exclusive(others: readonly string[], { difference }: Reconciliation['wallet']): Finding[] {
+  const found = others.slice(0, mostElsewhere).map(
+    (id): Finding => ({
+      ...{ finding: 'made_elsewhere', order_id: id, key: null, cents: null },
+      message: `${id} was not made by this machine`,
+      command: shellLine`errand order explain ${id}`,
+    }),
+  );
+  if (difference === null || difference === 0) return found;
+  return [
+    ...found,
+    {
+      ...{ finding: 'set_aside', order_id: null, key: null, cents: difference },
+      message: `the wallet sets ${formatMoney(difference)} more aside than its open orders hold by rule`,
+      command: 'errand order list --status pending --all',
+    },
+  ];
+}
+
+function notesOf(facts: Facts, { difference }: Reconciliation['wallet'], others: number): string[] {
+  return [
+    ...(others > 0
+      ? [
+          `${others === 1 ? '1 order of the account was' : `${others} orders of the account were`} not made by this machine`,
+        ]
+      : []),
+    ...(difference !== null && difference !== 0
+      ? [`the wallet sets ${formatMoney(difference)} more aside than its open orders hold by rule`]
+      : []),
+    ...(facts.atWork > 0 ? [`${facts.atWork} are being sent at this moment`] : []),
+    ...(facts.elsewhere > 0
+      ? [
+          `${facts.elsewhere} more are open at other services, or were sent with another key: errand order journal list`,
+        ]
+      : []),
+    ...(facts.unread > 0
+      ? [`${facts.unread} orders were not read: compare a shorter time with --since`]
+      : []),
+  ];
+}
