@@ -8,30 +8,37 @@ import { readPipe } from './read-pipe.ts';
 const longestLine = 1024 * 1024;
 
 /**
- * The lines of a file, or of stdin for `-`, as they come. @throws UsageError naming the flag and the file, or the line
+ * The lines of a file, or of stdin for `-`, as they come: UTF-8, or UTF-16 where a byte order mark says so, as a shell of
+ * Windows writes it; they end in LF or CRLF. @throws UsageError naming the flag and the file, or the line
  * that is too long.
  */
 export async function* readFileLines(context: Context, flag: string, path: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let decoder: ReturnType<typeof decoderOf> | undefined;
   let rest = '';
   let number = 0;
   try {
     for await (const piece of piecesIn(context, path)) {
+      decoder ??= decoderOf(piece);
       const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
       rest = lines.pop() ?? '';
       number += lines.length;
       if (rest.length > longestLine)
         throw new UsageError(`${flag}: line ${number + 1} of ${path} is longer than ${longestLine} bytes`);
-      yield* lines;
+      for (const line of lines) yield withoutReturn(line);
     }
   } catch (error) {
     if (error instanceof ErrandError) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`${flag}: ${path} cannot be read (${why})`, { cause: error });
   }
-  const last = rest + decoder.decode();
+  const last = withoutReturn(rest + (decoder?.decode() ?? ''));
   if (last !== '') yield last;
 }
+
+const decoderOf = ([first, second]: Uint8Array) =>
+  new TextDecoder(first === 0xff && second === 0xfe ? 'utf-16le' : 'utf-8', { fatal: true });
+
+const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
 
 function piecesIn({ io, signal }: Context, path: string): AsyncIterable<Uint8Array> {
   if (path === '-') return piecesOf(io.stdin.stream, signal);

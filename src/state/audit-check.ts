@@ -35,9 +35,10 @@ export class ChainCheck {
     this.#isWantedFound = head === firstPrevious;
   }
 
-  /** The newest record's number and hash; zeros before the first. */
-  get head(): { readonly number: number; readonly hash: string } {
-    return { number: this.#last.number, hash: String(this.#last.hash) };
+  /** The newest record's number and hash; zeros before the first, null where it names none. */
+  get head(): { readonly number: number; readonly hash: string | null } {
+    const { number, hash } = this.#last;
+    return { number, hash: typeof hash === 'string' ? hash : null };
   }
 
   /** The next record, as it is stored. @param isExact whether it is written as errand writes it. */
@@ -80,8 +81,10 @@ export class ChainCheck {
     this.#find(number, 'unreadable', `what follows record ${this.#last.number} cannot be read: ${why}`);
   }
 
-  /** @param recorded how many intents the journal counted before the walk began; undefined where that is not known. */
-  end(recorded?: number): void {
+  /**
+   * @param recorded how many intents the journal counted before the walk began, and how many before its chain did; undefined where that is not known.
+   */
+  end(recorded?: { readonly all: number; readonly beforeChain: number }): void {
     if (this.#wanted !== undefined && !this.#isWantedFound)
       this.#find(
         null,
@@ -89,11 +92,13 @@ export class ChainCheck {
         `no intact record has the hash ${this.#wanted}: the chain was cut at its end, or rewritten`,
       );
     const isWhole = this.findings.length === 0;
-    if (isWhole && recorded !== undefined && this.#recorded !== undefined && recorded > this.#recorded)
+    if (!isWhole || !recorded) return;
+    const told = this.#recorded ?? recorded.beforeChain;
+    if (recorded.all > told)
       this.#find(
         null,
         'lost',
-        `the journal counts ${recorded} intents and the chain ${this.#recorded}: it was cut at its end`,
+        `the journal counts ${recorded.all} intents and the chain ${told}: ${this.count === 0 ? 'its records are missing' : 'it was cut at its end'}`,
       );
   }
 

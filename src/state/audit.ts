@@ -2,6 +2,7 @@ import type { Database, SqlValue, StoredRow } from '../sqlite/database.ts';
 import type { AuditEntry, AuditKind, AuditOrigin, AuditRecord } from './audit-entry.ts';
 import { auditColumns, firstPrevious, rowValues, sealedRecord } from './audit-record.ts';
 import { canonicalJson } from './canonical.ts';
+import { hiddenText } from './hidden-text.ts';
 
 /** The newest record. */
 export interface AuditHead {
@@ -120,12 +121,12 @@ export class AuditChain {
     return [...found.values()].toSorted((one, other) => Number(one.number) - Number(other.number));
   }
 
-  /** Rows as they are stored, in the order of their numbers; read a page at a time while others append. */
+  /** Rows as they are stored, each with `hides_text`, in the order of their numbers; read a page at a time while others append. */
   *rows(): Generator<StoredRow> {
     let last = Number.MIN_SAFE_INTEGER;
     for (;;) {
       const page = this.#database.all(
-        'SELECT * FROM audit NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?',
+        `SELECT *, ${hiddenText(auditColumns)} FROM audit NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?`,
         last,
         pageSize,
       );

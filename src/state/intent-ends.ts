@@ -1,6 +1,7 @@
 import type { AuditChain } from './audit.ts';
 import { failureEntry, paidEntry, stepEntry } from './audit-steps.ts';
 import type { Grants, StoredGrant } from './grants.ts';
+import { storable } from './hidden-text.ts';
 import { type IntentRow, isIntact, recordOf, sealed } from './intent-row.ts';
 import type { IntentTable } from './intent-table.ts';
 import type { IntentState } from './journal-record.ts';
@@ -63,7 +64,8 @@ export class IntentEnds {
     const row = this.#table.intact(key, baseUrl);
     if (row.state !== ('intended' satisfies IntentState)) return;
     this.#audit.append(failureEntry('refused', row, reason.code));
-    this.#change(row, { state: 'refused', live: 0, ...reason });
+    const [code, message] = [storable(reason.code), storable(reason.message)];
+    this.#change(row, { state: 'refused', live: 0, code, message });
     this.#reservations.giveBack(row);
   }
 

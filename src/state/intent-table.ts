@@ -1,4 +1,5 @@
 import type { Database, StoredRow } from '../sqlite/database.ts';
+import { hiddenText } from './hidden-text.ts';
 import { type IntentRow, intentColumns, isIntact, twinNumber } from './intent-row.ts';
 import type { Intent } from './journal-record.ts';
 import { sumColumns, Tally } from './tally.ts';
@@ -19,7 +20,7 @@ export class IntentTable {
   }
 
   find(key: string, baseUrl: string): IntentRow | undefined {
-    return this.#rows('SELECT * FROM intents WHERE key = ? AND base_url = ?', key, baseUrl)[0];
+    return this.#rows(`${stored} WHERE key = ? AND base_url = ?`, key, baseUrl)[0];
   }
 
   /** @throws StorageError where damage hides it, or it is not what was written. */
@@ -36,7 +37,7 @@ export class IntentTable {
   ): IntentRow[] {
     const number = twinNumber({ operation, base_url: baseUrl, body_hash: bodyHash });
     const found = this.#rows(
-      'SELECT * FROM intents INDEXED BY intents_live WHERE live > 0 AND twin = ? AND key <> ? ORDER BY created_at',
+      `${stored} INDEXED BY intents_live WHERE live > 0 AND twin = ? AND key <> ? ORDER BY created_at`,
       number,
       key,
     );
@@ -45,26 +46,32 @@ export class IntentTable {
     return found;
   }
 
+  /** @throws DamagedError where a text of a row goes on behind what is read of it. */
+  checkTexts(): void {
+    const sql = `SELECT 1 AS found FROM (SELECT ${hiddenText(intentColumns)} FROM intents) WHERE hides_text LIMIT 1`;
+    if (this.#database.get(sql)) throw this.tally.damaged('a record was changed');
+  }
+
   /** What the user has still to be shown, oldest first. */
   owed(): IntentRow[] {
     return this.#rows(
-      'SELECT * FROM intents INDEXED BY intents_live WHERE live > 0 AND live = 2 ORDER BY created_at, key',
+      `${stored} INDEXED BY intents_live WHERE live > 0 AND live = 2 ORDER BY created_at, key`,
     );
   }
 
   all(): IntentRow[] {
-    return this.#rows('SELECT * FROM intents NOT INDEXED ORDER BY created_at, key');
+    return this.#rows(`${stored} NOT INDEXED ORDER BY created_at, key`);
   }
 
   /** Whose key begins so. */
   named(prefix: string): IntentRow[] {
-    const sql = 'SELECT * FROM intents NOT INDEXED WHERE substr(key, 1, length(?)) = ? ORDER BY created_at';
+    const sql = `${stored} NOT INDEXED WHERE substr(key, 1, length(?)) = ? ORDER BY created_at`;
     return this.#rows(sql, prefix, prefix);
   }
 
   /** What has led to an order or a batch. */
   madeBy(id: string, baseUrl: string): IntentRow[] {
-    return this.#rows('SELECT * FROM intents WHERE order_id = ? AND base_url = ?', id, baseUrl);
+    return this.#rows(`${stored} WHERE order_id = ? AND base_url = ?`, id, baseUrl);
   }
 
   credentialOf(key: string, baseUrl: string): string | undefined {
@@ -109,5 +116,10 @@ export class IntentTable {
   }
 }
 
-// The table is strict, and has these columns alone.
-const rowOf = (row: StoredRow): IntentRow => ({ ...row }) as unknown as IntentRow;
+/** Every column, and whether a text of the row is longer than it is read. */
+const stored = `SELECT *, ${hiddenText(intentColumns)} FROM intents`;
+
+/** The table is strict, and has these columns alone. A row that hides a text vouches for nothing. */
+function rowOf({ hides_text: hidesText, ...row }: StoredRow): IntentRow {
+  return (hidesText === 1 ? { ...row, checksum: '' } : row) as unknown as IntentRow;
+}

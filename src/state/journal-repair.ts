@@ -10,11 +10,13 @@ import type { AuditOrigin } from './audit-entry.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { type IntentRow, intentColumns, isIntact, recordOf } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
+import { readSum, writeFact } from './journal-facts.ts';
 import type { JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations, upgraded } from './journal-tables.ts';
 import { lostIntents } from './lost-intents.ts';
+import { lostReservations } from './lost-reservations.ts';
 import { salvagedReservation } from './reservation-row.ts';
-import { restoreReservation } from './reservations.ts';
+import { ReservationTable } from './reservation-table.ts';
 import { readSeal, sealOf, writeSeal } from './seal.ts';
 import { checkFree } from './take-over.ts';
 
@@ -31,6 +33,8 @@ export interface Repaired {
   readonly recorded: number | undefined;
   /** Records of the audit chain: carried over as they were, and left in the old file. */
   readonly chain: { readonly kept: number; readonly left: number };
+  /** How many are lost, and how many were made up from the audit chain in their place, which may count too much. */
+  readonly reservations: { readonly lost: number; readonly madeUp: number };
 }
 
 export interface RepairOptions extends OpenOptions {
@@ -39,6 +43,9 @@ export interface RepairOptions extends OpenOptions {
   readonly now: () => number;
   readonly origin: () => AuditOrigin;
 }
+
+/** How long reservations are kept, ms. */
+const reservedMs = 400 * 24 * 3600 * 1000;
 
 /** Records that ended before may have been deleted, ms. */
 const madeMs = 29 * 24 * 3600 * 1000;
@@ -59,8 +66,12 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
   const intents = [...read, ...lost.inDoubt];
   const beginning = intactBeginning(audited);
   const chain = { kept: beginning.length, left: audited.length - beginning.length };
-  const reservations = salvage(file, 'reservations').flatMap((row) => salvagedReservation(row) ?? []);
   const approvals = salvage(file, 'approvals').flatMap((row) => salvagedApproval(row) ?? []);
+  const reserved = salvage(file, 'reservations').flatMap((row) => salvagedReservation(row) ?? []);
+  const facts = new Map(salvage(file, 'facts').map(({ name, value }) => [name, value]));
+  const unreserved = Number(readSum(facts.get('reservations'))?.rows ?? 0n) - reserved.length;
+  const madeUp = unreserved > 0 ? lostReservations(audited, reserved, now() - reservedMs) : [];
+  const salt = facts.get('address_salt');
   for (const row of intents) if (isIntact(row) && row.live === 2) checkFree(recordOf(row));
   const aside = existsSync(file) ? `${file}.${stamp}` : undefined;
   if (aside !== undefined) moveAside(file, aside);
@@ -73,8 +84,10 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
     const kept = await database.transaction(() => {
       const written = intents.filter((row) => attempt(() => table.write(row, undefined)));
       for (const grant of grants) attempt(() => insert(grant));
-      for (const reservation of reservations) attempt(() => restoreReservation(database, reservation));
       for (const approval of approvals) attempt(() => database.run(writeApproval, ...approvalRow(approval)));
+      const held = new ReservationTable(database, table.tally);
+      for (const reservation of [...reserved, ...madeUp]) attempt(() => held.write([reservation]));
+      if (typeof salt === 'string') writeFact(database, 'address_salt', salt);
       const recorded = Math.max(seal ?? 0, written.length);
       table.tally.renew(recorded, written);
       for (const values of beginning) audit.insert(values);
@@ -83,7 +96,8 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
       return written;
     });
     if (kept.length > 0 || seal !== undefined) writeSeal(sealOf(file), Math.max(seal ?? 0, kept.length));
-    return { aside, kept: counts.kept, damaged, lost: lost.made, recorded: seal, chain };
+    const reservations = { lost: Math.max(unreserved, 0), madeUp: madeUp.length };
+    return { aside, kept: counts.kept, damaged, lost: lost.made, recorded: seal, chain, reservations };
   } finally {
     database.close();
   }
@@ -110,7 +124,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
 /** The rows of a table that can still be read, from its beginning and from its end. */
 function salvage(
   file: string,
-  table: 'intents' | 'grants' | 'audit' | 'reservations' | 'approvals',
+  table: 'intents' | 'grants' | 'audit' | 'reservations' | 'approvals' | 'facts',
 ): Fields[] {
   const rows = new Map<unknown, Fields>();
   for (const order of ['ASC', 'DESC'])

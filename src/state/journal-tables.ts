@@ -6,6 +6,7 @@ import { createAudit } from './audit-record.ts';
 import { contentHash } from './content.ts';
 import { type IntentRow, intentColumns, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
+import { createFacts } from './journal-facts.ts';
 import { maskedAccount, paidAccount } from './journal-record.ts';
 import { createReservations } from './reservation-row.ts';
 
@@ -59,6 +60,7 @@ export const journalMigrations: readonly Migration[] = [
   createAudit,
   createReservations,
   createApprovals,
+  createFacts,
 ];
 
 const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'reported' };

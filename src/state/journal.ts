@@ -9,6 +9,7 @@ import { Grants, type StoredGrant } from './grants.ts';
 import { IntentEnds, type RefusalReason } from './intent-ends.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
+import { readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { self } from './owner.ts';
@@ -171,9 +172,12 @@ export class Journal {
     await this.#database.transaction(() => this.#ends.forget(key, baseUrl));
   }
 
-  /** How many intents were recorded, as the journal counts them. */
-  recorded(): number {
-    return this.#table.tally.count();
+  /** How many intents were recorded, as the journal counts them, and how many of those before there was an audit chain. */
+  recorded(): { readonly all: number; readonly beforeChain: number } {
+    return {
+      all: this.#table.tally.count(),
+      beforeChain: Number(readFact(this.#database, 'chain_from') ?? 0),
+    };
   }
 
   /** Reads all of it: what an order will need may lie on any page. @throws DamagedError where it is not whole; StorageError. */
@@ -182,6 +186,7 @@ export class Journal {
     if (found !== 'ok')
       throw this.#table.tally.damaged('parts of it cannot be read, or contradict each other');
     this.list(true);
+    this.#table.checkTexts();
     this.reservations.since(0);
     (await this.reservations.approvals()).list();
   }
@@ -235,16 +240,16 @@ export class Journal {
   }
 
   /**
-   * Takes a record over, to resume it. One that has ended since it was read is left as it is.
+   * Takes a record over, to resume it, or to end it otherwise. One that has ended since it was read is left as it is.
    * @returns the record as it is now. @throws ErrandError conflict where a live process works on it.
    */
-  async claim(read: JournalRecord): Promise<JournalRecord> {
+  async claim(read: JournalRecord, isToSettle = true): Promise<JournalRecord> {
     const record = await this.#database.transaction(() => {
       const row = this.#table.find(read.key, read.base_url);
       if (!row || !isIntact(row)) return row ? recordOf(row) : read;
       if (!isOwed(row)) return recordOf(row);
       checkFree(recordOf(row));
-      return this.#take(row);
+      return this.#take(row, isToSettle);
     });
     return isOwed(record) ? this.#noted({ situation: 'in_doubt', record }).twin.record : record;
   }
@@ -265,9 +270,10 @@ export class Journal {
   #findTwin = (intent: Intent, hash: string, rule: TwinRule) =>
     firstTwin(this.#table.twins(intent, hash), intent, hash, rule);
 
-  #take(row: IntentRow): JournalRecord {
+  #take(row: IntentRow, isToSettle = true): JournalRecord {
     const { pid, started } = self();
-    if (row.state === ('intended' satisfies IntentState)) this.audit.append(stepEntry('resumed', row));
+    if (isToSettle && row.state === ('intended' satisfies IntentState))
+      this.audit.append(stepEntry('resumed', row));
     const taken = sealed({ ...row, pid, process_started: started });
     this.#table.write(taken, row);
     return recordOf(taken);

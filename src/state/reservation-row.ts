@@ -1,5 +1,6 @@
 import type { SqlValue, StoredRow } from '../sqlite/database.ts';
 import { sha256 } from './canonical.ts';
+import { hiddenText } from './hidden-text.ts';
 
 /**
  * `held`: it may be spent, or was, and what it came to is not known. `settled`: what it cost was read. `released`: surely
@@ -81,6 +82,9 @@ export const createReservations = `
   CREATE INDEX reservations_at ON reservations (at);
   CREATE INDEX reservations_held ON reservations (base_url, account) WHERE state = 'held'`;
 
+/** Every column, and whether a text of the row is longer than it is read. */
+export const storedReservations = `SELECT *, ${hiddenText(columns)} FROM reservations`;
+
 export const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(', ')}, approval, checksum)
   VALUES (${columns.map(() => '?').join(', ')}, ?, ?)`;
 
@@ -97,7 +101,8 @@ export function rowOf(reservation: Reservation): SqlValue[] {
 
 /** A row as a reservation; undefined where it is not what was written. */
 export function reservationOf(row: StoredRow): Reservation | undefined {
-  if (row.checksum !== checksumOf([...columns, 'approval'].map((name) => row[name]))) return undefined;
+  const isWhole = row.checksum === checksumOf([...columns, 'approval'].map((name) => row[name]));
+  if (row.hides_text === 1 || !isWhole) return undefined;
   return {
     key: String(row.key),
     baseUrl: String(row.base_url),

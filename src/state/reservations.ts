@@ -9,11 +9,11 @@ import {
   type OrderToReserve,
   type Reservation,
   reservationOf,
-  rowOf,
+  storedReservations,
   unknownIntent,
   usesApproval,
-  writeReservation,
 } from './reservation-row.ts';
+import { ReservationTable } from './reservation-table.ts';
 
 /** How long a reservation is kept, ms: every month of a year, and the one before it. */
 const keptMs = 400 * 24 * 3600 * 1000;
@@ -56,6 +56,7 @@ export interface Reading {
 export class Reservations {
   readonly #database: Database;
   readonly #table: IntentTable;
+  readonly #rows: ReservationTable;
   readonly #audit: AuditChain;
   readonly #now: () => number;
   readonly #returned = new Map<string, { readonly orders: number; readonly cents: number }>();
@@ -63,6 +64,7 @@ export class Reservations {
   constructor(database: Database, table: IntentTable, audit: AuditChain, now: () => number) {
     this.#database = database;
     this.#table = table;
+    this.#rows = new ReservationTable(database, table.tally);
     this.#audit = audit;
     this.#now = now;
   }
@@ -95,21 +97,24 @@ export class Reservations {
       );
     }
     this.#noteAdmission(fresh, admission);
-    for (const { order, before } of found)
-      if (before?.state !== 'settled') this.#write(claimed(order, before, now, admission));
-    if (fresh.length > 0) this.#database.run('DELETE FROM reservations WHERE at < ?', now - keptMs);
+    this.#rows.write(
+      found.flatMap(({ order, before }) =>
+        before?.state === 'settled' ? [] : [claimed(order, before, now, admission)],
+      ),
+    );
+    if (fresh.length > 0) this.#rows.sweep(now - keptMs);
   }
 
   /** Everything that counts or counted since a time. @throws DamagedError where one is not what was written. */
   since(since: number): Reservation[] {
-    const rows = this.#database.all('SELECT * FROM reservations WHERE at >= ? ORDER BY at, key', since);
+    this.#rows.check();
+    const rows = this.#database.all(`${storedReservations} WHERE at >= ? ORDER BY at, key`, since);
     return rows.map((row) => this.#intact(row));
   }
 
   /** What is or was reserved for an order, by its id or its idempotency key at a service. @throws DamagedError. */
   about(baseUrl: string, orderId: string | undefined, key: string | undefined): Reservation | undefined {
-    const sql =
-      'SELECT * FROM reservations WHERE base_url = ? AND (order_id = ? OR key = ?) ORDER BY order_id IS NULL';
+    const sql = `${storedReservations} WHERE base_url = ? AND (order_id = ? OR key = ?) ORDER BY order_id IS NULL`;
     const row = this.#database.get(sql, baseUrl, orderId ?? null, key ?? null);
     return row && this.#intact(row);
   }
@@ -199,7 +204,7 @@ export class Reservations {
   }
 
   #held(baseUrl: string, account: string): Reservation[] {
-    const sql = `SELECT * FROM reservations WHERE state = 'held' AND base_url = ? AND account = ?`;
+    const sql = `${storedReservations} WHERE state = 'held' AND base_url = ? AND account = ?`;
     return this.#database.all(sql, baseUrl, account).map((row) => this.#intact(row));
   }
 
@@ -223,13 +228,13 @@ export class Reservations {
   }
 
   #find({ key, baseUrl, account }: OrderId): Reservation | undefined {
-    const sql = 'SELECT * FROM reservations WHERE key = ? AND base_url = ? AND account = ?';
+    const sql = `${storedReservations} WHERE key = ? AND base_url = ? AND account = ?`;
     const row = this.#database.get(sql, key, baseUrl, account);
     return row && this.#intact(row);
   }
 
   #write(reservation: Reservation): void {
-    restoreReservation(this.#database, reservation);
+    this.#rows.write([reservation]);
   }
 
   #intact(row: StoredRow): Reservation {
@@ -241,11 +246,6 @@ export class Reservations {
   #damaged(what: string): DamagedError {
     return this.#table.tally.damaged(what);
   }
-}
-
-/** Writes a reservation, in the place of the one with its key. Within a transaction. */
-export function restoreReservation(database: Database, reservation: Reservation): void {
-  database.run(writeReservation, ...rowOf(reservation));
 }
 
 type OrderId = Pick<OrderToReserve, 'key' | 'baseUrl' | 'account'>;

@@ -11,7 +11,8 @@ export function brokenChain(home: string): string[] {
     const check = new ChainCheck();
     for (const row of database.prepare('SELECT * FROM audit ORDER BY number').all())
       check.take(recordOfRow({ ...Object(row) }));
-    check.end(Number(Object(database.prepare('SELECT count FROM tally').get()).count));
+    const all = Number(Object(database.prepare('SELECT count FROM tally').get()).count);
+    check.end({ all, beforeChain: 0 });
     return check.findings.map(({ message }) => `audit chain: ${message}`);
   } finally {
     database.close();

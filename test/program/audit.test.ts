@@ -63,6 +63,58 @@ describe('the audit chain of the program', () => {
     expect(await verified(shop)).toMatchObject({ code: 0 });
   });
 
+  test.each(['actor', 'command', 'detail', 'key'])(
+    'a text of %s that goes on behind a NUL is found',
+    { timeout: 60_000 },
+    async (column) => {
+      const shop = await shopping();
+      await shop.order('--idempotency-key', 'k1');
+      tamper(shop, `UPDATE audit SET ${column} = ${column} || char(0) || ' was eve' WHERE number = 1`);
+      expect(await verified(shop)).toMatchObject({ code: 7, findings: [{ number: 1, finding: 'changed' }] });
+    },
+  );
+
+  test('a chain that is gone as a whole is found by the count of the journal, and only where there was one', {
+    timeout: 60_000,
+  }, async () => {
+    const shop = await shopping();
+    expect(await verified(shop)).toMatchObject({ code: 0, records: 0 });
+    await shop.order('--idempotency-key', 'k1');
+    tamper(shop, 'DELETE FROM audit');
+    const gone = await verified(shop);
+    expect(gone).toMatchObject({ code: 7, records: 0, findings: [{ finding: 'lost' }] });
+    expect(gone.stderr).toContain('the journal counts 1 intents and the chain 0: its records are missing');
+    // A journal from before there was a chain, and before it was known since when there is one.
+    tamper(
+      shop,
+      'DROP TABLE facts; DROP TABLE approvals; DROP TABLE reservations; DROP TABLE audit; PRAGMA user_version = 3',
+    );
+    expect(await verified(shop)).toMatchObject({ code: 0, records: 0 });
+    await shop.order('--idempotency-key', 'k2', '--po-number', '2');
+    expect(await verified(shop)).toMatchObject({ code: 0, records: 2 });
+    tamper(shop, 'DELETE FROM audit');
+    expect(await verified(shop)).toMatchObject({ code: 7, findings: [{ finding: 'lost' }] });
+  });
+
+  test('an order that is given up was not resumed; the log takes each field, records or none, and shows the reason', {
+    timeout: 60_000,
+  }, async () => {
+    const shop = await shopping();
+    const fields = ['audit', 'log', '--fields', 'number,detail', '-o', 'json'];
+    expect(await shop.run(...fields)).toMatchObject({ code: 0, stdout: '[]\n' });
+    shop.losses.faults = ['reset-after'];
+    await shop.order('--idempotency-key', 'k1');
+    await shop.run('order', 'journal', 'forget', 'k1');
+    expect((await records(shop)).map(({ kind }: { kind: string }) => kind)).toEqual([
+      'intent',
+      'in_doubt',
+      'given_up',
+    ]);
+    const { stdout } = await shop.run(...fields);
+    expect(JSON.parse(stdout)[2]).toEqual({ number: 3, detail: { operation: 'order.create' } });
+    expect((await shop.run('audit', 'log', '-o', 'csv')).stdout).toContain(',order.create,');
+  });
+
   test('an end that is cut off is found by the count of the journal, and by a hash that was kept', {
     timeout: 60_000,
   }, async () => {
@@ -89,14 +141,17 @@ describe('the audit chain of the program', () => {
         writeFileSync(file, text);
         return errand(elsewhere, ['audit', 'verify', '--file', file, '-o', 'json']);
       };
-      expect(await verifyFile(stdout)).toMatchObject({ code: 0 });
-      for (const changed of [
-        stdout.replace('{"actor"', '{ "actor"'),
-        stdout.replaceAll('\n', '\r\n'),
-        `\ufeff${stdout}`,
-        `${stdout}[]\n`,
-        stdout.slice(0, -20),
-      ])
+      const crlf = stdout.replaceAll('\n', '\r\n');
+      // As the shells of Windows write what `>` redirects.
+      for (const same of [stdout, crlf, `\ufeff${crlf}`, Buffer.from(`\ufeff${crlf}`, 'utf16le')])
+        expect(await verifyFile(same)).toMatchObject({ code: 0 });
+      for (const empty of ['', '\ufeff']) {
+        const { code, stderr } = await verifyFile(empty);
+        expect([code, stderr]).toEqual([2, expect.stringContaining('holds no record, so it proves nothing')]);
+      }
+      const junk = await verifyFile('junk\n');
+      expect(JSON.parse(junk.stdout)).toMatchObject({ intact: false, head: { number: 1, hash: null } });
+      for (const changed of [stdout.replace('{"actor"', '{ "actor"'), `${stdout}[]\n`, stdout.slice(0, -20)])
         expect(await verifyFile(changed)).toMatchObject({ code: 7 });
       expect(await verifyFile(Buffer.from([0x7b, 0xff, 0x0a]))).toMatchObject({ code: 2 });
       expect(await verifyFile('x'.repeat(1_100_000))).toMatchObject({ code: 2 });

@@ -95,6 +95,22 @@ describe('a journal that was changed on disk', () => {
     });
   });
 
+  test('by what a text goes on with unseen: the repair keeps what was written', async () => {
+    recordedElsewhere(folder, now, 'k1');
+    change("UPDATE intents SET key = key || char(0) || 'x'");
+    await opened((journal) => expect(journal.checkWhole()).rejects.toThrow(DamagedError));
+    expect(await repairJournal(folder, repairing)).toMatchObject({ kept: 1, damaged: [] });
+    await opened((journal) => journal.checkWhole());
+  });
+
+  test('keeps what a service says with a NUL in it', async () => {
+    await opened(async (journal) => {
+      await journal.record(intent('k1'));
+      await journal.refuse('k1', baseUrl, { code: 'no\0', message: 'not\0now' });
+      expect(journal.list(true)).toMatchObject([{ state: 'refused', message: 'not\ufffdnow' }]);
+    });
+  });
+
   test('whose last entries are lost with its WAL: it is not used', async () => {
     recordedElsewhere(folder, now, 'k1');
     change('PRAGMA wal_checkpoint(TRUNCATE)');

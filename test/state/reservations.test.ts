@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DamagedError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/sqlite/open.ts';
 import { createApprovals } from '../../src/state/approval-row.ts';
 import { Journal } from '../../src/state/journal.ts';
@@ -75,6 +76,44 @@ describe('reservations', () => {
     expect(counted()).toEqual({ k1: ['released', 0] });
     await journal.record(intent('k1'), undefined, upTo(100, order('k1', 70)));
     expect(counted()).toEqual({ k1: ['held', 70] });
+  });
+
+  test.each([
+    ['all are gone', 'DELETE FROM reservations'],
+    ['one is gone', "DELETE FROM reservations WHERE key = 'k1'"],
+    ['one was moved to another time', "UPDATE reservations SET at = 0 WHERE key = 'k1'"],
+    ['a text goes on unseen', "UPDATE reservations SET account = account || char(0) || 'x' WHERE key = 'k1'"],
+    ['their count was changed', "UPDATE facts SET value = '1 1 x' WHERE name = 'reservations'"],
+  ])('where %s, nothing is let through', async (_, damage) => {
+    for (const key of ['k1', 'k2']) await journal.record(intent(key), undefined, upTo(200, order(key, 60)));
+    const database = await openDatabase(journalFile(folder), { migrations: journalMigrations });
+    await database.perform(damage);
+    database.close();
+    expect(() => journal.reservations.since(0)).toThrow(DamagedError);
+    await expect(journal.checkWhole()).rejects.toThrow(DamagedError);
+    await expect(journal.record(intent('k3'), undefined, upTo(1000, order('k3', 60)))).rejects.toThrow(
+      DamagedError,
+    );
+    expect(journal.find('k3', baseUrl)).toBeUndefined();
+  });
+
+  test('a repair counts orders of the audit chain in the place of reservations that are lost', async () => {
+    const approved: Reserving = { ...upTo(500, order('k1', 60)), admit: () => ({ approval: 'a1' }) };
+    await journal.record(intent('k1'), undefined, approved);
+    for (const key of ['k2', 'k3']) await journal.record(intent(key), undefined, upTo(500, order(key, 60)));
+    await journal.respond('k1', baseUrl, 'order-1');
+    await journal.refuse('k2', baseUrl, { code: 'no', message: 'no' });
+    const database = await openDatabase(journalFile(folder), { migrations: journalMigrations });
+    await database.perform("DELETE FROM reservations WHERE key <> 'k3'");
+    database.close();
+    journal.close();
+    const origin = () => ({ actor: 'ada', job: null, command: 'errand order journal repair' });
+    const repaired = await repairJournal(folder, { stamp: 'damaged', now: () => now, origin });
+    expect(repaired.reservations).toEqual({ lost: 2, madeUp: 1 });
+    journal = await Journal.open(folder, () => now);
+    await journal.checkWhole();
+    expect(counted()).toEqual({ k1: ['held', 5000], k3: ['held', 60] });
+    expect(journal.reservations.since(0)[0]).toMatchObject({ orderId: 'order-1', approval: 'a1' });
   });
 
   test('what is given up, or has led to an order, stays', async () => {
@@ -158,6 +197,7 @@ describe('reservations', () => {
     const before = journalMigrations.indexOf(createApprovals);
     const database = await openDatabase(journalFile(folder), { migrations: journalMigrations });
     await database.transaction(() => {
+      database.run('DROP TABLE facts');
       database.run('DROP TABLE approvals');
       database.run('DROP INDEX reservations_approval');
       database.run('ALTER TABLE reservations DROP COLUMN approval');

@@ -8,7 +8,7 @@ export const exportChain = defineCommand({
   name: 'export',
   summary: 'The whole chain as NDJSON, to be verified on another machine',
   description:
-    'One record a line, each byte as the hashes cover it: `audit verify --file` accepts no other form.',
+    'One record a line, each byte as the hashes cover it: `audit verify --file` accepts no other form. What a shell of Windows makes of it with `>` (UTF-16, CRLF) is read all the same.',
   examples: [
     { command: 'errand audit export > audit.ndjson', note: 'then, anywhere: errand audit verify --file' },
     { command: 'errand audit export | errand audit verify --file -', note: 'what was exported is whole' },

@@ -62,11 +62,34 @@ function newest(rows: Iterable<LogRow>, most: number): LogRow[] {
   return kept.slice(-most);
 }
 
-/** What a record says of how something ended, in one word. */
+/** What a record says of how something ended, in one word, or why it was done. */
 function outcomeOf({ detail }: LogRow): unknown {
-  const { code, outcome, status, change } = Object(detail);
-  return code ?? outcome ?? status ?? change;
+  const { code, outcome, status, change, reason } = Object(detail);
+  return code ?? outcome ?? status ?? change ?? reason;
 }
+
+/** What no other column shows, in words; no hashes and no counts of ours. */
+function detailOf({ detail }: LogRow): unknown {
+  if (typeof detail !== 'object' || detail === null) return detail;
+  const words = Object.entries(detail).flatMap(([name, value]) => {
+    if (toldElsewhere.includes(name) || typeof value === 'object' || value === false) return [];
+    if (value === true) return [name];
+    return [name === 'operation' ? String(value) : `${name} ${value}`];
+  });
+  return words.length === 0 ? undefined : words.join(', ');
+}
+
+const toldElsewhere = [
+  'code',
+  'outcome',
+  'status',
+  'change',
+  'reason',
+  'content',
+  'address',
+  'account',
+  'recorded',
+];
 
 const columns: readonly Column[] = [
   { name: 'number', path: 'number', kind: 'count', weight: 9 },
@@ -74,6 +97,7 @@ const columns: readonly Column[] = [
   { name: 'kind', path: 'kind', kind: 'status', weight: 10 },
   { name: 'amount', path: 'amount_cents', kind: 'money', currency: 'currency', weight: 7 },
   { name: 'outcome', path: 'detail.outcome', value: outcomeOf, weight: 5 },
+  { name: 'detail', path: 'detail', value: detailOf, weight: 3 },
   { name: 'made', path: 'order_id', kind: 'id', weight: 6 },
   { name: 'key', path: 'key', weight: 3 },
   { name: 'who', path: 'actor', weight: 4 },

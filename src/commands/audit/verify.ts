@@ -10,7 +10,7 @@ export const verify = defineCommand({
   name: 'verify',
   summary: 'Prove that no record was changed, removed or reordered',
   description:
-    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, stand as they stood then.',
+    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, stand as they stood then. The journal counts its intents, so a chain that has lost them is found; an export has no such count.',
   options: {
     head: {
       kind: 'text',
@@ -36,7 +36,10 @@ export const verify = defineCommand({
     },
   ],
   readsOnly: true,
-  exitCodes: { 7: 'a record was changed, is missing or stands elsewhere, or --head is not in the chain' },
+  exitCodes: {
+    2: 'the file holds no record, or cannot be read: it proves nothing',
+    7: 'a record was changed, is missing or stands elsewhere, or --head is not in the chain',
+  },
   related: ['audit head', 'audit export', 'audit log'],
   async run(context, { head, file }) {
     if (head !== undefined && !/^[0-9a-f]{64}$/.test(head))
@@ -72,7 +75,7 @@ async function walk(context: Context, check: ChainCheck): Promise<void> {
   const journal = await context.journal();
   const recorded = journal.recorded();
   try {
-    for (const row of journal.audit.rows()) check.take(recordOfRow(row));
+    for (const row of journal.audit.rows()) check.take(recordOfRow(row), row.hides_text === 0);
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
     check.breakOff(error.message);
@@ -82,6 +85,10 @@ async function walk(context: Context, check: ChainCheck): Promise<void> {
 
 async function walkFile(context: Context, check: ChainCheck, file: string): Promise<void> {
   for await (const line of readFileLines(context, '--file', file)) check.takeLine(line);
+  if (check.count === 0)
+    throw new UsageError(
+      `--file: ${file === '-' ? 'stdin' : file} holds no record, so it proves nothing: the export failed, or was made where nothing has happened yet`,
+    );
   check.end();
 }
 

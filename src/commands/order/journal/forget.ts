@@ -22,7 +22,7 @@ export const forget = defineCommand({
       columns: journalColumns,
       id: 'key',
       ...eachId(context, await readIds(context, 'key', keys, asItIs), async (key) => {
-        const record = await journal.claim(journal.get(key, baseUrl));
+        const record = await journal.claim(journal.get(key, baseUrl), false);
         if (record.state !== 'intended' && record.state !== 'damaged') {
           const made = record.order_id === null ? '' : ` (${record.order_id})`;
           throw new ErrandError('conflict', `${record.key} is not in doubt: it is ${record.state}${made}`);

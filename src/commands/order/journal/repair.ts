@@ -43,7 +43,7 @@ async function isWhole(context: Context): Promise<boolean> {
   }
 }
 
-function hints({ aside, kept, damaged, lost, recorded, chain }: Repaired): readonly string[] {
+function hints({ aside, kept, damaged, lost, recorded, chain, reservations }: Repaired): readonly string[] {
   return [
     aside === undefined
       ? 'a new journal is begun'
@@ -55,6 +55,11 @@ function hints({ aside, kept, damaged, lost, recorded, chain }: Repaired): reado
           `${lost} more, of which something was made, are lost; the audit chain names them: errand audit log --kind responded`,
         ]),
     ...(recorded === undefined ? [] : [`${recorded} intents were recorded in the last 30 days or before`]),
+    ...(reservations.lost === 0
+      ? []
+      : [
+          `${reservations.lost} reservations of the policy are lost; ${reservations.madeUp} orders of the audit chain count in their place, until \`errand policy usage --refresh\` reads them`,
+        ]),
     chain.kept + chain.left === 0
       ? 'no record of the audit chain could be read; it begins again'
       : chain.left === 0
