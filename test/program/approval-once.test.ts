@@ -229,10 +229,13 @@ describe('a command that waits', () => {
       '30s',
     ]);
     await openId(at, 6100);
+    const err: Buffer[] = [];
+    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
     const since = performance.now();
     child.kill('SIGINT');
     const code = await new Promise((resolve) => child.on('close', resolve));
     expect([code, performance.now() - since < 1000]).toEqual([130, true]);
+    expect(Buffer.concat(err).toString()).toContain('waits for a decision; nothing was sent');
     expect(await at.ordersMade()).toBe(0);
   });
 

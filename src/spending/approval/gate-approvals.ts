@@ -120,7 +120,9 @@ export class GateApprovals {
         return Date.parse(request.expires_at) <= clock.now() ? 'expired' : undefined;
       },
       { deadline: new Deadline(clock, waitMs), everyMs: lookEveryMs, signal },
-    );
+    ).catch((error: unknown) => {
+      throw signal.aborted ? interruptedWait(error, request, approve) : error;
+    });
     if (state === undefined) throw undecided(request, approve);
     if (state !== 'approved' || !(await this.find(verdict)))
       throw await this.#refusal(verdict, request, state === 'denied');
@@ -214,6 +216,19 @@ function approvedVerdict(verdict: Verdict, id: string): Verdict {
 
 const isAgainst = (outcome: Verdict['outcome']): boolean =>
   outcome === 'refused' || outcome === 'needs_approval';
+
+const interruptedWait = (reason: unknown, { id }: ApprovalRequest, approve: string): unknown =>
+  reason instanceof ErrandError
+    ? new ErrandError(
+        reason.category,
+        `${reason.message} while approval ${id} waits for a decision; nothing was sent`,
+        {
+          ...reason.facts,
+          outcome: 'not_sent',
+          next: [{ command: approve, when: 'to approve it; then run the same command again' }],
+        },
+      )
+    : reason;
 
 const undecided = ({ id }: ApprovalRequest, approve: string): ErrandError =>
   new ErrandError('deadline', `nobody has decided on approval ${id} in time; nothing was sent`, {

@@ -42,12 +42,15 @@ export function rulesOf(policy: Policy): ShownRule[] {
 }
 
 /** What holds besides the rules, in words. */
-export function termsOf({ timeZone, rehearsals, overrides, approvers }: Policy): string[] {
+export function termsOf(policy: Policy): string[] {
+  const { timeZone, rehearsals, overrides, approvers, approveAbove, duplicates, approvalMs } = policy;
+  const isApproved = approveAbove !== undefined || duplicates?.action === 'approve';
   return [
     `days and months are those of ${timeZone}`,
     rehearsals === 'count'
       ? 'rehearsals (the sandbox and test keys) are held to the same limits, and counted apart'
       : 'rehearsals (the sandbox and test keys) are exempt',
+    ...(isApproved ? [`an approval can be used for ${durationText(approvalMs)} after it was asked for`] : []),
     ...(approvers.length === 0 ? [] : [`approvers: ${approvers.map(({ name }) => name).join(', ')}`]),
     overrides === 'never'
       ? 'nobody may override it'
