@@ -229,6 +229,29 @@ describe('bulk show', { timeout: 90_000 }, () => {
     expect([foreign.code, foreign.stderr]).toEqual([0, expect.stringContaining('for another account')]);
   });
 
+  test('writes one page that needs nothing else, in which text is text', async () => {
+    const shop = await shopping();
+    csv(shop, [{ team: '<script>alert(1)</script>' }, { team: '</table><img src=x onerror=alert(1)>' }, {}]);
+    policy(shop, 'limits:\n  per_order: $500');
+    expect((await planned(shop)).code).toBe(0);
+    forge(shop, (plan) => ({ file: { ...plan.file, name: '"><script>alert(2)</script>\u202e.csv' } }));
+    const write = (...more: readonly string[]) =>
+      shop.run('bulk', 'show', 'a.plan', '--html', 'a.html', ...more);
+    expect((await write()).stderr).toContain('wrote a.html');
+    const page = readFileSync(join(shop.place.folder, 'a.html'), 'utf8');
+    expect(page).toContain("default-src 'none'");
+    expect(page).not.toMatch(/<script|<img|<link|<\w[^>]*\s(?:src|href|on\w+)=|\u202e|Main St|Byron/i);
+    expect(page).toContain('&lt;script&gt;alert(1)');
+    expect(page).toContain('<svg');
+    expect(page).toContain('prefers-color-scheme:dark');
+    expect(statSync(join(shop.place.folder, 'a.html')).mode & 0o777).toBe(0o600);
+    const again = await write();
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('--force writes over it')]);
+    expect((await write('--force')).code).toBe(0);
+    const alone = await shop.run('bulk', 'show', 'a.plan', '--force');
+    expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('--force goes with --html')]);
+  });
+
   test('names what is not a plan', async () => {
     const shop = await shopping();
     csv(shop, rowsOf(1));

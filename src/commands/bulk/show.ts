@@ -21,24 +21,40 @@ export const show = defineCommand({
       suggests: ['retailer', 'country', 'day'],
       description: 'list totals in place of rows: by retailer, country, day or metadata.KEY',
     },
+    html: {
+      kind: 'text',
+      placeholder: 'file',
+      completes: 'files',
+      description: 'write one page with charts there too, for whoever decides; without names and streets',
+    },
+    force: { kind: 'flag', description: 'with --html: write over a file' },
   },
   examples: [
     { command: 'errand bulk show december.plan', note: 'what it comes to, and what needs a look' },
     { command: 'errand bulk show december.plan --all -o csv', note: 'every row, for a spreadsheet' },
     { command: 'errand bulk show december.plan --by metadata.team', note: 'totals' },
+    { command: 'errand bulk show december.plan --html december.html --force', note: 'a page to hand on' },
   ],
   readsOnly: true,
   exitCodes: { 11: 'the plan was altered' },
   related: ['bulk plan', 'bulk apply', 'bulk get'],
-  async run(context, { plan: path, all = false, by }) {
+  async run(context, { plan: path, all = false, by, html, force = false }) {
+    if (html === undefined && force) throw new UsageError('--force goes with --html');
     const read = await readPlan(context, path);
     const { plan } = read;
     const stale = await staleness(context, read);
     const rows = shownRows(plan);
-    const hints = () => [
+    const lines = [
       ...summaryLines(path, plan, rows),
-      ...(stale ? [`it cannot be applied here: it ${stale.what}`] : [applyLine(context, path)]),
+      ...(stale ? [`it cannot be applied here: it ${stale.what}`] : []),
     ];
+    if (html !== undefined) {
+      const { planPage } = await import('../../bulk/plan/plan-page.ts');
+      const { saveFile } = await import('../../output/save-file.ts');
+      await saveFile(html, [planPage({ path, plan, rows, lines })], { force, mode: 0o600 });
+      context.note(`wrote ${html}`);
+    }
+    const hints = () => [...lines, ...(stale ? [] : [applyLine(context, path)])];
     if (by !== undefined)
       return { kind: 'list', rows: totalsBy(path, plan, by), columns: totalColumns, id: 'value', hints };
     return {

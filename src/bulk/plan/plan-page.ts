@@ -1,0 +1,138 @@
+import type { Plan, PlanTotal } from '../../contract/schemas/plan-file.ts';
+import type { Html } from '../../markup.ts';
+import { formatMoney } from '../../output/money.ts';
+import { type Bar, barChart } from '../../output/page/bar-chart.ts';
+import { type PageSection, pageText } from '../../output/page/page.ts';
+import { pageTable } from '../../output/page/page-table.ts';
+import type { ShownRow } from './look.ts';
+
+/** Rows that a table of the page has; `bulk show --all -o csv` has every one. */
+const mostRows = 2000;
+
+interface PlanPage {
+  readonly path: string;
+  readonly plan: Plan;
+  readonly rows: readonly ShownRow[];
+  /** What a person is told of it, line by line. */
+  readonly lines: readonly string[];
+}
+
+/** A plan as one page for whoever decides on it: what it comes to, what needs a look, and by whom. Pure. */
+export function planPage({ path, plan, rows, lines }: PlanPage): string {
+  const looks = rows.filter(({ kinds }) => kinds.length > 0);
+  return pageText({
+    title: `Plan ${path}`,
+    about: [
+      ...lines,
+      `service ${plan.service}, profile ${plan.profile}${plan.is_rehearsal ? ' (a rehearsal: no money moves)' : ''}`,
+      `SHA-256 of the plan ${plan.sha256}; of ${plan.file.name} ${plan.file.sha256}`,
+    ],
+    sections: [
+      { heading: 'Money', body: barChart('What it may cost', moneyBars(plan, rows)) },
+      looks.length === 0
+        ? { heading: 'Look at', body: [], notes: ['No row needs a look.'] }
+        : { heading: 'Look at', body: rowTable(looks), notes: leftOut(looks) },
+      ...policySections(plan),
+      ...[...new Set(plan.totals.map(({ by }) => by))].map((by) => totalSection(by, plan.totals)),
+      { heading: 'Every row', body: rowTable(rows), notes: leftOut(rows) },
+    ],
+  });
+}
+
+function moneyBars(
+  { ceilings_cents, fee_cents, orders, most_cents, wallet }: Plan,
+  rows: readonly ShownRow[],
+): Bar[] {
+  const prices = rows.reduce((sum, { price_cents: price }) => sum + (price ?? 0), 0);
+  const bar = (label: string, cents: number): Bar => ({ label, value: cents, text: formatMoney(cents) });
+  return [
+    bar('prices today, as far as known', prices),
+    bar('ceilings', ceilings_cents),
+    bar('fees', fee_cents * orders),
+    bar('at most, with fees', most_cents),
+    ...(wallet.before_cents === null ? [] : [bar('wallet before', wallet.before_cents)]),
+    ...(wallet.after_cents === null ? [] : [bar('wallet after, at least', wallet.after_cents)]),
+  ];
+}
+
+function totalSection(by: string, totals: readonly PlanTotal[]): PageSection {
+  const group = totals.filter((total) => total.by === by);
+  return {
+    heading: `By ${by}`,
+    body: [
+      barChart(
+        `Ceilings by ${by}`,
+        group.map(({ value, ceilings_cents: cents }) => ({
+          label: value,
+          value: cents,
+          text: formatMoney(cents),
+        })),
+      ),
+      pageTable(
+        [
+          { name: by },
+          ...['orders', 'ceilings', 'fees', 'prices today', 'without a price'].map((name) => ({
+            name,
+            isNumber: true,
+          })),
+        ],
+        group.map((total) => [
+          total.value,
+          String(total.orders),
+          formatMoney(total.ceilings_cents),
+          formatMoney(total.fees_cents),
+          formatMoney(total.prices_cents),
+          String(total.unpriced),
+        ]),
+      ),
+    ],
+  };
+}
+
+function policySections({ policy }: Plan): PageSection[] {
+  if (!policy) return [];
+  return [
+    {
+      heading: `Policy: ${policy.outcome.replace('_', ' ')}`,
+      body: pageTable(
+        [{ name: 'rule' }, { name: 'applies to' }, { name: 'verdict' }, { name: 'why' }],
+        policy.rules.map(({ rule, applies_to: part, outcome, message }) => [
+          rule,
+          part ?? '',
+          outcome,
+          message,
+        ]),
+      ),
+    },
+  ];
+}
+
+/** Names and streets stay out: whoever decides needs what, from whom and for how much. */
+const rowTable = (rows: readonly ShownRow[]): Html =>
+  pageTable(
+    [
+      { name: 'row', isNumber: true },
+      { name: 'product' },
+      { name: 'quantity', isNumber: true },
+      { name: 'country' },
+      ...['ceiling', 'price today', 'room'].map((name) => ({ name, isNumber: true })),
+      { name: 'verdict' },
+      { name: 'look at' },
+    ],
+    rows
+      .slice(0, mostRows)
+      .map((row) => [
+        String(row.row),
+        row.urls.join(' '),
+        String(row.quantity),
+        row.country,
+        formatMoney(row.ceiling_cents),
+        row.price_cents === null ? '' : formatMoney(row.price_cents),
+        row.room_cents === null ? '' : formatMoney(row.room_cents),
+        row.verdict,
+        row.why.join('; '),
+      ]),
+  );
+
+const leftOut = (rows: readonly ShownRow[]): string[] =>
+  rows.length > mostRows ? [`${rows.length - mostRows} more: bulk show --all -o csv has every row.`] : [];
