@@ -546,12 +546,17 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     const dearer = await dearerService(shop);
     const [listing] = (await listings(shop)).filter(({ retailer }) => !retailer.includes('.'));
     const { url = '', price = 0 } = listing ?? {};
-    csv(shop, [{ url, cents: price + 5000 }, {}]);
+    csv(shop, [{ url, cents: price + 5000 }, {}, { url, cents: price - 1 }]);
     expect((await planned(shop)).code).toBe(0);
     const unknown = await applied(shop, '--recheck-prices');
     expect([unknown.code, errorOf(unknown).message]).toEqual([
       11,
-      expect.stringContaining('row 3: its price is not known'),
+      expect.stringContaining('row 3: no price is known'),
+    ]);
+    const above = await applied(shop, '--recheck-prices', '--rows', '4');
+    expect([above.code, errorOf(above).message]).toEqual([
+      11,
+      expect.stringMatching(/row 4: it costs \$\S+ now, and its ceiling is \$/),
     ]);
     dearer.by = 1;
     const risen = await applied(shop, '--recheck-prices', '--rows', '2');

@@ -35,7 +35,7 @@ function shortened(rows: readonly Row[]): string {
 
 /**
  * Asks for today's prices once more, each URL once. @throws ErrandError policy, naming the rows whose price is not known, or is
- * higher than planned (where it was not planned: than the ceiling).
+ * higher than it was planned, or than the ceiling.
  */
 export async function recheckPrices(context: Context, read: ReadPlan, rows: readonly Row[]): Promise<void> {
   const countries = new Map<string, Set<string>>();
@@ -49,7 +49,7 @@ export async function recheckPrices(context: Context, read: ReadPlan, rows: read
   const products = await lookUpProducts(context, queries, { prices: true });
   const problems = rows.flatMap(({ number, planned }): RowProblem[] => {
     const ceiling = numberIn(planned.order, 'max_price') ?? 0;
-    const most = planned.price_cents === null ? ceiling : planned.price_cents;
+    const most = Math.min(ceiling, planned.price_cents ?? ceiling);
     let sum = 0;
     for (const line of objectsIn(planned.order, 'products')) {
       const product = products.get(textIn(line, 'url') ?? '');
@@ -61,18 +61,17 @@ export async function recheckPrices(context: Context, read: ReadPlan, rows: read
           },
         ];
       if (product?.price == null || product.no_price !== null)
-        return [{ row: number, why: `its price is not known: ${product?.no_price ?? 'no product'}` }];
+        return [{ row: number, why: `no price is known: ${product?.no_price ?? 'no product'}` }];
       sum += product.price * (numberIn(line, 'quantity') ?? 1);
     }
     if (sum <= most) return [];
-    const than =
-      planned.price_cents === null ? `its ceiling is ${formatMoney(ceiling)}` : `it was ${formatMoney(most)}`;
+    const than = most === ceiling ? `its ceiling is ${formatMoney(ceiling)}` : `it was ${formatMoney(most)}`;
     return [{ row: number, why: `it costs ${formatMoney(sum)} now, and ${than}` }];
   });
   if (problems.length > 0)
     throw planRefused(context, {
       ...{ path: read.path, file: read.plan.file.name, problems, code: 'plan_prices' },
-      what: 'no longer holds: prices have moved',
+      what: 'no longer holds: prices are unknown or higher',
       rows: rows.map(({ number }) => number),
       hint: 'Without --recheck-prices the ceiling alone protects from a price. Plan again to see what it comes to.',
     });
