@@ -57,7 +57,15 @@ export async function passing<T>(gate: Gate | undefined, work: () => Promise<T>)
       gate?.tell();
       return result;
     } catch (error) {
-      if (!gate || !(await gate.reconsider(error))) throw error;
+      if (!gate) throw error;
+      try {
+        if (await gate.reconsider(error)) continue;
+      } catch (refusal) {
+        await gate.noteRefusal(refusal);
+        throw refusal;
+      }
+      await gate.noteRefusal(error);
+      throw error;
     }
   }
 }

@@ -35,6 +35,16 @@ export interface AuditDetails {
   given_up: Attempt;
   /** A payment challenge is paid; the order is sent with the payment next. */
   paid: Attempt & { readonly method: string; readonly challenge: string };
+  /** The policy that orders are held to is another than before; both are SHA-256 of its file, null before the first. */
+  policy: { readonly policy: string; readonly before: string | null };
+  /** The policy did not let orders through; its cents are what they would have taken. Nothing was sent. */
+  policy_refused: {
+    /** SHA-256 of its file. */
+    readonly policy: string;
+    /** The rules that refuse it. */
+    readonly rules: string;
+    readonly orders: number;
+  };
   /** Somebody at a terminal has overruled the policy. */
   override: {
     readonly reason: string;
@@ -121,6 +131,8 @@ export const auditKinds: Readonly<Record<AuditKind, string>> = {
   in_doubt: 'an attempt ended, and what became of it is unknown',
   given_up: 'the user has given an intent up',
   paid: 'a payment challenge is paid',
+  policy: 'the policy file is another one than before',
+  policy_refused: 'the policy did not let it through; nothing was sent',
   override: 'somebody at a terminal has overruled the policy',
   approval_asked: 'a person is asked whether something may be ordered',
   approved: 'somebody has said yes: with a key, or at a terminal',

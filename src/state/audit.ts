@@ -1,6 +1,6 @@
 import type { Database, SqlValue, StoredRow } from '../sqlite/database.ts';
 import type { AuditEntry, AuditKind, AuditOrigin, AuditRecord } from './audit-entry.ts';
-import { auditColumns, firstPrevious, rowValues, sealedRecord } from './audit-record.ts';
+import { auditColumns, firstPrevious, recordOfRow, rowValues, sealedRecord } from './audit-record.ts';
 import { canonicalJson } from './canonical.ts';
 import { hiddenText } from './hidden-text.ts';
 
@@ -9,6 +9,10 @@ export interface AuditHead {
   readonly number: number;
   readonly hash: string;
 }
+
+/** Within this time refusals of the policy are counted, ms, and so many of them are recorded. */
+const refusalsMs = 3600 * 1000;
+const mostRefusals = 100;
 
 /** How many records are read at a time. */
 const pageSize = 500;
@@ -88,6 +92,39 @@ export class AuditChain {
   /** The newest record of a kind, as it is stored; found by an index. */
   last(kind: AuditKind): StoredRow | undefined {
     return this.#database.get('SELECT * FROM audit WHERE kind = ? ORDER BY number DESC LIMIT 1', kind);
+  }
+
+  /** Within a transaction: records which policy a profile follows, where it is another one than the chain last told. */
+  followPolicy(policy: string, profile: string): void {
+    const sql = "SELECT detail FROM audit WHERE kind = 'policy' AND profile = ? ORDER BY number DESC LIMIT 1";
+    const row = this.#database.get(sql, profile);
+    const { policy: before } = Object(row && recordOfRow(row).detail);
+    if (before === policy) return;
+    const detail = { policy, before: typeof before === 'string' ? before : null };
+    this.append({ kind: 'policy', profile, detail });
+  }
+
+  /**
+   * Records that the policy refuses orders, with a change of the policy, in a transaction of its own: that of the refused
+   * order is undone. A repeated refusal is recorded once an hour, and no more than a hundred in one. @throws StorageError.
+   */
+  async refuse(entry: Extract<AuditEntry, { readonly kind: 'policy_refused' }>): Promise<void> {
+    await this.#database.transaction(() => {
+      const since = new Date(this.#now() - refusalsMs).toISOString();
+      const recent = this.#database.all(
+        "SELECT * FROM audit WHERE kind = 'policy_refused' AND time > ? ORDER BY number DESC LIMIT ?",
+        since,
+        mostRefusals,
+      );
+      const isSame = (row: StoredRow): boolean =>
+        row.detail === canonicalJson(entry.detail) &&
+        row.profile === (entry.profile ?? null) &&
+        row.service === (entry.service ?? null) &&
+        row.amount_cents === (entry.cents ?? null);
+      if (recent.length >= mostRefusals || recent.some(isSame)) return;
+      this.followPolicy(entry.detail.policy, entry.profile ?? '');
+      this.append(entry);
+    });
   }
 
   /** Whether there is a record of a kind about an order. */

@@ -31,6 +31,8 @@ export interface Admission {
 /** What is to be reserved, and who decides on it. */
 export interface Reserving {
   readonly orders: readonly OrderToReserve[];
+  /** The policy that decides, by the SHA-256 of its file, and the profile that follows it. */
+  readonly policy?: { readonly hash: string; readonly profile: string };
   /** Since when reservations matter to the decision, ms since the epoch. */
   readonly since: number;
   /**
@@ -84,8 +86,9 @@ export class Reservations {
    * The same within a transaction of the journal. What stands already for a key is not reserved twice.
    * @param isForced reserves without a decision: what may have been sent before cannot be refused any more.
    */
-  claim({ orders, since, admit }: Reserving, isForced: boolean): void {
+  claim({ orders, policy, since, admit }: Reserving, isForced: boolean): void {
     const now = this.#now();
+    if (policy) this.#audit.followPolicy(policy.hash, policy.profile);
     const found = orders.map((order) => ({ order, before: this.#find(order) }));
     const fresh = found.filter(({ order, before }) => adds(order, before)).map(({ order }) => order);
     let admission: Admission = {};

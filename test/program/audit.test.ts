@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
@@ -239,6 +239,38 @@ describe('the audit chain of the program', () => {
       { change: 'removed', outcome: 'done' },
     ]);
     expect(JSON.stringify(told)).not.toContain('eve@');
+  });
+
+  test('a refusal of the policy is recorded once, and which policy was followed', {
+    timeout: 60_000,
+  }, async () => {
+    const shop = await shopping();
+    const folder = join(shop.place.folder, '.config');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const policy = (limit: string): void =>
+      writeFileSync(join(folder, 'policy.yaml'), `version: 1\nlimits:\n  per_order: ${limit}\n`, {
+        mode: 0o600,
+      });
+    policy('$2');
+    for (let times = 0; times < 3; times += 1) expect((await shop.order('--new')).code).toBe(11);
+    expect((await shop.order('--new', '--dry-run')).code).toBe(0);
+    policy('$200');
+    for (let times = 0; times < 2; times += 1) expect((await shop.order('--new')).code).toBe(0);
+    policy('$3');
+    expect((await shop.order('--new')).code).toBe(11);
+    const told = await records(shop);
+    const kinds = told.map(({ kind }: { kind: string }) => kind);
+    const ordered = ['intent', 'responded', 'intent', 'responded'];
+    expect(kinds).toEqual(['policy', 'policy_refused', 'policy', ...ordered, 'policy', 'policy_refused']);
+    expect(told[1]).toMatchObject({
+      amount_cents: 5_100,
+      detail: { rules: 'limits.per_order', orders: 1, policy: told[0].detail.policy },
+    });
+    expect(told[0].detail.before).toBe(null);
+    expect(told[2].detail.before).toBe(told[0].detail.policy);
+    expect(told[7].detail.before).toBe(told[2].detail.policy);
+    expect(await verified(shop)).toMatchObject({ code: 0, records: 9 });
+    expect(await shop.orders()).toHaveLength(2);
   });
 
   test('a journal that is repaired keeps the beginning of its chain, and says where it goes on', {

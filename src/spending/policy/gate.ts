@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import type { Intent } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
@@ -10,11 +11,11 @@ import { subjectOf } from '../approval/subject.ts';
 import type { Consent } from '../options.ts';
 import { ordersOf, type SpendingOrder } from './facts.ts';
 import { feeOf } from './fee.ts';
-import { checkUnchanged } from './load.ts';
+import { checkUnchanged, policyHash } from './load.ts';
 import { checkOverride, confirmOverride, type Overridden } from './override.ts';
 import { periodsAt } from './periods.ts';
 import type { Policy } from './policy.ts';
-import { findingText, PolicyRefusal } from './refusal.ts';
+import { against, findingText, PolicyRefusal } from './refusal.ts';
 import { withRetailers } from './retailers.ts';
 import { settleUnsettled } from './settle.ts';
 import { judge, said, type Verdict } from './verdict.ts';
@@ -70,6 +71,7 @@ export class Gate {
     const since = (): number => this.#since();
     this.reserving = {
       orders: orders.map(reserved),
+      policy: { hash: policyHash(context), profile: context.settings.profile.value },
       get since() {
         return since();
       },
@@ -112,6 +114,23 @@ export class Gate {
     if (this.#reason === undefined || this.#policy.approvers.length > 0) await this.#approvals.ask(failure);
     else this.#overridden = await confirmOverride(this.#context, failure, this.#reason);
     return true;
+  }
+
+  /** Records a refusal that stands. Where the chain cannot be written the order is refused all the same. */
+  async noteRefusal(failure: unknown): Promise<void> {
+    if (!(failure instanceof PolicyRefusal) || failure.verdict.outcome !== 'refused') return;
+    const { orders, amount_cents: cents } = failure.verdict;
+    const { profile, baseUrl } = this.#context.settings;
+    const rules = [...new Set(against(failure.verdict).map(({ rule }) => rule))].join(', ');
+    const detail = { policy: policyHash(this.#context), rules, orders };
+    const subject = { profile: profile.value, service: baseUrl.value, cents };
+    try {
+      const { audit } = await this.#context.journal();
+      await audit.refuse({ kind: 'policy_refused', ...subject, detail });
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+      this.#context.note(`warning: not in the audit chain: ${error.message}`);
+    }
   }
 
   /** Says on stderr what the policy warns of, once. */

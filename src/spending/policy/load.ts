@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
@@ -23,6 +24,12 @@ export async function loadPolicy({ settings }: Pick<Context, 'settings'>): Promi
   loaded.set(settings, { bytes, policy });
   return policy;
 }
+
+/** SHA-256 of the file that this run has read its policy from; of nothing where it has read none. */
+export const policyHash = ({ settings }: Pick<Context, 'settings'>): string =>
+  createHash('sha256')
+    .update(loaded.get(settings)?.bytes ?? '')
+    .digest('hex');
 
 /** For the moment before the orders are written down. @throws ErrandError policy where the file is no longer what was read. */
 export function checkUnchanged({ settings }: Pick<Context, 'settings'>): void {
