@@ -118,7 +118,7 @@ export async function createContext(making: Making): Promise<Context> {
     making.diagnoses ? () => {} : note,
     signal,
     async (changes) => {
-      const { appendOrTell } = await import('./orders/audited.ts');
+      const { appendOrTell } = await import('./state/append-or-tell.ts');
       for (const change of changes) await appendOrTell(context, { kind: 'key', ...change });
     },
   );

@@ -1,11 +1,12 @@
 import type { Context } from '../context.ts';
-import { ErrandError } from '../errors.ts';
+import { ErrandError, StorageError } from '../errors.ts';
+import { appendOrTell } from '../state/append-or-tell.ts';
 import type { AuditEntry, AuditStep } from '../state/audit-entry.ts';
 import type { Intent } from '../state/journal-record.ts';
 
 /**
  * Does what is no intent of the journal, with its records in the audit chain: that it is sent, and how that ended.
- * A chain that cannot be written does not stop it: a cancellation saves money.
+ * @throws StorageError where the chain cannot be written; then nothing is sent.
  */
 export async function audited<T>(
   context: Context,
@@ -13,7 +14,7 @@ export async function audited<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (context.previewsRequests) return work();
-  await appendOrTell(context, entry({ outcome: 'sent', code: null }));
+  await appendFirst(context, entry({ outcome: 'sent', code: null }));
   try {
     const result = await work();
     await appendOrTell(context, entry({ outcome: 'done', code: null }));
@@ -38,13 +39,13 @@ export async function noteInDoubt(
   }
 }
 
-/** Where the chain cannot be written that is said, and the work goes on. */
-export async function appendOrTell(context: Context, entry: AuditEntry): Promise<void> {
+async function appendFirst(context: Context, entry: AuditEntry): Promise<void> {
   try {
     await (await context.journal()).audit.write(entry);
   } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
-    context.note(`warning: not in the audit chain: ${error.message}`);
+    if (!(error instanceof StorageError)) throw error;
+    const message = `the audit chain cannot be written (${error.message}); nothing was sent`;
+    throw new StorageError(message, { ...error.facts, cause: error, outcome: 'not_sent' });
   }
 }
 

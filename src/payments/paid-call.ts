@@ -3,6 +3,8 @@ import { operations } from '../contract/operations/index.ts';
 import type { Received } from '../contract/received.ts';
 import type { InputOf } from '../http/client-types.ts';
 import { readGrant } from '../http/payment-credential.ts';
+import { appendOrTell } from '../state/append-or-tell.ts';
+import { paymentEntry } from '../state/audit-steps.ts';
 import type { PayOptions } from './options.ts';
 import { agreeOnPayment, notePaid, pay, requestPrice } from './pay.ts';
 
@@ -25,6 +27,13 @@ export async function paidCall<N extends DataCall>(
   const price = { body: input.body, expectedCents: operations[name].challengeCents };
   const challenge = await agreeOnPayment(context, priced.challenges, price, options);
   const payment = await pay(context, challenge, options);
+  const { profile, baseUrl } = context.settings;
+  const subject = { profile: profile.value, service: baseUrl.value };
+  // The wallet may have paid by now, so that nothing is saved by stopping where it cannot be written down.
+  await appendOrTell(context, {
+    ...paymentEntry(name, { ...challenge, challenge_id: challenge.id }),
+    ...subject,
+  });
   const { body, headers } = await client.call(name, input, { payment });
   notePaid(context, challenge, readGrant(headers));
   return body;

@@ -18,7 +18,8 @@ export const policyOptions = {
     placeholder: 'reason',
     minLength: 1,
     maxLength: 500,
-    description: 'place it though the policy refuses, and keep why; at a terminal, or signed by an approver',
+    description:
+      'place it though the policy refuses; the reason is kept in the audit log; at a terminal, or signed by an approver',
   },
 } as const;
 

@@ -17,7 +17,7 @@ export interface AuditDetails {
     readonly account: string;
     /** SHA-256 of the content in its canonical form. */
     readonly content: string;
-    /** SHA-256 of the shipping address in its canonical form. */
+    /** SHA-256 of the shipping address in its canonical form, with a salt that never leaves the journal. */
     readonly address: string | null;
     readonly again: boolean;
     /** How many intents the journal has recorded with this one. */
@@ -33,7 +33,7 @@ export interface AuditDetails {
   in_doubt: Attempt & Coded;
   /** The user has given an intent up. */
   given_up: Attempt;
-  /** A payment challenge is paid; the order is sent with the payment next. */
+  /** A payment challenge is paid; the order, or the paid read, is sent with the payment next. */
   paid: Attempt & { readonly method: string; readonly challenge: string };
   /** The policy that orders are held to is another than before; both are SHA-256 of its file, null before the first. */
   policy: { readonly policy: string; readonly before: string | null };

@@ -1,12 +1,22 @@
 import type { AuditDetails, AuditEntry } from './audit-entry.ts';
+import { sha256 } from './canonical.ts';
 import { addressHash } from './content.ts';
 import type { IntentRow } from './intent-row.ts';
 import type { Intent, PaymentNote } from './journal-record.ts';
 
-/** An intent as the audit chain tells of it. @param content its hash. @param recorded how many intents were, with it. */
-export function intentEntry(intent: Intent, content: string, recorded: number, again: boolean): AuditEntry {
+/**
+ * An intent as the audit chain tells of it. @param content its hash. @param recorded how many intents were, with it.
+ * @param salt of the journal: without it a list of addresses would tell which one a hash stands for.
+ */
+export function intentEntry(
+  intent: Intent,
+  content: string,
+  recorded: number,
+  { again, salt }: { readonly again: boolean; readonly salt: string },
+): AuditEntry {
   const { operation, account, profile, baseUrl: service, key, body } = intent;
-  const address = addressHash(body) ?? null;
+  const plain = addressHash(body);
+  const address = plain === undefined ? null : sha256(`address ${salt} ${plain}`);
   const detail = { operation, account, content, address, again, recorded };
   return { kind: 'intent', profile, service, key, cents: ceilingOf(body), detail };
 }
@@ -27,16 +37,24 @@ export const failureEntry = (kind: 'refused' | 'in_doubt', row: IntentRow, code:
   detail: { operation: String(row.operation), code: codeOf(code) },
 });
 
-export function paidEntry(row: IntentRow, note: PaymentNote): AuditEntry {
+export const paidEntry = (row: IntentRow, note: Paid): AuditEntry => ({
+  ...subjectOf(row),
+  ...paymentEntry(String(row.operation), note),
+});
+
+/** A payment by challenge, whatever it is for. */
+export function paymentEntry(operation: string, note: Paid): Extract<AuditEntry, { kind: 'paid' }> {
   const detail: AuditDetails['paid'] = {
-    operation: String(row.operation),
+    operation,
     method: codeOf(note.method),
     challenge: note.challenge_id,
   };
   const amount = Number(note.amount);
   const cents = Number.isSafeInteger(amount) ? { cents: amount, currency: note.currency } : {};
-  return { kind: 'paid', ...subjectOf(row), ...cents, detail };
+  return { kind: 'paid', ...cents, detail };
 }
+
+type Paid = Pick<PaymentNote, 'method' | 'challenge_id' | 'amount' | 'currency'>;
 
 function subjectOf({ profile, base_url: service, key, order_id: orderId }: IntentRow) {
   return {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../sqlite/database.ts';
 import { sha256 } from './canonical.ts';
+import type { Tally } from './tally.ts';
 
 /** What a journal knows of itself, beside its records: one text for each name. */
 type JournalFact = 'reservations' | 'chain_from' | 'address_salt';
@@ -19,6 +20,13 @@ export function createFacts(database: Database): void {
 export function readFact(database: Database, name: JournalFact): string | undefined {
   const value = database.get('SELECT value FROM facts WHERE name = ?', name)?.value;
   return typeof value === 'string' ? value : undefined;
+}
+
+/** What every address of the audit chain is hashed with. @throws DamagedError. */
+export function addressSalt(database: Database, tally: Tally): string {
+  const salt = readFact(database, 'address_salt');
+  if (salt === undefined) throw tally.damaged('a part of it is missing');
+  return salt;
 }
 
 /** Within a transaction. */

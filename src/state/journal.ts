@@ -9,7 +9,7 @@ import { Grants, type StoredGrant } from './grants.ts';
 import { IntentEnds, type RefusalReason } from './intent-ends.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
-import { readFact } from './journal-facts.ts';
+import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { self } from './owner.ts';
@@ -101,7 +101,8 @@ export class Journal {
       if (reserving) this.reservations.claim(reserving, isAgain);
       this.#table.write(isAgain ? sealed({ ...row, created_at: before.created_at }) : row, before);
       const count = this.#table.tally.next();
-      this.audit.append(intentEntry(intent, hash, count, isAgain));
+      const salt = addressSalt(this.#database, this.#table.tally);
+      this.audit.append(intentEntry(intent, hash, count, { again: isAgain, salt }));
       this.#table.sweep(count, now, now - this.#recentMs);
       return { mayBeSent: before !== undefined && mayHaveMade(recordOf(before), intent), count };
     });

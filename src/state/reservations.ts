@@ -1,4 +1,5 @@
 import type { DamagedError } from '../errors.ts';
+import { withoutPrivate } from '../redact/without-private.ts';
 import type { Database, StoredRow } from '../sqlite/database.ts';
 import type { Approvals } from './approvals.ts';
 import type { AuditChain } from './audit.ts';
@@ -94,10 +95,9 @@ export class Reservations {
     let admission: Admission = {};
     if (fresh.length > 0 && !isForced) {
       const keys = new Set(fresh.map(idOf));
-      admission = admit(
-        fresh,
-        this.since(since).filter((standing) => !keys.has(idOf(standing))),
-      );
+      const standing = this.since(since).filter((other) => !keys.has(idOf(other)));
+      const { override, ...rest } = admit(fresh, standing);
+      admission = { ...rest, override: override && withoutPrivate(override) };
     }
     this.#noteAdmission(fresh, admission);
     this.#rows.write(

@@ -176,6 +176,14 @@ describe('when no response comes to a payment', () => {
     const found = await errand(place, ['agent', 'search', 'coffee', '--limit', '2', '-o', 'json']);
     expect(found.code, found.stderr).toBe(0);
     expect(found.stderr).toContain('paid $0.01 by sandbox');
+    const log = await errand(place, ['audit', 'log', '-o', 'json']);
+    const paid = {
+      kind: 'paid',
+      amount_cents: 1,
+      key: null,
+      detail: { operation: 'agent.search', method: 'sandbox' },
+    };
+    expect(JSON.parse(log.stdout)).toMatchObject([paid, paid]);
   });
 });
 

@@ -205,6 +205,30 @@ describe('the audit chain of the program', () => {
     expect(stdout).toContain('--address-line2 …');
   });
 
+  test('a cancellation that the chain cannot hold is not sent; forgetting a key goes on, and says so', {
+    timeout: 60_000,
+  }, async () => {
+    const shop = await shopping();
+    const { stdout } = await shop.order('-o', 'id');
+    await shop.run('profile', 'set', 'work', '--base-url', shop.service.baseUrl, '--use');
+    await errand(shop.place, ['auth', 'token'], { stdin: 'zz_test_0123456789abcdef' });
+    tamper(
+      shop,
+      `CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`,
+    );
+    const refused = await shop.run('order', 'cancel', stdout.trim());
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(
+      /the audit chain cannot be written \(.*disk is full.*\); nothing was sent/,
+    );
+    expect(JSON.stringify(await shop.orders())).not.toContain('cancelled');
+    const loggedOut = await shop.run('auth', 'logout');
+    expect([loggedOut.code, loggedOut.stderr]).toEqual([
+      0,
+      expect.stringContaining('not in the audit chain'),
+    ]);
+  });
+
   test('a stored key that changes is recorded by its fingerprint, a CI job by its name', async () => {
     const place = makePlace({ GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '7' });
     try {

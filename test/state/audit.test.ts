@@ -57,7 +57,20 @@ describe('the audit chain', () => {
     });
     const text = JSON.stringify(record);
     for (const part of Object.values(address)) expect(text).not.toContain(part);
-    expect(Object(record?.detail).address).toMatch(/^[0-9a-f]{64}$/);
+    const { address: hash } = Object(record?.detail);
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    // Elsewhere the same address has another hash; here it has the same.
+    const elsewhere = mkdtempSync(join(tmpdir(), 'errand-audit-'));
+    const other = await Journal.open(elsewhere, () => now);
+    await other.record({ ...one, body: { ...one.body, shipping_address: address } });
+    expect(Object(recordOfRow([...other.audit.rows()][0] ?? {}).detail).address).not.toBe(hash);
+    other.close();
+    rmSync(elsewhere, { recursive: true });
+    await journal.record({
+      ...intent('k9', 9),
+      body: { ...intent('k9', 9).body, shipping_address: address },
+    });
+    expect(Object(chain()[1]?.detail).address).toBe(hash);
   });
 
   test('tells how each attempt ended, in the transaction of what it tells', async () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DamagedError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/sqlite/open.ts';
 import { createApprovals } from '../../src/state/approval-row.ts';
+import { recordOfRow } from '../../src/state/audit-record.ts';
 import { Journal } from '../../src/state/journal.ts';
 import { repairJournal } from '../../src/state/journal-repair.ts';
 import { journalFile, journalMigrations } from '../../src/state/journal-tables.ts';
@@ -95,6 +96,19 @@ describe('reservations', () => {
       DamagedError,
     );
     expect(journal.find('k3', baseUrl)).toBeUndefined();
+  });
+
+  test('the reason of an override is kept without keys, emails and phone numbers', async () => {
+    const reason =
+      'Ada said so on 2026-03-01: $51.00, zz_live_0123456789abcdef, ada@mail.example, +1 (512) 555-0100';
+    await journal.record(intent('k1'), undefined, {
+      ...upTo(0, order('k1', 60)),
+      admit: () => ({ override: reason }),
+    });
+    const [record] = [...journal.audit.rows()].map(recordOfRow);
+    const kept = 'Ada said so on 2026-03-01: $51.00, zz_live_[redacted], [redacted], [redacted]';
+    expect(record).toMatchObject({ kind: 'override', detail: { reason: kept } });
+    expect(journal.reservations.since(0)).toMatchObject([{ override: kept }]);
   });
 
   test('a repair counts orders of the audit chain in the place of reservations that are lost', async () => {
