@@ -453,6 +453,9 @@ describe('bulk apply', { timeout: 120_000 }, () => {
       expect.objectContaining({ code: 'plan_elsewhere', details: expect.objectContaining({ rows: '2-4' }) }),
     ]);
     shop.place.environment.ERRAND_API_KEY = key;
+    forge(shop, () => ({ profile: 'work' }));
+    const profile = await told(shop, '--dry-run');
+    expect([profile.code, profile.stderr]).toEqual([0, expect.stringContaining('the profile work')]);
     shop.place.environment.ERRAND_BASE_URL = shop.service.baseUrl;
     const service = await applied(shop);
     expect([service.code, errorOf(service).message]).toEqual([

@@ -26,6 +26,12 @@ $ errand bulk show december.plan --by retailer -o csv --fields value,orders
 value,orders
 harborgoods,3
 example.com,2
+$ errand bulk show december.plan --html december.html -o id
+! wrote december.html
+5
+6
+$ grep -c '<svg' december.html
+5
 $ errand order list -o id | wc -l
 0
 

@@ -46,7 +46,7 @@ function moneyBars(
   const prices = rows.reduce((sum, { price_cents: price }) => sum + (price ?? 0), 0);
   const bar = (label: string, cents: number): Bar => ({ label, value: cents, text: formatMoney(cents) });
   return [
-    bar('prices today, as far as known', prices),
+    bar('prices today, known', prices),
     bar('ceilings', ceilings_cents),
     bar('fees', fee_cents * orders),
     bar('at most, with fees', most_cents),
@@ -113,23 +113,17 @@ const rowTable = (rows: readonly ShownRow[]): Html =>
     [
       { name: 'row', isNumber: true },
       { name: 'product' },
-      { name: 'quantity', isNumber: true },
-      { name: 'country' },
       ...['ceiling', 'price today', 'room'].map((name) => ({ name, isNumber: true })),
-      { name: 'verdict' },
       { name: 'look at' },
     ],
     rows
       .slice(0, mostRows)
       .map((row) => [
         String(row.row),
-        row.urls.join(' '),
-        String(row.quantity),
-        row.country,
+        `${row.quantity === row.urls.length ? '' : `${row.quantity} × `}${row.urls.join(' ')}`,
         formatMoney(row.ceiling_cents),
         row.price_cents === null ? '' : formatMoney(row.price_cents),
         row.room_cents === null ? '' : formatMoney(row.room_cents),
-        row.verdict,
         row.why.join('; '),
       ]),
   );

@@ -123,6 +123,19 @@ function otherRows(context: Context, batch: EarlierBatch, numbers: ReadonlyMap<s
   );
 }
 
+/** What is sent: first what is in doubt, as it was. */
+export async function* toSend(
+  { inDoubt, rest }: Work,
+  notifies: boolean,
+): AsyncGenerator<Batch & { readonly notifies: boolean }> {
+  for (const { batch } of inDoubt) yield batch;
+  for (const batch of rest) yield { ...batch, notifies };
+}
+
+/** The rows of batches. */
+export const countOf = (batches: readonly Pick<Batch, 'rows'>[]): number =>
+  batches.reduce((sum, { rows }) => sum + rows.length, 0);
+
 /** All that a plan orders, as a policy looks at it: what was sent before counts in the sum of the upload. */
 export async function meantByPlan(
   context: Context,

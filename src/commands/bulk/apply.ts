@@ -4,7 +4,7 @@ import { checkHolds } from '../../bulk/plan/holds.ts';
 import { chosenRows } from '../../bulk/plan/parts.ts';
 import { type ReadPlan, readPlan } from '../../bulk/plan/read.ts';
 import { checkRest, notePrices, recheckPrices } from '../../bulk/plan/recheck.ts';
-import { meantByPlan, type Work, workOf } from '../../bulk/plan/work.ts';
+import { countOf, meantByPlan, toSend, type Work, workOf } from '../../bulk/plan/work.ts';
 import { rowsText, spendLine } from '../../bulk/spend.ts';
 import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload-file.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -25,6 +25,7 @@ export const apply = defineCommand({
     only: {
       kind: 'list',
       placeholder: 'retailer',
+      completes: 'retailers',
       description: 'place the rows of these retailers alone, by name or host; the rest can be applied later',
     },
     rows: {
@@ -63,6 +64,9 @@ export const apply = defineCommand({
       selected.map(({ number }) => number),
     );
     const { plan } = read;
+    const { profile } = context.settings;
+    if (plan.profile !== profile.value)
+      context.note(`${path} was planned with the profile ${plan.profile}; this one has the same account`);
     const keys = new Set(read.rows.map(({ key }) => key));
     const earlier = await earlierBatches(context, await journaled(context), keys);
     const parts = { all: read.rows, selected, earlier, headings: plan.headings, batchSize: plan.batch_size };
@@ -124,14 +128,6 @@ async function checkAndConfirm(
   });
   if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
 }
-
-async function* toSend({ inDoubt, rest }: Work, notifies: boolean) {
-  for (const { batch } of inDoubt) yield batch;
-  for (const batch of rest) yield { ...batch, notifies };
-}
-
-const countOf = (batches: readonly { readonly rows: readonly unknown[] }[]): number =>
-  batches.reduce((sum, { rows }) => sum + rows.length, 0);
 
 /** What an earlier upload has made; the user is shown it now, whether or not they were then. */
 async function doneBefore(context: Context, { done }: Work): Promise<Uploaded[]> {
