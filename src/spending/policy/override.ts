@@ -30,6 +30,7 @@ export async function confirmOverride(
   if (!context.interactive.yes)
     throw not(refusal, `--override-policy works on a terminal only, and ${context.interactive.why}`);
   for (const finding of against(verdict)) context.note(`policy: ${findingText(finding)}`);
+  context.note('policy: the audit log keeps the reason');
   const amount = formatMoney(verdict.amount_cents);
   const prompt = await context.prompt();
   const typed = await prompt.askText(context, `Type ${amount} to spend it against the policy`);
