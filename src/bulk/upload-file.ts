@@ -80,7 +80,7 @@ export async function sendBatches(
 ): Promise<Uploaded[]> {
   const giveBackUnsent = context.previewsRequests
     ? async () => {}
-    : await reserveAhead(context, meant, consent);
+    : await reserveUpload(context, meant, consent);
   const progress = createProgress(context.io, {
     label: 'uploading',
     total: rows,
@@ -110,6 +110,24 @@ export async function sendBatches(
     progress.end();
   }
   return uploaded;
+}
+
+/** Where an earlier upload has begun with the file, its batches stand or are in doubt though nothing is sent now. */
+async function reserveUpload(
+  context: Context,
+  meant: readonly Meant[],
+  consent: Consent,
+): Promise<() => Promise<void>> {
+  try {
+    return await reserveAhead(context, meant, consent);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || !meant.some(({ isDone }) => isDone)) throw error;
+    throw new ErrandError(error.category, error.message, {
+      ...error.facts,
+      outcome: 'unknown',
+      cause: error,
+    });
+  }
 }
 
 /** Some of the file is uploaded and the rest is not: neither done, nor safe to take for undone. */

@@ -12,7 +12,7 @@ import { type IntentOf, paidBy, paidIntent, paidOperation } from './intent.ts';
 import { earlierOrder } from './place.ts';
 import type { Body, Placed, Placing } from './placed.ts';
 import { previewKey } from './preview.ts';
-import { type RepeatRule, recordOnce, settleEarlier } from './repeats.ts';
+import { type RepeatRule, recordOnce, settleEarlier, settleOwed } from './repeats.ts';
 import { keyedBody, paidOrder } from './resume-paid.ts';
 import { type Create, send } from './send.ts';
 import { refuseIntent, settleIntent } from './settle.ts';
@@ -28,14 +28,11 @@ type Options = PayOptions & Placing;
 export async function placePaidOrder(context: Context, order: Body, options: Options): Promise<Placed> {
   const client = await context.client();
   const chosen = order.idempotency_key ?? undefined;
-  const approved =
-    chosen === undefined && !context.previewsRequests
-      ? await approvedKey(
-          context,
-          paidIntent(context, { key: '', keyOrigin: 'made', body: keyedBody(order, '') }),
-          options,
-        )
-      : undefined;
+  const unkeyed = paidIntent(context, { key: '', keyOrigin: 'made', body: keyedBody(order, '') });
+  const isOpen = chosen === undefined && !context.previewsRequests;
+  const owed = isOpen && !options.isNew ? await settleOwed(context, unkeyed) : undefined;
+  if (owed) return owed;
+  const approved = isOpen ? await approvedKey(context, unkeyed, options) : undefined;
   const body = keyedBody(order, chosen ?? (approved?.isSent === false ? approved.key : randomUUID()));
   const query = options.method === undefined ? {} : { method: options.method };
   const unpaid = () => client.call(paidOperation, { query, body });

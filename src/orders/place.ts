@@ -11,7 +11,7 @@ import { adoptOrder, keyOfAnother } from './existing.ts';
 import { type IntentOf, intentOf } from './intent.ts';
 import type { Body, KeyedBody, Placed, Placing } from './placed.ts';
 import { previewKey } from './preview.ts';
-import { recordOnce } from './repeats.ts';
+import { recordOnce, settleOwed } from './repeats.ts';
 import { resumeKnown } from './resume.ts';
 import { send } from './send.ts';
 
@@ -26,6 +26,10 @@ export async function placeOrder(
   { isNew, ...placing }: Placing,
 ): Promise<Placed> {
   const client = await context.client();
+  if (!isNew && !context.previewsRequests && (body.idempotency_key ?? undefined) === undefined) {
+    const owed = await settleOwed(context, await unsentIntent(context, body));
+    if (owed) return owed;
+  }
   const approved = await keyByApproval(context, body, placing);
   const chosen = body.idempotency_key ?? (approved?.isSent && !isNew ? approved.key : undefined);
   const made = approved && !approved.isSent ? approved.key : randomUUID();
@@ -85,9 +89,12 @@ export async function earlierOrder(
 
 /** An order as a policy looks at it before there is an intent. */
 export const meantBy = async (context: Context, body: Body): Promise<Meant> => ({
-  intent: await intentOf(context, 'order.create', {
+  intent: await unsentIntent(context, body),
+});
+
+const unsentIntent = (context: Context, body: Body): Promise<IntentOf<'order.create'>> =>
+  intentOf(context, 'order.create', {
     key: body.idempotency_key ?? '',
     keyOrigin: 'made',
     body: { ...body },
-  }),
-});
+  });

@@ -1,6 +1,9 @@
 import type { Context } from '../context.ts';
 import { DamagedError, ErrandError, StorageError } from '../errors.ts';
 import { shellLine, shellWord } from '../shell-word.ts';
+import type { Consent } from '../spending/options.ts';
+import type { Gate } from '../spending/policy/gate.ts';
+import { mayHavePolicy } from '../spending/policy/load.ts';
 import { gateFor, passing } from '../spending/through-policy.ts';
 import { anotherOf, anotherSentence, hasNew } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
@@ -58,7 +61,7 @@ export async function recordOnce<N extends JournaledOperation>(
   rule: RepeatRule,
   { isByHand = false, ...consent }: Omit<Placing, 'isNew'> = {},
 ): Promise<Recorded<N>> {
-  const gate = await gateFor(context, [{ intent }], consent);
+  const gate = await gateOf(context, intent, consent);
   let mayBeSent = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
     const journal = await context.journal();
@@ -68,6 +71,33 @@ export async function recordOnce<N extends JournaledOperation>(
   };
   const { placed } = await pastTwins(context, intent, { rule, isByHand }, attempt);
   return placed ? { placed } : { mayBeSent };
+}
+
+/** What keeps the policy from deciding sends nothing now; what the same intent may have led to before stands all the same. */
+async function gateOf(context: Context, intent: Intent, consent: Consent): Promise<Gate | undefined> {
+  try {
+    return await gateFor(context, [{ intent }], consent);
+  } catch (error) {
+    const earlier = error instanceof ErrandError ? await earlierOf(context, intent) : undefined;
+    if (!earlier || !(error instanceof ErrandError)) throw error;
+    const { key, order_id: id } = earlier;
+    throw new ErrandError(id === null ? 'in_doubt' : error.category, error.message, {
+      ...error.facts,
+      idempotencyKey: key,
+      outcome: id === null ? 'unknown' : 'applied',
+      next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
+      cause: error,
+    });
+  }
+}
+
+/** What an earlier command owes is settled before a policy is asked, which must not stand in its way. @throws as `recordOnce`. */
+export async function settleOwed<N extends JournaledOperation>(
+  context: Context,
+  intent: IntentOf<N>,
+): Promise<Made<MadeBy[N]> | undefined> {
+  if (!mayHavePolicy(context)) return undefined;
+  return (await settleEarlier(context, intent, 'owed')).placed;
 }
 
 /**

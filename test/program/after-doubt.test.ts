@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { orderId } from '../http/caller.ts';
 import { json, peer } from '../http/peer.ts';
@@ -61,6 +63,31 @@ describe('the commands that are printed after a doubt', { timeout: 60_000 }, () 
     expect(command).toBe(`errand order journal resume ${key} --base-url ${url}`);
     const settled = await shop.run(...command.split(' ').slice(1), '-o', 'id');
     expect(settled.code, settled.stderr).toBe(0);
+    expect(await shop.orders()).toHaveLength(1);
+  });
+});
+
+describe('the same command settles what is in doubt, whatever the policy has become', {
+  timeout: 60_000,
+}, () => {
+  test.each([
+    ['cannot be read', 'limits: {'],
+    ['refuses it', 'limits: { per_order: $1 }'],
+    ['wants an approval', 'approve: { above: $1 }'],
+    ['asks the service for a retailer that nobody knows', 'retailers: { deny: [nobody] }'],
+  ])('it %s now', async (_, text) => {
+    const shop = await shopping();
+    const write = (rules: string): void => {
+      const folder = join(shop.place.folder, '.config');
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(join(folder, 'policy.yaml'), `version: 1\n${rules}\n`, { mode: 0o600 });
+    };
+    write('limits: { per_day: $500 }');
+    lose(shop, 'reset-after');
+    expect((await shop.order()).code).toBe(10);
+    write(text);
+    const again = await shop.order();
+    expect(again.code, again.stderr).toBe(0);
     expect(await shop.orders()).toHaveLength(1);
   });
 });

@@ -25,6 +25,13 @@ export async function loadPolicy({ settings }: Pick<Context, 'settings'>): Promi
   return policy;
 }
 
+/** Whether there may be a policy, as far as its path tells: nothing is read. */
+export const mayHavePolicy = ({ settings: { policy } }: Pick<Context, 'settings'>): boolean =>
+  policy.from !== 'default' || existsSync(policy.value) || existsSync(misnamed(policy.value));
+
+/** What people call a policy that is read under another name. */
+const misnamed = (file: string): string => file.replace(/\.yaml$/, '.yml');
+
 /** SHA-256 of the file that this run has read its policy from; of nothing where it has read none. */
 export const policyHash = ({ settings }: Pick<Context, 'settings'>): string =>
   createHash('sha256')
@@ -64,7 +71,7 @@ function bytesOf({ policy: { value: file, from, name } }: Settings): Buffer | un
   const bytes = guardedBytes(file);
   if (bytes !== undefined) return bytes;
   if (from === 'default') {
-    const other = file.replace(/\.yaml$/, '.yml');
+    const other = misnamed(file);
     if (!existsSync(other)) return undefined;
     throw unusable(file, `it is read from ${file}, and there is ${other}; rename that`);
   }
