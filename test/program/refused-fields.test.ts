@@ -57,3 +57,22 @@ test.each(['order create', 'agent order create'])(
     );
   },
 );
+
+test.each([
+  [['--metadata', '__proto__=evil'], 'metadata.__proto__ (--metadata, order.json)'],
+  [['--metadata-json', '__proto__={"a":1}'], 'metadata.__proto__ (--metadata, order.json)'],
+  [['--metadata-json', 'a=[{"__proto__":1}]'], 'metadata.a.0.__proto__ (--metadata, order.json)'],
+  [['--file', 'proto.json'], 'metadata.__proto__ (--metadata, proto.json)'],
+  [['--file', 'proto.yaml'], 'metadata.__proto__ (--metadata, proto.yaml)'],
+])('what no order can carry is refused, not left out: %j', async (given, where) => {
+  const place = makePlace({ ERRAND_NO_INPUT: '1' });
+  onTestFinished(place.remove);
+  const order = JSON.stringify(orderBody('https://shop.example/1'));
+  const wrong = order.replace(/\}$/, ',"metadata":{"__proto__":"evil","team":"a"}}');
+  writeFileSync(join(place.folder, 'order.json'), order);
+  writeFileSync(join(place.folder, 'proto.json'), wrong);
+  writeFileSync(join(place.folder, 'proto.yaml'), `---\n${wrong}\n`);
+  const run = await errand(place, ['order', 'create', '--file', 'order.json', '--dry-run', ...given]);
+  expect([run.code, run.stdout]).toEqual([2, '']);
+  expect(run.stderr).toContain(`${where}: A field cannot be called __proto__; give it another name`);
+});

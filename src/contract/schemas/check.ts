@@ -16,6 +16,8 @@ export function checkShape<N extends SchemaName>(
   value: unknown,
   place: 'body' | 'response',
 ): Checked<N> {
+  const unsendable = place === 'body' ? lostKey(value, [place]) : undefined;
+  if (unsendable) return { issues: [unsendable] };
   const schema: z.ZodType = schemas[name];
   const result = schema.safeParse(value, { jitless: checks < checksBeforeCompiling });
   checks += 1;
@@ -24,11 +26,27 @@ export function checkShape<N extends SchemaName>(
   return { issues: result.error.issues.flatMap((issue) => validationIssues(issue, value, [place])) };
 }
 
-function validationIssues(
-  issue: z.core.$ZodIssue,
-  value: unknown,
-  place: readonly (string | number)[],
-): ValidationIssue[] {
+type Place = readonly (string | number)[];
+
+/** The schemas read past a key of this name: what somebody wrote would be gone without a word. Any depth is read. */
+function lostKey(body: unknown, top: Place): ValidationIssue | undefined {
+  const open: [unknown, Place][] = [[body, top]];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, loc] = next;
+    if (typeof value !== 'object' || value === null) continue;
+    if (!Array.isArray(value) && Object.hasOwn(value, '__proto__'))
+      return {
+        loc: [...loc, '__proto__'],
+        msg: 'A field cannot be called __proto__; give it another name',
+        type: 'extra_forbidden',
+      };
+    for (const [key, inner] of Object.entries(value))
+      if (typeof inner === 'object') open.push([inner, [...loc, Array.isArray(value) ? Number(key) : key]]);
+  }
+  return undefined;
+}
+
+function validationIssues(issue: z.core.$ZodIssue, value: unknown, place: Place): ValidationIssue[] {
   const path = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key));
   const loc = [...place, ...path];
   if (issue.code === 'unrecognized_keys') {
