@@ -104,7 +104,7 @@ describe('one approval is one order', () => {
     expect([second.code, errorOf(second).outcome]).toEqual([first.code, 'rejected']);
     const kinds = await auditKinds(at);
     expect(kinds).toEqual([
-      ...['approval_asked', 'approved'],
+      ...['approval_asked', 'approved', 'policy'],
       ...['approval_used', 'intent', 'refused', 'approval_returned'],
       ...['approval_used', 'intent', 'refused', 'approval_returned'],
     ]);
