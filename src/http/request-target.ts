@@ -64,7 +64,7 @@ function refuseLookalike({ method, path, surface }: Omit<Target, 'operation'>): 
     .toLowerCase()
     .replaceAll('\\', '/')
     .replace(/;[^/]*/g, '')
-    .replace(/[\s.]+(?=\/|$)/g, '')
+    .replace(/(?<![\s.])[\s.]+(?=\/|$)/g, '')
     .replace(/\/{2,}/g, '/');
   const meant = operationOf({ method, path: plain, surface });
   if (!meant?.once) return;

@@ -8,16 +8,24 @@ const quotes = '"\'`';
 export function syntaxProblem(expression: string, reason: string): string {
   const unclosed = unclosedIn(expression);
   if (unclosed !== undefined) return `unclosed \`${unclosed}\``;
-  const found =
-    /value: (.+)$|unknown character: (.+)$|unexpected token: (\S+)\(\w+\)$|invalid token \(\w+\): "(.+)"$/.exec(
-      reason,
-    );
-  const token = found?.slice(1).find((text) => text !== undefined);
+  const token = tokenIn(reason);
   if (token !== undefined) return `unexpected \`${token}\``;
   if (/EOF/.test(reason)) return 'it ends too early';
   return reason.startsWith('Syntax error: expected Star')
     ? '`[…]` takes a number, `*`, `?` or a slice'
     : reason;
+}
+
+/** What the parser did not expect, as it stands in the expression. */
+function tokenIn(reason: string): string | undefined {
+  for (const mark of ['value: ', 'unknown character: ']) {
+    const at = reason.lastIndexOf(mark);
+    if (at >= 0) return reason.slice(at + mark.length);
+  }
+  const found = /unexpected token: (\S{1,80})\(\w{1,40}\)$|invalid token \(\w{1,40}\): "(.{1,80})"$/.exec(
+    reason,
+  );
+  return found?.[1] ?? found?.[2];
 }
 
 /** The bracket or quote that opens last of those that nothing closes; a closing one that nothing opens is no matter of this. */

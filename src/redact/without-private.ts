@@ -1,6 +1,6 @@
 import { redacted, redactor } from './redactor.ts';
 
-const email = /[^\s<>"'(),;:]+@[^\s<>"'(),;:]+\.[^\s<>"'(),;:]+/g;
+const email = /[^\s<>"'(),;:@]{1,100}@[^\s<>"'(),;:@]{3,255}/g;
 const manyDigits = /(?<![\w$€£.,])\+?\(?\d[\d\s()./-]{5,}\d(?!\w)/g;
 const isoDate = /^\d{4}-\d{2}-\d{2}$/;
 

@@ -30,11 +30,11 @@ function lines(): string[] {
 test('a bar goes before an error is printed, and comes back below it', { timeout: 90_000 }, async () => {
   terminal = new Terminal(place, 'errand', ['bulk', 'upload', 'orders.csv'], { columns: 120, rows: 60 });
   expect(await terminal.ended(60_000)).toBe(7);
-  expect(terminal.text).toContain('checking');
+  expect(terminal.text).toContain('validating');
   const shown = lines().filter((line) => line.includes('free'));
   expect(shown).toHaveLength(5);
   for (const line of shown) expect(line).toMatch(/^row \d+: max_price_cents "free" takes an amount/);
-  expect(lines().join('\n')).not.toContain('checking');
+  expect(lines().join('\n')).not.toContain('validating');
 });
 
 test.each(['table', 'json', 'ndjson', 'csv'])(
@@ -47,8 +47,8 @@ test.each(['table', 'json', 'ndjson', 'csv'])(
     });
     expect(await terminal.ended(60_000)).toBe(7);
     // An array is one line that goes on: the bar stays away from it.
-    if (format !== 'json') expect(terminal.text).toContain('checking');
-    expect(lines().join('\n')).not.toContain('checking');
+    if (format !== 'json') expect(terminal.text).toContain('validating');
+    expect(lines().join('\n')).not.toContain('validating');
     expect(terminal.text.match(/not \\?"+free/g)).toHaveLength(5);
   },
 );

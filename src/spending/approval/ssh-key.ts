@@ -53,4 +53,7 @@ function stringAt(bytes: Buffer, at: number): Buffer | undefined {
 }
 
 const fingerprintOf = (key: Buffer): string =>
-  `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
+  `SHA256:${createHash('sha256')
+    .update(key)
+    .digest('base64')
+    .replace(/(?<!=)=+$/, '')}`;

@@ -4,7 +4,7 @@ import { type BooksFormat, type BooksOf, oneLine } from './format.ts';
 
 const accountId = (wallet: string): string => wallet.replaceAll('-', '').slice(0, 22);
 const beginning = '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<?OFX OFXHEADER="200"';
-const list = /<STMTTRN>[\s\S]*?<\/STMTTRN>\n?/g;
+const list = /<STMTTRN>(?:(?!<STMTTRN>)[\s\S]){0,5000}?<\/STMTTRN>\n?/g;
 
 /** A statement of the wallet, OFX 2.1.1: what was paid with anything else has no place in it. */
 export const ofx: BooksFormat = {

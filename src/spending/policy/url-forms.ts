@@ -48,7 +48,7 @@ function parsed(text: string): URL | undefined {
   const url = new URL(text);
   url.username = '';
   url.password = '';
-  const host = url.hostname.replace(/\.+$/, '');
+  const host = url.hostname.replace(/(?<!\.)\.+$/, '');
   if (host !== '') url.hostname = host;
   return url;
 }

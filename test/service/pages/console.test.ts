@@ -117,7 +117,7 @@ describe('the page of an order', () => {
     const path = `/console/orders/${id}`;
     const first = (await page(service, path)).text;
     expect(first).toContain('Order created');
-    expect(first).toContain('<li class="next soft">goes on ');
+    expect(first).toContain('<li class="next soft">next step ');
     expect(first).not.toContain('Delivered');
     service.pass(12_000);
     const { text } = await page(service, path);
