@@ -54,6 +54,12 @@ export function isAnotherOrder(body: Body, order: OrderRecord): boolean {
   );
 }
 
+/** Whether an order is the one that was requested, as the journal keeps the request. */
+export const describes = (body: Readonly<Record<string, unknown>>, order: object): boolean =>
+  Array.isArray(body.products) &&
+  // The journal writes down what was checked when it was requested, and every field of an order is read as unknown.
+  differences(body as unknown as Body, order as OrderRecord).every(({ isSpelling }) => isSpelling);
+
 type Compare = (body: Body, order: OrderRecord) => Difference[];
 /** One for each part of a field, so that a part that is left out does not compile. */
 type Parts<T> = { readonly [K in keyof Required<T>]: Same };

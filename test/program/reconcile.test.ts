@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { FaultProxy } from '../faults/proxy.ts';
@@ -173,15 +174,68 @@ describe('reconcile', () => {
     expect(page.stdout).toContain(`errand order explain ${dear}`);
   });
 
-  test('two orders of the same are one too many, unless another was meant', { timeout: 60_000 }, async () => {
+  test('what the repeat window stands for is one too many, and later is only told', {
+    timeout: 60_000,
+  }, async () => {
     await made('test-success');
     await made('test-success', {}, '--new');
-    expect(await reconciled()).toMatchObject({ code: 0 });
-    const twin = await made('test-success');
+    expect(await reconciled()).toMatchObject({ code: 0, notes: [] });
+    const first = await made('test-success', { po_number: 'twice' });
+    const twin = await made('test-success', { po_number: 'twice' });
+    const told = await reconciled();
+    expect(told).toMatchObject({ code: 0, findings: [] });
+    const command = `errand order cancel ${twin}`;
+    expect(told.notes).toEqual([
+      `${twin} asks for the same as ${first}, within a day; if one was meant: ${command}`,
+    ]);
+    await run('config', 'set', 'repeat-window');
     expect(await reconciled()).toMatchObject({
       code: 7,
-      findings: [{ finding: 'same_content', order_id: twin }],
+      findings: [{ finding: 'same_content', order_id: twin, command }],
     });
+    expect((await shell(place, command)).code).toBe(0);
+    expect(await reconciled()).toMatchObject({ code: 0, notes: [] });
+  });
+
+  test('orders that `order create` takes as different are no twins', { timeout: 60_000 }, async () => {
+    await made('test-success');
+    await made('test-success', { payment: { mode: 'card' } });
+    await made('test-success', { payment: { mode: 'connect', margin: { type: 'percent', value: 10 } } });
+    await made('test-success', { metadata: { team: 'a' } });
+    await made('test-success', {}, 'agent');
+    await run('config', 'set', 'repeat-window');
+    expect(await reconciled()).toMatchObject({ code: 0, findings: [], notes: [] });
+  });
+
+  test('what was ordered before the window is neither compared nor taken for made elsewhere', {
+    timeout: 60_000,
+  }, async () => {
+    await made('test-success');
+    expect((await upload(['test-success'])).code).toBe(0);
+    await service.order('test-success', { po_number: 'elsewhere' });
+    await setTimeout(20);
+    const since = new Date().toISOString();
+    service.pass(20);
+    expect(await reconciled('--since', since, '--exclusive')).toMatchObject({
+      ...{ code: 0, orders: 0, elsewhere: { orders: 0 }, findings: [] },
+    });
+    const id = await made('test-success', { po_number: 'after' });
+    expect(await reconciled('--since', since, '--exclusive')).toMatchObject({ code: 0, orders: 1 });
+    expect(id).not.toBe('');
+  });
+
+  test('an order that is in doubt is said once, with its key', { timeout: 60_000 }, async () => {
+    losses.faults = ['reset-after', 'reset-after'];
+    const file = join(place.folder, 'order.json');
+    writeFileSync(file, JSON.stringify(orderBody(service.product('test-success'))));
+    await run('order', 'create', '--file', file, '--retries', '0', '--idempotency-key', 'k1');
+    losses.faults = [];
+    const { body } = await service.order('test-two-packages');
+    const doubted = await reconciled('--exclusive');
+    expect(findings(doubted)).toEqual(['in_doubt', 'made_elsewhere']);
+    expect(doubted.findings[1].order_id).toBe(body.id);
+    const [{ key, order_id: id }] = doubted.findings;
+    expect((await run('order', 'journal', 'resume', key, '-o', 'id')).stdout.trim()).toBe(id);
   });
 
   test('a record of the chain that was changed is found', {

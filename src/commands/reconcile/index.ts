@@ -54,7 +54,7 @@ const columns: readonly Column[] = [
 const whereAny = (rows: unknown): unknown => (Array.isArray(rows) && rows.length > 0 ? rows : undefined);
 
 export const command = defineRootCommand({
-  description: `Reads journal and audit chain of this machine, and the orders, returns and the wallet of the account at the service in use. It changes no order; what the orders came to is recorded, once. A finding names the order or key, and the command that settles it or shows more. Fees, and refunds that no record shows, are those of the rules of the service. The wallet has a balance alone, which others may use too: what differs there, and orders made elsewhere, are told, and are findings with --exclusive only. Without --since it covers ${usualDays} days, which is as long as the journal keeps what has ended; what is in doubt counts whenever it was sent. Fields of -o json: agrees, since, service, orders, incomplete, sums, elsewhere, wallet, audit, findings (finding, order_id, key, cents, message, command), notes.`,
+  description: `Reads journal and audit chain of this machine, and the orders, returns and the wallet of the account at the service in use. It changes no order; what the orders came to is recorded, once. A finding names the order or key, and the command that settles it or shows more. Fees, and refunds that no record shows, are those of the rules of the service. The wallet has a balance alone, which others may use too: what differs there, and orders made elsewhere, are told, and are findings with --exclusive only. Without --since it covers ${usualDays} days, which is as long as the journal keeps what has ended; what is in doubt counts whenever it was sent. Two orders of the same content, told as a repeated command is told, are a finding within the repeat window, and are told within a day; none where one was made with --new or with a key of its own. Fields of -o json: agrees, since, service, orders, incomplete, sums, elsewhere, wallet, audit, findings (finding, order_id, key, cents, message, command), notes.`,
   options: {
     since: { kind: 'date', description: `orders from this time on (default: the last ${usualDays} days)` },
     exclusive: {
@@ -78,7 +78,8 @@ export const command = defineRootCommand({
     const sinceMs = since === undefined ? context.clock.now() - usualDays * dayMs : Date.parse(since);
     const { gather } = await import('../../spending/reconcile/gather.ts');
     const { reconcile } = await import('../../spending/reconcile/reconcile.ts');
-    const facts = await gather(context, sinceMs);
+    const { describes } = await import('../../orders/compare.ts');
+    const facts = await gather(context, sinceMs, describes);
     const compared = reconcile(facts, exclusive);
     await observeOrders(
       context,

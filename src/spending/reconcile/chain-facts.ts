@@ -11,6 +11,8 @@ export interface ToldIntent {
   /** ISO 8601. */
   readonly at: string;
   readonly ceilingCents: number | undefined;
+  /** SHA-256 of what was asked for, as a repeated command is told by. */
+  readonly content: string;
   /** Another one was ordered on purpose: with --new, or under a key of the user's own. */
   readonly isMeant: boolean;
   state: 'open' | 'made' | 'ended';
@@ -60,6 +62,7 @@ function intentOf(key: string, record: Fields, before: ToldIntent | undefined): 
     account: textIn(detail, 'account') ?? '',
     at: before && own(detail, 'again') === true ? before.at : String(time),
     ceilingCents: typeof cents === 'number' ? cents : undefined,
+    content: textIn(detail, 'content') ?? '',
     isMeant: / --(?:new|idempotency-key)(?: |=|$)/.test(String(command)),
     state: 'open',
     madeId: undefined,

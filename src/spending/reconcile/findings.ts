@@ -2,7 +2,6 @@ import { failedOrderStatuses } from '../../contract/enums.ts';
 import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
 import { formatMoney } from '../../output/money.ts';
 import { shellLine } from '../../shell-word.ts';
-import { canonicalJson, sha256 } from '../../state/canonical.ts';
 import { journalCommand } from '../../state/journal-command.ts';
 import type { MoneyDue } from '../money-lines.ts';
 import type { OrderMoney } from '../money-of-order.ts';
@@ -40,7 +39,7 @@ export interface Finding {
 
 /** A return that was approved so long ago should have brought its credit, ms. */
 const creditMs = 14 * 24 * 3600 * 1000;
-/** Two orders of the same within this time are one too many, unless another was meant, ms. */
+/** Two orders of the same within this time are told, unless another was meant, ms. */
 const twinMs = 24 * 3600 * 1000;
 
 type Make = Omit<Finding, 'order_id' | 'key' | 'cents'> & Partial<Finding>;
@@ -48,10 +47,9 @@ const finding = (make: Make): Finding => ({ order_id: null, key: null, cents: nu
 
 /** What does not agree among the records of this machine, and between them and the service's. Pure. */
 export function findingsOf(facts: Facts, money: ReadonlyMap<string, OrderMoney>): Finding[] {
-  const orders = [...facts.own].flatMap(([id, intent]) => {
-    const order = facts.orders.get(id);
-    const sums = money.get(id);
-    return order && sums ? [{ order, intent, sums }] : [];
+  const orders = ownOrdersOf(facts).flatMap(({ order, intent }) => {
+    const sums = money.get(order.id);
+    return sums ? [{ order, intent, sums }] : [];
   });
   const others = [
     ...facts.chain.check.findings.map(({ message }) =>
@@ -70,7 +68,7 @@ export function findingsOf(facts: Facts, money: ReadonlyMap<string, OrderMoney>)
       }),
     ),
     ...orders.flatMap(({ order, intent, sums }) => ofOrder(facts, order, intent, sums)),
-    ...sameContent(orders),
+    ...sameContent(orders, facts),
     ...unsettled(facts),
   ];
   return [...openOnes(facts), ...others.map((one) => ({ ...one, command: `${one.command}${facts.where}` }))];
@@ -82,13 +80,17 @@ const openWords = {
   damaged: ['damaged', 'has a damaged record; an order may have come of it'],
 } as const;
 
-const openOnes = ({ open, where }: Facts): Finding[] =>
-  open.flatMap(({ key, state, order_id }) => {
+const openOnes = ({ open, doubted, where }: Facts): Finding[] => {
+  const likely = new Map([...doubted].map(([id, key]) => [key, id]));
+  return open.flatMap(({ key, state, order_id }) => {
     if (state !== 'intended' && state !== 'responded' && state !== 'damaged') return [];
     const [name, words] = openWords[state];
     const command = journalCommand(state === 'damaged' ? 'forget' : 'resume', key, where);
-    return [finding({ finding: name, key, order_id, message: `${key} ${words}`, command })];
+    const order = order_id ?? likely.get(key) ?? null;
+    const made = order_id === null && order !== null ? `; ${order} asks for the same` : '';
+    return [finding({ finding: name, key, order_id: order, message: `${key} ${words}${made}`, command })];
   });
+};
 
 const lostIntents = ({ lost }: Facts): Finding[] =>
   lost.map(({ key, at }) =>
@@ -166,60 +168,79 @@ const dueWords = ({ cents, what, currency, note }: MoneyDue): string =>
 const commandOf = ({ returnId }: MoneyDue, id: string): string =>
   returnId === undefined ? shellLine`errand order explain ${id}` : shellLine`errand return get ${returnId}`;
 
-/** Orders of this machine that ask for the same within a day, of which the later was not meant as another. */
-function sameContent(
-  orders: readonly { readonly order: FoundOrder; readonly intent: ToldIntent }[],
-): Finding[] {
-  const last = new Map<string, FoundOrder>();
-  const found: Finding[] = [];
+/** A pair of orders of this machine that ask for the same, neither of them under `--new` or a key of the user's own. */
+interface Twins {
+  readonly earlier: FoundOrder;
+  readonly later: FoundOrder;
+  readonly key: string;
+  /** Between the two, ms. */
+  readonly apartMs: number;
+}
+
+/**
+ * Pairs of orders within a day that ask for the same, told by what a repeated command is told by: what `order create` takes
+ * as another order is another one here. Rows of a batch are not compared.
+ */
+function twinsIn(orders: readonly OwnOrder[]): Twins[] {
+  const last = new Map<string, OwnOrder>();
+  const found: Twins[] = [];
   const alive = orders.filter(
-    ({ order }) => !failedOrderStatuses.some((failed) => failed === own(order, 'status')),
+    ({ order, intent }) =>
+      intent.operation !== 'bulk.create' &&
+      intent.content !== '' &&
+      !failedOrderStatuses.some((failed) => failed === own(order, 'status')),
   );
-  for (const { order, intent } of alive.toSorted((one, other) => madeAt(one.order) - madeAt(other.order))) {
-    const content = contentOf(order);
-    const before = last.get(content);
-    last.set(content, order);
-    if (!before || intent.isMeant || madeAt(order) - madeAt(before) > twinMs) continue;
-    found.push(
-      finding({
-        ...{ finding: 'same_content', order_id: order.id, key: intent.key },
-        message: `${order.id} asks for the same as ${before.id}, within a day`,
-        command: shellLine`errand order explain ${order.id}`,
-      }),
-    );
+  const at = ({ intent }: OwnOrder): number => Date.parse(intent.at);
+  for (const one of alive.toSorted((a, b) => at(a) - at(b))) {
+    const { operation, account, content, key, isMeant } = one.intent;
+    const same = `${operation} ${account} ${content}`;
+    const before = last.get(same);
+    last.set(same, one);
+    if (!before || isMeant || before.intent.isMeant) continue;
+    const apartMs = at(one) - at(before);
+    if (apartMs <= twinMs) found.push({ earlier: before.order, later: one.order, key, apartMs });
   }
   return found;
 }
 
-const madeAt = (order: FoundOrder): number => Date.parse(textIn(order, 'created_at') ?? '') || 0;
+/** Within the time in which a repeated command is refused there should be none. */
+const sameContent = (orders: readonly OwnOrder[], { repeatWindowMs }: Facts): Finding[] =>
+  twinsIn(orders)
+    .filter(({ apartMs }) => apartMs <= repeatWindowMs)
+    .map(({ earlier, later, key }) =>
+      finding({
+        ...{ finding: 'same_content', order_id: later.id, key },
+        message: `${later.id} asks for the same as ${earlier.id}, within the repeat window`,
+        command: undoing(later),
+      }),
+    );
 
-/** What an order asks for, whatever became of it. */
-function contentOf(order: FoundOrder): string {
-  const {
-    shipping_address,
-    max_price,
-    metadata = {},
-    po_number,
-    retailer_credentials_id,
-    gift_message,
-  } = order;
-  const items = objectsIn(order, 'items').map(
-    ({ url, quantity, variant, condition_in, condition_not_in }) => ({
-      ...{ url, quantity, variant, condition_in, condition_not_in },
-    }),
-  );
-  return sha256(
-    canonicalJson({
-      items,
-      shipping_address,
-      max_price,
-      metadata,
-      po_number,
-      retailer_credentials_id,
-      gift_message,
-    }),
-  );
+/** Later than that a second one may well be meant. */
+export const repeatedLater = (facts: Facts): string[] =>
+  twinsIn(ownOrdersOf(facts))
+    .filter(({ apartMs }) => apartMs > facts.repeatWindowMs)
+    .map(
+      ({ earlier, later }) =>
+        `${later.id} asks for the same as ${earlier.id}, within a day; if one was meant: ${undoing(later)}${facts.where}`,
+    );
+
+const undoing = (order: FoundOrder): string =>
+  own(order, 'status') === 'pending'
+    ? shellLine`errand order cancel ${order.id}`
+    : own(order, 'status') === 'order_placed'
+      ? shellLine`errand return create --order ${order.id}`
+      : shellLine`errand order watch ${order.id}`;
+
+interface OwnOrder {
+  readonly order: FoundOrder;
+  readonly intent: ToldIntent;
 }
+
+const ownOrdersOf = ({ own: ours, orders }: Facts): OwnOrder[] =>
+  [...ours].flatMap(([id, intent]) => {
+    const order = orders.get(id);
+    return order ? [{ order, intent }] : [];
+  });
 
 /** Money that the policy still counts for what has ended, or for what was never recorded. */
 function unsettled({ reservations, orders, chain }: Facts): Finding[] {

@@ -43,6 +43,10 @@ export interface Facts {
   readonly orders: ReadonlyMap<string, FoundOrder>;
   /** Orders of this machine that the service does not show. */
   readonly missing: readonly string[];
+  /** Orders of the service that are very likely what an intent in doubt has made, each with its key. */
+  readonly doubted: ReadonlyMap<string, string>;
+  /** How long a repeated command is refused, ms. */
+  readonly repeatWindowMs: number;
   /** Those that were too many to be read one by one. */
   readonly unread: number;
   readonly reservations: readonly Reservation[];
@@ -65,23 +69,31 @@ const atOnce = 8;
 /** Clocks of this machine and the service may differ by as much, ms. */
 const slackMs = 3600 * 1000;
 
+/** A batch may still make orders this long after it was sent, ms. */
+const batchLifeMs = 24 * 3600 * 1000;
+
+/** Whether an order is what was requested. */
+export type Describes = (body: JournalRecord['body'], order: FoundOrder) => boolean;
+
 /** Reads all of it. @param sinceMs of intents and orders. @throws ErrandError. */
-export async function gather(context: Context, sinceMs: number): Promise<Facts> {
+export async function gather(context: Context, sinceMs: number, describes: Describes): Promise<Facts> {
   const service = context.settings.baseUrl.value;
   const client = await context.client();
   const { account } = await context.sender();
   const journal = journalExists(context.settings.folders.state) ? await context.journal() : undefined;
   // What this machine orders meanwhile is read after the list: then nothing that it made can look as if others had.
-  const orders = await listed(client, { created_after: new Date(sinceMs - slackMs).toISOString() });
+  const found = await listed(client, { created_after: new Date(sinceMs - slackMs).toISOString() });
   const chain = new ChainFacts(service);
   const recorded = journal?.recorded();
   if (journal) for (const row of journal.audit.rows()) chain.take(recordOfRow(row));
   chain.check.end(recorded);
-  const told = [...chain.intents.values()].filter(({ at }) => Date.parse(at) >= sinceMs);
+  const everTold = [...chain.intents.values()];
+  const told = everTold.filter(({ at }) => Date.parse(at) >= sinceMs);
   const records = journal?.list() ?? [];
   const here = records.filter((record) => isHere(record, service, account));
   const since = new Date(sinceMs).toISOString();
   const own = await ownOrders(client, told);
+  const orders = within(found, sinceMs, own, await ownOrders(client, before(everTold, sinceMs)));
   const expected = [...own].filter(
     ([, intent]) => intent.account === account || intent.account === paidAccount,
   );
@@ -90,6 +102,8 @@ export async function gather(context: Context, sinceMs: number): Promise<Facts> 
   if (journal) await settleUnsettled(context, sinceMs);
   return {
     ...{ service, since, now: context.clock.now(), chain, own, orders, missing },
+    doubted: doubtedIn(here, orders, own, describes),
+    repeatWindowMs: context.settings.repeatWindowMs.value,
     open: here.filter((record) => !isAtWork(record)),
     lost: told.filter(({ state, key }) => state === 'open' && !journal?.find(key, service)),
     where: whereFlags(context),
@@ -99,6 +113,47 @@ export async function gather(context: Context, sinceMs: number): Promise<Facts> 
     reservations: journal ? ofService(journal, sinceMs, service, account) : [],
     wallet: await readWallet(client),
   };
+}
+
+/** Intents from before the time that is compared, whose orders the service may count into it. */
+const before = (told: readonly ToldIntent[], sinceMs: number): ToldIntent[] =>
+  told.filter(({ at, operation }) => {
+    const ageMs = sinceMs - Date.parse(at);
+    return ageMs > 0 && (operation !== 'bulk.create' || ageMs <= batchLifeMs);
+  });
+
+/** What belongs to the time that is compared: an order of this machine by its intent, any other by its own time. */
+function within(
+  found: ReadonlyMap<string, FoundOrder>,
+  sinceMs: number,
+  own: ReadonlyMap<string, unknown>,
+  earlier: ReadonlyMap<string, unknown>,
+): Map<string, FoundOrder> {
+  const isLate = (order: FoundOrder): boolean => !(Date.parse(textIn(order, 'created_at') ?? '') < sinceMs);
+  return new Map([...found].filter(([id, order]) => own.has(id) || (!earlier.has(id) && isLate(order))));
+}
+
+/** Which of the orders that nobody here knows intents in doubt have made, by what they ask for. */
+function doubtedIn(
+  records: readonly JournalRecord[],
+  orders: ReadonlyMap<string, FoundOrder>,
+  own: ReadonlyMap<string, unknown>,
+  describes: Describes,
+): Map<string, string> {
+  const doubted = new Map<string, string>();
+  const others = [...orders.values()].filter(({ id }) => !own.has(id)).toReversed();
+  for (const { key, state, operation, created_at: at, body } of records) {
+    if (state !== 'intended' || (operation !== 'order.create' && operation !== 'agent.order.create'))
+      continue;
+    const made = others.find(
+      (order) =>
+        !doubted.has(order.id) &&
+        !(Date.parse(textIn(order, 'created_at') ?? '') < Date.parse(at) - slackMs) &&
+        describes(body, order),
+    );
+    if (made) doubted.set(made.id, key);
+  }
+  return doubted;
 }
 
 /** Nobody works on what is damaged: who wrote it is not certain either. */

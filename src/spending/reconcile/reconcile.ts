@@ -2,7 +2,7 @@ import { formatMoney } from '../../output/money.ts';
 import { shellLine } from '../../shell-word.ts';
 import { type MoneySum, sumsOf } from '../money-lines.ts';
 import { moneyOf, type OrderMoney } from '../money-of-order.ts';
-import { type Finding, findingsOf } from './findings.ts';
+import { type Finding, findingsOf, repeatedLater } from './findings.ts';
 import { type Facts, feeOf } from './gather.ts';
 
 /** What a comparison came to. Amounts in the currency's minor unit. */
@@ -49,7 +49,7 @@ export function reconcile(facts: Facts, isExclusive: boolean): Reconciliation {
     );
   }
   const ours = [...money].filter(([id]) => facts.own.has(id)).map(([, one]) => one);
-  const others = [...money].filter(([id]) => !facts.own.has(id));
+  const others = [...money].filter(([id]) => !facts.own.has(id) && !facts.doubted.has(id));
   const sums = sumsOf(ours.flatMap(({ lines }) => lines));
   const otherSums = sumsOf(others.flatMap(([, { lines }]) => lines));
   const wallet = walletPart(facts);
@@ -115,6 +115,7 @@ function notesOf(facts: Facts, { difference }: Reconciliation['wallet'], others:
     ...(difference !== null && difference !== 0
       ? [`the wallet sets ${formatMoney(difference)} more aside than its open orders hold by rule`]
       : []),
+    ...repeatedLater(facts),
     ...(facts.atWork > 0 ? [`${facts.atWork} are being sent at this moment`] : []),
     ...(facts.elsewhere > 0
       ? [
