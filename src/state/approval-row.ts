@@ -25,7 +25,7 @@ export interface ApprovalRequest {
   readonly total_cents: number;
   /** What a person reads of it; compared with what is ordered when it is used. */
   readonly summary: Readonly<Record<string, unknown>>;
-  /** The idempotency key that is sent with it; null where the user chose one, and for many orders. */
+  /** The idempotency key that the order is sent with; null for many orders, whose keys are within `parts`. */
   readonly key: string | null;
   /** The rules that want it. */
   readonly rules: readonly string[];

@@ -38,10 +38,15 @@ export class Approvals {
     this.#now = now;
   }
 
-  /** Keeps a request, unless the same is open already. @returns the one that is open now. @throws StorageError. */
-  request(request: ApprovalRequest): Promise<ApprovalRequest> {
+  /**
+   * Keeps a request, unless the same is open already. @param isKeyMade nobody chose its key, so that the order can be sent with
+   * that of the open one. @returns the one that is open now. @throws StorageError.
+   */
+  request(request: ApprovalRequest, isKeyMade: boolean): Promise<ApprovalRequest> {
     return this.#database.transaction(() => {
-      const same = this.withTerms(request.terms).find((one) => this.#isSameQuestion(one, request));
+      const same = this.withTerms(request.terms).find(
+        (one) => this.#isSameQuestion(one, request) && (isKeyMade || one.request.key === request.key),
+      );
       if (same) return same.request;
       this.#write({ request, ...undecided });
       const rules = request.rules.join(', ');

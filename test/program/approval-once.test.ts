@@ -35,22 +35,66 @@ function machine(service: TestService): { readonly at: ApprovalPlace; readonly a
   return { at, ada };
 }
 
+const headings = 'url,quantity,name,address,city,state,zip,phone,max_price_cents';
+
+/** A row for each house number, with its ceiling in cents. */
+const csvOf = (at: ApprovalPlace, ...rows: readonly (readonly [house: number, cents: number])[]): string =>
+  [
+    headings,
+    ...rows.map(
+      ([house, cents]) =>
+        `${at.service.product('test-slow')},1,A B,${house} Main St,Austin,TX,78701,5125550100,${cents}`,
+    ),
+    '',
+  ].join('\n');
+
 const auditKinds = async (at: ApprovalPlace): Promise<string[]> =>
   (await at.run(['audit', 'log', '-o', 'csv', '--fields', 'kind'])).stdout.trim().split('\n').slice(1);
 
 describe('one approval is one order', () => {
-  test('though eight processes race for it, each with a key of its own', { timeout: 120_000 }, async () => {
+  test('though eight processes race for it, each meaning a new order', { timeout: 120_000 }, async () => {
     const { at, ada } = await start();
-    await at.approved(ada, 5000);
-    const racers = Array.from({ length: 8 }, (_, index) => {
-      const args = at.order(5000, { idempotency_key: `racer-${index}` });
-      const file = `racer-${index}.json`;
-      writeFileSync(join(at.place.folder, file), at.text('order.json'));
-      return args.map((word) => (word === 'order.json' ? file : word));
-    });
-    const ended = await Promise.all(racers.map((args) => at.run(args)));
-    expect(ended.map(({ code }) => code).sort()).toEqual([0, 11, 11, 11, 11, 11, 11, 11]);
+    const id = await at.approved(ada, 5000);
+    const args = at.order(5000);
+    const ended = await Promise.all(Array.from({ length: 8 }, () => at.run(args)));
+    expect(ended.map(({ code }) => code)).toContain(0);
     expect(await at.ordersMade()).toBe(1);
+    const { used_for: uses } = JSON.parse((await at.run(['approval', 'show', id, '-o', 'json'])).stdout);
+    expect(uses).toHaveLength(1);
+  });
+
+  test('whatever key is given: it is signed with one', { timeout: 120_000 }, async () => {
+    const { at, ada } = await start();
+    const id = await at.approved(ada, 5000);
+    const { key } = JSON.parse((await at.run(['approval', 'show', id, '-o', 'json'])).stdout);
+    const refused = await at.create(5000, { idempotency_key: 'mine-1' });
+    expect([refused.code, errorOf(refused).message]).toEqual([
+      11,
+      expect.stringContaining(`approval ${id} is for the idempotency key ${key}: give that one, or none`),
+    ]);
+    // What is asked for with a key of one's own is another question, and is answered for that key.
+    const own = askedIn(refused);
+    expect(own).not.toBe(id);
+    expect(await at.create(5000, { idempotency_key: key })).toMatchObject({ code: 0 });
+    expect(await at.run(['approval', 'approve', own, '--key', ada])).toMatchObject({ code: 0 });
+    expect(await at.create(5000, { idempotency_key: 'mine-2' })).toMatchObject({ code: 11 });
+    expect(await at.ordersMade()).toBe(1);
+    expect(await at.create(5000, { idempotency_key: 'mine-1' })).toMatchObject({ code: 0 });
+    expect(await at.ordersMade()).toBe(2);
+  });
+
+  test('the larger of two that are approved is found for what only it covers', {
+    timeout: 60_000,
+  }, async () => {
+    const { at, ada } = await start();
+    const large = await at.approved(ada, 6000);
+    await at.run(['approval', 'deny', large]);
+    await at.approved(ada, 5000);
+    expect(await at.run(['approval', 'approve', large, '--key', ada])).toMatchObject({ code: 0 });
+    expect(await at.create(6000)).toMatchObject({ code: 0 });
+    expect(await at.create(5000)).toMatchObject({ code: 0 });
+    expect(await at.create(5000)).toMatchObject({ code: 11 });
+    expect(await at.ordersMade()).toBe(2);
   });
 
   test('though the same command runs twice at the same moment', { timeout: 60_000 }, async () => {
@@ -179,6 +223,66 @@ describe('an approval is carried to another machine', () => {
   });
 
   test.each([
+    ['no key of the asker', {}],
+    ['a key of the asker', { idempotency_key: 'asked-with' }],
+  ])(
+    'and many machines order once, by --new and by keys of their own: %s',
+    { timeout: 120_000 },
+    async (_, more) => {
+      const { at, there, ada } = await both();
+      const flag = await carried(at, there, await at.approved(ada, 5000, more));
+      const foreign = await there.run([...there.order(5000, { idempotency_key: 'mine-1' }), ...flag]);
+      expect([foreign.code, errorOf(foreign).message]).toEqual([
+        11,
+        expect.stringContaining('give that one, or none'),
+      ]);
+      expect(await at.ordersMade()).toBe(0);
+      expect(await there.run([...there.order(5000), ...flag])).toMatchObject({ code: 0 });
+      const { at: third } = machine(at.service);
+      writeFileSync(join(third.place.folder, '.config', 'ada.pub'), at.text('ada.pub'));
+      writeFileSync(join(third.place.folder, 'approval.json'), there.text('approval.json'));
+      expect(await third.run([...third.order(5000), ...flag])).toMatchObject({ code: 0 });
+      expect(await third.run([...third.order(5000, { idempotency_key: 'mine-2' }), ...flag])).toMatchObject({
+        code: 11,
+      });
+      expect(await at.create(5000, more)).toMatchObject({ code: 0 });
+      expect(await at.ordersMade()).toBe(1);
+    },
+  );
+
+  test('and not once it was used', { timeout: 60_000 }, async () => {
+    const { at, ada } = await start();
+    const id = await at.approved(ada, 5000);
+    const order = JSON.parse((await at.create(5000)).stdout).id;
+    const exported = await at.run(['approval', 'export', id]);
+    expect([exported.code, exported.stdout, exported.stderr]).toEqual([
+      11,
+      '',
+      expect.stringContaining(`approval ${id} was used for ${order}, and holds once`),
+    ]);
+  });
+
+  test('an upload orders once on all machines, also under another --run', { timeout: 120_000 }, async () => {
+    const { at, there, ada } = await both();
+    const text = csvOf(at, [1, 5000], [2, 900]);
+    for (const { place } of [at, there]) writeFileSync(join(place.folder, 'orders.csv'), text);
+    const args = ['bulk', 'upload', 'orders.csv', '-o', 'json'];
+    const id = askedIn(await at.run(args));
+    expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
+    const flag = await carried(at, there, id);
+    expect(await at.run(args)).toMatchObject({ code: 0 });
+    const second = await there.run([...args, '--run', 'two', ...flag]);
+    expect([second.code, errorOf(second).message]).toEqual([
+      11,
+      expect.stringContaining(`approval ${id} is for other idempotency keys (another --run?)`),
+    ]);
+    // The service knows the keys of the rows.
+    await there.run([...args, ...flag]);
+    at.service.pass(60_000);
+    expect(await at.ordersMade()).toBe(2);
+  });
+
+  test.each([
     ['another total', (text: string) => text.replace('5100', '9100'), 'was something else'],
     ['no signature', (text: string) => JSON.stringify(JSON.parse(text).request), 'nobody has signed'],
     ['nothing', () => 'yes', 'holds no approval'],
@@ -253,18 +357,34 @@ describe('every door', () => {
     timeout: 60_000,
   }, async () => {
     const { at, ada } = await start();
-    const row = (n: number, cents: number): string =>
-      `${at.service.product('test-slow')},1,A B,${n} Main St,Austin,TX,78701,5125550100,${cents}`;
-    const csv = (...rows: string[]): string[] => {
-      const headings = 'url,quantity,name,address,city,state,zip,phone,max_price_cents';
-      writeFileSync(join(at.place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+    const row = (n: number, cents: number): [number, number] => [n, cents];
+    const csv = (...rows: [number, number][]): string[] => {
+      writeFileSync(join(at.place.folder, 'orders.csv'), csvOf(at, ...rows));
       return ['bulk', 'upload', 'orders.csv', '--batch-size', '1', '-o', 'json'];
     };
     const id = askedIn(await at.run(csv(row(1, 5000), row(2, 900))));
     const shown = JSON.parse((await at.run(['approval', 'show', id, '-o', 'json'])).stdout);
-    expect(shown).toMatchObject({ subject: 'upload', total_cents: 6100, summary: { orders: 2 } });
+    expect(shown).toMatchObject({
+      subject: 'upload',
+      total_cents: 6100,
+      summary: {
+        file: 'orders.csv',
+        orders: 2,
+        highest_ceiling_cents: 5000,
+        products: [{ url: at.service.product('test-slow'), quantity: 2 }],
+      },
+    });
+    expect((await at.run(['approval', 'show', id])).stdout).toMatch(
+      /2 x http.*test-slow; .*file: orders\.csv; highest ceiling: \$50\.00; orders: 2;/,
+    );
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
     expect(await at.run(csv(row(1, 5000), row(3, 900)))).toMatchObject({ code: 11 });
+    // As much in all, and more for one row than was approved.
+    const moved = await at.run(csv(row(1, 5800), row(2, 100)));
+    expect([moved.code, errorOf(moved).message]).toEqual([
+      11,
+      expect.stringContaining(`approval ${id} is for other ceilings`),
+    ]);
     expect((await at.service.send('GET', '/orders/bulk')).body.batches).toEqual([]);
     expect(await at.run(csv(row(1, 5000), row(2, 900)))).toMatchObject({ code: 0 });
     expect(await at.run(csv(row(1, 5000), row(2, 900)))).toMatchObject({ code: 0 });

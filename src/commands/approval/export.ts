@@ -21,14 +21,20 @@ export const exportApproval = defineCommand({
       note: 'once it is approved: for a CI job',
     },
   ],
-  exitCodes: { 11: 'it was denied, or was approved at a terminal, which holds on this machine alone' },
+  exitCodes: {
+    11: 'it was denied or used already, or was approved at a terminal, which holds on this machine alone',
+  },
   readsOnly: true,
   related: ['approval import', 'approval approve'],
   async run(context, { id }) {
-    const approval = (await (await context.journal()).reservations.approvals()).get(id);
+    const approvals = await (await context.journal()).reservations.approvals();
+    const approval = approvals.get(id);
     const { request, state, signature, decidedBy } = approval;
     if (state === 'open') return { kind: 'stream', chunks: [signedText(request)] };
     if (state === 'denied') throw notApproved(`approval ${request.id} was denied by ${decidedBy}`);
+    const [use] = request.subject === 'plan' ? [] : approvals.usesOf(request.id);
+    if (use)
+      throw notApproved(`approval ${request.id} was used for ${use.orderId ?? use.key}, and holds once`);
     if (signature === undefined)
       throw notApproved(`approval ${request.id} was given at ${decidedBy}; it holds on this machine alone`);
     return { kind: 'stream', chunks: [approvalText(approval)] };

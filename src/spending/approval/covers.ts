@@ -5,11 +5,14 @@ import { canonicalJson } from '../../state/canonical.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { Subject } from './subject.ts';
 
+/** Stands for the idempotency key of an order that has none yet. */
+export const openKey = '';
+
 /** What is about to be ordered, as an approval must cover it. */
 export interface Wanted {
   readonly subject: Subject;
   readonly verdict: Verdict;
-  /** Idempotency keys of all that is ordered. */
+  /** Idempotency keys of all that is ordered; `openKey` of an order that gets the key of its approval when it is sent. */
   readonly keys: ReadonlySet<string>;
   /** Ms since the epoch. */
   readonly now: number;
@@ -27,7 +30,13 @@ export function shortfall(
   if (state === 'denied') return `was denied by ${decidedBy} at ${decidedAt}`;
   if (state === 'open') return 'is not approved yet';
   if (Date.parse(request.expires_at) <= wanted.now) return `expired at ${request.expires_at}`;
-  return usedUp(request, uses, wanted) ?? beyond(request, wanted.verdict);
+  return usedUp(request, uses, wanted) ?? beyond(request, wanted.verdict) ?? keyed(request, wanted.keys);
+}
+
+/** Another key would be another order, on this machine or on one that knows nothing of the first. */
+function keyed({ subject, key }: ApprovalRequest, keys: ReadonlySet<string>): string | undefined {
+  if (subject !== 'order' || keys.has(openKey) || (key !== null && keys.has(key))) return undefined;
+  return `is for the idempotency key ${key}: give that one, or none`;
 }
 
 function usedUp(
@@ -65,6 +74,8 @@ const partNames: Readonly<Record<string, string>> = {
   address: 'another address',
   other: 'an order with other fields',
   rows: 'other rows',
+  ceilings: 'other ceilings',
+  keys: 'other idempotency keys (another --run?)',
   plan: 'another plan',
 };
 
@@ -81,8 +92,14 @@ export function differences(request: ApprovalRequest, subject: Subject): string[
       parts[name] === part ? [] : [partNames[name] ?? 'something else'],
     ),
   ];
-  if (found.length > 0) return found;
-  const isSame =
-    request.terms === subject.terms && canonicalJson(request.summary) === canonicalJson(subject.summary);
+  // The keys of rows mostly follow from what the rows ask for: the first difference says it all.
+  if (found.length > 0) return subject.subject === 'upload' ? found.slice(0, 1) : found;
+  const isSame = request.terms === subject.terms && shownOf(request) === shownOf(subject);
   return isSame ? [] : ['something else than it shows'];
+}
+
+/** The same rows are the same upload, whatever their file is called elsewhere. */
+function shownOf({ subject, summary }: Pick<ApprovalRequest, 'subject' | 'summary'>): string {
+  const { file: _, ...rest } = summary;
+  return canonicalJson(subject === 'upload' ? rest : summary);
 }

@@ -10,7 +10,7 @@ import { whereFlags } from '../../where-flags.ts';
 import type { Policy } from '../policy/policy.ts';
 import { PolicyRefusal } from '../policy/refusal.ts';
 import type { Verdict } from '../policy/verdict.ts';
-import { shortfall, type Wanted } from './covers.ts';
+import { openKey, shortfall, type Wanted } from './covers.ts';
 import { openApprovals } from './open.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
 import { approveCommand } from './suggest.ts';
@@ -29,6 +29,8 @@ interface Asking {
   readonly plan: ApprovablePlan | undefined;
   /** Idempotency keys of all that is ordered. */
   readonly keys: ReadonlySet<string>;
+  /** Nobody chose the key. */
+  readonly isKeyMade: boolean;
   /** Why the policy is to be overruled. */
   readonly reason: string | undefined;
   /** How long a decision is waited for, ms. */
@@ -107,7 +109,7 @@ export class GateApprovals {
     const approvals = await (await this.#context.journal()).reservations.approvals();
     const denied = this.#isPending(approvals.withTerms(this.#subject().terms), 'denied', verdict);
     if (denied) throw await this.#refusal(verdict, denied, true);
-    const request = await approvals.request(await this.#request(verdict));
+    const request = await approvals.request(await this.#request(verdict), this.#asking.isKeyMade);
     const { waitMs } = this.#asking;
     if (waitMs === undefined) throw await this.#refusal(verdict, request);
     const approve = approveCommand(this.#context, this.#policy, request.id);
@@ -190,7 +192,9 @@ export class GateApprovals {
     for (const approval of recent) {
       const uses: readonly ApprovalUse[] = approvals.usesOf(approval.request.id);
       const why =
-        shortfall(approval, uses, wanted) ?? (await distrust(this.#context, this.#policy, approval));
+        shortfall(approval, uses, { ...wanted, keys: new Set([...wanted.keys, openKey]) }) ??
+        (await distrust(this.#context, this.#policy, approval)) ??
+        shortfall(approval, uses, wanted);
       if (why !== undefined) said.push(`approval ${approval.request.id} ${why}`);
       if (said.length === mostNamed) break;
     }

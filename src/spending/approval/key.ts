@@ -1,11 +1,15 @@
 import type { Context } from '../../context.ts';
+import { numberIn } from '../../contract/json.ts';
+import type { Approval } from '../../state/approval-row.ts';
 import type { Intent } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import type { Consent } from '../options.ts';
+import { feeOf } from '../policy/fee.ts';
 import type { Policy } from '../policy/policy.ts';
 import { carriedApproval } from './carried.ts';
 import { openApprovals } from './open.ts';
 import { subjectOf } from './subject.ts';
+import { distrust } from './trust.ts';
 
 /** The idempotency key that belongs to an approval. */
 export interface ApprovedKey {
@@ -16,7 +20,7 @@ export interface ApprovedKey {
 
 /**
  * The key under which an approved order is sent: wherever the approval is carried, all machines send the same key, so
- * that the service makes one order of it. Undefined where there is no approval of this order.
+ * that the service makes one order of it. What is still asked for has its key already. Undefined where there is neither.
  */
 export async function keyOfApproval(
   context: Context,
@@ -28,13 +32,27 @@ export async function keyOfApproval(
   if (!journalExists(context.settings.folders.state)) return undefined;
   const { terms } = subjectOf([intent], { isRehearsal: false });
   const approvals = await openApprovals(context, terms);
-  for (const { state, request } of approvals.withTerms(terms)) {
-    if (state !== 'approved' || request.key === null || request.terms !== terms) continue;
+  const journal = await context.journal();
+  const overrides = consent.overridePolicy !== undefined;
+  const isFitting = ({ request }: Approval): boolean => (request.override !== null) === overrides;
+  const rank = (one: Approval): number =>
+    (one.request.id === carried ? 4 : 0) + (one.state === 'approved' ? 2 : 0) + (isFitting(one) ? 1 : 0);
+  const candidates = approvals
+    .withTerms(terms)
+    .filter(({ state, request }) => state !== 'denied' && request.key !== null)
+    .sort((one, other) => rank(other) - rank(one));
+  for (const approval of candidates) {
+    const { state, request } = approval;
+    const key = request.key ?? '';
     const uses = approvals.usesOf(request.id);
-    const isLive = Date.parse(request.expires_at) > context.clock.now();
-    if (uses.length === 0 && isLive) return { key: request.key, isSent: false };
-    if (request.id === carried && uses.some(({ key }) => key === request.key))
-      return { key: request.key, isSent: true };
+    if (request.id === carried && uses.some((use) => use.key === key)) return { key, isSent: true };
+    if (uses.length > 0 || Date.parse(request.expires_at) <= context.clock.now()) continue;
+    // The key may have gone with an order that needed no approval any more.
+    if ((journal.find(key, intent.baseUrl)?.state ?? 'refused') !== 'refused') continue;
+    const cents = (numberIn(intent.body, 'max_price') ?? 0) + (await feeOf(context, intent.operation));
+    if (state === 'open' ? request.total_cents !== cents : request.total_cents < cents) continue;
+    if (state === 'approved' && (await distrust(context, policy, approval)) !== undefined) continue;
+    return { key, isSent: false };
   }
   return undefined;
 }

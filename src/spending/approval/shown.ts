@@ -69,9 +69,15 @@ export function summaryLines(summary: ApprovalRequest['summary']): string[] {
   return [
     ...lines,
     ...(place.length > 0 ? [`to ${place.join(', ')}`] : []),
-    ...Object.entries(more).map(([name, value]) => `${name}: ${plain(value)}`),
+    ...Object.entries(more).map(([name, value]) =>
+      name.endsWith('_cents') && typeof value === 'number'
+        ? `${spoken(name.slice(0, -'_cents'.length))}: ${formatMoney(value)}`
+        : `${spoken(name)}: ${plain(value)}`,
+    ),
   ];
 }
+
+const spoken = (name: string): string => name.replaceAll('_', ' ');
 
 function plain(value: unknown): string {
   if (Array.isArray(value)) return value.map(plain).join(', ');

@@ -1,4 +1,4 @@
-import { objectsIn, own, textIn } from '../../contract/json.ts';
+import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
 import type { ApprovalRequest } from '../../state/approval-row.ts';
 import { canonicalJson, sha256 } from '../../state/canonical.ts';
 import { canonicalContent } from '../../state/content.ts';
@@ -33,14 +33,17 @@ export type Subject = Pick<
   | 'key'
 >;
 
-/** What an approval of intents of one operation would be bound to: everything but key and ceiling. Pure. */
+/**
+ * What an approval of intents of one operation would be bound to: of an order everything but key and ceiling, which are
+ * held against it on their own; of an upload every row with both. Pure.
+ */
 export function subjectOf(
   intents: readonly Intent[],
   { isRehearsal, plan }: { readonly isRehearsal: boolean; readonly plan?: ApprovablePlan | undefined },
 ): Subject {
   const [first] = intents;
   if (!first) throw new TypeError('nothing to approve');
-  const { baseUrl: service, account, profile, operation, key, keyOrigin } = first;
+  const { baseUrl: service, account, profile, operation, key } = first;
   const what = plan ? planned(plan) : operation === 'bulk.create' ? rowsOf(intents) : orderOf(first);
   const bound = { service, account, profile, operation, ...what.parts };
   return {
@@ -49,8 +52,8 @@ export function subjectOf(
     terms: sha256(canonicalJson(bound)),
     parts: what.parts,
     summary: what.summary,
-    // A key of the user's own may stand for another order by then.
-    key: what.subject === 'order' && keyOrigin === 'made' ? key : null,
+    // With one key there is one order, from however many machines it is sent.
+    key: what.subject === 'order' ? key : null,
   };
 }
 
@@ -79,33 +82,53 @@ function orderOf({ body }: Intent): What {
   };
 }
 
-/** Every row, however they are cut into batches. */
+/** Every row with its ceiling and its idempotency key, however they are cut into batches. */
 function rowsOf(intents: readonly Intent[]): What {
-  const hashes: string[] = [];
+  const rows: string[] = [];
+  const ceilings: string[] = [];
+  const keys: string[] = [];
+  const products = new Map<string, number>();
   const retailers = new Map<string, number>();
   const countries = new Map<string, number>();
-  const count = (counts: Map<string, number>, name: string): void => {
-    counts.set(name, (counts.get(name) ?? 0) + 1);
+  const count = (counts: Map<string, number>, name: string, more = 1): void => {
+    counts.set(name, (counts.get(name) ?? 0) + more);
   };
-  for (const { body } of intents.flatMap((intent) => [...rowsIn(intent)])) {
+  let highest = 0;
+  for (const { key, body, price } of intents.flatMap((intent) => [...rowsIn(intent)])) {
     const { max_price: _, ...content } = canonicalContent('order.create', body);
-    hashes.push(hash(content));
-    for (const host of new Set(objectsIn(body, 'products').map((line) => hostOf(textIn(line, 'url') ?? ''))))
+    const row = hash(content);
+    rows.push(row);
+    ceilings.push(hash([row, price]));
+    keys.push(hash([row, price, key]));
+    highest = Math.max(highest, price ?? 0);
+    const lines = objectsIn(body, 'products');
+    for (const line of lines) count(products, textIn(line, 'url') ?? '', numberIn(line, 'quantity') ?? 1);
+    for (const host of new Set(lines.map((line) => hostOf(textIn(line, 'url') ?? ''))))
       count(retailers, host);
     count(countries, textIn(own(content, 'shipping_address'), 'country') ?? '');
   }
+  const shown = Object.entries(mostOf(products, mostProducts));
   return {
     subject: 'upload',
-    parts: { rows: hash(hashes.sort()) },
-    summary: { orders: hashes.length, retailers: mostOf(retailers), countries: mostOf(countries) },
+    parts: { rows: hash(rows.sort()), ceilings: hash(ceilings.sort()), keys: hash(keys.sort()) },
+    summary: {
+      file: textIn(intents[0]?.body, 'filename') ?? '',
+      orders: rows.length,
+      highest_ceiling_cents: highest,
+      products: shown.map(([url, quantity]) => ({ url, quantity })),
+      ...(products.size > shown.length && { more_products: products.size - shown.length }),
+      retailers: mostOf(retailers),
+      countries: mostOf(countries),
+    },
   };
 }
 
-const mostOf = (counts: ReadonlyMap<string, number>): Record<string, number> =>
-  Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, mostNamed));
+const mostOf = (counts: ReadonlyMap<string, number>, most = mostNamed): Record<string, number> =>
+  Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, most));
 
 /** Of a long table the most frequent. */
 const mostNamed = 20;
+const mostProducts = 5;
 
 const planned = ({ hash: whole, summary }: ApprovablePlan): What => ({
   subject: 'plan',

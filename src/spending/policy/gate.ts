@@ -222,6 +222,7 @@ export async function openGate(
       ),
     plan,
     keys: new Set((upload ?? orders).map(({ key }) => key)),
+    isKeyMade: first.intent.keyOrigin === 'made',
     reason,
     waitMs,
   });
