@@ -239,5 +239,6 @@ function ofReturns({ order, stage, book }: Facts, payer: Payer): void {
   }
 }
 
-const creditedIn = (order: unknown): number =>
+/** What returns have brought, cents. */
+export const creditedIn = (order: unknown): number =>
   objectsIn(order, 'returns').reduce((sum, one) => sum + (centsIn(one, 'credited_amount') ?? 0), 0);

@@ -73,6 +73,21 @@ export interface AuditDetails {
   refund: { readonly refund: number };
   /** A read shows for the first time what a return has brought. */
   return_credit: { readonly return: string };
+  /** `reconcile` has read the wallet; its cents are the balance. */
+  wallet: {
+    /** A fingerprint of the API key. */
+    readonly account: string;
+    /** What the wallet set aside of it, cents. */
+    readonly reserved: number | null;
+    /** What the orders since `from` have cost the wallet by rule, cents. */
+    readonly net: number;
+    /** What the service takes for an order, cents. */
+    readonly fee: number;
+    /** ISO 8601. */
+    readonly from: string;
+    /** By how much the balance is more than orders explain since the record before, cents; null where there is none. */
+    readonly difference: number | null;
+  };
   /** A stored API key or client token is about to be changed; the accounts are fingerprints. */
   key: {
     readonly change: 'stored' | 'replaced' | 'forgotten';
@@ -143,6 +158,7 @@ export const auditKinds: Readonly<Record<AuditKind, string>> = {
   settled: 'what an order of this machine cost in the end, when a read first shows it',
   refund: 'what a payment by challenge got back, when a read first shows it',
   return_credit: 'what a return has brought, when a read first shows it',
+  wallet: 'reconcile has read the balance of the wallet, which the next one compares with',
   key: 'a stored API key or client token is about to be changed',
   account: 'a retailer account is changed at the service; then how that ended',
   repaired: 'a journal was repaired, and the chain goes on',

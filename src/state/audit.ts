@@ -94,6 +94,15 @@ export class AuditChain {
     return this.#database.get('SELECT * FROM audit WHERE kind = ? ORDER BY number DESC LIMIT 1', kind);
   }
 
+  /** What was recorded last of the wallet of an account at a service, as it is stored. */
+  lastWallet(service: string, account: string): StoredRow | undefined {
+    return this.#database.get(
+      `SELECT * FROM audit WHERE kind = 'wallet' AND service = ? AND ${detailSql('account')} = ? ORDER BY number DESC LIMIT 1`,
+      service,
+      account,
+    );
+  }
+
   /** Within a transaction: records which policy a profile follows, where it is another one than the chain last told. */
   followPolicy(policy: string, profile: string): void {
     const sql = "SELECT detail FROM audit WHERE kind = 'policy' AND profile = ? ORDER BY number DESC LIMIT 1";
@@ -186,7 +195,9 @@ export class AuditChain {
 }
 
 /** The approval that a record is about; a detail that is not JSON any more is about none. */
-const approvalSql = "CASE WHEN json_valid(detail) THEN json_extract(detail, '$.approval') END";
+const detailSql = (name: 'approval' | 'account'): string =>
+  `CASE WHEN json_valid(detail) THEN json_extract(detail, '$.${name}') END`;
+const approvalSql = detailSql('approval');
 
 const aboutSql = `SELECT *, ${approvalSql} AS approval FROM audit`;
 

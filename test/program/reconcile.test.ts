@@ -91,12 +91,78 @@ describe('reconcile', () => {
     expect(compared.wallet).toEqual({
       ...{ balance, spendable, set_aside: balance - spendable },
       ...{ held_by_rule: wallet.held, difference: 0 },
+      ...{ compared_with: expect.any(String), expected: balance, unexplained: 0 },
     });
     const ended = JSON.parse((await run('audit', 'log', '--kind', 'settled', '-o', 'json')).stdout);
     expect(ended).toHaveLength(9);
     expect(ended).toContainEqual(expect.objectContaining({ order_id: agent, amount_cents: 1_999 }));
     expect(await reconciled('--exclusive')).toMatchObject({ code: 0 });
     expect(JSON.parse((await run('audit', 'log', '--kind', 'settled', '-o', 'json')).stdout)).toEqual(ended);
+  });
+
+  test('what orders do not explain of the balance is told, and is a finding where nobody else uses the account', {
+    timeout: 120_000,
+  }, async () => {
+    const { balance: opening } = (await service.send('GET', '/wallet/me')).body;
+    expect((await reconciled('--exclusive')).wallet).toMatchObject({ balance: opening, compared_with: null });
+    await run('sandbox', 'trigger', 'wallet-funded', '--amount', '$77');
+    await made('test-success', { po_number: '1' });
+    service.pass(60_000);
+    await made('test-never', { po_number: '2' });
+    const funded = await reconciled();
+    const expected = opening - 2_099;
+    expect(funded).toMatchObject({ code: 0, findings: [] });
+    expect(funded.wallet).toMatchObject({ balance: expected + 7_700, expected, unexplained: 7_700 });
+    expect(funded.notes).toEqual([
+      expect.stringMatching(/^the wallet holds \$77\.00 more than its orders explain since /),
+    ]);
+    // Told once: what is there now is what the next one compares with.
+    expect(await reconciled('--exclusive')).toMatchObject({ code: 0, wallet: { unexplained: 0 }, notes: [] });
+    lie('UPDATE wallets SET balance = balance - 2000');
+    const short = await reconciled('--exclusive', '--since', '2100-01-01');
+    expect(short).toMatchObject({ code: 7, findings: [{ finding: 'balance', cents: -2_000 }], notes: [] });
+    const { stdout } = await shell(place, `${short.findings[0].command} -o json`);
+    const told = JSON.parse(stdout).map(
+      ({ detail }: { detail: { difference: number } }) => detail.difference,
+    );
+    expect(told).toEqual([null, 7_700, -2_000]);
+    expect((await run('audit', 'verify')).code).toBe(0);
+    const text = await run('reconcile');
+    expect(text.stdout).toMatch(/^last compared +now$/m);
+    expect(text.code).toBe(0);
+  });
+
+  test('a placed order that fails without a refund, and a credit above the cost, are findings', {
+    timeout: 60_000,
+  }, async () => {
+    const failed = await made('test-success', { po_number: '1' });
+    const returned = await made('test-success', { po_number: '2' });
+    service.pass(60_000);
+    await run('return', 'create', '--order', returned, '--reason', 'damaged');
+    service.pass(60_000);
+    expect(await reconciled()).toMatchObject({ code: 0 });
+    for (const column of ['record', 'listed']) {
+      lie(
+        `UPDATE orders SET ${column} = json_set(${column}, '$.status', 'order_failed') WHERE id = ?`,
+        failed,
+      );
+      lie(
+        `UPDATE orders SET ${column} = json_set(${column}, '$.returns[0].credited_amount', 9900) WHERE id = ?`,
+        returned,
+      );
+    }
+    // Seen again, and still a finding when the failure is recorded too.
+    for (const _ of [1, 2]) {
+      const { code, findings: found } = await reconciled();
+      const named = found.map(({ finding, order_id: id, cents }: Record<string, unknown>) => [
+        finding,
+        id,
+        cents,
+      ]);
+      expect(code).toBe(7);
+      expect(named).toContainEqual(['undone', failed, 1_999]);
+      expect(named).toContainEqual(['over_credited', returned, 7_901]);
+    }
   });
 
   test('what is in doubt is named with the command that settles it', { timeout: 60_000 }, async () => {

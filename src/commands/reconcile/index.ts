@@ -1,7 +1,9 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import { exitCodes } from '../../errors.ts';
+import type { Context } from '../../context.ts';
+import { exitCodes, StorageError } from '../../errors.ts';
 import { observeOrders } from '../../orders/observed.ts';
 import type { Column } from '../../output/result.ts';
+import type { Facts } from '../../spending/reconcile/gather.ts';
 
 const usualDays = 30;
 const dayMs = 24 * 3600 * 1000;
@@ -31,6 +33,19 @@ const columns: readonly Column[] = [
   },
   { name: 'audit records', path: 'audit.records', kind: 'count' },
   { name: 'balance', path: 'wallet.balance', kind: 'money' },
+  {
+    name: 'last compared',
+    path: 'wallet.compared_with',
+    kind: 'time',
+    isLocal: true,
+    value: ({ wallet }) => Object(wallet).compared_with ?? 'never: this balance is recorded',
+  },
+  {
+    name: 'expected',
+    path: 'wallet.expected',
+    kind: 'money',
+    value: ({ wallet }) => (Object(wallet).unexplained ? Object(wallet).expected : undefined),
+  },
   { name: 'set aside', path: 'wallet.set_aside', kind: 'money' },
   { name: 'held by rule', path: 'wallet.held_by_rule', kind: 'money' },
   { name: 'sums', path: 'sums', value: ({ sums }) => whereAny(sums), columns: sumColumns },
@@ -54,7 +69,7 @@ const columns: readonly Column[] = [
 const whereAny = (rows: unknown): unknown => (Array.isArray(rows) && rows.length > 0 ? rows : undefined);
 
 export const command = defineRootCommand({
-  description: `Reads journal and audit chain of this machine, and the orders, returns and the wallet of the account at the service in use. It changes no order; what the orders came to is recorded, once. A finding names the order or key, and the command that settles it or shows more. Fees, and refunds that no record shows, are those of the rules of the service. The wallet has a balance alone, which others may use too: what differs there, and orders made elsewhere, are told, and are findings with --exclusive only. Without --since it covers ${usualDays} days, which is as long as the journal keeps what has ended; what is in doubt counts whenever it was sent. Two orders of the same content, told as a repeated command is told, are a finding within the repeat window, and are told within a day; none where one was made with --new or with a key of its own. Fields of -o json: agrees, since, service, orders, incomplete, sums, elsewhere, wallet, audit, findings (finding, order_id, key, cents, message, command), notes.`,
+  description: `Reads journal and audit chain of this machine, and the orders of the account at the service in use, with what each says of its returns, and the wallet. It changes no order; what the orders came to is recorded once, and the balance. A finding names the order or key, and the command that settles it or shows more. Fees, and refunds that no record shows, are those of the rules of the service. The wallet has a balance alone, which others may use too. It is recorded in the audit chain, and the next reconcile compares: that balance, less what the orders of the account have cost since, by rule, is the balance now. A difference (money that was added is one) and orders made elsewhere are told, and are findings with --exclusive only. Without --since it covers ${usualDays} days, which is as long as the journal keeps what has ended; what is in doubt counts whenever it was sent. Two orders of the same content, told as a repeated command is told, are a finding within the repeat window, and are told within a day; none where one was made with --new or with a key of its own. Fields of -o json: agrees, since, service, orders, incomplete, sums, elsewhere, wallet, audit, findings (finding, order_id, key, cents, message, command), notes.`,
   options: {
     since: { kind: 'date', description: `orders from this time on (default: the last ${usualDays} days)` },
     exclusive: {
@@ -85,6 +100,7 @@ export const command = defineRootCommand({
       context,
       [...facts.own.keys()].flatMap((id) => facts.orders.get(id) ?? []),
     );
+    await recordWallet(context, facts, compared.wallet.unexplained);
     return {
       kind: 'record',
       record: { ...compared },
@@ -95,3 +111,21 @@ export const command = defineRootCommand({
     };
   },
 });
+
+/** Keeps the balance for the next comparison. Where that cannot be written, this one stands all the same. */
+async function recordWallet(context: Context, facts: Facts, difference: number | null): Promise<void> {
+  if (context.previewsRequests) return;
+  const { walletEntry } = await import('../../spending/reconcile/wallet-moves.ts');
+  const { account, now, service, balance, made } = facts;
+  const known = difference === null ? {} : { difference };
+  const entry = walletEntry(balance, made, { account, now, ...known });
+  if (!entry) return;
+  const { profile } = context.settings;
+  try {
+    const { audit } = await context.journal();
+    await audit.write({ ...entry, service, profile: profile.value });
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    context.note(`the balance could not be recorded for the next comparison: ${error.message}`);
+  }
+}

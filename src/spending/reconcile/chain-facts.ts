@@ -26,6 +26,8 @@ interface ToldEnd {
   readonly status: string;
   readonly cents: number | undefined;
   readonly currency: string | undefined;
+  /** What it cost when it was read as placed. */
+  readonly placed: { readonly cents: number; readonly currency: string } | undefined;
 }
 
 /** What the audit chain tells of the orders at one service; it is verified on the way. */
@@ -46,7 +48,7 @@ export class ChainFacts {
     this.check.take(record);
     const { kind, key, service, order_id: id } = record;
     if (service !== this.#service) return;
-    if (kind === 'settled' && typeof id === 'string') this.ends.set(id, endOf(record));
+    if (kind === 'settled' && typeof id === 'string') this.ends.set(id, endOf(record, this.ends.get(id)));
     if (typeof key !== 'string') return;
     const before = this.intents.get(key);
     if (kind === 'intent') this.intents.set(key, intentOf(key, record, before));
@@ -82,8 +84,13 @@ function advance(intent: ToldIntent, record: Fields): void {
   if (amount !== undefined && currency !== undefined) intent.paid = { amount: String(amount), currency };
 }
 
-const endOf = (record: Fields): ToldEnd => ({
-  status: textIn(record.detail, 'status') ?? '',
-  cents: numberIn(record, 'amount_cents'),
-  currency: textIn(record, 'currency'),
-});
+function endOf(record: Fields, before: ToldEnd | undefined): ToldEnd {
+  const status = textIn(record.detail, 'status') ?? '';
+  const cents = numberIn(record, 'amount_cents');
+  const currency = textIn(record, 'currency');
+  const placed =
+    status === 'order_placed' && cents !== undefined
+      ? { cents, currency: currency ?? 'USD' }
+      : before?.placed;
+  return { status, cents, currency, placed };
+}

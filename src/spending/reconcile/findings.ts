@@ -4,7 +4,7 @@ import { formatMoney } from '../../output/money.ts';
 import { shellLine } from '../../shell-word.ts';
 import { journalCommand } from '../../state/journal-command.ts';
 import type { MoneyDue } from '../money-lines.ts';
-import type { OrderMoney } from '../money-of-order.ts';
+import { creditedIn, type OrderMoney } from '../money-of-order.ts';
 import { chargeOf } from '../price-of-order.ts';
 import type { ToldIntent } from './chain-facts.ts';
 import type { Facts, FoundOrder } from './gather.ts';
@@ -23,6 +23,9 @@ export interface Finding {
     | 'other_cost'
     | 'unknown_cost'
     | 'refund_due'
+    | 'undone'
+    | 'over_credited'
+    | 'balance'
     | 'credit_due'
     | 'same_content'
     | 'reservation'
@@ -140,6 +143,24 @@ function ofOrder(facts: Facts, order: FoundOrder, intent: ToldIntent, money: Ord
       'other_cost',
       `it cost ${formatMoney(cost, charge?.currency)} now, and ${formatMoney(told.cents, charge?.currency)} when it was read before`,
       cost - told.cents,
+    );
+  const credited = creditedIn(order);
+  const paysFirst = money.payer === 'wallet' || money.payer === 'retailer_account';
+  // What the retailer cancels is refunded by rule; an order that was placed does not fail by itself.
+  if (paysFirst && told?.placed && cost === 0 && status !== 'cancelled_by_retailer') {
+    const { cents, currency } = told.placed;
+    if (credited < cents)
+      add(
+        'undone',
+        `it was placed for ${formatMoney(cents, currency)} and is ${status} now; nothing shows that this came back`,
+        cents,
+      );
+  }
+  if (cost !== undefined && credited > cost && (charge?.currency ?? 'USD') === 'USD')
+    add(
+      'over_credited',
+      `${formatMoney(credited)} were credited for returns, and it cost ${formatMoney(cost)}`,
+      credited - cost,
     );
   for (const due of money.due)
     add(due.what === 'credit' ? 'credit_due' : 'refund_due', dueWords(due), due.cents, commandOf(due, id));

@@ -1,10 +1,8 @@
 import type { Context } from '../../context.ts';
-import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
+import { objectsIn, textIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
-import type { QueryOf } from '../../http/client-types.ts';
-import { pages } from '../../http/paging.ts';
 import { recordOfRow } from '../../state/audit-record.ts';
 import type { Journal } from '../../state/journal.ts';
 import { type JournalRecord, paidAccount } from '../../state/journal-record.ts';
@@ -12,10 +10,10 @@ import { journalExists } from '../../state/journal-tables.ts';
 import type { Reservation } from '../../state/reservation-row.ts';
 import { isOthers } from '../../state/take-over.ts';
 import { whereFlags } from '../../where-flags.ts';
-import { moneyOf } from '../money-of-order.ts';
 import { settleUnsettled } from '../policy/settle.ts';
-import { centsIn } from '../price-of-order.ts';
 import { ChainFacts, type ToldIntent } from './chain-facts.ts';
+import { readBalance, readWallet, type WalletPart } from './read-wallet.ts';
+import { type WalletRead, walletNoteOf } from './wallet-moves.ts';
 
 /** An order of the service, with its id. */
 export type FoundOrder = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -51,16 +49,12 @@ export interface Facts {
   readonly unread: number;
   readonly reservations: readonly Reservation[];
   readonly wallet: WalletPart;
-}
-
-export interface WalletPart {
-  readonly balance: number | undefined;
-  readonly spendable: number | undefined;
-  readonly feeCents: number | undefined;
-  /** What is not spendable of the balance. */
-  readonly setAside: number | undefined;
-  /** What all open orders of the account hold, by rule. */
-  readonly heldByRule: number;
+  /** The wallet, to be compared with what was recorded of it last. */
+  readonly balance: WalletRead;
+  /** Every intent that the chain tells of, by the id of its order. */
+  readonly made: ReadonlyMap<string, ToldIntent>;
+  /** A fingerprint of the API key. */
+  readonly account: string;
 }
 
 /** What the list does not show is read one by one, at most so many. */
@@ -69,6 +63,8 @@ const atOnce = 8;
 /** Clocks of this machine and the service may differ by as much, ms. */
 const slackMs = 3600 * 1000;
 
+/** Orders of this time and later explain how the balance has moved, ms. */
+const walletMs = 60 * 24 * 3600 * 1000;
 /** A batch may still make orders this long after it was sent, ms. */
 const batchLifeMs = 24 * 3600 * 1000;
 
@@ -82,7 +78,11 @@ export async function gather(context: Context, sinceMs: number, describes: Descr
   const { account } = await context.sender();
   const journal = journalExists(context.settings.folders.state) ? await context.journal() : undefined;
   // What this machine orders meanwhile is read after the list: then nothing that it made can look as if others had.
-  const found = await listed(client, { created_after: new Date(sinceMs - slackMs).toISOString() });
+  const now = context.clock.now();
+  const earlier = walletNoteOf(lastWallet(journal, service, account));
+  const from = Math.min(sinceMs, now - walletMs);
+  const balance = await readBalance(client, Math.min(from, earlier?.from ?? from) - slackMs);
+  const found = balance.orders;
   const chain = new ChainFacts(service);
   const recorded = journal?.recorded();
   if (journal) for (const row of journal.audit.rows()) chain.take(recordOfRow(row));
@@ -101,7 +101,7 @@ export async function gather(context: Context, sinceMs: number, describes: Descr
   const missing = await readSingle(client, absent.slice(0, mostSingle), orders);
   if (journal) await settleUnsettled(context, sinceMs);
   return {
-    ...{ service, since, now: context.clock.now(), chain, own, orders, missing },
+    ...{ service, since, now, chain, own, orders, missing },
     doubted: doubtedIn(here, orders, own, describes),
     repeatWindowMs: context.settings.repeatWindowMs.value,
     open: here.filter((record) => !isAtWork(record)),
@@ -112,7 +112,19 @@ export async function gather(context: Context, sinceMs: number, describes: Descr
     unread: Math.max(0, absent.length - mostSingle),
     reservations: journal ? ofService(journal, sinceMs, service, account) : [],
     wallet: await readWallet(client),
+    balance: { ...balance, before: earlier, from },
+    made: new Map(everTold.flatMap((one) => (one.madeId === undefined ? [] : [[one.madeId, one]]))),
+    account,
   };
+}
+
+function lastWallet(
+  journal: Journal | undefined,
+  service: string,
+  account: string,
+): Readonly<Record<string, unknown>> | undefined {
+  const row = journal?.audit.lastWallet(service, account);
+  return row && recordOfRow(row);
 }
 
 /** Intents from before the time that is compared, whose orders the service may count into it. */
@@ -190,16 +202,6 @@ async function ownOrders(client: Client, told: readonly ToldIntent[]): Promise<M
   return own;
 }
 
-async function listed(client: Client, query: QueryOf<'order.list'>): Promise<Map<string, FoundOrder>> {
-  const orders = new Map<string, FoundOrder>();
-  for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
-    for (const row of rows) {
-      const id = textIn(row, 'id');
-      if (id !== undefined) orders.set(id, { ...row, id });
-    }
-  return orders;
-}
-
 /** Reads orders one by one into those that are known. @returns those that the service does not show. */
 async function readSingle(
   client: Client,
@@ -213,30 +215,6 @@ async function readSingle(
     else missing.push(id);
   });
   return missing;
-}
-
-/** The wallet, and the orders that hold something of it; once more where an order may have moved on between the two. */
-async function readWallet(client: Client): Promise<WalletPart> {
-  let part = await walletNow(client);
-  if (part.balance !== undefined && part.setAside !== part.heldByRule) part = await walletNow(client);
-  return part;
-}
-
-async function walletNow(client: Client): Promise<WalletPart> {
-  const waiting = await listed(client, { status_filter: 'pending' });
-  const working = await listed(client, { status_filter: 'in_progress' });
-  const { body } = await client.call('wallet.get', {});
-  const cents = (name: string): number | undefined => {
-    const found = numberIn(body, name);
-    return Number.isSafeInteger(found) ? found : undefined;
-  };
-  const feeCents = centsIn(body, 'order_fee_cents');
-  const [balance, spendable] = [cents('balance'), cents('spendable_balance')];
-  const heldByRule = [...waiting, ...working]
-    .flatMap(([, order]) => moneyOf(order, { feeCents }).sums)
-    .reduce((sum, { payer, held }) => sum + (payer === 'wallet' ? held : 0), 0);
-  const setAside = balance === undefined || spendable === undefined ? undefined : balance - spendable;
-  return { balance, spendable, feeCents, setAside, heldByRule };
 }
 
 /** The fee of an order that an intent has led to, cents. */

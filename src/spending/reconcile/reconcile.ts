@@ -4,6 +4,7 @@ import { type MoneySum, sumsOf } from '../money-lines.ts';
 import { moneyOf, type OrderMoney } from '../money-of-order.ts';
 import { type Finding, findingsOf, repeatedLater } from './findings.ts';
 import { type Facts, feeOf } from './gather.ts';
+import { walletMoves } from './wallet-moves.ts';
 
 /** What a comparison came to. Amounts in the currency's minor unit. */
 export interface Reconciliation {
@@ -25,6 +26,11 @@ export interface Reconciliation {
     readonly set_aside: number | null;
     readonly held_by_rule: number;
     readonly difference: number | null;
+    /** When the balance was recorded that this one is compared with, ISO 8601; null the first time. */
+    readonly compared_with: string | null;
+    /** What the balance should be by what orders did since, and by how much it is more. */
+    readonly expected: number | null;
+    readonly unexplained: number | null;
   };
   readonly audit: { readonly records: number; readonly intact: boolean };
   readonly findings: readonly Finding[];
@@ -71,11 +77,12 @@ export function reconcile(facts: Facts, isExclusive: boolean): Reconciliation {
     wallet,
     audit: { records: facts.chain.check.count, intact: facts.chain.check.findings.length === 0 },
     findings,
-    notes: notesOf(facts, wallet, others.length),
+    notes: notesOf(facts, wallet, others.length, isExclusive),
   };
 }
 
-function walletPart({ wallet }: Facts): Reconciliation['wallet'] {
+function walletPart({ wallet, balance: read, made }: Facts): Reconciliation['wallet'] {
+  const moves = walletMoves(read, made);
   const { balance, spendable, setAside, heldByRule } = wallet;
   return {
     balance: balance ?? null,
@@ -83,10 +90,14 @@ function walletPart({ wallet }: Facts): Reconciliation['wallet'] {
     set_aside: setAside ?? null,
     held_by_rule: heldByRule,
     difference: setAside === undefined ? null : setAside - heldByRule,
+    compared_with: moves && read.before ? new Date(read.before.at).toISOString() : null,
+    expected: moves?.expected ?? null,
+    unexplained: moves?.difference ?? null,
   };
 }
 
-function exclusive(others: readonly string[], { difference }: Reconciliation['wallet']): Finding[] {
+function exclusive(others: readonly string[], wallet: Reconciliation['wallet']): Finding[] {
+  const { difference, unexplained } = wallet;
   const found = others.slice(0, mostElsewhere).map(
     (id): Finding => ({
       ...{ finding: 'made_elsewhere', order_id: id, key: null, cents: null },
@@ -94,6 +105,13 @@ function exclusive(others: readonly string[], { difference }: Reconciliation['wa
       command: shellLine`errand order explain ${id}`,
     }),
   );
+  const words = balanceWords(wallet);
+  if (words !== undefined)
+    found.push({
+      ...{ finding: 'balance', order_id: null, key: null, cents: unexplained },
+      message: words,
+      command: 'errand audit log --kind wallet',
+    });
   if (difference === null || difference === 0) return found;
   return [
     ...found,
@@ -105,8 +123,24 @@ function exclusive(others: readonly string[], { difference }: Reconciliation['wa
   ];
 }
 
-function notesOf(facts: Facts, { difference }: Reconciliation['wallet'], others: number): string[] {
+/** How the balance differs from what orders make of the one that was recorded before; undefined where it does not. */
+function balanceWords({ balance, compared_with: at, expected, unexplained }: Reconciliation['wallet']) {
+  if (balance === null || expected === null || unexplained === null || unexplained === 0) return undefined;
+  const much = `${formatMoney(Math.abs(unexplained))} ${unexplained > 0 ? 'more' : 'less'}`;
+  return `the wallet holds ${much} than its orders explain since ${at}: ${formatMoney(expected + unexplained)} in place of ${formatMoney(expected)}`;
+}
+
+function notesOf(
+  facts: Facts,
+  wallet: Reconciliation['wallet'],
+  others: number,
+  isExclusive: boolean,
+): string[] {
+  const { difference } = wallet;
+  const moved = isExclusive ? undefined : balanceWords(wallet);
   return [
+    ...(moved === undefined ? [] : [moved]),
+    ...(facts.balance.isSteady ? [] : ['the balance moves all the time, and was not compared']),
     ...(others > 0
       ? [
           `${others === 1 ? '1 order of the account was' : `${others} orders of the account were`} not made by this machine`,
