@@ -15,6 +15,8 @@ export interface Source {
   readonly path: string;
   /** As messages and the service name it. */
   readonly name: string;
+  /** Whether it came through a pipe, so that it cannot be named again. */
+  readonly isPipe: boolean;
   chunks(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
@@ -25,7 +27,7 @@ export interface Source {
  */
 export async function openSource(context: Context, path: string): Promise<Source> {
   const found = await find(context, path);
-  return found.isOnce ? copied(context, found) : { ...found, close: async () => {} };
+  return found.isPipe ? copied(context, found) : { ...found, close: async () => {} };
 }
 
 /**
@@ -40,22 +42,21 @@ export async function openCopy(context: Context, path: string): Promise<Source> 
 interface Found {
   readonly path: string;
   readonly name: string;
-  /** Whether it can be read once only. */
-  readonly isOnce: boolean;
+  readonly isPipe: boolean;
   chunks(): AsyncIterable<Uint8Array>;
 }
 
 async function find(context: Context, path: string): Promise<Found> {
-  if (path === '-') return { path, name: 'stdin.csv', isOnce: true, chunks: () => fromStdin(context) };
+  if (path === '-') return { path, name: 'stdin.csv', isPipe: true, chunks: () => fromStdin(context) };
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'ENOENT' ? 'there is no such file' : cause.code;
     throw new UsageError(`${path} cannot be read: ${reason}`, { cause });
   });
   if (found.isDirectory()) throw new UsageError(`${path} cannot be read: it is a folder`);
   if (found.isFIFO())
-    return { path, name: pipeName(path), isOnce: true, chunks: () => readPipe(path, context.signal) };
+    return { path, name: pipeName(path), isPipe: true, chunks: () => readPipe(path, context.signal) };
   if (!found.isFile()) throw new UsageError(`${path} cannot be read: it is neither a file nor a pipe`);
-  return { path, name: basename(path), isOnce: false, chunks: () => chunksOf(path, context.signal) };
+  return { path, name: basename(path), isPipe: false, chunks: () => chunksOf(path, context.signal) };
 }
 
 async function* chunksOf(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -75,13 +76,13 @@ function fromStdin({ io: { stdin }, signal }: Context): AsyncIterable<Buffer> {
   return piecesOf(stdin.stream, signal);
 }
 
-async function copied(context: Context, { path, name, chunks }: Found): Promise<Source> {
+async function copied(context: Context, { path, name, isPipe, chunks }: Found): Promise<Source> {
   const { makePrivateFolder } = await import('../settings/paths.ts');
   const { state } = context.settings.folders;
   makePrivateFolder(state);
   try {
     const copy = await PrivateCopy.of(chunks(), join(state, `upload-${randomUUID()}.csv`));
-    return { path, name, chunks: () => copy.chunks(), close: () => copy.close() };
+    return { path, name, isPipe, chunks: () => copy.chunks(), close: () => copy.close() };
   } catch (cause) {
     if (cause instanceof ErrandError || context.signal.aborted) throw cause;
     throw new StorageError(

@@ -32,6 +32,10 @@ const draft: PlanDraft = {
     is_rehearsal: true,
   },
   file: { name: 'orders.csv', sha256: 'a'.repeat(64), rows: 3, left_out: 0 },
+  made_from: {
+    ...{ path: '/work/orders.csv', map: {}, amounts: null, encoding: null, delimiter: null },
+    skip_invalid: false,
+  },
   ...{
     batch_size: 500,
     run: '',

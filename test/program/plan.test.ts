@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -41,6 +42,12 @@ const applied = (shop: Shopping, ...more: readonly string[]): Promise<Finished> 
 /** The same as a person sees it. */
 const told = (shop: Shopping, ...more: readonly string[]): Promise<Finished> =>
   shop.run('bulk', 'apply', 'a.plan', ...more);
+
+/** Runs a command that was printed, as a shell takes it. */
+function follow(shop: Shopping, command: string): Promise<Finished> {
+  const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' });
+  return shop.run(...words.split('\0').slice(1, -1));
+}
 
 const planFile = ({ place }: Shopping): string => join(place.folder, 'a.plan');
 const readPlan = (shop: Shopping): Plan => JSON.parse(readFileSync(planFile(shop), 'utf8'));
@@ -465,6 +472,83 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     await nothingOrdered(shop);
   });
 
+  test('an expired plan is planned again as it was, by the command that it prints, and no row is ordered twice', async () => {
+    const shop = await shopping();
+    mkdirSync(join(shop.place.folder, "year's end"));
+    csv(shop, [{ country: 'Nowhere' }, ...rowsOf(3)]);
+    const path = join(shop.place.folder, "year's end", 'orders.csv');
+    const text = readFileSync(join(shop.place.folder, 'orders.csv'), 'utf8');
+    writeFileSync(
+      path,
+      text.replace('max_price_cents', 'Limit').replace('name,', 'Ship To,').replaceAll(',5000,', ',50,'),
+    );
+    const how = ['--run', 'december', '--skip-invalid', '--batch-size', '2', '--amounts', 'units'];
+    const maps = ['--map', 'Limit=max_price', '--map', 'Ship To=name'];
+    const asked = await shop.run('bulk', 'plan', path, '--out', 'a.plan', ...how, ...maps);
+    expect(asked.code, asked.stderr).toBe(0);
+    expect((await applied(shop, '--rows', '3-4')).code).toBe(0);
+    shop.later(25 * 3600 * 1000);
+    const old = await applied(shop);
+    expect([old.code, errorOf(old).message]).toEqual([
+      11,
+      expect.stringContaining('row 5 not placed (rows 3-4 sent before); nothing was sent now'),
+    ]);
+    expect(errorOf(old).details).toMatchObject({ rows: '5', sent_before: '3-4' });
+    const [{ command }] = errorOf(old).next;
+    expect(command).toContain(`'year'\\''s end/orders.csv'`);
+    const again = await follow(shop, command);
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('2 rows sent before')]);
+    const rest = await applied(shop);
+    expect(rest.code, rest.stderr).toBe(0);
+    expect(await streets(shop)).toEqual(['1 Main St', '2 Main St', '3 Main St']);
+    shop.later(50 * 3600 * 1000);
+    const whole = await told(shop);
+    expect([whole.code, whole.stderr]).toEqual([0, expect.stringContaining('nothing was ordered again')]);
+  });
+
+  test('an expired plan whose file has changed, or whose account is another, prints no command that orders anew', async () => {
+    const shop = await shopping();
+    csv(shop, rowsOf(3));
+    expect((await planned(shop)).code).toBe(0);
+    expect((await applied(shop, '--rows', '2')).code).toBe(0);
+    shop.later(25 * 3600 * 1000);
+    csv(shop, rowsOf(3, { cents: 6000 }));
+    const changed = errorOf(await applied(shop));
+    expect([changed.hint, changed.next]).toEqual([
+      expect.stringContaining('orders.csv has changed since it was planned'),
+      [],
+    ]);
+    shop.later(0);
+    const { ERRAND_API_KEY: key = '' } = shop.place.environment;
+    shop.place.environment.ERRAND_API_KEY = await shop.service.mint();
+    const foreign = errorOf(await applied(shop));
+    expect([foreign.code, foreign.next]).toEqual(['plan_elsewhere', []]);
+    shop.place.environment.ERRAND_API_KEY = key;
+  });
+
+  test('a plan of another profile is sent back to it', async () => {
+    const shop = await shopping();
+    csv(shop, rowsOf(2));
+    const { ERRAND_API_KEY: key = '', ERRAND_BASE_URL: at = '' } = shop.place.environment;
+    for (const name of ['pa', 'pb'])
+      expect((await shop.run('profile', 'set', name, '--base-url', at)).code).toBe(0);
+    expect((await planned(shop, '--profile', 'pa', '--run', 'x')).code).toBe(0);
+    expect((await applied(shop, '--profile', 'pa', '--rows', '2')).code).toBe(0);
+    shop.place.environment.ERRAND_API_KEY = await shop.service.mint();
+    const other = errorOf(await applied(shop, '--profile', 'pb'));
+    shop.place.environment.ERRAND_API_KEY = key;
+    expect([other.code, other.next[0].command]).toEqual([
+      'plan_elsewhere',
+      'errand bulk apply a.plan --profile pa',
+    ]);
+    shop.later(25 * 3600 * 1000);
+    const old = errorOf(await applied(shop, '--profile', 'pa'));
+    expect(old.next[0].command).toBe('errand bulk plan orders.csv --out a.plan --force --run x --profile pa');
+    expect((await follow(shop, old.next[0].command)).code).toBe(0);
+    expect((await applied(shop, '--profile', 'pa')).code).toBe(0);
+    expect(await streets(shop)).toEqual(mains(2));
+  });
+
   test('wallet and policy that have moved against a plan refuse it, naming rows', async () => {
     const shop = await shopping();
     csv(shop, rowsOf(4, { cents: 20_000 }));
@@ -488,7 +572,7 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     const short = await applied(shop);
     expect([short.code, errorOf(short).message]).toEqual([
       11,
-      expect.stringMatching(/no longer holds: at most \$804\.00.*it does not reach for rows 4-5/),
+      expect.stringMatching(/no longer holds: at most \$804\.00.*it does not pay for rows 4-5/),
     ]);
     await nothingOrdered(shop);
     expect((await applied(shop, '--rows', '2-3')).code).toBe(0);

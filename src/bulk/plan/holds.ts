@@ -1,16 +1,19 @@
 import type { Context } from '../../context.ts';
-import type { ErrandError } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
+import { journalCommand } from '../../state/journal-command.ts';
+import { whereFlags } from '../../where-flags.ts';
+import { type Again, planAgain, whereOf } from './again.ts';
 import { planLifeMs } from './life.ts';
 import type { ReadPlan } from './read.ts';
 import { planRefused } from './refusal.ts';
+import { sentRows, type Work } from './work.ts';
 
 /** How much the clocks of two machines may differ, ms. */
 const clocksDifferMs = 3600 * 1000;
 
 interface Stale {
-  readonly code: string;
+  readonly code: 'plan_expired' | 'plan_elsewhere';
   readonly what: string;
-  readonly hint: string;
 }
 
 /** Why a plan cannot be applied here and now, whatever its rows; undefined where it can. */
@@ -18,44 +21,59 @@ export async function staleness(context: Context, { plan }: ReadPlan): Promise<S
   const now = context.clock.now();
   const made = Date.parse(plan.created_at);
   const { baseUrl, profile } = context.settings;
-  const again = 'Plan again: rows that were ordered keep their keys, and are not ordered twice.';
-  if (now >= Math.min(Date.parse(plan.expires_at), made + planLifeMs))
-    return {
-      code: 'plan_expired',
-      what: `has expired: it was made at ${plan.created_at}, and a plan holds for 24 hours`,
-      hint: again,
-    };
-  if (made > now + clocksDifferMs)
-    return {
-      code: 'plan_expired',
-      what: `was made at ${plan.created_at}, which is in the future here`,
-      hint: 'Set the clock of this machine, or plan again.',
-    };
   if (plan.service !== baseUrl.value)
     return {
       code: 'plan_elsewhere',
       what: `was made for another service: ${plan.service}, and this is ${baseUrl.value}`,
-      hint: `It was made with the profile ${plan.profile}: --profile or --base-url names it.`,
     };
   const { account, keyMasked } = await context.sender();
   if (plan.account !== account)
     return {
       code: 'plan_elsewhere',
       what: `was made for another account: with the key ${plan.key} of the profile ${plan.profile}, and this is ${keyMasked} of ${profile.value}`,
-      hint: 'Use the key that it was made with, or plan again with this one.',
+    };
+  if (now >= Math.min(Date.parse(plan.expires_at), made + planLifeMs))
+    return {
+      code: 'plan_expired',
+      what: `has expired: it was made at ${plan.created_at}, and a plan holds for 24 hours`,
+    };
+  if (made > now + clocksDifferMs)
+    return {
+      code: 'plan_expired',
+      what: `was made at ${plan.created_at}, which is in the future here; set the clock of this machine, or plan again`,
     };
   return undefined;
 }
 
-/** @throws ErrandError policy, naming the rows that are not placed. */
-export async function checkHolds(context: Context, read: ReadPlan, rows: readonly number[]): Promise<void> {
+/**
+ * What was sent before stands, however old the plan is. @throws ErrandError policy where rows are left that a plan which does not
+ * hold would place, naming them.
+ */
+export async function checkHolds(context: Context, read: ReadPlan, work: Work): Promise<void> {
   const stale = await staleness(context, read);
-  if (stale) throw refusedFor(context, read, rows, stale);
+  if (!stale) return;
+  const rows = work.rest.flatMap(({ numbers }) => numbers);
+  if (stale.code === 'plan_expired' && rows.length + work.inDoubt.length === 0) return;
+  throw planRefused({
+    ...{ path: read.path, rows, sent: sentRows(read, work), ...stale },
+    ...(await wayOn(context, read, work, stale)),
+  });
 }
 
-const refusedFor = (
-  context: Context,
-  { path, plan }: ReadPlan,
-  rows: readonly number[],
-  stale: Stale,
-): ErrandError => planRefused(context, { path, rows, file: plan.file.name, ...stale });
+async function wayOn(context: Context, read: ReadPlan, { inDoubt }: Work, { code }: Stale): Promise<Again> {
+  if (code === 'plan_elsewhere') {
+    const where = await whereOf(context, read.plan);
+    return {
+      hint: 'Use the key that it was made with: under another account each row would be a new order.',
+      ...(where !== undefined && {
+        next: [{ command: `errand bulk apply ${shellWord(read.path)}${where}`, when: 'to apply it there' }],
+      }),
+    };
+  }
+  const again = await planAgain(context, read);
+  const settle = inDoubt.map(({ record: { key } }) => ({
+    command: journalCommand('resume', key, whereFlags(context)),
+    when: 'first: it is in doubt',
+  }));
+  return { ...again, next: [...settle, ...(again.next ?? [])] };
+}

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { orderOfRow } from '../../contract/bulk-row.ts';
 import { numberIn } from '../../contract/json.ts';
-import type { PlanDraft, PlanProduct } from '../../contract/schemas/plan-file.ts';
+import type { Plan, PlanDraft, PlanProduct } from '../../contract/schemas/plan-file.ts';
 import { UsageError } from '../../errors.ts';
 import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
@@ -28,6 +28,7 @@ export interface PlanOptions {
   readonly notifies: boolean;
   /** Whether today's prices are asked for. */
   readonly prices: boolean;
+  readonly madeFrom: Plan['made_from'];
 }
 
 /** A row as it is planned, its order read once. */
@@ -41,7 +42,7 @@ export async function makePlan(
   context: Context,
   source: Source,
   check: FileCheck,
-  { batchSize, run, notifies, prices }: PlanOptions,
+  { batchSize, run, notifies, prices, madeFrom }: PlanOptions,
 ): Promise<{ readonly draft: PlanDraft; readonly meant: readonly Meant[] }> {
   const { rows, headings } = await orderedRows(check, run);
   const { settings, clock } = context;
@@ -104,6 +105,7 @@ export async function makePlan(
       rows: tally.rows,
       left_out: tally.invalid,
     },
+    made_from: madeFrom,
     ...{ batch_size: batchSize, run, notify_on_complete: notifies },
     priced_at: prices ? new Date(now).toISOString() : null,
     orders: planned.length,

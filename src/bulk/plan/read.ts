@@ -1,4 +1,3 @@
-import type { Context } from '../../context.ts';
 import { planColumns } from '../../contract/bulk-columns.ts';
 import { orderOfRow, readBulkRow } from '../../contract/bulk-row.ts';
 import { own } from '../../contract/json.ts';
@@ -24,24 +23,24 @@ export interface ReadPlan {
  * Reads a plan that may come from another machine: only one that is as it was written, to the byte, and whose rows say what
  * their cells say. @throws UsageError for a file that is no plan; ErrandError policy for one that was altered.
  */
-export async function readPlan(context: Context, path: string): Promise<ReadPlan> {
+export async function readPlan(path: string): Promise<ReadPlan> {
   const bytes = await readPlanFile(path);
   const state = sealOf(bytes);
   if (state === 'none')
     throw new UsageError(`${path} is not a plan; \`errand bulk plan FILE --out ${path}\` writes one`);
-  if (state === 'altered') throw altered(context, path, bytes);
+  if (state === 'altered') throw altered(path, bytes);
   const plan = await parse(path, bytes);
-  return { path, plan, rows: sendableRows(context, path, plan) };
+  return { path, plan, rows: sendableRows(path, plan) };
 }
 
-function altered(context: Context, path: string, bytes: Buffer) {
+function altered(path: string, bytes: Buffer) {
   const rows = alteredRows(bytes);
-  return planRefused(context, {
+  return planRefused({
     path,
     code: 'plan_altered',
     what: `was altered since it was written, ${rows.length === 0 ? 'outside its rows' : `in ${rowsNamed(rows)}`}`,
     ...{ rows, namesRows: true },
-    hint: 'Every byte counts, line breaks too. Take the file as it was written, or plan again.',
+    hint: 'Every byte counts, line breaks too. Take the file as it was written, or plan again in the same way.',
   });
 }
 
@@ -69,7 +68,7 @@ async function parse(path: string, bytes: Buffer): Promise<Plan> {
 }
 
 /** What is shown of a row must be what is sent: its order and its key follow from its cells. */
-function sendableRows(context: Context, path: string, { headings, rows, run }: Plan): ReadPlan['rows'] {
+function sendableRows(path: string, { headings, rows, run }: Plan): ReadPlan['rows'] {
   const columns = planColumns(headings);
   const keys = new RowKeys(run);
   const seen = new Set<string>();
@@ -91,7 +90,7 @@ function sendableRows(context: Context, path: string, { headings, rows, run }: P
               ? 'its order is not what its cells say'
               : undefined;
     if (why !== undefined)
-      throw planRefused(context, {
+      throw planRefused({
         ...{ path, code: 'plan_altered', what: 'is not a plan as errand writes it', rows: [] },
         problems: [{ row: number, why }],
       });

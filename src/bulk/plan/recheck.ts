@@ -3,6 +3,7 @@ import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
 import { formatMoney } from '../../output/money.ts';
 import { checkAtService } from '../service-check.ts';
 import { isShort, type Spend, spendLine } from '../spend.ts';
+import { planAgain } from './again.ts';
 import { lookUpProducts } from './products.ts';
 import { rowsNamed } from './ranges.ts';
 import type { ReadPlan } from './read.ts';
@@ -69,8 +70,9 @@ export async function recheckPrices(context: Context, read: ReadPlan, rows: read
     return [{ row: number, why: `it costs ${formatMoney(sum)} now, and ${than}` }];
   });
   if (problems.length > 0)
-    throw planRefused(context, {
-      ...{ path: read.path, file: read.plan.file.name, problems, code: 'plan_prices' },
+    throw planRefused({
+      ...(await planAgain(context, read)),
+      ...{ path: read.path, problems, code: 'plan_prices' },
       what: 'no longer holds: prices are unknown or higher',
       rows: rows.map(({ number }) => number),
       hint: 'Without --recheck-prices the ceiling alone protects from a price. Plan again to see what it comes to.',
@@ -93,17 +95,17 @@ export async function checkRest(context: Context, read: ReadPlan, { rest }: Work
     spend.byInvoice = checked.byInvoice;
     problems.push(...checked.issues.map(({ row, message }) => ({ row, why: message })));
   }
-  const { path, plan } = read;
-  const about = { path, file: plan.file.name, rows: rest.flatMap(({ numbers }) => numbers) };
+  const about = { path: read.path, rows: rest.flatMap(({ numbers }) => numbers) };
   if (problems.length > 0)
-    throw planRefused(context, {
+    throw planRefused({
+      ...(await planAgain(context, read)),
       ...{ ...about, problems, code: 'plan_rows' },
       what: 'no longer holds: the service refuses rows of it by now',
     });
   if (isShort(spend))
-    throw planRefused(context, {
+    throw planRefused({
       ...{ ...about, code: 'insufficient_funds' },
-      what: `no longer holds: ${spendLine(spend)}; it does not reach for ${rowsNamed(beyond(read, about.rows, spend))}`,
+      what: `no longer holds: ${spendLine(spend)}; it does not pay for ${rowsNamed(beyond(read, about.rows, spend))}`,
       hint: 'Fill the wallet and apply it again, or apply a part with --rows or --only.',
     });
   return spend;

@@ -1,7 +1,4 @@
-import type { Context } from '../../context.ts';
-import { ErrandError } from '../../errors.ts';
-import { shellWord } from '../../shell-word.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { ErrandError, type ErrorFacts } from '../../errors.ts';
 import { rangesText, rowsNamed } from './ranges.ts';
 
 /** Why a row cannot be placed as it was planned. */
@@ -23,11 +20,12 @@ interface Refusing {
   /** The rows that it is about, or none where they cannot be told. */
   readonly rows: readonly number[];
   readonly problems?: readonly RowProblem[];
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** Whether `what` names the rows. */
   readonly namesRows?: boolean;
-  /** The file that was planned, where that can be said. */
-  readonly file?: string | undefined;
+  /** Rows that were sent before, or may have been. */
+  readonly sent?: readonly number[];
+  readonly next?: ErrorFacts['next'];
 }
 
 /** Rows with the same problem together, in the order of the first of them. */
@@ -42,10 +40,17 @@ function groupsOf(problems: readonly RowProblem[]): { readonly rows: string; rea
 }
 
 /** A plan no longer holds. Nothing was sent. */
-export function planRefused(
-  context: Context,
-  { path, code, what, rows, problems = [], hint, namesRows = false, file }: Refusing,
-): ErrandError {
+export function planRefused({
+  path,
+  code,
+  what,
+  rows,
+  problems = [],
+  hint,
+  namesRows = false,
+  sent = [],
+  next,
+}: Refusing): ErrandError {
   const grouped = groupsOf(problems);
   const named = grouped
     .slice(0, mostNamed)
@@ -53,9 +58,10 @@ export function planRefused(
   const more = grouped.length - named.length;
   const listed = [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
   const about = rows.length === 0 || namesRows ? '' : `; ${rowsNamed(rows)} not placed`;
+  const before = sent.length === 0 ? '' : ` (${rowsNamed(sent)} sent before)`;
   return new ErrandError(
     'policy',
-    `${path} ${what}${listed === '' ? '' : `: ${listed}`}${about}; nothing was sent`,
+    `${path} ${what}${listed === '' ? '' : `: ${listed}`}${about}${before}; nothing was sent${sent.length === 0 ? '' : ' now'}`,
     {
       code,
       outcome: 'not_sent',
@@ -63,17 +69,11 @@ export function planRefused(
       details: {
         plan: path,
         ...(rows.length > 0 && { rows: rangesText(rows) }),
+        ...(sent.length > 0 && { sent_before: rangesText(sent) }),
         ...(problems.length > 0 && { problems: grouped.slice(0, mostListed) }),
       },
-      hint: hint ?? 'Plan again: rows that were ordered keep their keys, and are not ordered twice.',
-      ...(file !== undefined && {
-        next: [
-          {
-            command: `errand bulk plan ${shellWord(file)} --out ${shellWord(path)} --force${whereFlags(context)}`,
-            when: 'to plan it again',
-          },
-        ],
-      }),
+      hint: hint ?? 'Plan again in the way that it was planned.',
+      next,
     },
   );
 }

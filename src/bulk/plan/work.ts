@@ -123,6 +123,15 @@ function otherRows(context: Context, batch: EarlierBatch, numbers: ReadonlyMap<s
   );
 }
 
+/** The numbers of the rows that were sent before, or may have been, chosen or not. */
+export function sentRows(
+  { rows }: { readonly rows: readonly SendableRow[] },
+  { earlier }: Pick<Work, 'earlier'>,
+): number[] {
+  const keys = new Set(earlier.flatMap((batch) => batch.keys));
+  return rows.filter(({ key }) => keys.has(key)).map(({ number }) => number);
+}
+
 /** What is sent: first what is in doubt, as it was. */
 export async function* toSend(
   { inDoubt, rest }: Work,

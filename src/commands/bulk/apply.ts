@@ -2,9 +2,10 @@ import { approvable } from '../../bulk/plan/approvable.ts';
 import { earlierBatches, journaled } from '../../bulk/plan/earlier.ts';
 import { checkHolds } from '../../bulk/plan/holds.ts';
 import { chosenRows } from '../../bulk/plan/parts.ts';
+import { rangesText } from '../../bulk/plan/ranges.ts';
 import { type ReadPlan, readPlan } from '../../bulk/plan/read.ts';
 import { checkRest, notePrices, recheckPrices } from '../../bulk/plan/recheck.ts';
-import { countOf, meantByPlan, toSend, type Work, workOf } from '../../bulk/plan/work.ts';
+import { countOf, meantByPlan, sentRows, toSend, type Work, workOf } from '../../bulk/plan/work.ts';
 import { rowsText, spendLine } from '../../bulk/spend.ts';
 import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload-file.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -56,21 +57,17 @@ export const apply = defineCommand({
     context,
     { plan: path, only, rows, recheckPrices: rechecks = false, yes = false, watch = false, ...consent },
   ) {
-    const read = await readPlan(context, path);
+    const read = await readPlan(path);
     const selected = chosenRows(read, { only, rows });
-    await checkHolds(
-      context,
-      read,
-      selected.map(({ number }) => number),
-    );
     const { plan } = read;
     const { profile } = context.settings;
-    if (plan.profile !== profile.value)
-      context.note(`${path} was planned with the profile ${plan.profile}; this one has the same account`);
     const keys = new Set(read.rows.map(({ key }) => key));
     const earlier = await earlierBatches(context, await journaled(context), keys);
     const parts = { all: read.rows, selected, earlier, headings: plan.headings, batchSize: plan.batch_size };
     const work = workOf(context, parts);
+    await checkHolds(context, read, work);
+    if (plan.profile !== profile.value)
+      context.note(`${path} was planned with the profile ${plan.profile}; this one has the same account`);
     await checkAndConfirm(context, { read, selected, work }, { rechecks, yes });
     const name = plan.file.name;
     const notifies = plan.notify_on_complete;
@@ -85,7 +82,7 @@ export const apply = defineCommand({
       plan: approvable(plan),
     });
     const all = [...(await doneBefore(context, work)), ...uploaded];
-    const facts = [...existedBefore(all), ...restLine(read, selected)];
+    const facts = [...existedBefore(all), ...restLine(read, selected, work)];
     if (!watch) return uploadedResult(context, all, facts);
     context.note(followLine(context, all));
     const result = await followResult(
@@ -139,8 +136,12 @@ async function doneBefore(context: Context, { done }: Work): Promise<Uploaded[]>
   });
 }
 
-/** That a part was applied, and how the rest is. */
-function restLine({ rows }: ReadPlan, selected: ReadPlan['rows']): string[] {
-  const rest = rows.length - selected.length;
-  return rest === 0 ? [] : [`${rowsText(rest)} of the plan left out; the same plan applies them later`];
+/** What of the plan is still to be placed once a part was. */
+function restLine(read: ReadPlan, selected: ReadPlan['rows'], work: Work): string[] {
+  const taken = new Set([...sentRows(read, work), ...selected.map(({ number }) => number)]);
+  const rest = read.rows.map(({ number }) => number).filter((number) => !taken.has(number));
+  if (rest.length === 0) return [];
+  return [
+    `${rowsText(rest.length)} of the plan left out: ${rangesText(rest)}; the same plan applies them later`,
+  ];
 }

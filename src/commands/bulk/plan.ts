@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
+import { uploadFlags } from '../../bulk/plan/again.ts';
 import { askApproval } from '../../bulk/plan/approvable.ts';
 import { checkTarget, writePlan } from '../../bulk/plan/file.ts';
 import { rowColumns, shownRows } from '../../bulk/plan/look.ts';
@@ -12,6 +14,7 @@ import { defineCommand } from '../../cli/define.ts';
 import type { Plan } from '../../contract/schemas/plan-file.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 export const plan = defineCommand({
   name: 'plan',
@@ -65,9 +68,16 @@ export const plan = defineCommand({
       ...more
     },
   ) {
+    const flags =
+      tableFlags(more) + uploadFlags({ run, batchSize, skipInvalid, notifies, prices }) + whereFlags(context);
     if (out === undefined)
       throw new UsageError('--out is missing: it names the file that the plan is written to', {
-        next: [{ command: shellLine`errand bulk plan ${file} --out orders.plan`, when: 'to write it there' }],
+        next: [
+          {
+            command: shellLine`errand bulk plan ${file} --out orders.plan` + flags,
+            when: 'to write it there',
+          },
+        ],
       });
     await checkTarget(out, force);
     await context.ready();
@@ -79,7 +89,16 @@ export const plan = defineCommand({
         validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
       });
       const { makePlan } = await import('../../bulk/plan/make.ts');
-      const { draft, meant } = await makePlan(context, source, check, { batchSize, run, notifies, prices });
+      const madeFrom = {
+        path: source.isPipe ? null : resolve(file),
+        map: options.map,
+        amounts: options.amounts ?? null,
+        ...{ encoding: more.encoding ?? null, delimiter: more.delimiter ?? null },
+        skip_invalid: skipInvalid,
+      };
+      const { draft, meant } = await makePlan(context, source, check, {
+        ...{ batchSize, run, notifies, prices, madeFrom },
+      });
       const { bytes, sha256 } = sealed(draft);
       await writePlan(out, bytes, force);
       const made: Plan = { ...draft, sha256, rows: draft.rows.map((row) => ({ ...row, checksum: '' })) };

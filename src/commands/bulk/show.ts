@@ -40,7 +40,7 @@ export const show = defineCommand({
   related: ['bulk plan', 'bulk apply', 'bulk get'],
   async run(context, { plan: path, all = false, by, html, force = false }) {
     if (html === undefined && force) throw new UsageError('--force goes with --html');
-    const read = await readPlan(context, path);
+    const read = await readPlan(path);
     const { plan } = read;
     const stale = await staleness(context, read);
     const rows = shownRows(plan);

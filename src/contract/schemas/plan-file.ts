@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { amountUnits } from '../amount.ts';
 
 /** Raised when a plan of an earlier version can no longer be applied. */
 export const planVersion = 1;
@@ -91,6 +92,17 @@ export const PlanFile = z.strictObject({
   profile: text,
   is_rehearsal: z.boolean(),
   file: z.strictObject({ name: text, sha256: hex, rows: count, left_out: count }),
+  /** How the file was read, so that it can be read again in the same way: keys and rows follow from that. */
+  made_from: z.strictObject({
+    /** Absolute; null for what came through a pipe. */
+    path: text.nullable(),
+    /** What headings mean, a saved map with it. */
+    map: z.record(text, text),
+    amounts: z.enum(amountUnits).nullable(),
+    encoding: z.enum(['utf-8', 'latin1', 'utf-16le', 'utf-16be']).nullable(),
+    delimiter: z.enum(['comma', 'semicolon', 'tab', 'pipe']).nullable(),
+    skip_invalid: z.boolean(),
+  }),
   batch_size: z.int().min(1).max(5000),
   run: z.string().max(100),
   notify_on_complete: z.boolean(),

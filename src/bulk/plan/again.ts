@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { isAbsolute, relative } from 'node:path';
+import type { Context } from '../../context.ts';
+import type { Plan } from '../../contract/schemas/plan-file.ts';
+import type { ErrorFacts } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
+import { flagsTo, whereFlags } from '../../where-flags.ts';
+import { usualBatchRows } from '../batches.ts';
+import { tableFlags } from '../table-options.ts';
+
+/** How a plan is made again so that no row gets another key; no command where that cannot be promised. */
+export type Again = Pick<ErrorFacts, 'hint' | 'next'>;
+
+/** What of an upload decides its rows, its keys and its batches, as flags, each after a space. */
+export function uploadFlags({
+  run = '',
+  batchSize = usualBatchRows,
+  skipInvalid = false,
+  notifies = false,
+  prices = true,
+}: {
+  readonly run?: string | undefined;
+  readonly batchSize?: number | undefined;
+  readonly skipInvalid?: boolean | undefined;
+  readonly notifies?: boolean | undefined;
+  readonly prices?: boolean | undefined;
+}): string {
+  const flags = [
+    run !== '' && `--run ${shellWord(run)}`,
+    batchSize !== usualBatchRows && `--batch-size ${batchSize}`,
+    skipInvalid && '--skip-invalid',
+    notifies && '--notify-on-complete',
+    !prices && '--no-prices',
+  ];
+  return flags.flatMap((flag) => (flag === false ? [] : ` ${flag}`)).join('');
+}
+
+/** @param path of the plan. */
+export async function planAgain(
+  context: Context,
+  { path, plan }: { readonly path: string; readonly plan: Plan },
+): Promise<Again> {
+  const { made_from: from, file } = plan;
+  const where = await whereOf(context, plan);
+  if (where === undefined) return { hint: `Plan again with the key that it was made with: ${keysFollow}` };
+  const source = from.path === null ? '-' : shown(from.path);
+  const problem = from.path === null ? undefined : await changeOf(from.path, file.sha256);
+  if (problem !== undefined)
+    return {
+      hint: `${source} ${problem}. Plan again from the file as it was: a row that has changed would be a new order, though it was ordered before.`,
+    };
+  const { map, amounts, encoding, delimiter, skip_invalid: skipInvalid } = from;
+  const table = tableFlags({
+    map,
+    amounts: amounts ?? undefined,
+    encoding: encoding ?? undefined,
+    delimiter: delimiter ?? undefined,
+  });
+  const upload = uploadFlags({
+    ...{ run: plan.run, batchSize: plan.batch_size, skipInvalid },
+    ...{ notifies: plan.notify_on_complete, prices: plan.priced_at !== null },
+  });
+  return {
+    hint: 'Plan again in the same way: rows that were ordered keep their keys, and are not ordered twice.',
+    next: [
+      {
+        command: `errand bulk plan ${shellWord(source)} --out ${shellWord(path)} --force${table}${upload}${where}`,
+        when: from.path === null ? `to plan it again, with ${file.name} on stdin` : 'to plan it again',
+      },
+    ],
+  };
+}
+
+const keysFollow = 'under another account each row would be a new order.';
+
+/** The flags that reach the account of a plan; undefined where none is known to. */
+export async function whereOf(context: Context, plan: Plan): Promise<string | undefined> {
+  const { settings } = context;
+  const { account } = await context.sender();
+  const isHere = plan.service === settings.baseUrl.value && plan.account === account;
+  if (plan.profile === settings.profile.value) return isHere ? whereFlags(context) : undefined;
+  if ((await context.store()).profile(plan.profile) === undefined)
+    return isHere ? whereFlags(context) : undefined;
+  if (plan.service !== settings.baseUrl.value || settings.baseUrl.from === 'flag')
+    return flagsTo(context, plan.profile, plan.service);
+  return ` --profile ${shellWord(plan.profile)}`;
+}
+
+/** From the working folder where the file is under it. */
+function shown(path: string): string {
+  const near = relative(process.cwd(), path);
+  if (near === '' || near.startsWith('..') || isAbsolute(near)) return path;
+  return near.startsWith('-') ? `./${near}` : near;
+}
+
+/** Why a file does not give the same rows; undefined where it does. */
+async function changeOf(path: string, sha256: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) return 'is no longer there';
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk);
+  } catch {
+    return 'cannot be read';
+  }
+  return hash.digest('hex') === sha256 ? undefined : 'has changed since it was planned';
+}
