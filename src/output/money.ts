@@ -22,6 +22,17 @@ export function plainAmount(cents: number, currency: string): string {
   return cents < 0 ? `-${units}` : units;
 }
 
+/** What `plainAmount` wrote, in minor units; trailing zeros may be gone, as a spreadsheet leaves them. Undefined for anything else. */
+export function readPlainAmount(text: string, currency: string): number | undefined {
+  const [, sign = '', whole = '', fraction = ''] = /^([-+]?)(\d{1,16})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
+  const decimals = minorDigits(currency);
+  const [kept, rest] = [fraction.slice(0, decimals), fraction.slice(decimals)];
+  if (whole === '' || /[^0]/.test(rest)) return undefined;
+  const cents = Number(`${whole}${kept.padEnd(decimals, '0')}`);
+  if (!Number.isSafeInteger(cents)) return undefined;
+  return sign === '-' ? 0 - cents : cents;
+}
+
 function spelled(amount: bigint, decimals: number, grouped = groupDigits): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = grouped(digits.slice(0, digits.length - decimals));

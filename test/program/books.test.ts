@@ -236,7 +236,7 @@ describeWithBookkeepers('a file of books', () => {
     for (const [name, as, message] of [
       ['mine.journal', 'hledger', 'was not written by spend export'],
       ['mine.journal', 'ofx', 'was not written by spend export'],
-      ['mine.journal', 'csv', 'was not written by spend export'],
+      ['mine.journal', 'csv', 'does not begin with the headings that spend export --as csv writes'],
       ['books.beancount', 'hledger', 'was not written by spend export'],
       ['binary', 'beancount', 'is not UTF-8 text'],
       ['.', 'beancount', 'is not a file'],
@@ -292,5 +292,115 @@ describeWithBookkeepers('a file of books', () => {
     const refused = await errand(place, ['spend', 'export', ...args]);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
     expect(refused.stderr).toContain(message);
+  });
+});
+
+describeWithBookkeepers('books that somebody else has had', () => {
+  let place: Place;
+  const whole: Record<string, string> = {};
+  beforeAll(async () => {
+    place = makePlace();
+    const bought = await shell(
+      place,
+      "errand order create --product $(errand sandbox products -o id | head -1) --max-price '$50' --ship-to home --po-number 7 --watch --timeout 30s",
+    );
+    expect(bought).toMatchObject({ code: 0 });
+    for (const as of formats) {
+      const args = ['spend', 'export', '--as', as, '--out', at(as), '--opening-balance', '$1,000'];
+      expect(await errand(place, args)).toMatchObject({ code: 0 });
+      whole[as] = readFileSync(at(as), 'utf8');
+    }
+  }, 60_000);
+  afterAll(() => place.remove());
+
+  const at = (as: string): string => join(place.folder, `had.${as}`);
+  const again = (as: string, text: string) => {
+    writeFileSync(at(as), text);
+    return errand(place, ['spend', 'export', '--as', as, '--out', at(as), '-o', 'json']);
+  };
+
+  test.each(formats)('%s that is cut off in an entry is refused with its line, and left', async (as) => {
+    const text = whole[as] ?? '';
+    const cut = text.slice(0, text.lastIndexOf('.fee.wallet.') + 24);
+    const refused = await again(as, cut);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toMatch(
+      /had\.\w+, line \d+: .*(?:incomplete|ends in the middle).*remove it, and run again/,
+    );
+    expect(readFileSync(at(as), 'utf8')).toBe(cut);
+  });
+
+  test.each(['hledger', 'beancount'] as const)('%s cut off right after an id', async (as) => {
+    const text = whole[as] ?? '';
+    const refused = await again(as, text.slice(0, text.indexOf('\n', text.lastIndexOf('errand-id')) + 1));
+    expect(refused.stderr).toMatch(/the fee of order \S+ is incomplete: it has no amounts/);
+  });
+
+  test.each(formats)('%s says what its entries hold, changed by hand or not', async (as) => {
+    const changed = await again(as, (whole[as] ?? '').replaceAll('19.99', '25.99'));
+    expect(changed.code).toBe(7);
+    const made = JSON.parse(changed.stdout);
+    expect(made).toMatchObject({ added: 0, there: 3 });
+    expect(made.books_wallet_cents).toBe(made.wallet_cents - 600);
+    const named =
+      /^the charge of order \S+ brings Assets:Errand:Wallet -\$25\.99 where errand wrote -\$19\.99$/;
+    expect(made.differences).toEqual([{ line: expect.any(Number), message: expect.stringMatching(named) }]);
+    const shown = await errand(place, ['spend', 'export', '--as', as, '--out', at(as)]);
+    expect([shown.code, shown.stderr]).toEqual([
+      7,
+      expect.stringMatching(/had\.\w+, line \d+: the charge of order \S+ brings/),
+    ]);
+    expect(shown.stdout).toContain('wallet by these entries');
+    expect(readFileSync(at(as), 'utf8')).toContain('25.99');
+    if (as !== 'ofx') expect(read[as](at(as)).walletCents).toBe(made.books_wallet_cents);
+  });
+
+  test.each(['hledger', 'beancount', 'csv', 'ofx'] as const)(
+    '%s in the line ends of Windows is added to, and stays so',
+    async (as) => {
+      const windows = (whole[as] ?? '').replaceAll('\n', '\r\n');
+      expect(JSON.parse((await again(as, windows)).stdout)).toMatchObject({
+        added: 0,
+        there: 3,
+        differences: [],
+      });
+      expect(readFileSync(at(as), 'utf8')).toBe(windows);
+      const none = await errand(place, [
+        ...['spend', 'export', '--as', as, '--until', '2000-01-01', '--opening-balance', '$1,000'],
+      ]);
+      const opened = none.stdout.replaceAll('\n', '\r\n');
+      expect(JSON.parse((await again(as, opened)).stdout)).toMatchObject({ added: 2, there: 1 });
+      const text = readFileSync(at(as), 'utf8');
+      expect(text.match(/(?<!\r)\n/g)).toBeNull();
+      expect(read[as](at(as)).walletCents).toBe(97_901);
+    },
+  );
+
+  test('a CSV that a spreadsheet has saved is read as it is', async () => {
+    const quoted = (whole.csv ?? '').replaceAll(/^.*$/gm, (line) =>
+      line === '' ? '' : `"${line.replaceAll('"', '').split(',').join('","')}"`,
+    );
+    const saved = `\ufeff${quoted.replaceAll('\n', '\r\n').replaceAll('1000.00', '1000')}`;
+    expect(JSON.parse((await again('csv', saved)).stdout)).toMatchObject({
+      added: 0,
+      there: 3,
+      differences: [],
+    });
+    const semicolons = await again('csv', (whole.csv ?? '').replaceAll(',', ';'));
+    expect([semicolons.code, semicolons.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        'does not begin with the headings that spend export --as csv writes, with commas',
+      ),
+    ]);
+  });
+
+  test('entries of one\u2019s own are told, and not counted', async () => {
+    const own = `${whole.hledger}2026-11-01 mine\n    Assets:Errand:Wallet  5.00 USD\n    Income:Gift\n\naccount Income:Gift\n`;
+    const made = JSON.parse((await again('hledger', own)).stdout);
+    expect(made).toMatchObject({ added: 0, own_entries: 1, differences: [] });
+    const shown = await errand(place, ['spend', 'export', '--as', 'hledger', '--out', at('hledger')]);
+    expect(shown.stderr).toContain('1 entry of your own moves Assets:Errand:Wallet too');
+    expect(read.hledger(at('hledger')).walletCents).toBe(made.books_wallet_cents + 500);
   });
 });

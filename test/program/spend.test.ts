@@ -105,11 +105,11 @@ test('days are those of the zone, which is told; the policy has one, and a flag 
   expect(await days()).toEqual(['2026-11-30', '2026-12-01']);
   expect(await days('--time-zone', 'America/Chicago')).toEqual(['2026-11-30', '2026-12-01']);
   expect(await days('--time-zone', 'Asia/Tokyo')).toEqual(['2026-12-01']);
-  expect((await errand(place, ['spend'])).stderr).toContain('those of UTC; --time-zone names another');
+  expect((await errand(place, ['spend'])).stderr).toContain('time zone: UTC (change it with --time-zone)');
   const policy = join(place.folder, 'policy.yaml');
   writeFileSync(policy, 'version: 1\ntime_zone: Asia/Tokyo\n', { mode: 0o600 });
   const held = { ...place, environment: { ...place.environment, ERRAND_POLICY: policy } };
-  expect((await errand(held, ['spend'])).stderr).toContain('those of Asia/Tokyo; as the policy says');
+  expect((await errand(held, ['spend'])).stderr).toContain('time zone: Asia/Tokyo (from the policy ');
   writeFileSync(policy, 'version: [', { mode: 0o600 });
   const broken = await errand(held, ['spend']);
   expect([broken.code, broken.stderr]).toEqual([0, expect.stringContaining('its time zone is not known')]);

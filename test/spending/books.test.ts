@@ -7,8 +7,16 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { beancount } from '../../src/spending/books/beancount.ts';
 import { Collection } from '../../src/spending/books/collect.ts';
 import { csvBooks } from '../../src/spending/books/csv.ts';
-import { type Entry, entryId, WrittenBooks } from '../../src/spending/books/entry.ts';
-import type { BooksFormat } from '../../src/spending/books/format.ts';
+import { differencesIn } from '../../src/spending/books/differences.ts';
+import {
+  centsOn,
+  type Entry,
+  entryId,
+  type Standing,
+  WrittenBooks,
+  walletAccount,
+} from '../../src/spending/books/entry.ts';
+import { type BooksFormat, readable } from '../../src/spending/books/format.ts';
 import { hledger } from '../../src/spending/books/hledger.ts';
 import { ofx } from '../../src/spending/books/ofx.ts';
 import { entriesOf } from '../../src/spending/books/order-entries.ts';
@@ -186,6 +194,18 @@ const amountsOf = ({ postings }: Entry): Record<string, number> => {
 const accountsOf = (found: readonly { amounts: object }[]): string[] =>
   [...new Set(found.flatMap(({ amounts }) => Object.keys(amounts)))].sort();
 
+/** Read again, each entry is what was written, in the line ends of another system too. */
+function expectAsWritten(format: BooksFormat, text: string, entries: readonly Entry[]): void {
+  for (const seen of [text, `\ufeff${text.replaceAll('\n', '\r\n')}`]) {
+    const found = format.read(readable(seen));
+    expect(format.refuses(readable(seen), { wallet })).toBeUndefined();
+    expect([found.broken, found.others, differencesIn(found.entries)]).toEqual([undefined, 0, []]);
+    const wallets = (all: readonly Pick<Standing, 'id' | 'postings'>[]) =>
+      all.map(({ id, postings = [] }) => [id, centsOn(postings, walletAccount, 'USD')]).toSorted();
+    expect(wallets(found.entries)).toEqual(wallets(entries));
+  }
+}
+
 const runs = { numRuns: 8, endOnFailure: true };
 const many = fc.array(anyOrder, { minLength: 40, maxLength: 80 });
 
@@ -206,7 +226,12 @@ describeWithBookkeepers('no text breaks out of its entry, as the real programs r
           expect(accountsOf(found)).toEqual(
             accountsOf(entries.map((entry) => ({ amounts: amountsOf(entry) }))),
           );
-          expect([...format.ids(text)].toSorted()).toEqual(entries.map(({ id }) => id).toSorted());
+          expect(
+            format
+              .read(text)
+              .entries.map(({ id }) => id)
+              .toSorted(),
+          ).toEqual(entries.map(({ id }) => id).toSorted());
         }
       }),
       runs,
@@ -228,6 +253,7 @@ describeWithBookkeepers('no text breaks out of its entry, as the real programs r
           expect([...NAME].length).toBeLessThanOrEqual(32);
           expect([...MEMO].length).toBeLessThanOrEqual(255);
         }
+        expectAsWritten(ofx, text, entries);
         // Written again, and with nothing new, it is the same list.
         expect(fileOf(ofx, [], text)).toBe(text);
       }),
@@ -247,8 +273,7 @@ test('a CSV has a row for each posting, and no cell that a spreadsheet runs', ()
       );
       const rows: string[][] = parse(text, { relax_column_count: false });
       for (const cell of rows.slice(1).flat()) expect(cell).not.toMatch(/^(?!-\d+(\.\d+)?$)[=+\-@\t\r\n]/);
-      const ids = new Set([...format.ids(text)].filter((id) => id !== 'id'));
-      expect(ids).toEqual(new Set(entries.map(({ id }) => id)));
+      expectAsWritten(format, text, entries);
     }),
     runs,
   );
@@ -280,7 +305,7 @@ describe('what is there already', () => {
     order({ returns: [{ id: 'r1', updated_at: '2026-11-07T10:00:00Z', credited_amount }] });
   const step = (written: WrittenBooks, it: unknown, feeCents = 100) => {
     const { entries } = entriesOf(it, { written, feeCents, retailers: () => 'tea', dateAt });
-    for (const { id } of entries) written.note(id);
+    for (const entry of entries) written.take(entry);
     return entries.map(({ id, date, postings }) => [id, date, postings[0]?.cents]);
   };
 
@@ -324,7 +349,7 @@ describe('what is there already', () => {
       'x.hold.wallet.USD.1.5',
       '__proto__.fee.wallet.usd.1.5',
     ])
-      written.note(id);
+      written.take({ id, postings: [] });
     expect([written.ids.size, written.walletCents]).toEqual([0, 0]);
   });
 
@@ -374,5 +399,76 @@ describe('what is there already', () => {
     if (!entry) return expect.fail('no entry');
     const whole = fileOf(hledger, [entry]);
     expect(fileOf(hledger, [], whole.trimEnd())).toBe(`${whole.trimEnd()}\n`);
+  });
+
+  const two = entriesOfAll([order(), credited(300)].map((it, at) => ({ ...it, id: `a${at}` })));
+
+  test.each([
+    ['hledger', hledger],
+    ['beancount', beancount],
+    ['csv', csvBooks(wallet, false)],
+    ['ofx', ofx],
+  ])('%s cut off anywhere is refused with a line, or what is left of it is whole', (_, format) => {
+    const whole = fileOf(format, two);
+    const amounts = new Map(two.map(({ id, postings }) => [id, centsOn(postings, walletAccount, 'USD')]));
+    let refused = 0;
+    for (let length = 1; length < whole.length; length += 1) {
+      const text = whole.slice(0, length);
+      if (format.refuses(text, { wallet }) !== undefined) continue;
+      const { broken, entries } = format.read(text);
+      if (broken) {
+        refused += 1;
+        expect(broken.line).toBeGreaterThan(0);
+        expect(broken.line).toBeLessThanOrEqual(text.split('\n').length);
+        continue;
+      }
+      for (const { id, postings = [] } of entries)
+        expect([id, centsOn(postings, walletAccount, 'USD')]).toEqual([id, amounts.get(id)]);
+      // What it lacks comes to it again, and then nothing is lacking.
+      const there = new Set(entries.map(({ id }) => id));
+      const mended = fileOf(
+        format,
+        two.filter(({ id }) => !there.has(id)),
+        text,
+      );
+      const again = format.read(mended);
+      expect([again.broken, again.entries.map(({ id }) => id).toSorted()]).toEqual([
+        undefined,
+        two.map(({ id }) => id).toSorted(),
+      ]);
+    }
+    expect(refused).toBeGreaterThan(whole.length / 3);
+  });
+
+  test('what a person has changed is named, by its line', () => {
+    const whole = fileOf(hledger, two);
+    const changed = (text: string) => {
+      const { broken, entries, others } = hledger.read(text);
+      expect(broken).toBeUndefined();
+      return [...differencesIn(entries).map(({ message }) => message), others];
+    };
+    expect(changed(whole)).toEqual([0]);
+    // Another account for what was bought, a comment, an assertion and an amount left to hledger change nothing.
+    expect(
+      changed(whole.replaceAll(/Expenses:Purchases:\S+ {2}\S+ USD/g, 'Expenses:My tea  ; mine')),
+    ).toEqual([0]);
+    expect(changed(whole.replace('Wallet  -10.00 USD', 'Wallet  -10.00 USD = 90.00 USD ; checked'))).toEqual([
+      0,
+    ]);
+    expect(changed(whole.replaceAll('10.00 USD', '20.00 USD'))).toEqual([
+      'the charge of order a0 brings Assets:Errand:Wallet -$20.00 where errand wrote -$10.00',
+      'the charge of order a1 brings Assets:Errand:Wallet -$20.00 where errand wrote -$10.00',
+      0,
+    ]);
+    const [first = ''] = /2026-11-01[\s\S]*?\n\n/.exec(whole) ?? [];
+    expect(changed(`${whole}${first}`)).toEqual([
+      'the charge of order a0 brings Assets:Errand:Wallet -$10.00 where errand wrote $0.00',
+      0,
+    ]);
+    expect(changed(`${whole}2026-11-09 mine\n    Assets:Errand:Wallet  5 USD\n    a\n`)).toEqual([1]);
+    expect(changed(whole.replace('Wallet  -10.00 USD', 'Wallet  -9 EUR @@ 10 USD'))).toEqual([
+      'the amounts of the charge of order a0 cannot be read',
+      0,
+    ]);
   });
 });

@@ -5,9 +5,11 @@ import { formatMoney } from '../../output/money.ts';
 import type { Column, Row } from '../../output/result.ts';
 import { readBookFile, replaceBookFile } from '../../spending/books/book-file.ts';
 import { Collection, openingEntry } from '../../spending/books/collect.ts';
+import { differencesIn } from '../../spending/books/differences.ts';
 import { isIdPart, WrittenBooks } from '../../spending/books/entry.ts';
 import type { BooksFormat } from '../../spending/books/format.ts';
 import { entriesOf } from '../../spending/books/order-entries.ts';
+import { differenceNotes, leftOutNote, othersNote, standingIn } from '../../spending/books/standing.ts';
 import { datesIn } from '../../spending/policy/periods.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
 import { spanOf } from '../../spending/report/span.ts';
@@ -20,7 +22,7 @@ const columns: readonly Column[] = [
   { name: 'file', path: 'file' },
   { name: 'entries added', path: 'added', kind: 'count' },
   { name: 'there already', path: 'there', kind: 'count' },
-  { name: 'wallet in these books', path: 'books_wallet_cents', kind: 'money' },
+  { name: 'wallet by these entries', path: 'books_wallet_cents', kind: 'money' },
   { name: 'wallet at the service', path: 'wallet_cents', kind: 'money' },
 ];
 
@@ -28,7 +30,7 @@ export const exportBooks = defineCommand({
   name: 'export',
   summary: 'Balanced entries of every order for hledger, beancount, OFX or a CSV',
   description:
-    'Prices in their parts, fees, refunds and return credits. With --out what the file lacks is added and the rest is left as it is, so that the command may run every night; a credit that has grown, or was taken back, is an entry of its own. Orders of a retailer account, a card, connect or another currency are booked against accounts of their own; OFX is a statement of the wallet and leaves them out. Purchases and fees are dated when they were ordered, refunds and credits when the service last told of them.',
+    'Prices in their parts, fees, refunds and return credits. With --out what the file lacks is added and the rest is left as it is, so that the command may run every night; a credit that has grown, or was taken back, is an entry of its own. Orders of a retailer account, a card, connect or another currency are booked against accounts of their own; OFX is a statement of the wallet and leaves them out. Purchases and fees have the date of the order, refunds and credits the date when the order last changed at the service. A file that is cut off is refused; an entry that somebody has changed is named, and left as it is.',
   options: {
     as: { kind: 'choice', values: formats, description: 'the program that reads it' },
     out: {
@@ -55,7 +57,9 @@ export const exportBooks = defineCommand({
     },
   ],
   operations: ['order.list', 'wallet.get', 'retailer.list'],
-  exitCodes: { 7: 'what was exported is written; of some orders an amount is not known' },
+  exitCodes: {
+    7: 'what was exported is written; an amount of an order is not known, or an entry was changed',
+  },
   related: ['spend show', 'wallet', 'audit log'],
   async run(context, { as, out, openingBalance, timeZone: zoneGiven, since, until }) {
     if (as === undefined) throw new UsageError(`--as is missing: one of ${formats.join(', ')}`);
@@ -69,14 +73,12 @@ export const exportBooks = defineCommand({
     const wallet = isIdPart(id) ? id : 'wallet';
     const books = { wallet, now: context.serviceClock.now() };
     const format = await formatNamed(as, wallet, context);
-    const wrong = file?.text === undefined ? undefined : format.refuses(file.text, books);
-    if (wrong !== undefined)
-      throw new UsageError(`--out ${out} ${wrong}; nothing was added to it`, {
-        hint: 'Name another file, and include it in yours.',
-      });
+    const found =
+      out === undefined || file?.text === undefined ? undefined : standingIn(out, file.text, format, wallet);
     const written = new WrittenBooks();
-    for (const id of file?.text === undefined ? [] : format.ids(file.text)) written.note(id);
+    for (const entry of found?.entries ?? []) written.take(entry);
     const there = written.ids.size;
+    const differences = differencesIn(found?.entries ?? []);
     if (openingBalance !== undefined && written.opening !== undefined && written.opening !== openingBalance)
       throw new UsageError(
         `--opening-balance: ${out} begins with ${formatMoney(written.opening)}; leave it away, or begin another file`,
@@ -86,24 +88,24 @@ export const exportBooks = defineCommand({
     const collection = new Collection(format, written);
     let [orders, incomplete] = [0, 0];
     for await (const order of ordersOf(context, span)) {
-      const found = entriesOf(order, { written, feeCents, retailers, dateAt });
+      const lacking = entriesOf(order, { written, feeCents, retailers, dateAt });
       orders += 1;
-      if (!found.isComplete) incomplete += 1;
-      for (const entry of found.entries) collection.add(entry);
+      if (!lacking.isComplete) incomplete += 1;
+      for (const entry of lacking.entries) collection.add(entry);
     }
     if (openingBalance !== undefined && written.opening === undefined) {
       const at = Math.min(collection.firstAt ?? books.now, span.since ? Date.parse(span.since) : books.now);
       collection.add(openingEntry(openingBalance, at, dateAt(at)));
     }
     const { count } = collection;
-    const exitCode = incomplete > 0 ? 7 : 0;
+    const exitCode = incomplete > 0 || differences.length > 0 ? 7 : 0;
     const notes = [
       ...(incomplete > 0
         ? [`${incomplete} of ${orders} orders do not say all their amounts; what they say is written`]
         : []),
-      ...(collection.leftOut > 0
-        ? [`${collection.leftOut} entries that the wallet did not pay have no place in its statement`]
-        : []),
+      ...(collection.leftOut > 0 ? [leftOutNote(collection.leftOut)] : []),
+      ...differenceNotes(out ?? '', differences),
+      ...(found && found.others > 0 ? [othersNote(found.others)] : []),
       note,
     ];
     const held = { ...books, balance: balance ?? written.walletCents };
@@ -115,6 +117,8 @@ export const exportBooks = defineCommand({
     if (count > 0 || file.text === undefined) await replaceBookFile(file, text);
     const record: Row = {
       ...{ file: out, as, orders, added: count, there, left_out: collection.leftOut },
+      differences: differences.map(({ line, message }) => ({ line, message })),
+      own_entries: found?.others ?? 0,
       books_wallet_cents: written.walletCents,
       wallet_cents: balance ?? null,
     };

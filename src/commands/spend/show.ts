@@ -69,7 +69,7 @@ export const show = defineCommand({
       ],
       columns: isTable ? tableColumns(by, rows, totals, { isTerminal, plain }) : plainColumns(by),
       id: 'group',
-      empty: 'no orders were created then',
+      empty: 'there are no orders in this time',
       hints: () => notes,
     };
   },
@@ -103,7 +103,7 @@ function notesOf(
   return [
     ...(isByRule ? ['* by rule: it follows from how the service works; no record shows it'] : []),
     ...(apart
-      ? ['what a retailer account, a card or another currency paid stands apart from the wallet']
+      ? ['only the wallet pays from your balance; other payers and currencies have rows of their own']
       : []),
     ...(incomplete > 0
       ? [`${incomplete} of ${orders} orders do not say all their amounts; what they say is counted`]

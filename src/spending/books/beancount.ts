@@ -1,8 +1,16 @@
 import { plainAmount } from '../../output/money.ts';
 import type { Entry } from './entry.ts';
-import { type BooksFormat, ended, oneLine } from './format.ts';
+import { type BooksFormat, continued, oneLine } from './format.ts';
+import { type LedgerLines, readLedger } from './read-ledger.ts';
 
 const title = (wallet: string): string => `; errand books 1: beancount, wallet ${wallet}\n`;
+
+const lines: LedgerLines = {
+  begin: /^\d{4}[-/]\d+[-/]\d+[ \t]+(?:[*!"]|txn\b)/,
+  id: /^[ \t]+errand-id:[ \t]*"([^"\s]+)"[ \t]*$/,
+  aside: /^[ \t]+(?:;|[a-z][\w-]*:)/,
+  posting: /^(\S+)(?:[ \t]+(.*))?$/,
+};
 
 /** A ledger of beancount, each of whose accounts is opened before anything enters it. */
 export const beancount: BooksFormat = {
@@ -12,9 +20,7 @@ export const beancount: BooksFormat = {
       ? 'belongs to another wallet'
       : 'was not written by spend export --as beancount';
   },
-  *ids(text) {
-    for (const [, id = ''] of text.matchAll(/^[ \t]+errand-id:[ \t]*"([^"\s]+)"[ \t]*$/gm)) yield id;
-  },
+  read: (text) => readLedger(text, lines),
   takes: () => true,
   render: ({ id, date, orderId, payee, text, poNumber, metadata, isByRule, postings }: Entry) =>
     [
@@ -30,16 +36,15 @@ export const beancount: BooksFormat = {
       '\n',
     ].join('\n'),
   *assemble({ wallet }, before, { texts, accounts }) {
-    const lines = new Set(before?.split('\n'));
+    const there = new Set(before?.split(/\r?\n/));
     const opened = [...accounts]
       .sort()
       .map((account) => `1970-01-01 open ${account}`)
-      .filter((line) => !lines.has(line));
-    yield before === undefined
-      ? `${title(wallet)}; Written by errand spend export; what is written again is not written twice.\n\n`
-      : ended(before);
-    if (opened.length > 0) yield `${opened.join('\n')}\n\n`;
-    yield* texts;
+      .filter((line) => !there.has(line));
+    const added = [...(opened.length > 0 ? [`${opened.join('\n')}\n\n`] : []), ...texts];
+    if (before !== undefined) return yield* continued(before, added);
+    yield `${title(wallet)}; Written by errand spend export; what is written again is not written twice.\n\n`;
+    yield* added;
   },
 };
 

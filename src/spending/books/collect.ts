@@ -39,7 +39,7 @@ export class Collection {
       this.leftOut += 1;
       return;
     }
-    this.#written.note(entry.id);
+    this.#written.take(entry);
     this.#kept.push({ at: entry.at, text: this.#format.render(entry) });
     for (const { account, currency } of entry.postings) {
       this.#accounts.add(account);

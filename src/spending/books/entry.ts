@@ -51,20 +51,38 @@ export interface Written {
   readonly total: number;
 }
 
+/** An entry of a file that bears an id of ours. */
+export interface Standing {
+  readonly id: string;
+  /** Of the file, from 1, where it begins. */
+  readonly line: number;
+  /** As they stand, which need not be as they were written; undefined where a person has written what errand cannot read. */
+  readonly postings: readonly Posting[] | undefined;
+}
+
+/** What postings bring to an account, minor units. */
+export const centsOn = (postings: readonly Posting[], name: string, of: string): number =>
+  postings.reduce(
+    (sum, { account, cents, currency }) => sum + (account === name && currency === of ? cents : 0),
+    0,
+  );
+
 /** What stands in books already. */
 export class WrittenBooks {
   /** By order, then by the name of the stream. */
   readonly #orders = new Map<string, Map<string, Written>>();
   readonly ids = new Set<string>();
   opening: number | undefined;
+  /** What the wallet holds by these entries, cents: without an opening balance, what has entered and left it. */
+  walletCents = 0;
 
-  /** Takes the id of an entry; one that is not ours is no concern of ours. */
-  note(id: string): void {
-    if (this.ids.has(id)) return;
-    const opening = openingShape.exec(id);
-    if (opening) this.opening = Number(opening[1]);
+  /** Takes an entry with its amounts as they stand; one whose id is not ours is no concern of ours. */
+  take({ id, postings = [] }: Pick<Standing, 'id' | 'postings'>): void {
     const found = readId(id);
-    if (!found && !opening) return;
+    const opening = readOpening(id);
+    if (!found && opening === undefined) return;
+    this.walletCents += centsOn(postings, walletAccount, 'USD');
+    this.opening ??= opening;
     this.ids.add(id);
     if (!found) return;
     const of = this.#orders.get(found.stream.orderId) ?? new Map<string, Written>();
@@ -76,18 +94,15 @@ export class WrittenBooks {
   of(orderId: string): ReadonlyMap<string, Written> {
     return this.#orders.get(orderId) ?? new Map();
   }
-
-  /** What the wallet holds by these books, cents: without an opening balance, what has entered and left it. */
-  get walletCents(): number {
-    const moved = [...this.#orders.values()]
-      .flatMap((of) => [...of.values()])
-      .filter(({ stream: { payer, currency } }) => payer === 'wallet' && currency === 'USD');
-    return moved.reduce((sum, { total }) => sum - total, this.opening ?? 0);
-  }
 }
 
 export const openingId = (cents: number): string => `opening.wallet.${cents}`;
-const openingShape = /^opening\.wallet\.(-?\d{1,16})$/;
+
+/** The cents of an opening balance's id. */
+export function readOpening(id: string): number | undefined {
+  const cents = /^opening\.wallet\.(-?\d{1,16})$/.exec(id)?.[1];
+  return cents === undefined ? undefined : Number(cents);
+}
 
 export const streamName = ({ orderId, kind, payer, currency, returnId }: Stream): string =>
   [orderId, kind, payer, currency, ...(returnId === undefined ? [] : [returnId])].join('.');
@@ -100,7 +115,8 @@ export const entryId = ({ stream, count, total }: Written): string =>
 const idShape =
   /^(\w[\w-]{0,63})\.(charge|fee|refund|credit)\.(wallet|card|connect|retailer_account|challenge)\.([A-Z]{3})(?:\.(\w[\w-]{0,63}))?\.(\d{1,6})\.(-?\d{1,16})$/;
 
-function readId(id: string): Written | undefined {
+/** What an id of ours says; undefined for any other. */
+export function readId(id: string): Written | undefined {
   const [, orderId, kind, payer, currency, returnId, count, total] = idShape.exec(id) ?? [];
   if (orderId === undefined || currency === undefined) return undefined;
   // The expression names the kinds and the payers.

@@ -1,5 +1,5 @@
 import { safeText } from '../../output/safe-text.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, type Posting, readId, type Standing } from './entry.ts';
 
 /** What the books are about. */
 export interface BooksOf {
@@ -15,13 +15,13 @@ export interface BooksOf {
 export interface BooksFormat {
   /** Whether a file is of this format and this wallet; else what is wrong with it. */
   refuses(text: string, books: Pick<BooksOf, 'wallet'>): string | undefined;
-  /** Ids of the entries of a file. */
-  ids(text: string): Iterable<string>;
+  /** The entries of a file that bear an id of ours, and what else in it matters. @param text as `refuses` took it. */
+  read(text: string): BooksRead;
   /** Whether it has a place for the entry; one account's statement has none for what another paid. */
   takes(entry: Entry): boolean;
   render(entry: Entry): string;
   /**
-   * The whole file. @param before what it was, undefined where it is new. @param rendered the entries that it lacks, in their
+   * The whole file. @param before what it was to the byte, undefined where it is new. @param rendered the entries that it lacks, in their
    * order. @param entered the accounts and currencies in them.
    */
   assemble(books: BooksOf, before: string | undefined, rendered: Rendered): Iterable<string>;
@@ -36,5 +36,53 @@ export interface Rendered {
 /** Text from outside as one line: line breaks, controls and what cannot be seen are shown, never there. */
 export const oneLine = (text: string, limit = 200): string => safeText(text, limit).trim();
 
-/** What was cut off or edited may lack its last line break. */
-export const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
+/** What stands in a file. Lines are counted from 1. */
+export interface BooksRead {
+  readonly entries: readonly Standing[];
+  /** Entries of somebody else's that move the wallet too. */
+  readonly others: number;
+  /** The first part of it that is not whole. */
+  readonly broken?: Broken;
+}
+
+export interface Broken {
+  readonly line: number;
+  /** What it is and what to do, after the number of its line. */
+  readonly message: string;
+}
+
+/** @param id of the entry, where that can be read. */
+export function incomplete(line: number, id: string | undefined, why: string): Broken {
+  return { line, message: `${entryNamed(id)} is incomplete: ${why}; remove it, and run again` };
+}
+
+/** An entry of ours in the words of whoever reads its file. */
+export function entryNamed(id: string | undefined): string {
+  if (id === undefined) return 'the entry';
+  const { kind, orderId } = readId(id)?.stream ?? {};
+  if (kind === undefined) return 'the opening balance';
+  return `the ${kind} of order ${orderId}`;
+}
+
+/** The text of a file without what editors and spreadsheets do to line ends and beginnings. */
+export const readable = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
+
+/** Lines in the line ends of what was there. @param before undefined where nothing was. */
+export function* inLinesOf(before: string | undefined, texts: Iterable<string>): Generator<string> {
+  const isWindows = before?.includes('\r\n') === true;
+  for (const text of texts) yield isWindows ? text.replaceAll('\n', '\r\n') : text;
+}
+
+/** What stays as it is, and what follows it: an editor may have left its last line break away. */
+export function* continued(before: string, texts: Iterable<string>): Generator<string> {
+  yield before;
+  if (!before.endsWith('\n')) yield* inLinesOf(before, ['\n']);
+  yield* inLinesOf(before, texts);
+}
+
+/** The currencies in which amounts do not add up to 0. */
+export function unbalanced(postings: readonly Posting[]): string[] {
+  const sums = new Map<string, number>();
+  for (const { cents, currency } of postings) sums.set(currency, (sums.get(currency) ?? 0) + cents);
+  return [...sums].filter(([, rest]) => rest !== 0).map(([currency]) => currency);
+}

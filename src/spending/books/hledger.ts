@@ -1,8 +1,17 @@
 import { plainAmount } from '../../output/money.ts';
 import type { Entry } from './entry.ts';
-import { type BooksFormat, ended, oneLine } from './format.ts';
+import { type BooksFormat, continued, oneLine } from './format.ts';
+import { type LedgerLines, readLedger } from './read-ledger.ts';
 
 const title = (wallet: string): string => `; errand books 1: hledger, wallet ${wallet}\n`;
+
+/** An account may have single spaces in it. */
+const lines: LedgerLines = {
+  begin: /^\d{4}[-/.]\d+[-/.]\d+/,
+  id: /^[ \t]+;[ \t]*errand-id:[ \t]*(\S+)[ \t]*$/,
+  aside: /^[ \t]+;/,
+  posting: /^(\S+(?: \S+)*)(?:(?:[ \t]{2,}|\t)(.*))?$/,
+};
 
 /** A journal of hledger; accounts and currencies are declared, so that `hledger check --strict` holds. */
 export const hledger: BooksFormat = {
@@ -12,9 +21,7 @@ export const hledger: BooksFormat = {
       ? 'belongs to another wallet'
       : 'was not written by spend export --as hledger';
   },
-  *ids(text) {
-    for (const [, id = ''] of text.matchAll(/^[ \t]+;[ \t]*errand-id:[ \t]*(\S+)[ \t]*$/gm)) yield id;
-  },
+  read: (text) => readLedger(text, lines),
   takes: () => true,
   render: ({ id, date, orderId, payee, text, poNumber, metadata, isByRule, postings }: Entry) => {
     const comments = [
@@ -34,16 +41,15 @@ export const hledger: BooksFormat = {
     ].join('\n');
   },
   *assemble({ wallet }, before, { texts, accounts, currencies }) {
-    const lines = new Set(before?.split('\n'));
+    const there = new Set(before?.split(/\r?\n/));
     const declared = [
       ...[...currencies].map((currency) => `commodity ${sample(currency)} ${currency}`),
       ...[...accounts].sort().map((account) => `account ${account}`),
-    ].filter((line) => !lines.has(line));
-    yield before === undefined
-      ? `${title(wallet)}; Written by errand spend export; what is written again is not written twice.\n\n`
-      : ended(before);
-    if (declared.length > 0) yield `${declared.join('\n')}\n\n`;
-    yield* texts;
+    ].filter((line) => !there.has(line));
+    const added = [...(declared.length > 0 ? [`${declared.join('\n')}\n\n`] : []), ...texts];
+    if (before !== undefined) return yield* continued(before, added);
+    yield `${title(wallet)}; Written by errand spend export; what is written again is not written twice.\n\n`;
+    yield* added;
   },
 };
 

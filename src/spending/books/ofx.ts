@@ -1,6 +1,15 @@
-import { plainAmount } from '../../output/money.ts';
-import { type Entry, walletAccount } from './entry.ts';
-import { type BooksFormat, type BooksOf, oneLine } from './format.ts';
+import { plainAmount, readPlainAmount } from '../../output/money.ts';
+import { centsOn, type Entry, type Standing, walletAccount } from './entry.ts';
+import {
+  type BooksFormat,
+  type BooksOf,
+  type BooksRead,
+  type Broken,
+  incomplete,
+  inLinesOf,
+  oneLine,
+  readable,
+} from './format.ts';
 
 const accountId = (wallet: string): string => wallet.replaceAll('-', '').slice(0, 22);
 const beginning = '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<?OFX OFXHEADER="200"';
@@ -13,9 +22,7 @@ export const ofx: BooksFormat = {
       return 'was not written by spend export --as ofx';
     return text.includes(`<ACCTID>${accountId(wallet)}</ACCTID>`) ? undefined : 'belongs to another wallet';
   },
-  *ids(text) {
-    for (const [, id = ''] of text.matchAll(/<FITID>([^<]+)<\/FITID>/g)) yield id;
-  },
+  read: readStatement,
   takes: (entry) => amountOf(entry) !== 0,
   render: (entry) => {
     const { id, kind, at, payee, text, poNumber, isByRule } = entry;
@@ -26,17 +33,41 @@ export const ofx: BooksFormat = {
 `;
   },
   *assemble(books, before, { texts }) {
-    const all = [...(before?.match(list) ?? []).map((text) => text.trimEnd().concat('\n')), ...texts];
+    const standing = before === undefined ? [] : (readable(before).match(list) ?? []);
+    const all = [...standing.map((text) => text.trimEnd().concat('\n')), ...texts];
     const times = all.flatMap((text) => /<DTPOSTED>(\d{14})/.exec(text)?.[1] ?? []).sort();
-    yield head(books, times);
-    yield* all;
-    yield foot(books);
+    yield* inLinesOf(before, [head(books, times), ...all, foot(books)]);
   },
 };
 
 /** What an entry brings to the wallet, cents. */
-const amountOf = ({ postings }: Entry): number =>
-  postings.reduce((sum, { account, cents }) => sum + (account === walletAccount ? cents : 0), 0);
+const amountOf = ({ postings }: Entry): number => centsOn(postings, walletAccount, 'USD');
+
+function readStatement(text: string): BooksRead {
+  const entries: Standing[] = [];
+  let broken: Broken | undefined;
+  let [line, from] = [1, 0];
+  for (const { index } of text.matchAll(/<STMTTRN>/g)) {
+    line += text.slice(from, index).split('\n').length - 1;
+    from = index;
+    const [whole = ''] = /^[\s\S]*?<\/STMTTRN>/.exec(text.slice(index, index + longest)) ?? [];
+    const id = /<FITID>([^<]+)<\/FITID>/.exec(whole)?.[1];
+    if (whole === '' || whole.indexOf('<STMTTRN>', 1) > 0) broken ??= incomplete(line, id, 'it does not end');
+    if (id === undefined) continue;
+    const cents = readPlainAmount(/<TRNAMT>([^<]*)<\/TRNAMT>/.exec(whole)?.[1] ?? '', 'USD');
+    const posting = { account: walletAccount, cents: cents ?? 0, currency: 'USD' };
+    entries.push({ id, line, postings: cents === undefined ? undefined : [posting] });
+  }
+  if (!text.trimEnd().endsWith('</OFX>'))
+    broken ??= {
+      line: text.split('\n').length,
+      message: 'the statement ends in the middle; move it away and run again, which writes it whole',
+    };
+  return { entries, others: 0, ...(broken && { broken }) };
+}
+
+/** Characters of a transaction at most. */
+const longest = 10_000;
 
 function head({ wallet, now }: BooksOf, times: readonly string[]): string {
   const [first = moment(now).slice(0, 14)] = times;

@@ -31,7 +31,7 @@ export function spendPage({ by, rows, totals, span, notes, service, now }: Spend
     ],
     sections:
       totals.length === 0
-        ? [{ heading: 'Nothing', body: [], notes: ['No orders were created then.'] }]
+        ? [{ heading: 'Nothing', body: [], notes: ['There are no orders in this time.'] }]
         : totals.flatMap((total) => sectionsOf(by, rows, total)),
   });
 }

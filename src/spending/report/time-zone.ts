@@ -5,7 +5,7 @@ import { loadPolicy } from '../policy/load.ts';
 export interface ReportZone {
   /** IANA name. */
   readonly timeZone: string;
-  /** `those of UTC; --time-zone names another`, for people. */
+  /** `time zone: UTC (change it with --time-zone)`, for people. */
   readonly note: string;
 }
 
@@ -16,7 +16,7 @@ export interface ReportZone {
 export async function reportZone(context: Context, given: string | undefined): Promise<ReportZone> {
   if (given !== undefined) {
     const timeZone = zoneNamed(given);
-    return { timeZone, note: `days and months are those of ${timeZone}` };
+    return { timeZone, note: `time zone: ${timeZone}` };
   }
   const policy = await loadPolicy(context).catch((error: unknown) => {
     // A report spends nothing: it does not wait for the policy to be mended.
@@ -25,8 +25,8 @@ export async function reportZone(context: Context, given: string | undefined): P
     return undefined;
   });
   const timeZone = policy?.timeZone ?? 'UTC';
-  const from = policy ? `as the policy says (${policy.file})` : '--time-zone names another';
-  return { timeZone, note: `days and months are those of ${timeZone}; ${from}` };
+  const from = policy ? `from the policy ${policy.file}` : 'change it with --time-zone';
+  return { timeZone, note: `time zone: ${timeZone} (${from})` };
 }
 
 function zoneNamed(zone: string): string {
