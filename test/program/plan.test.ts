@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -169,8 +169,34 @@ describe('bulk plan', { timeout: 90_000 }, () => {
       const refused = await shop.run('bulk', 'plan', 'orders.csv', '--out', out, '--force');
       expect([refused.code, refused.stderr], out).toEqual([2, expect.stringContaining(what)]);
     }
-    const none = await shop.run('bulk', 'plan', 'orders.csv');
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('--out is missing')]);
+    const none = await shop.run('bulk', 'plan', 'orders.csv', '--run', 'x');
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringContaining('errand bulk plan orders.csv --out orders.plan --run x'),
+    ]);
+  });
+
+  test('never takes the place of the file that is planned, whatever leads there', async () => {
+    const shop = await shopping();
+    csv(shop, rowsOf(1));
+    const path = join(shop.place.folder, 'orders.csv');
+    const before = readFileSync(path, 'utf8');
+    symlinkSync(path, join(shop.place.folder, 'link'));
+    linkSync(path, join(shop.place.folder, 'twin'));
+    for (const out of ['orders.csv', './orders.csv', 'link', 'twin']) {
+      const refused = await shop.run('bulk', 'plan', 'orders.csv', '--out', out, '--force');
+      expect([refused.code, refused.stderr], out).toEqual([
+        2,
+        expect.stringContaining('is the file that is planned'),
+      ]);
+      expect(readFileSync(join(shop.place.folder, out), 'utf8')).toBe(before);
+    }
+    const shown = await shop.run('bulk', 'show', 'orders.csv', '-o', 'json');
+    expect(errorOf(shown).next[0].command).toBe('errand bulk plan orders.csv --out orders.plan');
+    expect((await planned(shop)).code).toBe(0);
+    const page = await shop.run('bulk', 'show', 'a.plan', '--html', 'a.plan', '--force');
+    expect([page.code, page.stderr]).toEqual([2, expect.stringContaining('is the plan itself')]);
+    expect((await applied(shop)).code).toBe(0);
   });
 
   test('is not written of a file with an invalid row, unless that is left out', async () => {
@@ -327,13 +353,15 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     const first = await told(shop, '--only', listing?.retailer ?? '');
     expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('3 rows of the plan left out')]);
     expect(await streets(shop)).toEqual(['1 Main St', '3 Main St']);
-    expect((await applied(shop, '--rows', '1-2,5')).code).toBe(0);
+    expect((await applied(shop, '--rows', '2,5')).code).toBe(0);
     expect(await streets(shop)).toEqual(['0 Main St', '1 Main St', '3 Main St']);
     const rest = await told(shop);
     expect([rest.code, rest.stderr]).toEqual([0, expect.stringContaining('2 batches were there already')]);
     expect(await streets(shop)).toEqual(mains(5));
     for (const [args, what] of [
       [['--only', 'nosuch'], 'no row of a.plan is of "nosuch"'],
+      [['--rows', '1-2'], 'a.plan has no row 1; it has 2-6, as the file numbers them'],
+      [['--rows', '5-7'], 'a.plan has no row 7'],
       [['--rows', '7-9'], 'a.plan has no row 7-9; it has 2-6'],
       [['--rows', 'x'], '--rows: "x" is not a row'],
       [['--rows', '3-2'], '--rows: "3-2" is not a row'],

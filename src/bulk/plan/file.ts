@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { stat as lookAt, lstat, open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { saveFile } from '../../output/save-file.ts';
 import { reasonOf } from '../../settings/paths.ts';
@@ -17,10 +17,17 @@ export async function writePlan(path: string, bytes: Buffer, force: boolean): Pr
   await saveFile(path, [bytes], { force, mode: 0o600 });
 }
 
-/** Whether a plan may be written there; asked before the work is done. @throws UsageError naming the path. */
-export async function checkTarget(path: string, force: boolean): Promise<void> {
+/**
+ * Whether a plan of `source` may be written there; asked before the work is done. @throws UsageError naming the path: one that is
+ * `source` itself would lose the orders, `force` or not.
+ */
+export async function checkTarget(path: string, source: string, force: boolean): Promise<void> {
   if (path === '-')
     throw new UsageError('--out names a file: the plan is read again by `bulk show` and `bulk apply`');
+  if (await isSameFile(path, source))
+    throw new UsageError(
+      `--out: ${path} is the file that is planned, and the plan would take its place; name another`,
+    );
   const stat = await lstat(path).catch(() => undefined);
   if (stat?.isDirectory()) throw new UsageError(`--out: ${path} is a folder; name a file`);
   if (stat && !stat.isFile() && !stat.isSymbolicLink())
@@ -30,6 +37,18 @@ export async function checkTarget(path: string, force: boolean): Promise<void> {
   if (!folder?.isDirectory())
     throw new UsageError(`${path} cannot be written: its folder is ${folder ? 'a file' : 'not there'}`);
 }
+
+/** Whether two paths lead to one file, by whatever names or links. */
+export async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all(
+    [one, other].map((path) => lookAt(path, { bigint: true }).catch(() => undefined)),
+  );
+  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
+}
+
+/** Where a plan of a file is usually put: beside it, and never in its place. */
+export const usualTarget = (source: string): string =>
+  source === '-' ? 'orders.plan' : `${basename(source).replace(/\.(?:csv|tsv|txt)$/i, '')}.plan`;
 
 /** The bytes of a plan's file. @throws UsageError naming what cannot be read. */
 export async function readPlanFile(path: string): Promise<Buffer> {

@@ -6,7 +6,7 @@ import type { ReadPlan } from './read.ts';
 export interface Part {
   /** Retailers, by host or name. */
   readonly only?: readonly string[] | undefined;
-  /** `1-200`, `17`. */
+  /** `2-201`, `17`. */
   readonly rows?: readonly string[] | undefined;
 }
 
@@ -29,11 +29,15 @@ function chosenNumbers(path: string, rows: ReadPlan['rows'], ranges: readonly st
     const [, from = '', to = from] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(range) ?? [];
     if (from === '' || Number(from) > Number(to))
       throw new UsageError(
-        `--rows: "${range}" is not a row or a range of rows; write 17 or 1-200, as in 1,5-9`,
+        `--rows: "${range}" is not a row or a range of rows; write 17 or 2-201, as in 2,5-9`,
       );
     const found = rows.filter(({ number }) => number >= Number(from) && number <= Number(to));
-    if (found.length === 0)
-      throw new UsageError(`--rows: ${path} has no row ${range}; it has ${shortRanges(rows)}`);
+    const ends = new Set(found.map(({ number }) => number));
+    const missing = [from, to].map(Number).find((end) => !ends.has(end));
+    if (missing !== undefined)
+      throw new UsageError(
+        `--rows: ${path} has no row ${found.length === 0 ? range : missing}; it has ${shortRanges(rows)}, as the file numbers them`,
+      );
     for (const { number } of found) chosen.add(number);
   }
   return chosen;

@@ -3,9 +3,10 @@ import { orderOfRow, readBulkRow } from '../../contract/bulk-row.ts';
 import { own } from '../../contract/json.ts';
 import type { Plan, PlanRow } from '../../contract/schemas/plan-file.ts';
 import { UsageError } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
 import { canonicalJson } from '../../state/canonical.ts';
 import { RowKeys } from '../rows.ts';
-import { readPlanFile } from './file.ts';
+import { readPlanFile, usualTarget } from './file.ts';
 import { rowsNamed } from './ranges.ts';
 import { planRefused } from './refusal.ts';
 import { alteredRows, sealOf } from './seal.ts';
@@ -21,13 +22,22 @@ export interface ReadPlan {
 
 /**
  * Reads a plan that may come from another machine: only one that is as it was written, to the byte, and whose rows say what
- * their cells say. @throws UsageError for a file that is no plan; ErrandError policy for one that was altered.
+ * their cells say. @param where flags of commands to suggest, each after a space. @throws UsageError for a file that is no plan; ErrandError policy for one that was altered.
  */
-export async function readPlan(path: string): Promise<ReadPlan> {
+export async function readPlan(path: string, where: string): Promise<ReadPlan> {
   const bytes = await readPlanFile(path);
   const state = sealOf(bytes);
   if (state === 'none')
-    throw new UsageError(`${path} is not a plan; \`errand bulk plan FILE --out ${path}\` writes one`);
+    throw new UsageError(`${path} is not a plan; \`errand bulk plan\` writes one`, {
+      ...(bytes.length > 0 && {
+        next: [
+          {
+            command: `errand bulk plan ${shellWord(path)} --out ${shellWord(usualTarget(path))}${where}`,
+            when: 'if it is a table of orders',
+          },
+        ],
+      }),
+    });
   if (state === 'altered') throw altered(path, bytes);
   const plan = await parse(path, bytes);
   return { path, plan, rows: sendableRows(path, plan) };

@@ -13,6 +13,7 @@ import type { Context } from '../../context.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
+import { whereFlags } from '../../where-flags.ts';
 import { followLine, uploadedResult } from './uploaded.ts';
 import { followResult } from './watch.ts';
 
@@ -31,8 +32,8 @@ export const apply = defineCommand({
     },
     rows: {
       kind: 'list',
-      placeholder: '1-200',
-      description: 'place these rows alone, as in 1,5-9; the rest can be applied later',
+      placeholder: '2-201',
+      description: 'place these rows alone, by the numbers of the file: 2,5-9; the rest can be applied later',
     },
     recheckPrices: {
       kind: 'flag',
@@ -43,7 +44,7 @@ export const apply = defineCommand({
     watch: { kind: 'flag', description: 'follow the batches to their end' },
   },
   examples: [
-    { command: 'errand bulk apply december.plan --rows 1-11', note: 'a part of it first' },
+    { command: 'errand bulk apply december.plan --rows 2-11', note: 'a part of it first' },
     { command: 'errand bulk apply december.plan --watch', note: 'then the rest, followed to the end' },
   ],
   operations: ['bulk.create', 'bulk.validate'],
@@ -57,7 +58,7 @@ export const apply = defineCommand({
     context,
     { plan: path, only, rows, recheckPrices: rechecks = false, yes = false, watch = false, ...consent },
   ) {
-    const read = await readPlan(path);
+    const read = await readPlan(path, whereFlags(context));
     const selected = chosenRows(read, { only, rows });
     const { plan } = read;
     const { profile } = context.settings;

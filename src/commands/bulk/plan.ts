@@ -3,7 +3,7 @@ import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
 import { uploadFlags } from '../../bulk/plan/again.ts';
 import { askApproval } from '../../bulk/plan/approvable.ts';
-import { checkTarget, writePlan } from '../../bulk/plan/file.ts';
+import { checkTarget, usualTarget, writePlan } from '../../bulk/plan/file.ts';
 import { rowColumns, shownRows } from '../../bulk/plan/look.ts';
 import { sealed } from '../../bulk/plan/seal.ts';
 import { applyLine, summaryLines } from '../../bulk/plan/summary.ts';
@@ -74,12 +74,12 @@ export const plan = defineCommand({
       throw new UsageError('--out is missing: it names the file that the plan is written to', {
         next: [
           {
-            command: shellLine`errand bulk plan ${file} --out orders.plan` + flags,
+            command: shellLine`errand bulk plan ${file} --out ${usualTarget(file)}` + flags,
             when: 'to write it there',
           },
         ],
       });
-    await checkTarget(out, force);
+    await checkTarget(out, file, force);
     await context.ready();
     const source = await openCopy(context, file);
     try {

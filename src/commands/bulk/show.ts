@@ -1,3 +1,4 @@
+import { isSameFile } from '../../bulk/plan/file.ts';
 import { staleness } from '../../bulk/plan/holds.ts';
 import { rowColumns, shownRows, totalColumns } from '../../bulk/plan/look.ts';
 import { readPlan } from '../../bulk/plan/read.ts';
@@ -6,6 +7,7 @@ import { sellersOf, totalsOf } from '../../bulk/plan/totals.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Plan } from '../../contract/schemas/plan-file.ts';
 import { UsageError } from '../../errors.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 export const show = defineCommand({
   name: 'show',
@@ -40,7 +42,7 @@ export const show = defineCommand({
   related: ['bulk plan', 'bulk apply', 'bulk get'],
   async run(context, { plan: path, all = false, by, html, force = false }) {
     if (html === undefined && force) throw new UsageError('--force goes with --html');
-    const read = await readPlan(path);
+    const read = await readPlan(path, whereFlags(context));
     const { plan } = read;
     const stale = await staleness(context, read);
     const rows = shownRows(plan);
@@ -49,6 +51,8 @@ export const show = defineCommand({
       ...(stale ? [`it cannot be applied here: it ${stale.what}`] : []),
     ];
     if (html !== undefined) {
+      if (await isSameFile(html, path))
+        throw new UsageError(`--html: ${html} is the plan itself, and the page would take its place`);
       const { planPage } = await import('../../bulk/plan/plan-page.ts');
       const { saveFile } = await import('../../output/save-file.ts');
       await saveFile(html, [planPage({ path, plan, rows, lines })], { force, mode: 0o600 });
