@@ -1,6 +1,6 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { address } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
 import { ApprovalPlace, askedIn, errorOf, makeKey } from './approval-place.ts';
@@ -124,6 +124,46 @@ describe('an approval covers that order at that total, once', () => {
     expect(await at.create(5000)).toMatchObject({ code: 0 });
   });
 
+  test('and no longer, whatever was signed or said before', { timeout: 90_000 }, async () => {
+    await at.approved(ada, 5000);
+    // The policy is shorter by now.
+    at.policy('approve: { above: $20, expires: 1h }', ['ada']);
+    setClock(2 * 3600 * 1000);
+    expect(errorOf(await at.create(5000)).message).toContain('expired at');
+    const listed = await at.run(['approval', 'list', '--all', '-o', 'csv', '--fields', 'state']);
+    expect(listed.stdout.trim().split('\n').slice(1).sort()).toEqual(['expired', 'open']);
+    // An approver signed more than the policy lets one live.
+    at.policy(undefined, ['ada']);
+    const id = askedIn(await at.create(7000));
+    const asked = (await at.run(['approval', 'export', id])).stdout;
+    const request = asked.replace(/"expires_at":"\d{4}/, '"expires_at":"2096');
+    writeFileSync(join(place.folder, 'request'), request);
+    await shell(place, 'ssh-keygen -q -Y sign -n errand-approval -f ada request');
+    const signed = { request: JSON.parse(request), signature: at.text('request.sig') };
+    writeFileSync(join(place.folder, 'signed.json'), JSON.stringify(signed));
+    const other = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+    onTestFinished(() => other.remove());
+    const there = new ApprovalPlace(other, service);
+    for (const name of ['signed.json', 'ada.pub']) writeFileSync(join(other.folder, name), at.text(name));
+    there.policy(undefined, ['ada']);
+    other.environment.NODE_OPTIONS = place.environment.NODE_OPTIONS ?? '';
+    Object.assign(other.environment, { CLOCK_SET_MS: String(50 * 3600 * 1000), CLOCK_SET_AFTER_MS: '-1' });
+    const late = await there.run([...there.order(7000), '--approval', 'signed.json']);
+    expect([late.code, errorOf(late).message]).toEqual([
+      11,
+      expect.stringContaining(`approval ${id} expired at`),
+    ]);
+    other.environment.CLOCK_SET_MS = '0';
+    const early = await there.run([...there.order(7000), '--approval', 'signed.json']);
+    expect([early.code, errorOf(early).message]).toEqual([
+      11,
+      expect.stringContaining('which is still to come by the clock of this machine'),
+    ]);
+    expect(await at.ordersMade()).toBe(0);
+    other.environment.CLOCK_SET_MS = String(3 * 3600 * 1000);
+    expect(await there.run([...there.order(7000), '--approval', 'signed.json'])).toMatchObject({ code: 0 });
+  });
+
   test('it does not let through what the policy refuses', { timeout: 60_000 }, async () => {
     await at.approved(ada, 5000);
     at.policy('approve: { above: $20 }\nlimits:\n  per_order: $30', ['ada']);
@@ -139,7 +179,7 @@ describe('only the signature of an approver counts', () => {
     const refused = await at.run(['approval', 'approve', id, '--key', eve]);
     expect([refused.code, refused.stderr]).toEqual([
       11,
-      expect.stringContaining('does not name as an approver'),
+      expect.stringContaining('does not name that key as an approver'),
     ]);
     const signed = await shell(
       place,
@@ -196,7 +236,7 @@ describe('only the signature of an approver counts', () => {
     const refused = await at.create(5000);
     expect([refused.code, errorOf(refused).message]).toEqual([
       11,
-      expect.stringContaining('does not name as an approver'),
+      expect.stringContaining('does not name that key as an approver'),
     ]);
     expect(await at.ordersMade()).toBe(0);
   });
@@ -233,5 +273,55 @@ describe('only the signature of an approver counts', () => {
     expect(askedIn(refused)).toBe(id);
     expect(errorOf(refused).message).toContain(`approval ${id} was denied`);
     expect(await at.run(['approval', 'list', '-o', 'id'])).toMatchObject({ code: 0, stdout: '' });
+    // What it says to try works.
+    expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/it was denied by .*; approving it takes that back/),
+    });
+    expect(await at.create(5000)).toMatchObject({ code: 0 });
+  });
+
+  test('another total than the denied one is asked for anew', { timeout: 60_000 }, async () => {
+    const id = askedIn(await at.create(5000));
+    await at.run(['approval', 'deny', id]);
+    for (const cents of [5100, 4900]) {
+      const asked = await at.create(cents);
+      const other = askedIn(asked);
+      expect(other).not.toBe(id);
+      expect(errorOf(asked).message).toContain(`approval ${id} was denied by`);
+      expect(errorOf(asked).next[1].command).toContain(`errand approval approve ${other} `);
+    }
+  });
+
+  test('what was decided is said, and the first approver stays', { timeout: 60_000 }, async () => {
+    const bob = makeKey(place, 'bob');
+    at.policy(undefined, ['ada', 'bob']);
+    const id = await at.approved(ada, 5000);
+    const shown = async () => JSON.parse((await at.run(['approval', 'show', id, '-o', 'json'])).stdout);
+    const before = await shown();
+    const second = await at.run(['approval', 'approve', id, '--key', bob]);
+    expect([second.code, second.stderr]).toEqual([
+      0,
+      expect.stringContaining(`${before.decided_by} approved it already`),
+    ]);
+    const signed = await shell(
+      place,
+      `errand approval export ${id} -o json > both; node -e 'process.stdout.write(JSON.stringify(JSON.parse(require("fs").readFileSync("both")).request) + "\\n")' > request
+       ssh-keygen -q -Y sign -n errand-approval -f bob request && errand approval import request.sig`,
+    );
+    expect([signed.code, signed.stderr]).toEqual([0, expect.not.stringContaining('error')]);
+    expect(await shown()).toEqual(before);
+    at.policy(undefined, ['bob']);
+    expect(await shown()).toMatchObject({ state: 'untrusted' });
+    expect((await at.run(['approval', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
+    const again = await at.run(['approval', 'approve', id, '--key', bob]);
+    expect([again.code, again.stderr]).toEqual([
+      0,
+      expect.stringContaining('no longer counts under the policy'),
+    ]);
+    expect(await shown()).toMatchObject({ state: 'approved' });
+    setClock(25 * 3600 * 1000);
+    const late = await at.run(['approval', 'deny', id]);
+    expect([late.code, late.stderr]).toEqual([11, expect.stringContaining('there is nothing left to deny')]);
   });
 });

@@ -39,6 +39,7 @@ const wanted = (cents: number, ...keys: string[]): Wanted => ({
   },
   keys: new Set(keys),
   now,
+  lifeMs: 24 * 3600 * 1000,
 });
 
 const use = (key: string, cents: number) => ({ key, cents, orderId: undefined });

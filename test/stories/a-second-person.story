@@ -18,7 +18,7 @@ open,15100,order
 # His own key is not one of an approver; Ada's is. Hers may be on another machine: she signs what is exported.
 $ errand approval approve $ID --key bob
 ? 11
-! error: approval … is not approved: it is signed with SHA256:…, which …policy.yaml does not name as an approver …
+! error: nothing was approved: approval … is signed with SHA256:…, and …policy.yaml does not name that key as an approver …
 $ errand approval export $ID | ssh-keygen -q -Y sign -n errand-approval -f ada | errand approval import -o id > /dev/null
 
 # The same command goes through now, once, and for no cent more.
@@ -37,7 +37,7 @@ $ errand approval list -o id | xargs -n 1 errand approval deny > /dev/null
 $ errand order create --product $URL --max-price '$150.01' --ship-to home
 ? 11
 ! error: … approval … was denied …
-! hint: … What was denied is not asked for again before …
+! hint: … The same is not asked for again before …; whoever may approve it can still do so.
 
 # Who asked, who said yes and what came of it stands in the audit chain.
 $ errand audit log --kind approved,approval_used -o csv --fields kind,amount_cents

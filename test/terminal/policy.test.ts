@@ -57,6 +57,28 @@ test.each([['overrides: never', 'says overrides: never']])(
   },
 );
 
+test('each row that is against the policy is named, and how many orders it is', {
+  timeout: 90_000,
+}, async () => {
+  policy('limits:\n  per_order: $20');
+  const rows = [1, 2, 3].map(
+    (house) => `${service.product('test-success')},1,A B,${house} Main St,Austin,TX,78701,5125550100,3000`,
+  );
+  const headings = 'url,quantity,name,address,city,state,zip,phone,max_price_cents';
+  writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+  const terminal = new Terminal(place, 'errand', [
+    'bulk',
+    'upload',
+    'orders.csv',
+    '--override-policy',
+    'a move',
+  ]);
+  await terminal.shows('Type $93.00 to spend it on 3 orders against the policy');
+  for (const row of [2, 3, 4]) expect(terminal.text).toContain(`row ${row}, limits.per_order`);
+  terminal.type('93\r');
+  expect(await terminal.ended()).toBe(0);
+});
+
 test('an approval without approvers takes the amount, typed at a terminal, and says what it is', {
   timeout: 90_000,
 }, async () => {
@@ -76,7 +98,7 @@ test('an approval without approvers takes the amount, typed at a terminal, and s
   expect(await wrong.ended()).toBe(11);
   const right = new Terminal(place, 'errand', approve);
   await right.shows('Type $51.00 to approve it');
-  right.type('$51.00\r');
+  right.type('51.00\r');
   expect(await right.ended()).toBe(0);
   expect(await errand(place, order)).toMatchObject({ code: 0 });
   const carried = await errand(place, ['approval', 'export', id]);

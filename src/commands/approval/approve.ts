@@ -4,13 +4,14 @@ import { UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 import { shellWord } from '../../shell-word.ts';
 import { notApproved } from '../../spending/approval/keep.ts';
-import { requestLines, shownApproval, stateAt } from '../../spending/approval/shown.ts';
+import { requestLines, type ShownState, shownApproval, stateAt } from '../../spending/approval/shown.ts';
 import { sign } from '../../spending/approval/ssh-keygen.ts';
 import { signedBy } from '../../spending/approval/trust.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Policy } from '../../spending/policy/policy.ts';
-import { type ApprovalRequest, signedText } from '../../state/approval-row.ts';
+import { isAmount } from '../../spending/typed-amount.ts';
+import { type Approval, type ApprovalRequest, signedText } from '../../state/approval-row.ts';
 import { addressLinesOf } from './address-lines.ts';
 import { idArgument, recordColumns } from './columns.ts';
 
@@ -53,26 +54,45 @@ export const approve = defineCommand({
     const before = approvals.get(id);
     const { request } = before;
     const now = context.clock.now();
-    const state = stateAt(before, approvals.usesOf(request.id), now);
+    const policy = await loadPolicy(context);
+    const state = stateAt(before, approvals.usesOf(request.id), now, policy);
     if (state === 'used') throw notApproved(`approval ${request.id} was used already, and holds once`);
     if (state === 'expired')
-      throw notApproved(`approval ${request.id} expired at ${request.expires_at}; the command asks anew`);
-    const policy = await loadPolicy(context);
+      throw notApproved(
+        `approval ${request.id} has expired; the command that asked for it asks again when it is run again`,
+      );
     if (!policy) throw new UsageError(`nothing needs an approval: ${noPolicy(context)}`);
     const address = await addressLinesOf(context, request, file);
     for (const line of requestLines(request, address)) context.note(line);
+    for (const line of decidedLines(before, state)) context.note(line);
+    if (state === 'approved') return shown(before);
     const approved =
       policy.approvers.length > 0
         ? await approvals.approve(request, ...(await withKey(context, policy, request, key)))
         : await approvals.approve(request, await atTerminal(context, policy, request, key), undefined);
-    return {
-      kind: 'record',
-      record: shownApproval(approvals, approved, context.clock.now()),
-      columns: recordColumns,
-      hints: ['run the command that asked for it again'],
-    };
+    return shown(approved);
+
+    function shown(approval: Approval) {
+      return {
+        kind: 'record' as const,
+        record: shownApproval(approvals, approval, context.clock.now(), policy),
+        columns: recordColumns,
+        hints: ['run the command that asked for it again'],
+      };
+    }
   },
 });
+
+/** What was decided on it before. */
+function decidedLines({ decidedBy, decidedAt }: Approval, state: ShownState): string[] {
+  if (state === 'denied')
+    return [`  it was denied by ${decidedBy} at ${decidedAt}; approving it takes that back`];
+  if (state === 'untrusted')
+    return [`  ${decidedBy} approved it at ${decidedAt}, which no longer counts under the policy`];
+  return state === 'approved'
+    ? [`  ${decidedBy} approved it already, at ${decidedAt}; that stands, and nothing was signed again`]
+    : [];
+}
 
 /** @returns who signed, and the signature. */
 async function withKey(
@@ -96,7 +116,8 @@ async function withKey(
     });
   const signature = await sign(context, key, signedText(request));
   const signed = await signedBy(context, policy, request, signature);
-  if ('problem' in signed) throw notApproved(`approval ${request.id} is not approved: ${signed.problem}`);
+  if ('problem' in signed)
+    throw notApproved(`nothing was approved: approval ${request.id} ${signed.problem}`);
   return [signed.by, signature];
 }
 
@@ -109,13 +130,17 @@ async function atTerminal(
   if (key !== undefined)
     throw new UsageError(`--key signs for a policy that names approvers, and ${file} names none`);
   if (!context.interactive.yes)
-    throw notApproved(`an approval without approvers takes a terminal, and ${context.interactive.why}`, {
-      hint: `With \`approvers: [ada.pub]\` in ${shellWord(file)} it is a signature, which needs none.`,
-    });
+    throw notApproved(
+      `where the policy names no approvers, approving takes a terminal, and ${context.interactive.why}`,
+      {
+        hint: `With \`approvers: [ada.pub]\` in ${shellWord(file)} it is a signature, which needs none.`,
+      },
+    );
   context.note('Without approvers in the policy this is a second look, not a second person.');
   const amount = formatMoney(request.total_cents);
   const prompt = await context.prompt();
   const typed = await prompt.askText(context, `Type ${amount} to approve it`);
-  if (typed !== amount) throw notApproved(`nothing was approved: ${amount} was not typed`);
+  if (!isAmount(typed, request.total_cents))
+    throw notApproved(`nothing was approved: ${amount} was not typed`);
   return `the terminal of ${(await context.origin())().actor}`;
 }

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { notApproved } from '../../spending/approval/keep.ts';
-import { shownApproval, stateAt } from '../../spending/approval/shown.ts';
+import { policyToShow, shownApproval, stateAt } from '../../spending/approval/shown.ts';
 import { idArgument, recordColumns } from './columns.ts';
 
 export const deny = defineCommand({
@@ -9,17 +9,21 @@ export const deny = defineCommand({
   description: 'Also takes back an approval that was not used yet.',
   arguments: [idArgument],
   examples: [{ command: 'errand approval deny $APPROVAL', note: 'the command that asked is refused' }],
-  exitCodes: { 11: 'it was used already' },
+  exitCodes: { 11: 'it was used already, or has expired' },
   related: ['approval show', 'approval approve'],
   async run(context, { id }) {
     const approvals = await (await context.journal()).reservations.approvals();
     const { request, ...before } = approvals.get(id);
     const now = context.clock.now();
-    if (stateAt({ request, ...before }, approvals.usesOf(request.id), now) === 'used')
+    const policy = await policyToShow(context);
+    const state = stateAt({ request, ...before }, approvals.usesOf(request.id), now, policy);
+    if (state === 'expired')
+      throw notApproved(`approval ${request.id} has expired; there is nothing left to deny`);
+    if (state === 'used')
       throw notApproved(`approval ${request.id} was used already`, {
         hint: 'What it let through is ordered: `errand order cancel` may still stop it.',
       });
     const denied = await approvals.deny(request, (await context.origin())().actor);
-    return { kind: 'record', record: shownApproval(approvals, denied, now), columns: recordColumns };
+    return { kind: 'record', record: shownApproval(approvals, denied, now, policy), columns: recordColumns };
   },
 });

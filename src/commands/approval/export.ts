@@ -32,11 +32,11 @@ export const exportApproval = defineCommand({
     const { request, state, signature, decidedBy } = approval;
     if (state === 'open') return { kind: 'stream', chunks: [signedText(request)] };
     if (state === 'denied') throw notApproved(`approval ${request.id} was denied by ${decidedBy}`);
+    if (signature === undefined)
+      throw notApproved(`approval ${request.id} was given at ${decidedBy}; it holds on this machine alone`);
     const [use] = request.subject === 'plan' ? [] : approvals.usesOf(request.id);
     if (use)
       throw notApproved(`approval ${request.id} was used for ${use.orderId ?? use.key}, and holds once`);
-    if (signature === undefined)
-      throw notApproved(`approval ${request.id} was given at ${decidedBy}; it holds on this machine alone`);
     return { kind: 'stream', chunks: [approvalText(approval)] };
   },
 });

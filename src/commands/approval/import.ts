@@ -38,7 +38,7 @@ export const importApproval = defineCommand({
     const approvals = await (await context.journal()).reservations.approvals();
     return {
       kind: 'record',
-      record: shownApproval(approvals, approved, context.clock.now()),
+      record: shownApproval(approvals, approved, context.clock.now(), policy),
       columns: recordColumns,
       hints: ['run the command that asked for it again'],
     };
@@ -56,11 +56,11 @@ async function signedRequest(context: Context, policy: Policy, signature: string
     .filter(
       ({ state, request }) => state !== 'denied' && Date.parse(request.expires_at) > context.clock.now(),
     );
-  let problem = 'nothing waits for an approval here';
+  let problem = 'nothing waits for an approval';
   for (const { request } of open.slice(0, mostTried)) {
     const signed = await signedBy(context, policy, request, signature);
     if (!('problem' in signed)) return request;
-    problem = signed.problem;
+    problem = `approval ${request.id} ${signed.problem}`;
   }
   throw notApproved(`the signature approves nothing that was asked for here: ${problem}`);
 }

@@ -1,7 +1,10 @@
 import { defineCommand } from '../../cli/define.ts';
-import { shownApproval } from '../../spending/approval/shown.ts';
+import { policyToShow, type ShownState, shownApproval } from '../../spending/approval/shown.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import { approvalColumns } from './columns.ts';
+
+/** What can still be decided on, or used. */
+const listed: readonly ShownState[] = ['open', 'approved', 'untrusted'];
 
 export const list = defineCommand({
   name: 'list',
@@ -20,7 +23,7 @@ export const list = defineCommand({
     const rows = await shownHere();
     return {
       kind: 'list',
-      rows: rows.filter(({ state }) => all || state === 'open' || state === 'approved'),
+      rows: rows.filter(({ state }) => all || listed.includes(state)),
       columns: approvalColumns,
       empty: 'nothing waits for an approval',
     };
@@ -28,7 +31,8 @@ export const list = defineCommand({
     async function shownHere() {
       if (!journalExists(context.settings.folders.state)) return [];
       const approvals = await (await context.journal()).reservations.approvals();
-      return approvals.list().map((one) => shownApproval(approvals, one, context.clock.now()));
+      const policy = await policyToShow(context);
+      return approvals.list().map((one) => shownApproval(approvals, one, context.clock.now(), policy));
     }
   },
 });

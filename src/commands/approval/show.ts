@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { shownApproval } from '../../spending/approval/shown.ts';
+import { policyToShow, shownApproval } from '../../spending/approval/shown.ts';
 import { addressLinesOf } from './address-lines.ts';
 import { idArgument, recordColumns } from './columns.ts';
 
@@ -28,7 +28,7 @@ export const show = defineCommand({
     const address = await addressLinesOf(context, approval.request, file);
     return {
       kind: 'record',
-      record: shownApproval(approvals, approval, context.clock.now()),
+      record: shownApproval(approvals, approval, context.clock.now(), await policyToShow(context)),
       columns: recordColumns,
       hints: address,
     };

@@ -16,6 +16,29 @@ export interface Wanted {
   readonly keys: ReadonlySet<string>;
   /** Ms since the epoch. */
   readonly now: number;
+  /** How long the policy lets an approval live, ms. */
+  readonly lifeMs: number;
+}
+
+/** By how much the clocks of two machines may differ, ms. */
+const leewayMs = 5 * 60_000;
+
+/** Until when an approval can be used, ms since the epoch: as it says, and no longer than the policy of this machine has it. Pure. */
+export const usableUntil = (
+  { asked_at: asked, expires_at: expires }: Pick<ApprovalRequest, 'asked_at' | 'expires_at'>,
+  lifeMs: number,
+): number => Math.min(Date.parse(expires), Date.parse(asked) + lifeMs);
+
+/** Why it is not the time for an approval, in words that follow its id. Pure. */
+export function untimely(
+  request: ApprovalRequest,
+  { now, lifeMs }: Pick<Wanted, 'now' | 'lifeMs'>,
+): string | undefined {
+  const until = usableUntil(request, lifeMs);
+  if (until <= now) return `expired at ${new Date(until).toISOString()}`;
+  return Date.parse(request.asked_at) > now + leewayMs
+    ? `was asked for at ${request.asked_at}, which is still to come by the clock of this machine`
+    : undefined;
 }
 
 /** Why an approval does not cover what is about to be ordered, in words that follow its id; undefined where it does. Pure. */
@@ -29,8 +52,12 @@ export function shortfall(
   if (different.length > 0) return `is for ${different.join(' and ')}`;
   if (state === 'denied') return `was denied by ${decidedBy} at ${decidedAt}`;
   if (state === 'open') return 'is not approved yet';
-  if (Date.parse(request.expires_at) <= wanted.now) return `expired at ${request.expires_at}`;
-  return usedUp(request, uses, wanted) ?? beyond(request, wanted.verdict) ?? keyed(request, wanted.keys);
+  return (
+    untimely(request, wanted) ??
+    usedUp(request, uses, wanted) ??
+    beyond(request, wanted.verdict) ??
+    keyed(request, wanted.keys)
+  );
 }
 
 /** Another key would be another order, on this machine or on one that knows nothing of the first. */

@@ -10,7 +10,7 @@ import { whereFlags } from '../../where-flags.ts';
 import type { Policy } from '../policy/policy.ts';
 import { PolicyRefusal } from '../policy/refusal.ts';
 import type { Verdict } from '../policy/verdict.ts';
-import { openKey, shortfall, type Wanted } from './covers.ts';
+import { openKey, shortfall, usableUntil, type Wanted } from './covers.ts';
 import { openApprovals } from './open.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
 import { approveCommand } from './suggest.ts';
@@ -96,7 +96,7 @@ export class GateApprovals {
         ({ state, request }) =>
           state === 'open' &&
           request.total_cents >= verdict.amount_cents &&
-          Date.parse(request.expires_at) > this.#context.clock.now(),
+          usableUntil(request, this.#policy.approvalMs) > this.#context.clock.now(),
       );
     return open ? { ...verdict, approval: { id: open.request.id, state: 'open' } } : verdict;
   }
@@ -107,7 +107,7 @@ export class GateApprovals {
    */
   async ask({ verdict }: PolicyRefusal): Promise<void> {
     const approvals = await (await this.#context.journal()).reservations.approvals();
-    const denied = this.#isPending(approvals.withTerms(this.#subject().terms), 'denied', verdict);
+    const denied = this.#denied(approvals.withTerms(this.#subject().terms), verdict);
     if (denied) throw await this.#refusal(verdict, denied, true);
     const request = await approvals.request(await this.#request(verdict), this.#asking.isKeyMade);
     const { waitMs } = this.#asking;
@@ -119,7 +119,7 @@ export class GateApprovals {
       async () => {
         const { state: now } = approvals.get(request.id);
         if (now !== 'open') return now;
-        return Date.parse(request.expires_at) <= clock.now() ? 'expired' : undefined;
+        return usableUntil(request, this.#policy.approvalMs) <= clock.now() ? 'expired' : undefined;
       },
       { deadline: new Deadline(clock, waitMs), everyMs: lookEveryMs, signal },
     ).catch((error: unknown) => {
@@ -137,18 +137,26 @@ export class GateApprovals {
 
   #wanted(verdict: Verdict): Wanted {
     const { keys } = this.#asking;
-    return { subject: this.#subject(), keys, verdict, now: this.#context.clock.now() };
+    return {
+      ...{ subject: this.#subject(), keys, verdict },
+      ...{ now: this.#context.clock.now(), lifeMs: this.#policy.approvalMs },
+    };
+  }
+
+  /** Cents. A plan is asked about as a whole, whichever part of it is placed. */
+  #total({ amount_cents: cents }: Verdict): number {
+    return this.#asking.plan?.cents ?? cents;
   }
 
   async #request(verdict: Verdict): Promise<ApprovalRequest> {
-    const { plan, reason } = this.#asking;
+    const { reason } = this.#asking;
     const now = this.#context.clock.now();
     const { actor } = (await this.#context.origin())();
     return {
       errand_approval: 1,
       id: randomBytes(6).toString('hex'),
       ...this.#subject(),
-      total_cents: plan?.cents ?? verdict.amount_cents,
+      total_cents: this.#total(verdict),
       rules: verdict.rules.filter(({ outcome }) => isAgainst(outcome)).map(({ rule }) => rule),
       override: verdict.outcome === 'refused' ? (reason ?? null) : null,
       asked_by: actor,
@@ -157,14 +165,15 @@ export class GateApprovals {
     };
   }
 
-  /** A decision that still holds on the very same. */
-  #isPending(all: readonly Approval[], state: 'denied', verdict: Verdict): ApprovalRequest | undefined {
+  /** A no that still holds: to the same for as much. Another total is another question. */
+  #denied(all: readonly Approval[], verdict: Verdict): ApprovalRequest | undefined {
     const isOverride = verdict.outcome === 'refused';
+    const total = this.#total(verdict);
     return all.find(
       (one) =>
-        one.state === state &&
-        Date.parse(one.request.expires_at) > this.#context.clock.now() &&
-        one.request.total_cents <= verdict.amount_cents &&
+        one.state === 'denied' &&
+        usableUntil(one.request, this.#policy.approvalMs) > this.#context.clock.now() &&
+        one.request.total_cents === total &&
         (one.request.override !== null) === isOverride,
     )?.request;
   }

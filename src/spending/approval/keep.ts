@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { ErrandError, type ErrorFacts } from '../../errors.ts';
 import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
 import type { Policy } from '../policy/policy.ts';
-import { signedBy } from './trust.ts';
+import { distrust, signedBy } from './trust.ts';
 
 interface SignedRequest {
   readonly request: ApprovalRequest;
@@ -20,10 +20,13 @@ export async function keepSigned(
       `${policy.file} names no approvers, so that nobody's signature counts; approval ${request.id} is approved at a terminal, where it was asked for`,
     );
   const signed = await signedBy(context, policy, request, signature);
-  if ('problem' in signed) throw notApproved(`approval ${request.id} does not count: ${signed.problem}`);
+  if ('problem' in signed) throw notApproved(`approval ${request.id} ${signed.problem}`);
   const approvals = await (await context.journal()).reservations.approvals();
   const known = approvals.list().find((one) => one.request.id === request.id);
   if (known?.state === 'denied') throw notApproved(`approval ${request.id} was denied by ${known.decidedBy}`);
+  // Who approved it first has done so; the same from another changes nothing.
+  if (known?.state === 'approved' && (await distrust(context, policy, known)) === undefined)
+    return approvals.approve(request, known.decidedBy ?? signed.by, known.signature);
   return approvals.approve(request, signed.by, signature);
 }
 

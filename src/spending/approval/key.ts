@@ -7,6 +7,7 @@ import type { Consent } from '../options.ts';
 import { feeOf } from '../policy/fee.ts';
 import type { Policy } from '../policy/policy.ts';
 import { carriedApproval } from './carried.ts';
+import { untimely } from './covers.ts';
 import { openApprovals } from './open.ts';
 import { subjectOf } from './subject.ts';
 import { distrust } from './trust.ts';
@@ -46,7 +47,8 @@ export async function keyOfApproval(
     const key = request.key ?? '';
     const uses = approvals.usesOf(request.id);
     if (request.id === carried && uses.some((use) => use.key === key)) return { key, isSent: true };
-    if (uses.length > 0 || Date.parse(request.expires_at) <= context.clock.now()) continue;
+    if (uses.length > 0 || untimely(request, { now: context.clock.now(), lifeMs: policy.approvalMs }))
+      continue;
     // The key may have gone with an order that needed no approval any more.
     if ((journal.find(key, intent.baseUrl)?.state ?? 'refused') !== 'refused') continue;
     const cents = (numberIn(intent.body, 'max_price') ?? 0) + (await feeOf(context, intent.operation));

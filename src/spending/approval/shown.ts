@@ -1,10 +1,19 @@
+import type { Context } from '../../context.ts';
 import { isObject, numberIn, objectsIn, textIn } from '../../contract/json.ts';
+import { ErrandError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
 import type { Approvals, ApprovalUse } from '../../state/approvals.ts';
+import { loadPolicy } from '../policy/load.ts';
+import type { Policy } from '../policy/policy.ts';
+import { usableUntil } from './covers.ts';
+import { isByApprover } from './trust.ts';
 
-/** `used` and `expired` follow from what was ordered and from the time. */
-export type ShownState = Approval['state'] | 'used' | 'expired';
+/**
+ * `used` and `expired` follow from what was ordered and from the time; `untrusted` is approved, and not by a key that the
+ * policy names now.
+ */
+export type ShownState = Approval['state'] | 'used' | 'expired' | 'untrusted';
 
 /** An approval as it is shown: whose account it is for is a fingerprint, and stays out. */
 export interface ShownApproval extends Omit<ApprovalRequest, 'account' | 'errand_approval'> {
@@ -16,14 +25,30 @@ export interface ShownApproval extends Omit<ApprovalRequest, 'account' | 'errand
   readonly [field: string]: unknown;
 }
 
+/** The policy that approvals are shown under; undefined where none can be read, which is no reason to hide them. */
+export async function policyToShow(context: Context): Promise<Policy | undefined> {
+  try {
+    return await loadPolicy(context);
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    context.note(`warning: ${error.message}`);
+    return undefined;
+  }
+}
+
 /** @param now ms since the epoch. */
-export function shownApproval(approvals: Approvals, approval: Approval, now: number): ShownApproval {
+export function shownApproval(
+  approvals: Approvals,
+  approval: Approval,
+  now: number,
+  policy: Policy | undefined,
+): ShownApproval {
   const { request, decidedAt, decidedBy, signature } = approval;
   const { account: _, errand_approval: _form, ...shown } = request;
   const uses = approvals.usesOf(request.id);
   return {
     ...shown,
-    state: stateAt(approval, uses, now),
+    state: stateAt(approval, uses, now, policy),
     decided_at: decidedAt ?? null,
     decided_by: decidedBy ?? null,
     is_signed: signature !== undefined,
@@ -31,11 +56,18 @@ export function shownApproval(approvals: Approvals, approval: Approval, now: num
   };
 }
 
-/** Parts of a plan may still be placed when others are. */
-export function stateAt({ request, state }: Approval, uses: readonly ApprovalUse[], now: number): ShownState {
+/** Parts of a plan may still be placed when others are. @param now ms since the epoch. */
+export function stateAt(
+  approval: Approval,
+  uses: readonly ApprovalUse[],
+  now: number,
+  policy: Policy | undefined,
+): ShownState {
+  const { request, state } = approval;
   if (uses.length > 0 && request.subject !== 'plan') return 'used';
-  if (state === 'denied' || Date.parse(request.expires_at) > now) return state;
-  return 'expired';
+  if (state === 'denied') return state;
+  if (usableUntil(request, policy?.approvalMs ?? Number.POSITIVE_INFINITY) <= now) return 'expired';
+  return state === 'approved' && policy && !isByApprover(policy, approval) ? 'untrusted' : state;
 }
 
 const subjects = { order: 'an order', upload: 'an upload', plan: 'a plan' } as const;

@@ -5,7 +5,7 @@ import { readApprovers } from './approvers.ts';
 import { signerOf } from './ssh-key.ts';
 import { verify } from './ssh-keygen.ts';
 
-/** Who signed a request, or why that does not count. */
+/** Who signed a request, or why that does not count, in words that follow its id. */
 export type Signed = { readonly by: string } | { readonly problem: string };
 
 /** Whether a request is signed with the key of an approver. @throws ErrandError where ssh-keygen cannot be run. */
@@ -16,14 +16,21 @@ export async function signedBy(
   signature: string,
 ): Promise<Signed> {
   const by = signerOf(signature);
-  if (by === undefined) return { problem: 'its signature is none of ssh-keygen' };
+  if (by === undefined) return { problem: 'has a signature that ssh-keygen did not make' };
   const keys = readApprovers(policy).filter(({ fingerprint }) => fingerprint === by);
   if (keys.length === 0)
-    return { problem: `it is signed with ${by}, which ${policy.file} does not name as an approver` };
+    return { problem: `is signed with ${by}, and ${policy.file} does not name that key as an approver` };
   const isGood = await verify(context, keys, { text: signedText(request), signature });
   return isGood
     ? { by }
-    : { problem: `its signature by ${by} does not hold: what was signed was something else` };
+    : { problem: `has a signature by ${by} that does not hold: something else was signed` };
+}
+
+/** Whether the key that an approval says it is signed with is one that the policy names, where it names any. Nothing is verified. */
+export function isByApprover(policy: Pick<Policy, 'file' | 'approvers'>, { signature }: Approval): boolean {
+  if (policy.approvers.length === 0) return true;
+  const by = signature === undefined ? undefined : signerOf(signature);
+  return readApprovers(policy).some(({ fingerprint }) => fingerprint === by);
 }
 
 /** Why an approval does not count under a policy; undefined where it does. Its state in the journal alone is no proof of a person. */
@@ -33,7 +40,8 @@ export async function distrust(
   { request, signature }: Approval,
 ): Promise<string | undefined> {
   if (policy.approvers.length === 0) return undefined;
-  if (signature === undefined) return `${policy.file} names approvers, and it is not signed by one`;
+  if (signature === undefined)
+    return `is not signed, and ${policy.file} names approvers, whose signature it takes`;
   const signed = await signedBy(context, policy, request, signature);
   return 'problem' in signed ? signed.problem : undefined;
 }

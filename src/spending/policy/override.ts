@@ -1,9 +1,13 @@
 import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
+import { isAmount } from '../typed-amount.ts';
 import type { Policy } from './policy.ts';
 import { against, findingText, type PolicyRefusal } from './refusal.ts';
 import type { Verdict } from './verdict.ts';
+
+/** Most findings that are told one by one. */
+const mostTold = 10;
 
 /** What somebody at a terminal has agreed to, against the policy. */
 export interface Overridden {
@@ -29,12 +33,16 @@ export async function confirmOverride(
   const { verdict } = refusal;
   if (!context.interactive.yes)
     throw not(refusal, `--override-policy works on a terminal only, and ${context.interactive.why}`);
-  for (const finding of against(verdict)) context.note(`policy: ${findingText(finding)}`);
+  const refused = verdict.rows.filter(({ outcome }) => outcome === verdict.outcome);
+  const told = refused.length > 0 ? refused : against(verdict);
+  for (const finding of told.slice(0, mostTold)) context.note(`policy: ${findingText(finding)}`);
+  if (told.length > mostTold) context.note(`policy: … and ${told.length - mostTold} more`);
   context.note('policy: the audit log keeps the reason');
   const amount = formatMoney(verdict.amount_cents);
   const prompt = await context.prompt();
-  const typed = await prompt.askText(context, `Type ${amount} to spend it against the policy`);
-  if (typed !== amount) throw not(refusal, `not overruled: ${amount} was not typed`);
+  const orders = verdict.orders === 1 ? '' : ` on ${verdict.orders} orders`;
+  const typed = await prompt.askText(context, `Type ${amount} to spend it${orders} against the policy`);
+  if (!isAmount(typed, verdict.amount_cents)) throw not(refusal, `not overruled: ${amount} was not typed`);
   const rules = new Set(verdict.rules.filter(({ outcome }) => outcome !== 'allowed').map(({ rule }) => rule));
   return {
     reason,

@@ -61,7 +61,8 @@ function hintOf(verdict: Verdict, asked: AskedApproval | undefined): string {
   const where = `It says so in ${verdict.policy}, line ${first?.line ?? 1}.`;
   if (!asked) return where;
   const { id, expires_at: until, override } = asked.request;
-  if (asked.isDenied) return `${where} What was denied is not asked for again before ${until}.`;
+  if (asked.isDenied)
+    return `${where} The same is not asked for again before ${until}; whoever may approve it can still do so.`;
   const what = override === null ? 'Approval' : 'An override, approval';
   return `${where} ${what} ${id} was asked for and can be used until ${until}; the same command then goes through.`;
 }
