@@ -94,4 +94,26 @@ describeInChromium('one page that stands alone', (browser) => {
       expect((widths[2] ?? 0) / (widths[1] ?? 1)).toBeCloseTo(2, 1);
     },
   );
+
+  test.each([360, 500, 1200])(
+    '%i pixels wide, every label is read and only a table is wider',
+    async (width) => {
+      const { page } = await openTab(browser());
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(
+        pageOf([`PO-${'0'.repeat(70)}`, '=HYPERLINK("http://shop.example/a/b/c")', '(none)', '$1.00']),
+      );
+      const sizes = (await page.evaluate(`({
+      page: document.documentElement.scrollWidth,
+      labels: [...document.querySelectorAll('.label')].map((it) => [it.getBoundingClientRect().left >= 0, it.scrollWidth <= it.clientWidth + 1 || it.clientWidth === 0]),
+      cell: document.querySelector('tbody td').getBoundingClientRect().width,
+      none: document.querySelectorAll('tbody td:first-child')[2].getBoundingClientRect().height,
+    })`)) as { page: number; labels: boolean[][]; cell: number; none: number };
+      expect(sizes.page).toBeLessThanOrEqual(width);
+      expect(sizes.labels.flat()).not.toContain(false);
+      expect(await page.locator('.label').nth(1).innerText()).toBe('=HYPERLINK("http://shop.example/a/b/c")');
+      expect(sizes.cell).toBeGreaterThan(100);
+      expect(sizes.none).toBeLessThan(40);
+    },
+  );
 });

@@ -190,6 +190,7 @@ test.each([
   [['--time-zone', 'Mars/Base'], '--time-zone takes a zone such as America/Chicago, not "Mars/Base"'],
   [['--since', '2026-13'], '--since: there is no 2026-13'],
   [['--force'], '--force goes with --html'],
+  [['--html', '-'], '--html takes the name of a file, such as page.html, not -'],
 ])('%j is refused before anything is read', async (args, message) => {
   const refused = await errand(place, ['spend', ...args]);
   expect([refused.code, refused.stdout]).toEqual([2, '']);

@@ -30,7 +30,7 @@ $ errand bulk show december.plan --html december.html -o id
 ! wrote december.html
 5
 6
-$ grep -c '<svg' december.html
+$ grep -c '<figure' december.html
 5
 $ errand order list -o id | wc -l
 0

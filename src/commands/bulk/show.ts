@@ -7,6 +7,7 @@ import { sellersOf, totalsOf } from '../../bulk/plan/totals.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Plan } from '../../contract/schemas/plan-file.ts';
 import { UsageError } from '../../errors.ts';
+import { checkPageName } from '../../output/page/page-name.ts';
 import { whereFlags } from '../../where-flags.ts';
 
 export const show = defineCommand({
@@ -42,6 +43,7 @@ export const show = defineCommand({
   related: ['bulk plan', 'bulk apply', 'bulk get'],
   async run(context, { plan: path, all = false, by, html, force = false }) {
     if (html === undefined && force) throw new UsageError('--force goes with --html');
+    if (html !== undefined) checkPageName(html);
     const read = await readPlan(path, whereFlags(context));
     const { plan } = read;
     const stale = await staleness(context, read);

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { nearestWord } from '../../cli/near-words.ts';
 import { UsageError } from '../../errors.ts';
+import { checkPageName } from '../../output/page/page-name.ts';
 import { type Grouping, groupings, groupOf } from '../../spending/report/groups.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
 import { plainColumns, recordOf, tableColumns } from '../../spending/report/rows.ts';
@@ -44,6 +45,7 @@ export const show = defineCommand({
     const { timeZone, note } = await reportZone(context, zoneGiven);
     const span = spanOf({ since, until }, timeZone, context.serviceClock.now());
     if (html === undefined && force) throw new UsageError('--force goes with --html');
+    if (html !== undefined) checkPageName(html);
     if (html !== undefined && !force) await refuseOverwriting(html);
     const { feeCents } = await readWallet(context);
     const retailers = by === 'retailer' ? await readRetailers(await context.client()) : () => '';

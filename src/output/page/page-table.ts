@@ -17,7 +17,7 @@ export function pageTable(
     columns[at]?.isNumber ? html`<td class="number">${inert(text)}</td>` : html`<td>${inert(text)}</td>`;
   const line = (cells: readonly string[]): Html => html`<tr>${cells.map(cell)}</tr>
 `;
-  return html`<div class="wide"><table><thead><tr>${columns.map(({ name, isNumber }) =>
+  return html`<div class="wide" tabindex="0"><table><thead><tr>${columns.map(({ name, isNumber }) =>
     isNumber
       ? html`<th scope="col" class="number">${inert(name)}</th>`
       : html`<th scope="col">${inert(name)}</th>`,

@@ -19,7 +19,7 @@ export interface Page {
 const style = `:root{color-scheme:light dark;--ground:#fff;--ink:#1a1c20;--faint:#5c6370;--line:#d8dce3;--bar:#3b6fd4;--warn:#a33}
 @media (prefers-color-scheme:dark){:root{--ground:#15171b;--ink:#e6e8ec;--faint:#9aa3b2;--line:#353a43;--bar:#7aa5ff;--warn:#ff8a80}}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:60rem;padding:2rem 1rem;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
+body{margin:0 auto;max-width:60rem;overflow-wrap:anywhere;padding:2rem 1rem;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
 h1{font-size:1.6rem;margin:0}
 h2{font-size:1.15rem;margin:2rem 0 .5rem}
 p{margin:.25rem 0}
@@ -28,12 +28,17 @@ p{margin:.25rem 0}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .6rem;text-align:left;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+th:first-child,td:first-child{min-width:8rem}
+th{white-space:nowrap}
 .number{text-align:right;white-space:nowrap}
 tfoot td{font-weight:600;border-top:2px solid var(--line)}
-figure{margin:.5rem 0;overflow-x:auto}
-svg{max-width:100%;height:auto;font:13px system-ui,sans-serif}
-.bar{fill:var(--bar)}
-.label,.value{fill:var(--ink)}
+figure{margin:.5rem 0}
+.bars{list-style:none;margin:0;padding:0}
+.bars li{display:grid;grid-template-columns:12rem minmax(0,1fr) fit-content(40%);gap:0 .75rem;align-items:center;padding:.15rem 0;font-size:.9rem}
+.label{overflow-wrap:anywhere}
+.value{font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+.bar{display:block;width:100%;height:.9rem;fill:var(--bar)}
+@media (max-width:40rem){body{padding:1rem .75rem}.bars li{grid-template-columns:minmax(0,1fr) fit-content(60%)}.bars .bar{grid-row:2;grid-column:1/-1;height:.6rem}table{font-size:.85rem}th,td{padding:.3rem .4rem}}
 @media print{body{max-width:none}}
 `;
 
