@@ -283,7 +283,7 @@ describe('an approval is carried to another machine', () => {
   });
 
   test.each([
-    ['another total', (text: string) => text.replace('5100', '9100'), 'was something else'],
+    ['another total', (text: string) => text.replace('5100', '9100'), 'something else was signed'],
     ['no signature', (text: string) => JSON.stringify(JSON.parse(text).request), 'nobody has signed'],
     ['nothing', () => 'yes', 'holds no approval'],
   ])('and not with %s', { timeout: 60_000 }, async (_, change, why) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { address } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
+import { Terminal } from '../terminal/terminal.ts';
 import { ApprovalPlace, askedIn, errorOf, makeKey } from './approval-place.ts';
 import { makePlace, type Place } from './place.ts';
 import { shell } from './run.ts';
@@ -323,5 +324,35 @@ describe('only the signature of an approver counts', () => {
     setClock(25 * 3600 * 1000);
     const late = await at.run(['approval', 'deny', id]);
     expect([late.code, late.stderr]).toEqual([11, expect.stringContaining('there is nothing left to deny')]);
+  });
+
+  test('the list tells an override, what comes with it and the host at any width', {
+    timeout: 60_000,
+  }, async () => {
+    at.policy('limits:\n  per_order: $30\napprove: { above: $20 }', ['ada']);
+    const args = at.order(5000, { metadata: { team: 'ops' } });
+    askedIn(await at.run([...args, '--override-policy', 'the office moves']));
+    const host = new URL(service.baseUrl).host;
+    const { stdout } = await at.run(['approval', 'list', '-o', 'csv']);
+    expect(stdout).toContain(`${host}/shop/test-success x 1, with metadata`);
+    askedIn(await at.create(2500, { po_number: 'PO-3' }));
+    for (const [columns, wanted] of [
+      [50, [` ${host}`]],
+      [80, [` ${host}`, 'order override']],
+    ] as const) {
+      const terminal = new Terminal(place, 'errand', ['approval', 'list'], { columns });
+      expect(await terminal.ended()).toBe(0);
+      for (const one of wanted) expect(terminal.text).toContain(one);
+    }
+  });
+
+  test('an approval of something else altogether is not named', { timeout: 60_000 }, async () => {
+    const id = await at.approved(ada, 5000);
+    const other = await at.create(5000, {
+      shipping_address: { ...address, address_line1: '9 Elm St' },
+      po_number: 'PO-9',
+    });
+    expect(errorOf(other).message).not.toContain(id);
+    expect(askedIn(other)).not.toBe(id);
   });
 });

@@ -1,6 +1,6 @@
 import type { Argument } from '../../cli/define.ts';
 import type { Column } from '../../output/result.ts';
-import { type ShownApproval, summaryLines } from '../../spending/approval/shown.ts';
+import { briefOf, type ShownApproval, summaryLines } from '../../spending/approval/shown.ts';
 
 export const idArgument = {
   name: 'id',
@@ -12,14 +12,21 @@ export const idArgument = {
 export const approvalColumns: readonly Column<ShownApproval>[] = [
   { name: 'id', path: 'id', weight: 10 },
   { name: 'state', path: 'state', kind: 'status', weight: 10 },
-  { name: 'total', path: 'total_cents', kind: 'money', weight: 9 },
+  { name: 'total', path: 'total_cents', kind: 'money', weight: 10 },
   {
     name: 'what',
     path: 'summary',
-    weight: 7,
-    value: ({ summary }) => summaryLines(Object(summary))[0] ?? '',
+    weight: 9,
+    least: 16,
+    value: ({ summary }) => briefOf(summary),
   },
-  { name: 'of', path: 'subject', weight: 4 },
+  {
+    name: 'of',
+    path: 'subject',
+    weight: 8,
+    least: 15,
+    value: ({ subject, override }) => `${subject}${override === null ? '' : ' override'}`,
+  },
   { name: 'asked by', path: 'asked_by', weight: 5 },
   { name: 'until', path: 'expires_at', kind: 'time', isLocal: true, weight: 8 },
   { name: 'decided by', path: 'decided_by', weight: 3 },

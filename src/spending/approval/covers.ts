@@ -125,6 +125,19 @@ export function differences(request: ApprovalRequest, subject: Subject): string[
   return isSame ? [] : ['something else than it shows'];
 }
 
+/**
+ * Whether somebody may have meant a request for this: it is about the same but for one thing, the same rows or the same file.
+ * Pure.
+ */
+export function isRelated(
+  request: ApprovalRequest,
+  { subject, parts, summary, ...wanted }: Subject,
+): boolean {
+  if (request.subject !== subject || request.operation !== wanted.operation) return false;
+  if (subject === 'order') return differences(request, { subject, parts, summary, ...wanted }).length <= 1;
+  return subject === 'upload' ? request.parts.rows === parts.rows : request.summary.file === summary.file;
+}
+
 /** The same rows are the same upload, whatever their file is called elsewhere. */
 function shownOf({ subject, summary }: Pick<ApprovalRequest, 'subject' | 'summary'>): string {
   const { file: _, ...rest } = summary;

@@ -10,7 +10,7 @@ import { whereFlags } from '../../where-flags.ts';
 import type { Policy } from '../policy/policy.ts';
 import { PolicyRefusal } from '../policy/refusal.ts';
 import type { Verdict } from '../policy/verdict.ts';
-import { openKey, shortfall, usableUntil, type Wanted } from './covers.ts';
+import { isRelated, openKey, shortfall, usableUntil, type Wanted } from './covers.ts';
 import { openApprovals } from './open.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
 import { approveCommand } from './suggest.ts';
@@ -29,6 +29,8 @@ interface Asking {
   readonly plan: ApprovablePlan | undefined;
   /** Idempotency keys of all that is ordered. */
   readonly keys: ReadonlySet<string>;
+  /** The id of the approval that the user gave. */
+  readonly carried: string | undefined;
   /** Nobody chose the key. */
   readonly isKeyMade: boolean;
   /** Why the policy is to be overruled. */
@@ -195,7 +197,10 @@ export class GateApprovals {
     const recent = approvals
       .list()
       .filter(
-        ({ state, request }) => state !== 'open' && Date.parse(request.asked_at) > wanted.now - longestMs,
+        ({ state, request }) =>
+          state !== 'open' &&
+          Date.parse(request.asked_at) > wanted.now - longestMs &&
+          (request.id === this.#asking.carried || isRelated(request, wanted.subject)),
       );
     const said: string[] = [];
     for (const approval of recent) {

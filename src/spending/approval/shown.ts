@@ -86,6 +86,21 @@ export function requestLines(request: ApprovalRequest, address: readonly string[
   ].map((line, index) => (index === 0 ? line : `  ${line}`));
 }
 
+/** What it is about in one line of a table, in which the end is cut and no host: `shop.example/item x 2, with payment`. Pure. */
+export function briefOf(summary: unknown): string {
+  const { file, orders, with: fields } = Object(summary);
+  const [first, ...more] = objectsIn(summary, 'products');
+  return typeof file === 'string' && typeof orders === 'number'
+    ? `${file}, ${orders === 1 ? '1 order' : `${orders} orders`}`
+    : [
+        first ? `${bare(textIn(first, 'url') ?? '')} x ${numberIn(first, 'quantity') ?? 1}` : '',
+        ...(more.length > 0 ? [`and ${more.length} more`] : []),
+        ...(Array.isArray(fields) ? [`with ${fields.join(', ')}`] : []),
+      ].join(', ');
+}
+
+const bare = (url: string): string => url.replace(/^https?:\/\/(?:www\.)?/, '');
+
 const withoutPlace = ({ city: _, country: _country, ...summary }: ApprovalRequest['summary']): string[] =>
   summaryLines(summary);
 

@@ -213,7 +213,7 @@ export async function openGate(
   const done = all.filter(({ isDone }) => isDone).flatMap((one) => one.orders);
   const upload = operation === 'bulk.create' ? [...done, ...orders] : undefined;
   const { overridePolicy: reason, waitApproval: waitMs, approval: file, plan } = consent;
-  await carriedApproval(context, policy, file);
+  const carried = await carriedApproval(context, policy, file);
   const approvals = new GateApprovals(context, policy, {
     subject: () =>
       subjectOf(
@@ -222,6 +222,7 @@ export async function openGate(
       ),
     plan,
     keys: new Set((upload ?? orders).map(({ key }) => key)),
+    carried,
     isKeyMade: first.intent.keyOrigin === 'made',
     reason,
     waitMs,

@@ -34,4 +34,4 @@ export function verdictLines({ outcome, rules, rows, approval }: Verdict): strin
 export const approvalLine = (approval: Verdict['approval']): string =>
   approval
     ? `approval ${approval.id} waits for a decision: errand approval show ${approval.id}`
-    : 'placing it asks for an approval: then errand approval list';
+    : 'placing it asks for an approval, which errand approval list then shows';

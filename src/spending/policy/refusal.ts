@@ -63,8 +63,8 @@ function hintOf(verdict: Verdict, asked: AskedApproval | undefined): string {
   const { id, expires_at: until, override } = asked.request;
   if (asked.isDenied)
     return `${where} The same is not asked for again before ${until}; whoever may approve it can still do so.`;
-  const what = override === null ? 'Approval' : 'An override, approval';
-  return `${where} ${what} ${id} was asked for and can be used until ${until}; the same command then goes through.`;
+  const what = override === null ? `Approval ${id}` : `Approval ${id}, which overrules the policy,`;
+  return `${where} ${what} was asked for and can be used until ${until}: once it is given, the same command goes through.`;
 }
 
 const othersOf = (asked: AskedApproval | undefined): readonly string[] =>
