@@ -213,3 +213,21 @@ test('all pages are read', { timeout: 60_000 }, async () => {
     { orders: made, spent_cents: made * 1999, refunded_cents: made * 1999, net_cents: made * 100 },
   ]);
 });
+
+test('agent orders, which the service does not list, are told with what was paid', {
+  timeout: 30_000,
+}, async () => {
+  const alone = makePlace();
+  const products = JSON.parse((await errand(alone, ['sandbox', 'products', '-o', 'json'])).stdout);
+  const made = await errand(alone, [
+    ...['agent', 'order', 'create', '--product', products[0].url, '--max-price', '$50', '--ship-to', 'home'],
+    ...['--yes', '-o', 'id'],
+  ]);
+  expect(made).toMatchObject({ code: 0 });
+  for (const args of [['spend'], ['spend', 'export', '--as', 'hledger']])
+    expect((await errand(alone, args)).stderr).toMatch(
+      /not included: 1 agent order of this machine, \$5\d\.\d\d paid up front; the service does not list them/,
+    );
+  expect((await errand(alone, ['spend', '--until', '2000-01-01'])).stderr).not.toContain('not included');
+  alone.remove();
+});

@@ -18,7 +18,7 @@ TEAM    ORDERS   SPENT  FEES*     NET   HELD*
 lab          2   $0.00  $0.00   $0.00  $51.00
 office       1  $19.99  $1.00  $20.99   $0.00
 total        3  $19.99  $1.00  $20.99  $51.00
-! * by rule: it follows from how the service works; no record shows it
+! * by rule: at least a part follows from how the service works, and no record shows it
 ! time zone: UTC (change it with --time-zone)
 $ errand spend --by po --since 1d -o csv --fields group,net_cents
 group,net_cents

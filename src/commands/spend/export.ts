@@ -11,6 +11,7 @@ import type { BooksFormat } from '../../spending/books/format.ts';
 import { entriesOf } from '../../spending/books/order-entries.ts';
 import { differenceNotes, leftOutNote, othersNote, standingIn } from '../../spending/books/standing.ts';
 import { datesIn } from '../../spending/policy/periods.ts';
+import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
 import { spanOf } from '../../spending/report/span.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
@@ -100,6 +101,7 @@ export const exportBooks = defineCommand({
     const { count } = collection;
     const exitCode = incomplete > 0 || differences.length > 0 ? 7 : 0;
     const notes = [
+      ...(await agentOrderNotes(context, span)),
       ...(incomplete > 0
         ? [`${incomplete} of ${orders} orders do not say all their amounts; what they say is written`]
         : []),

@@ -2,6 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { nearestWord } from '../../cli/near-words.ts';
 import { UsageError } from '../../errors.ts';
 import { checkPageName } from '../../output/page/page-name.ts';
+import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
 import { type Grouping, groupings, groupOf } from '../../spending/report/groups.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
 import { plainColumns, recordOf, tableColumns } from '../../spending/report/rows.ts';
@@ -15,7 +16,7 @@ export const show = defineCommand({
   isDefault: true,
   summary: 'What orders cost, brought back and still hold, by day, month, retailer and more',
   description:
-    'Read from the orders of the service. Net is spent and fees, less refunded and credited; held is not in it. An order counts in full, with what came back of it later, where and when it was created. Only what the wallet paid in its own currency is added up: a retailer account, a card, connect, and every other currency stand apart. A table ends with totals; other formats have rows alone.',
+    'Read from the orders of the service. Net is spent and fees, less refunded and credited; held is not in it. An order counts in full, with what came back of it later, where and when it was created. Only what the wallet paid in its own currency is added up: a retailer account, a card, connect, and every other currency stand apart. Agent orders, which the service does not list, are told in a note. A table ends with totals; other formats have rows alone.',
   options: {
     by: {
       kind: 'text',
@@ -53,7 +54,8 @@ export const show = defineCommand({
     for await (const order of ordersOf(context, span)) tally.add(order);
     const rows = tally.rows(by === 'day' || by === 'month');
     const totals = totalsOf(rows);
-    const notes = notesOf(tally, rows, note);
+    const agents = await agentOrderNotes(context, span);
+    const notes = [...agents, ...notesOf(tally, rows, note)];
     if (html !== undefined) {
       const { spendPage } = await import('../../spending/report/spend-page.ts');
       const { saveFile } = await import('../../output/save-file.ts');
@@ -103,7 +105,9 @@ function notesOf(
   const isByRule = rows.some(({ byRule }) => byRule.size > 0);
   const apart = rows.some(({ paidBy, currency }) => paidBy !== 'wallet' || currency !== 'USD');
   return [
-    ...(isByRule ? ['* by rule: it follows from how the service works; no record shows it'] : []),
+    ...(isByRule
+      ? ['* by rule: at least a part follows from how the service works, and no record shows it']
+      : []),
     ...(apart
       ? ['only the wallet pays from your balance; other payers and currencies have rows of their own']
       : []),

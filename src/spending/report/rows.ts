@@ -3,10 +3,10 @@ import type { Column, Row } from '../../output/result.ts';
 import type { Grouping } from './groups.ts';
 import type { SpendRow } from './tally.ts';
 
-/** How each payer is called; an account is that of the caller at the retailer. */
+/** How each payer is called. */
 export const payerNames: Readonly<Record<SpendRow['paidBy'], string>> = {
   wallet: 'wallet',
-  retailer_account: 'account',
+  retailer_account: 'retailer account',
   card: 'card',
   connect: 'connect',
   challenge: 'challenge',

@@ -1,0 +1,38 @@
+import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
+import { formatMoney } from '../../output/money.ts';
+import { recordOfRow } from '../../state/audit-record.ts';
+import { journalExists } from '../../state/journal-tables.ts';
+import { ChainFacts } from '../reconcile/chain-facts.ts';
+import type { Span } from './span.ts';
+
+/**
+ * What to say of orders that this machine has paid by challenge: the service's list is without them. Nothing where there
+ * are none. A journal that cannot be read is told, and stops no report.
+ */
+export async function agentOrderNotes(context: Context, { since, before }: Span): Promise<string[]> {
+  const { baseUrl, folders } = context.settings;
+  if (!journalExists(folders.state)) return [];
+  const chain = new ChainFacts(baseUrl.value);
+  try {
+    for (const row of (await context.journal()).audit.rows()) chain.take(recordOfRow(row));
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    return [`agent orders of this machine are not known: ${error.message}`];
+  }
+  const made = [...chain.intents.values()].filter(
+    ({ operation, state, at }) =>
+      operation === 'agent.order.create' &&
+      state === 'made' &&
+      (since === undefined || Date.parse(at) >= Date.parse(since)) &&
+      (before === undefined || Date.parse(at) < Date.parse(before)),
+  );
+  if (made.length === 0) return [];
+  const sums = new Map<string, number>();
+  for (const { paid } of made)
+    if (paid) sums.set(paid.currency, (sums.get(paid.currency) ?? 0) + Number(paid.amount));
+  const paid = [...sums].map(([currency, cents]) => formatMoney(cents, currency)).join(' and ');
+  return [
+    `not included: ${made.length === 1 ? '1 agent order' : `${made.length} agent orders`} of this machine${paid === '' ? '' : `, ${paid} paid up front`}; the service does not list them`,
+  ];
+}
