@@ -212,11 +212,16 @@ describe('bulk plan', { timeout: 90_000 }, () => {
   test('is written though the policy refuses rows or the wallet is short, and says so by its exit', async () => {
     const shop = await shopping();
     csv(shop, [{}, { cents: 90_000 }, { cents: 9000 }]);
-    expect((await planned(shop)).code).toBe(6);
+    const short = await planned(shop);
+    expect([short.code, short.stderr]).toEqual([
+      6,
+      expect.stringContaining('once the wallet is filled: errand'),
+    ]);
     expect(readPlan(shop).wallet.after_cents).toBeLessThan(0);
     policy(shop, 'limits:\n  per_order: $500');
     const refused = await planned(shop, '--force');
     expect([refused.code, refused.stderr]).toEqual([11, expect.stringContaining('refused by the policy: 3')]);
+    expect(refused.stderr).not.toContain('errand bulk apply');
     expect(readPlan(shop).policy).toMatchObject({ outcome: 'refused', rows: [{ row: 3 }] });
     policy(shop, 'approve: { above: $60 }');
     expect((await planned(shop, '--force')).code).toBe(11);
@@ -357,6 +362,8 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     expect(await streets(shop)).toEqual(['0 Main St', '1 Main St', '3 Main St']);
     const rest = await told(shop);
     expect([rest.code, rest.stderr]).toEqual([0, expect.stringContaining('2 batches were there already')]);
+    expect(rest.stderr).not.toContain('left out');
+    expect((await told(shop, '--rows', '6')).stderr).not.toContain('left out');
     expect(await streets(shop)).toEqual(mains(5));
     for (const [args, what] of [
       [['--only', 'nosuch'], 'no row of a.plan is of "nosuch"'],
@@ -618,6 +625,7 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     );
     const asked = await planned(shop);
     expect([asked.code, asked.stderr]).toEqual([11, expect.stringContaining('approve: errand approval')]);
+    expect(asked.stderr).toContain('once it is approved: errand bulk apply a.plan');
     const [, id = ''] = /errand approval \w+ ([0-9a-f]+)/.exec(asked.stderr) ?? [];
     const before = await applied(shop);
     expect([before.code, errorOf(before)]).toEqual([
@@ -628,6 +636,8 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     const approved = await shop.run('approval', 'approve', id, '--key', 'ada');
     expect(approved.code, approved.stderr).toBe(0);
     expect((await applied(shop, '--rows', '2')).code).toBe(0);
+    const state = JSON.parse((await shop.run('approval', 'show', id, '-o', 'json')).stdout);
+    expect([state.state, state.used_for.length]).toEqual(['approved', 1]);
     csv(shop, rowsOf(5));
     expect((await shop.run('bulk', 'plan', 'orders.csv', '--out', 'b.plan')).code).toBe(11);
     const other = await shop.run('bulk', 'apply', 'b.plan', '-o', 'json');
@@ -638,7 +648,9 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     expect((await applied(shop, '--rows', '3-4')).code).toBe(0);
     expect((await applied(shop)).code).toBe(0);
     expect(await streets(shop)).toEqual(mains(4));
-    expect(JSON.parse((await shop.run('approval', 'list', '-o', 'json')).stdout)).toHaveLength(2);
+    const used = JSON.parse((await shop.run('approval', 'show', id, '-o', 'json')).stdout);
+    expect([used.state, used.used_for.length]).toEqual(['used', 4]);
+    expect((await shop.run('approval', 'list', '-o', 'id')).stdout).not.toContain(id);
   });
 
   test('parts of a plan count together in the limit of an upload', async () => {

@@ -1,7 +1,9 @@
 import { UsageError } from '../../errors.ts';
 import { isRetailer } from '../../spending/policy/retailers.ts';
+import { rowsText } from '../spend.ts';
 import { rangesText } from './ranges.ts';
 import type { ReadPlan } from './read.ts';
+import { sentRows, type Work } from './work.ts';
 
 export interface Part {
   /** Retailers, by host or name. */
@@ -60,4 +62,14 @@ function chosenNames(path: string, rows: ReadPlan['rows'], only: readonly string
       `--only: no row of ${path} is of "${given}"; its retailers are ${known.slice(0, 20).join(', ')}`,
     );
   });
+}
+
+/** What of the plan is still to be placed once a part was. */
+export function restLine(read: ReadPlan, selected: ReadPlan['rows'], work: Work): string[] {
+  const taken = new Set([...sentRows(read, work), ...selected.map(({ number }) => number)]);
+  const rest = read.rows.map(({ number }) => number).filter((number) => !taken.has(number));
+  if (rest.length === 0) return [];
+  return [
+    `${rowsText(rest.length)} of the plan left out: ${rangesText(rest)}; the same plan applies them later`,
+  ];
 }

@@ -91,6 +91,11 @@ function shortened(rows: readonly ShownRow[]): string {
   return text.length > longest ? `${text.slice(0, text.lastIndexOf(',', longest))}, …` : text;
 }
 
-/** The command that places what was planned. */
-export const applyLine = (context: Context, path: string): string =>
-  `apply: errand bulk apply ${shellWord(path)}${whereFlags(context)}`;
+/** The command that places what was planned; nothing where policy or wallet kept it from that when it was made. */
+export function applyLines(context: Context, path: string, { policy, wallet }: Plan): string[] {
+  const command = `errand bulk apply ${shellWord(path)}${whereFlags(context)}`;
+  if (policy?.outcome === 'refused') return ['it cannot be applied as it is: the policy refuses rows of it'];
+  if ((wallet.after_cents ?? 0) < 0) return [`once the wallet is filled: ${command}`];
+  if (policy?.outcome === 'needs_approval') return [`once it is approved: ${command}`];
+  return [`apply: ${command}`];
+}

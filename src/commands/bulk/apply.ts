@@ -1,11 +1,10 @@
 import { approvable } from '../../bulk/plan/approvable.ts';
 import { earlierBatches, journaled } from '../../bulk/plan/earlier.ts';
 import { checkHolds } from '../../bulk/plan/holds.ts';
-import { chosenRows } from '../../bulk/plan/parts.ts';
-import { rangesText } from '../../bulk/plan/ranges.ts';
+import { chosenRows, restLine } from '../../bulk/plan/parts.ts';
 import { type ReadPlan, readPlan } from '../../bulk/plan/read.ts';
 import { checkRest, notePrices, recheckPrices } from '../../bulk/plan/recheck.ts';
-import { countOf, meantByPlan, sentRows, toSend, type Work, workOf } from '../../bulk/plan/work.ts';
+import { countOf, meantByPlan, toSend, type Work, workOf } from '../../bulk/plan/work.ts';
 import { rowsText, spendLine } from '../../bulk/spend.ts';
 import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload-file.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -44,7 +43,10 @@ export const apply = defineCommand({
     watch: { kind: 'flag', description: 'follow the batches to their end' },
   },
   examples: [
-    { command: 'errand bulk apply december.plan --rows 2-11', note: 'a part of it first' },
+    {
+      command: 'errand bulk apply december.plan --rows 11',
+      note: 'one row first, by its number in the file',
+    },
     { command: 'errand bulk apply december.plan --watch', note: 'then the rest, followed to the end' },
   ],
   operations: ['bulk.create', 'bulk.validate'],
@@ -135,14 +137,4 @@ async function doneBefore(context: Context, { done }: Work): Promise<Uploaded[]>
     journal.recall(record);
     return { id: record.order_id ?? '', rows: keys.length, existed: true };
   });
-}
-
-/** What of the plan is still to be placed once a part was. */
-function restLine(read: ReadPlan, selected: ReadPlan['rows'], work: Work): string[] {
-  const taken = new Set([...sentRows(read, work), ...selected.map(({ number }) => number)]);
-  const rest = read.rows.map(({ number }) => number).filter((number) => !taken.has(number));
-  if (rest.length === 0) return [];
-  return [
-    `${rowsText(rest.length)} of the plan left out: ${rangesText(rest)}; the same plan applies them later`,
-  ];
 }

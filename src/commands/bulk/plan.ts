@@ -6,7 +6,7 @@ import { askApproval } from '../../bulk/plan/approvable.ts';
 import { checkTarget, usualTarget, writePlan } from '../../bulk/plan/file.ts';
 import { rowColumns, shownRows } from '../../bulk/plan/look.ts';
 import { sealed } from '../../bulk/plan/seal.ts';
-import { applyLine, summaryLines } from '../../bulk/plan/summary.ts';
+import { applyLines, summaryLines } from '../../bulk/plan/summary.ts';
 import { openCopy } from '../../bulk/source.ts';
 import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
 import { uploadOptions } from '../../bulk/upload-options.ts';
@@ -114,7 +114,7 @@ export const plan = defineCommand({
         hints: () => [
           ...summaryLines(out, made, rows),
           ...(approve === undefined ? [] : [`approve: ${approve}`]),
-          applyLine(context, out),
+          ...applyLines(context, out, made),
         ],
         exitCode: () => exitCodeOf(made),
       };

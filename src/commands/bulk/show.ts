@@ -2,7 +2,7 @@ import { isSameFile } from '../../bulk/plan/file.ts';
 import { staleness } from '../../bulk/plan/holds.ts';
 import { rowColumns, shownRows, totalColumns } from '../../bulk/plan/look.ts';
 import { readPlan } from '../../bulk/plan/read.ts';
-import { applyLine, summaryLines } from '../../bulk/plan/summary.ts';
+import { applyLines, summaryLines } from '../../bulk/plan/summary.ts';
 import { sellersOf, totalsOf } from '../../bulk/plan/totals.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Plan } from '../../contract/schemas/plan-file.ts';
@@ -60,7 +60,7 @@ export const show = defineCommand({
       await saveFile(html, [planPage({ path, plan, rows, lines })], { force, mode: 0o600 });
       context.note(`wrote ${html}`);
     }
-    const hints = () => [...lines, ...(stale ? [] : [applyLine(context, path)])];
+    const hints = () => [...lines, ...(stale ? [] : applyLines(context, path, plan))];
     if (by !== undefined)
       return { kind: 'list', rows: totalsBy(path, plan, by), columns: totalColumns, id: 'value', hints };
     return {

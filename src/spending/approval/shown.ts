@@ -56,7 +56,7 @@ export function shownApproval(
   };
 }
 
-/** Parts of a plan may still be placed when others are. @param now ms since the epoch. */
+/** A plan is used once each of its orders is: parts may still be placed when others are. @param now ms since the epoch. */
 export function stateAt(
   approval: Approval,
   uses: readonly ApprovalUse[],
@@ -64,7 +64,9 @@ export function stateAt(
   policy: Policy | undefined,
 ): ShownState {
   const { request, state } = approval;
-  if (uses.length > 0 && request.subject !== 'plan') return 'used';
+  const most =
+    request.subject === 'plan' ? (numberIn(request.summary, 'orders') ?? Number.POSITIVE_INFINITY) : 1;
+  if (uses.length >= most) return 'used';
   if (state === 'denied') return state;
   if (usableUntil(request, policy?.approvalMs ?? Number.POSITIVE_INFINITY) <= now) return 'expired';
   return state === 'approved' && policy && !isByApprover(policy, approval) ? 'untrusted' : state;
