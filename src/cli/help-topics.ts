@@ -100,7 +100,9 @@ With several ids each one is attempted, and the exit code is that of the first f
   Above an amount (approve), or for what looks like an earlier order, a person must say yes. The command asks for it, prints
   its id and exits 11, or waits with --wait-approval 1h; once \`errand approval approve ID\` said yes, the same command goes
   through. An approval covers that order (address, products, quantities, account, profile) at that total or less, once, for
-  24 hours unless \`expires\` says otherwise; what the service surely refused gives it back. An upload is approved whole.
+  24 hours unless \`expires\` says otherwise; what the service surely refused gives it back. It is signed with the order's
+  idempotency key, so that it orders once wherever it is carried; an upload is approved whole, with every row's ceiling.
+  A no holds for the same order at the same total.
   With \`approvers: [ada.pub]\` a yes is a signature by one of these SSH keys, wherever it is made; \`approval export\` writes
   a file of it that --approval carries to a CI job. Without approvers whoever sits at a terminal types the amount: a second
   look, not a second person. Only a signature is proof of a person: what owns a terminal can type.
