@@ -256,5 +256,10 @@ export const refusalHint = (code: string, auth: Auth): string | undefined =>
 const legacyTokenHint =
   'Store a valid client token with `errand auth token --legacy`, or set ERRAND_LEGACY_TOKEN.';
 
-export const errorTypeHint = (type: string): string | undefined =>
-  Object.hasOwn(errorTypes, type) ? errorTypes[type as ErrorType].hint : undefined;
+/** @param hasAccount whether the order was placed with a retailer account of the user's. */
+export const errorTypeHint = (type: string, hasAccount = true): string | undefined =>
+  type === 'login_failed' && !hasAccount
+    ? errorCodes.guest_checkout_not_supported.hint
+    : Object.hasOwn(errorTypes, type)
+      ? errorTypes[type as ErrorType].hint
+      : undefined;

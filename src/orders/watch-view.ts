@@ -148,6 +148,6 @@ function totalOf(order: OrderRecord): string {
 export function failureOf(order: OrderRecord): string | undefined {
   const type = valueAt<Order>(order, 'job_result.error_type');
   if (typeof type !== 'string') return undefined;
-  const hint = errorTypeHint(type);
+  const hint = errorTypeHint(type, order.retailer_credentials_id !== null);
   return hint ? `${type}: ${hint}` : type;
 }

@@ -37,7 +37,8 @@ export const csvRow = (cells: readonly string[]): string =>
 /** One value a line, without a header. */
 export const csvLine = (value: unknown, options: CsvOptions): string => csvRecord([spell(value)], options);
 
-function cellReader({ path, value }: Column): (row: unknown) => string {
+function cellReader({ path, value: shown, flat }: Column): (row: unknown) => string {
+  const value = flat ?? shown;
   if (!value) {
     const read = accessor(path);
     return (row) => spell(read(row));

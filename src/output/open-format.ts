@@ -35,7 +35,8 @@ async function separated(
   delimiter: ',' | '\t',
 ): Promise<Format> {
   const { csvFormat } = await import('./csv.ts');
-  return csvFormat(selectColumns(columns, options.fields), csvOptions(io, options, delimiter));
+  const plain = options.fields === undefined ? columns.filter(({ flat }) => flat !== null) : columns;
+  return csvFormat(selectColumns(plain, options.fields), csvOptions(io, options, delimiter));
 }
 
 /** The format of values that are not records, one a line: the result of a query, without a header. */

@@ -152,7 +152,90 @@ describe('the story of an order', () => {
       status: 'order_placed',
     });
     expect(story.money.sums).toMatchObject([{ payer: 'wallet', net: 2_099 }]);
+    expect(story.summary).toContain('Nothing here says that this machine asked for it.');
+    expect((await explained(await made('test-success'))).summary).not.toContain('Nothing here');
     expectAddsUp(story);
+  });
+
+  test('a parcel that was not delivered is not to be returned twice, and one to be picked up is there', {
+    timeout: 60_000,
+  }, async () => {
+    const lost = await made('test-undeliverable');
+    const there = await made('test-pickup');
+    service.pass(60_000);
+    const command = `errand return create --order ${lost} --reason not_delivered`;
+    expect((await explained(lost)).open).toMatchObject([{ command }]);
+    expect((await run(...command.split(' ').slice(1))).code).toBe(0);
+    const { stdout } = await run('return', 'list', '-o', 'id');
+    expect((await explained(lost)).open).toMatchObject([{ command: `errand return get ${stdout.trim()}` }]);
+    service.pass(60_000);
+    expect((await explained(lost)).open).toEqual([]);
+    expect((await explained(there)).summary).toContain('a parcel waits to be picked up');
+  });
+
+  test('why and what to do are those of this order, each said once', { timeout: 60_000 }, async () => {
+    const page = async (id: string): Promise<string> => (await run('order', 'explain', id)).stdout;
+    const [refused, dear, cancelled, byRetailer, relaxed] = [
+      await made('test-login-failed'),
+      await made('test-price-exceeded'),
+      await made('test-slow'),
+      await made('test-cancelled-by-retailer'),
+      await made('test-gift-unavailable', { is_gift: true, fulfillment: { gift: 'best_effort' } }),
+    ];
+    expect((await run('order', 'cancel', cancelled)).code).toBe(0);
+    service.pass(60_000);
+    expect(await page(refused)).toMatch(
+      /^what to do +This retailer needs your own account: `errand account add`/m,
+    );
+    expect((await page(dear)).match(/max_price_exceeded:/g)).toHaveLength(1);
+    expect(await page(cancelled)).toMatch(/^what to do +Order it again if it is still wanted\.$/m);
+    expect(await page(byRetailer)).toMatch(/^what to do +Order again later, or from another retailer;/m);
+    const kept = await page(relaxed);
+    expect(kept).toMatch(/^status +order_placed$/m);
+    expect(kept).toMatch(/^not as asked +.*relaxed, as you allowed/m);
+    expect(kept).not.toMatch(/^(?:why|what to do) /m);
+  });
+
+  test('what was charged in another currency than the price is said beside it', {
+    timeout: 60_000,
+  }, async () => {
+    const body = orderBody('https://www.kesselundkanne.example/item/9259104320');
+    const address = { city: 'Berlin', state: 'BE', postal_code: '10115', country: 'DE' };
+    const file = join(place.folder, 'order.json');
+    const shipping_address = { ...body.shipping_address, ...address };
+    writeFileSync(file, JSON.stringify({ ...body, shipping_address }));
+    // Only the sandbox has a retailer abroad.
+    delete place.environment.ERRAND_API_KEY;
+    place.environment.ERRAND_BASE_URL = 'embedded:';
+    expect((await run('sandbox', 'mint')).code).toBe(0);
+    await run('config', 'set', 'sandbox-speed', '100');
+    const { stdout, stderr } = await run('order', 'create', '--file', file, '--watch', '-o', 'id');
+    expect(stdout, stderr).not.toBe('');
+    const { price, money } = await explained(stdout.trim());
+    expect(price).toMatchObject({ currency: 'EUR', charged: { currency: 'USD' } });
+    expect(price.charged.cents).toBe(money.sums[0].charged);
+    expect((await run('order', 'explain', stdout.trim())).stdout).toMatch(
+      /^ {2}charged, converted from EUR +\$\d+\.\d\d$/m,
+    );
+  });
+
+  test('a CSV has one plain cell for each part, and JSON names its fields one way', {
+    timeout: 60_000,
+  }, async () => {
+    const id = await made('test-success');
+    service.pass(60_000);
+    for (const line of [['order', 'explain', id], ['reconcile']]) {
+      const { stdout } = await run(...line, '-o', 'csv');
+      const [header = '', cells = ''] = stdout.split('\n');
+      expect(stdout.split('\n')).toHaveLength(3);
+      expect(header).not.toMatch(/\.\d|steps|milestones/);
+      expect(cells).not.toMatch(/[{}[\]]/);
+      expect(cells).toContain('wallet $20.99');
+      const json = (await run(...line, '-o', 'json')).stdout;
+      expect(json.match(/"[a-z]+[A-Z]\w*":/g)).toBeNull();
+    }
+    const named = await run('order', 'explain', id, '-o', 'csv', '--fields', 'id,steps');
+    expect(named.stdout).toMatch(/^id,steps\n/);
   });
 
   test('one in doubt is explained by its key, with the command that settles it', {
@@ -184,13 +267,14 @@ describe('the story of an order', () => {
 
   test('one that is paid by challenge shows what came back', { timeout: 60_000 }, async () => {
     const id = await made('test-success', {}, ['agent', 'order']);
-    expect((await explained(id)).money).toMatchObject({ payer: 'challenge', isOpen: true, due: [] });
+    expect((await explained(id)).money).toMatchObject({ payer: 'challenge', is_open: true, due: [] });
     service.pass(60_000);
     const story = await explained(id);
     expect(story.money.sums).toMatchObject([
       { payer: 'challenge', charged: 5_000, fee: 100, refunded: 3_001, net: 2_099 },
     ]);
     expect(story.asked.operation).toBe('agent.order.create');
+    expect(story.summary).toContain('It cost $20.99 with a payment by challenge.');
     expectAddsUp(story);
   });
 
@@ -211,6 +295,11 @@ describe('the story of an order', () => {
       status: 'order_failed',
       asked: { operation: 'bulk.create', batch: batch.trim(), row: 2 },
     });
+    expect(story.asked).toMatchObject({ ceiling_cents: 5_000, batch_ceiling_cents: 10_000 });
+    expect(story.steps[0].step).toBe('batch intent');
+    const page = (await run('order', 'explain', placed[1].order_id)).stdout;
+    expect(page).toMatch(/^ {2}ceiling +\$50\.00$/m);
+    expect(page).toMatch(/^ {2}ceiling of the whole file +\$100\.00$/m);
     const wrong = await run('order', 'explain', batch.trim());
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('is a batch, not an order') });
   });
@@ -222,17 +311,25 @@ describe('the story of an order', () => {
     const id = await made('test-success');
     service.pass(60_000);
     const story = await explained(id);
+    // Reading what it cost settles it.
     expect(story.policy).toMatchObject({
-      state: 'held',
+      state: 'settled',
       reserved_cents: 5_100,
       fee_cents: 100,
-      counted_cents: 5_100,
+      counted_cents: 2_099,
     });
-    const [point] = story.open;
-    expect(point.command).toBe('errand policy usage --refresh');
-    expect((await run('policy', 'usage', '--refresh')).code).toBe(0);
-    const settled = await explained(id);
-    expect(settled).toMatchObject({ policy: { state: 'settled', counted_cents: 2_099 }, open: [] });
+    expect(story.open).toEqual([]);
+    expect((await run('order', 'explain', id)).stdout).toMatch(
+      /^policy +allowed; \$20\.99 counts, what it cost/m,
+    );
+    const [usage] = JSON.parse((await run('policy', 'usage', '-o', 'json')).stdout);
+    expect(usage).toMatchObject({ used_cents: 2_099, open_cents: 0 });
+    const waits = await made('test-never');
+    const held = await explained(waits);
+    expect(held.policy).toMatchObject({ state: 'held', counted_cents: 5_100 });
+    expect(held.open.map(({ command }: { command: string }) => command)).not.toContain(
+      'errand policy usage --refresh',
+    );
   });
 
   test('a return is told with its credit, and one that is open says what to do', {

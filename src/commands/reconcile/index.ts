@@ -2,71 +2,10 @@ import { defineRootCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { exitCodes, StorageError } from '../../errors.ts';
 import { observeOrders } from '../../orders/observed.ts';
-import type { Column } from '../../output/result.ts';
 import type { Facts } from '../../spending/reconcile/gather.ts';
 
 const usualDays = 30;
 const dayMs = 24 * 3600 * 1000;
-
-const sumColumns: readonly Column[] = [
-  {
-    name: 'paid by',
-    path: 'payer',
-    value: ({ payer }) => String(payer).replaceAll('_', ' '),
-    weight: 10,
-  },
-  ...['held', 'charged', 'fee', 'refunded', 'credited', 'net'].map(
-    (path): Column => ({ name: path, path, kind: 'money', currency: 'currency', weight: 8 }),
-  ),
-];
-
-const columns: readonly Column[] = [
-  { name: 'agrees', path: 'agrees', kind: 'flag' },
-  { name: 'since', path: 'since', kind: 'time', isLocal: true },
-  { name: 'service', path: 'service' },
-  { name: 'orders', path: 'orders', kind: 'count' },
-  {
-    name: 'cost unknown',
-    path: 'incomplete',
-    kind: 'count',
-    value: ({ incomplete }) => (incomplete === 0 ? undefined : incomplete),
-  },
-  { name: 'audit records', path: 'audit.records', kind: 'count' },
-  { name: 'balance', path: 'wallet.balance', kind: 'money' },
-  {
-    name: 'last compared',
-    path: 'wallet.compared_with',
-    kind: 'time',
-    isLocal: true,
-    value: ({ wallet }) => Object(wallet).compared_with ?? 'never: this balance is recorded',
-  },
-  {
-    name: 'expected',
-    path: 'wallet.expected',
-    kind: 'money',
-    value: ({ wallet }) => (Object(wallet).unexplained ? Object(wallet).expected : undefined),
-  },
-  { name: 'set aside', path: 'wallet.set_aside', kind: 'money' },
-  { name: 'held by rule', path: 'wallet.held_by_rule', kind: 'money' },
-  { name: 'sums', path: 'sums', value: ({ sums }) => whereAny(sums), columns: sumColumns },
-  {
-    name: 'made elsewhere',
-    path: 'elsewhere.sums',
-    value: ({ elsewhere }) => whereAny(Object(elsewhere).sums),
-    columns: sumColumns,
-  },
-  {
-    name: 'findings',
-    path: 'findings',
-    // A line for each, so that no command is cut.
-    value: ({ findings }) =>
-      Object.fromEntries(
-        (Array.isArray(findings) ? findings : []).map(({ message, command }) => [message, command]),
-      ),
-  },
-];
-
-const whereAny = (rows: unknown): unknown => (Array.isArray(rows) && rows.length > 0 ? rows : undefined);
 
 export const command = defineRootCommand({
   description: `Reads journal and audit chain of this machine, and the orders of the account at the service in use, with what each says of its returns, and the wallet. It changes no order; what the orders came to is recorded once, and the balance. A finding names the order or key, and the command that settles it or shows more. Fees, and refunds that no record shows, are those of the rules of the service. The wallet has a balance alone, which others may use too. It is recorded in the audit chain, and the next reconcile compares: that balance, less what the orders of the account have cost since, by rule, is the balance now. A difference (money that was added is one) and orders made elsewhere are told, and are findings with --exclusive only. Without --since it covers ${usualDays} days, which is as long as the journal keeps what has ended; what is in doubt counts whenever it was sent. Two orders of the same content, told as a repeated command is told, are a finding within the repeat window, and are told within a day; none where one was made with --new or with a key of its own. Fields of -o json: agrees, since, service, orders, incomplete, sums, elsewhere, wallet, audit, findings (finding, order_id, key, cents, message, command), notes.`,
@@ -93,6 +32,7 @@ export const command = defineRootCommand({
     const sinceMs = since === undefined ? context.clock.now() - usualDays * dayMs : Date.parse(since);
     const { gather } = await import('../../spending/reconcile/gather.ts');
     const { reconcile } = await import('../../spending/reconcile/reconcile.ts');
+    const { columns } = await import('../../spending/reconcile/columns.ts');
     const { describes } = await import('../../orders/compare.ts');
     const facts = await gather(context, sinceMs, describes);
     const compared = reconcile(facts, exclusive);

@@ -82,7 +82,7 @@ export const exportBooks = defineCommand({
     const differences = differencesIn(found?.entries ?? []);
     if (openingBalance !== undefined && written.opening !== undefined && written.opening !== openingBalance)
       throw new UsageError(
-        `--opening-balance: ${out} begins with ${formatMoney(written.opening)}; leave it away, or begin another file`,
+        `--opening-balance: ${out} begins with ${formatMoney(written.opening)}; leave it out, or begin another file`,
       );
     const retailers = await readRetailers(await context.client());
     const dateAt = datesIn(timeZone);

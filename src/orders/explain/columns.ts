@@ -1,3 +1,4 @@
+import { failedOrderStatuses } from '../../contract/enums.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column, Row } from '../../output/result.ts';
 import type { Story } from './story.ts';
@@ -10,11 +11,23 @@ export const storyColumns: readonly Column[] = [
   { name: 'in short', path: 'summary' },
   { name: 'status', path: 'status', kind: 'status' },
   { name: 'products', path: 'products', value: ({ products }) => (products as Story['products']).join('; ') },
-  { name: 'why', path: 'why', value: ({ why }) => reasonsText(why as Story['why']) },
-  { name: 'what to do', path: 'why.0.hint', value: ({ why }) => hintsText(why as Story['why']) },
+  {
+    name: 'why',
+    path: 'why',
+    value: ({ why, status }) => (hasFailed(status) ? reasonsText(why as Story['why']) : undefined),
+    flat: ({ why }) => reasonsText(why as Story['why']),
+  },
+  {
+    name: 'not as asked',
+    path: 'not_as_asked',
+    value: ({ why, status }) => (hasFailed(status) ? undefined : reasonsText(why as Story['why'])),
+    flat: null,
+  },
+  { name: 'what to do', path: 'what_to_do', value: ({ why }) => hintsText(why as Story['why']) },
   {
     name: 'asked for',
     path: 'asked',
+    flat: ({ asked }) => askedText(asked as Story['asked']),
     columns: [
       { name: 'when', path: 'at', kind: 'time', isLocal: true },
       { name: 'by', path: 'actor' },
@@ -22,6 +35,7 @@ export const storyColumns: readonly Column[] = [
       { name: 'command', path: 'command' },
       { name: 'profile', path: 'profile' },
       { name: 'ceiling', path: 'ceiling_cents', kind: 'money' },
+      { name: 'ceiling of the whole file', path: 'batch_ceiling_cents', kind: 'money' },
       { name: 'batch', path: 'batch' },
       { name: 'row', path: 'row', kind: 'count' },
     ],
@@ -31,6 +45,7 @@ export const storyColumns: readonly Column[] = [
   {
     name: 'steps on this machine',
     path: 'steps',
+    flat: null,
     value: ({ steps }) => rowsOf(steps),
     columns: [
       { name: 'record', path: 'number', kind: 'count', weight: 3 },
@@ -44,6 +59,7 @@ export const storyColumns: readonly Column[] = [
   {
     name: 'milestones of the service',
     path: 'milestones',
+    flat: null,
     value: ({ milestones }) => rowsOf(sinceFirst(milestones as Story['milestones'])),
     columns: [
       { name: 'at', path: 'occurred_at', kind: 'time', weight: 9 },
@@ -55,6 +71,7 @@ export const storyColumns: readonly Column[] = [
   {
     name: 'price',
     path: 'price.parts',
+    flat: null,
     value: ({ price }) => rowsOf(priceRows(price as Story['price'])),
     columns: [
       { name: 'part', path: 'part', weight: 9 },
@@ -64,6 +81,7 @@ export const storyColumns: readonly Column[] = [
   {
     name: 'money',
     path: 'money.lines',
+    flat: ({ money }) => sumsText(money as Story['money']),
     value: ({ money }) => rowsOf(moneyRows(money as Story['money'])),
     columns: [
       { name: 'what', path: 'what', weight: 10 },
@@ -76,6 +94,7 @@ export const storyColumns: readonly Column[] = [
   {
     name: 'returns',
     path: 'returns',
+    flat: null,
     value: ({ returns }) => rowsOf(returns),
     columns: [
       { name: 'return', path: 'id', kind: 'id', weight: 7 },
@@ -88,6 +107,7 @@ export const storyColumns: readonly Column[] = [
   {
     name: 'events received',
     path: 'events',
+    flat: null,
     value: ({ events }) => rowsOf(events),
     columns: [
       { name: 'event', path: 'event', weight: 10 },
@@ -97,11 +117,32 @@ export const storyColumns: readonly Column[] = [
       { name: 'id', path: 'id', weight: 4 },
     ],
   },
-  { name: 'open', path: 'open', value: ({ open }) => openLines(open as Story['open']) },
+  {
+    name: 'open',
+    path: 'open',
+    value: ({ open }) => openLines(open as Story['open']),
+    flat: ({ open }) => (open as Story['open']).map(({ what, command }) => `${what}: ${command}`).join('; '),
+  },
 ];
 
+const hasFailed = (status: unknown): boolean =>
+  [...failedOrderStatuses, 'refused'].some((failed) => failed === status);
+
+/** A code that was said before is not said again. */
 const reasonsText = (why: Story['why']): string =>
-  why.map(({ code, message }) => (code === null ? message : `${code}: ${message}`)).join('; ');
+  why
+    .map(({ code, message }, index) =>
+      code === null || why.findIndex((one) => one.code === code) < index ? message : `${code}: ${message}`,
+    )
+    .join('; ');
+
+const askedText = (asked: Story['asked']): string =>
+  asked ? `${asked.at} ${asked.actor}: ${asked.command}` : '';
+
+const sumsText = (money: Story['money']): string =>
+  (money?.sums ?? [])
+    .map(({ payer, currency, held, net }) => `${words(payer)} ${formatMoney(held + net, currency)}`)
+    .join('; ');
 
 const hintsText = (why: Story['why']): string =>
   [...new Set(why.flatMap(({ hint }) => hint ?? []))].join(' ');
@@ -136,8 +177,9 @@ function spanOf(ms: number): string | undefined {
 
 function priceRows(price: Story['price']): Row[] {
   if (!price) return [];
-  const { currency, parts, total } = price;
-  return [...parts, { part: 'in all', cents: total }].map((part) => ({ ...part, currency }));
+  const { currency, parts, total, charged } = price;
+  const rows = [...parts, { part: 'in all', cents: total }].map((part) => ({ ...part, currency }));
+  return charged ? [...rows, { part: `charged, converted from ${currency}`, ...charged }] : rows;
 }
 
 /** Each line, and below them what they add up to, for each payer and currency. */
@@ -155,11 +197,11 @@ const words = (name: string): string => textOf(name).replaceAll('_', ' ');
 function policyText(policy: Story['policy']): string | undefined {
   if (!policy) return undefined;
   const { state, reserved_cents: reserved, fee_cents: fee, counted_cents: counted, override } = policy;
-  const ended: Readonly<Record<string, string>> = {
-    held: 'all of that counts until its cost is read',
-    settled: `${formatMoney(counted)} counts, which is what it cost`,
-    released: 'all of that was given back',
+  const counts: Readonly<Record<string, string>> = {
+    held: `${formatMoney(counted)} counts until its cost is known: ceiling ${formatMoney(reserved - fee)}, fee ${formatMoney(fee)}`,
+    settled: `${formatMoney(counted)} counts, what it cost with the fee`,
+    released: 'nothing of it counts any more',
   };
-  const why = override === null ? 'let through' : `overruled (${override})`;
-  return `${why}: ${formatMoney(reserved)} reserved, ${formatMoney(fee)} of it for the fee; ${ended[state] ?? state}`;
+  const why = override === null ? 'allowed' : `allowed by an override (${override})`;
+  return `${why}; ${counts[state] ?? state}`;
 }

@@ -1,14 +1,14 @@
 import type { Context } from '../../context.ts';
 import { objectsIn, own } from '../../contract/json.ts';
 import { limits, uuidPattern } from '../../contract/limits.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
+import { ErrandError, StorageError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import type { JournalRecord } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { observeOrder } from '../observed.ts';
 import { thingOf } from '../things.ts';
-import { localPart, partOfIntent } from './local.ts';
+import { type LocalPart, localPart, partOfIntent } from './local.ts';
 import { type Story, storyOf } from './story.ts';
 
 /**
@@ -42,7 +42,7 @@ async function explainOrder(context: Context, id: string): Promise<Story> {
     unlessMissing(client.call('order.timeline', { path }).then(({ body }) => objectsIn(body, 'milestones'))),
   ]);
   if (order) await observeOrder(context, order);
-  const local = await localPart(context, id, order);
+  const local = await settled(context, await localPart(context, id, order), order);
   if (!order) checkIsOrder(id, local.record);
   if (!order && local.chain.length === 0) throw unknown(id);
   const isPaid = local.chain.some(({ kind }) => kind === 'paid');
@@ -57,6 +57,19 @@ async function explainOrder(context: Context, id: string): Promise<Story> {
     feeCents,
     where: whereFlags(context),
   });
+}
+
+/** What the policy holds for an order is settled by what is read here, as by any read; where that cannot be written it stays. */
+async function settled(context: Context, local: LocalPart, order: unknown): Promise<LocalPart> {
+  const { reservation } = local;
+  if (reservation?.state !== 'held' || order === undefined || context.previewsRequests) return local;
+  try {
+    const { settleRead } = await import('../../spending/policy/settle.ts');
+    return { ...local, reservation: await settleRead(context, reservation, order) };
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    return local;
+  }
 }
 
 /** What the wallet says that an order costs now; undefined where it cannot be read, as with the key of one order. */

@@ -2,7 +2,8 @@ import { objectsIn, textIn } from '../../contract/json.ts';
 import { formatMoney } from '../../output/money.ts';
 import { shellLine } from '../../shell-word.ts';
 import type { MoneyDue } from '../../spending/money-lines.ts';
-import type { OrderMoney } from '../../spending/money-of-order.ts';
+import { creditedIn, type OrderMoney } from '../../spending/money-of-order.ts';
+import { chargeOf } from '../../spending/price-of-order.ts';
 import { journalCommand } from '../../state/journal-command.ts';
 import type { Sources } from './story.ts';
 
@@ -38,8 +39,15 @@ export function openPoints(
   if (status === 'order_placed') delivery(order, id, add);
   for (const due of money?.due ?? []) add(dueText(due), commandFor(due, id));
   for (const one of objectsIn(order, 'returns')) ofReturn(one, add);
+  const credited = creditedIn(order);
+  const cost = chargeOf(order)?.cents ?? (money?.isComplete && !money.isOpen ? 0 : undefined);
+  if (cost !== undefined && credited > cost)
+    add(
+      `${formatMoney(credited)} were credited for returns, and it cost ${formatMoney(cost)}`,
+      'errand reconcile',
+    );
   if (reservation?.state === 'held' && money && !money.isOpen)
-    add('the policy still counts its ceiling, until its cost is read', 'errand policy usage --refresh');
+    add('the policy still counts its ceiling: its cost could not be read', 'errand policy usage --refresh');
   return points;
 }
 
@@ -47,12 +55,15 @@ type Add = (what: string, command: string) => void;
 
 function delivery(order: unknown, id: string, add: Add): void {
   const states = objectsIn(order, 'tracking_numbers').map((parcel) => textIn(parcel, 'status'));
-  if (states.includes('undeliverable'))
+  // A return that is asked for, or has brought its credit, is told below.
+  const isReturned = objectsIn(order, 'returns').some((one) => textIn(one, 'status') !== 'denied');
+  if (states.includes('undeliverable')) {
+    if (isReturned) return;
     add(
       'a parcel could not be delivered',
       shellLine`errand return create --order ${id} --reason not_delivered`,
     );
-  else if (states.includes('available_for_pickup'))
+  } else if (states.includes('available_for_pickup'))
     add('a parcel waits to be picked up', shellLine`errand track ${id}`);
   else if (states.length === 0 || states.some((state) => state !== 'delivered'))
     add('it is not delivered yet', shellLine`errand order watch ${id}`);

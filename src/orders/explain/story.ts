@@ -1,6 +1,7 @@
 import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
+import type { MoneyDue, MoneyLine } from '../../spending/money-lines.ts';
 import { moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
-import { type PricePart, partsOfPrice } from '../../spending/price-of-order.ts';
+import { chargeOf, type PricePart, partsOfPrice } from '../../spending/price-of-order.ts';
 import type { LocalPart } from './local.ts';
 import { type OpenPoint, openPoints } from './open.ts';
 import { summaryOf } from './summary.ts';
@@ -41,12 +42,31 @@ export interface Story {
     readonly currency: string;
     readonly parts: readonly PricePart[];
     readonly total: number;
+    /** What was charged for it, where that is another currency; null otherwise. */
+    readonly charged: { readonly cents: number; readonly currency: string } | null;
   } | null;
-  readonly money: OrderMoney | null;
+  readonly money: MoneyPart | null;
   readonly returns: readonly Fields[];
   readonly events: readonly Fields[];
   readonly open: readonly OpenPoint[];
 }
+
+/** The money of an order, as it is printed. */
+export interface MoneyPart extends Pick<OrderMoney, 'payer' | 'sums'> {
+  readonly lines: readonly (Omit<MoneyLine, 'returnId'> & { readonly return_id: string | null })[];
+  readonly due: readonly (Omit<MoneyDue, 'returnId'> & { readonly return_id: string | null })[];
+  readonly is_open: boolean;
+  readonly is_complete: boolean;
+}
+
+const moneyPart = ({ payer, lines, sums, due, isOpen, isComplete }: OrderMoney): MoneyPart => ({
+  payer,
+  lines: lines.map(({ returnId, ...line }) => ({ ...line, return_id: returnId ?? null })),
+  sums,
+  due: due.map(({ returnId, ...one }) => ({ ...one, return_id: returnId ?? null })),
+  is_open: isOpen,
+  is_complete: isComplete,
+});
 
 /** Who asked, as the audit chain has it. */
 interface Asked {
@@ -56,8 +76,10 @@ interface Asked {
   readonly command: string;
   readonly profile: string | null;
   readonly operation: string;
+  /** Of this order. */
   readonly ceiling_cents: number | null;
-  /** Of an order that comes from a batch. */
+  /** Of all rows together, where the order comes from a batch. */
+  readonly batch_ceiling_cents: number | null;
   readonly batch: string | null;
   readonly row: number | null;
 }
@@ -105,21 +127,23 @@ export function storyOf(sources: Sources): Story {
     steps: chain.map(stepOf),
     milestones,
     price: priceOf(order),
-    money,
+    money: money && moneyPart(money),
     returns: objectsIn(order, 'returns'),
     events: events.map(({ id, event, status: to, error_type, received_at, deliveries }) => ({
       ...{ id, event, status: to, error_type, received_at, deliveries },
     })),
     open: openPoints(sources, money),
   };
-  return { ...story, summary: summaryOf(story, order) };
+  return { ...story, summary: summaryOf(story, order, money) };
 }
 
-function askedIn({ chain, record, row }: Sources): Asked | null {
+function askedIn({ chain, record, row, order }: Sources): Asked | null {
   const first = chain.find(({ kind, detail }) => kind === 'intent' && !isReturn(detail));
   const of = { batch: row?.batch ?? null, row: row?.number ?? null };
   if (!first) return null;
   const { time, actor, job, command, profile, amount_cents: cents, detail } = first;
+  const wholeCents = typeof cents === 'number' ? cents : null;
+  const rowCents = numberIn(order, 'max_price') ?? null;
   return {
     at: String(time),
     actor: String(actor),
@@ -127,7 +151,8 @@ function askedIn({ chain, record, row }: Sources): Asked | null {
     command: String(command),
     profile: typeof profile === 'string' ? profile : null,
     operation: textIn(detail, 'operation') ?? record?.operation ?? 'unknown',
-    ceiling_cents: typeof cents === 'number' ? cents : null,
+    ceiling_cents: row ? rowCents : wholeCents,
+    batch_ceiling_cents: row ? wholeCents : null,
     ...of,
   };
 }
@@ -155,7 +180,8 @@ function stepOf(record: Fields): Step {
   const { number, time, kind, actor, command, amount_cents: cents, currency, detail } = record;
   const { code, outcome, status, change, reason, by, operation } = Object(detail);
   const what = code ?? outcome ?? status ?? change ?? reason ?? by;
-  const step = operation === 'return.create' ? `return ${String(kind)}` : String(kind);
+  const of = operation === 'return.create' ? 'return ' : operation === 'bulk.create' ? 'batch ' : '';
+  const step = `${of}${String(kind)}`;
   return {
     number: Number(number),
     at: String(time),
@@ -172,7 +198,11 @@ function priceOf(order: unknown): Story['price'] {
   const price = own(own(order, 'job_result'), 'price_components');
   const total = numberIn(price, 'total');
   const parts = partsOfPrice(order);
-  return parts && total !== undefined ? { currency: textIn(price, 'currency') ?? 'USD', parts, total } : null;
+  if (!parts || total === undefined) return null;
+  const currency = textIn(price, 'currency') ?? 'USD';
+  const charge = chargeOf(order);
+  const charged = charge && charge.currency !== currency.toUpperCase() ? charge : null;
+  return { currency, parts, total, charged };
 }
 
 /** What was ordered: titles from the receipt, else the URLs of the lines. */

@@ -1,13 +1,21 @@
 import { objectsIn, textIn } from '../../contract/json.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { MoneySum } from '../../spending/money-lines.ts';
+import type { OrderMoney } from '../../spending/money-of-order.ts';
 import type { Story } from './story.ts';
 
 /** The story in a sentence or two. Pure. */
-export function summaryOf({ status, why, money, asked }: Omit<Story, 'summary'>, order: unknown): string {
+export function summaryOf(
+  { status, why, asked, key }: Pick<Story, 'status' | 'why' | 'asked' | 'key'>,
+  order: unknown,
+  money: OrderMoney | null,
+): string {
   const what =
     order === undefined ? ofIntent(status, asked !== null) : ofOrder(order, status, why[0]?.code ?? null);
-  return money ? `${what} ${costs(money)}` : what;
+  const told = money ? `${what} ${costs(money)}` : what;
+  return order !== undefined && asked === null && key === null
+    ? `${told} Nothing here says that this machine asked for it.`
+    : told;
 }
 
 const intents: Readonly<Record<string, string>> = {
@@ -35,6 +43,7 @@ function ofOrder(order: unknown, status: string, code: string | null): string {
   const parcels = new Set(objectsIn(order, 'tracking_numbers').map((parcel) => textIn(parcel, 'status')));
   if (parcels.size === 0) return 'It is placed; no parcel has left yet.';
   if (parcels.has('undeliverable')) return 'It is placed; a parcel could not be delivered.';
+  if (parcels.has('available_for_pickup')) return 'It is placed; a parcel waits to be picked up.';
   const isThere = parcels.size === 1 && parcels.has('delivered');
   return isThere ? 'It is delivered.' : 'It is placed and on its way.';
 }
@@ -44,19 +53,25 @@ const payers: Readonly<Record<MoneySum['payer'], string>> = {
   card: 'on the card',
   connect: 'from the customer, by connect',
   retailer_account: 'on your account at the retailer',
-  challenge: 'paid by challenge',
+  challenge: 'with a payment by challenge',
 };
 
 /** What it holds and cost in the end, by who pays. */
-function costs({ sums, isOpen, isComplete }: NonNullable<Story['money']>): string {
+function costs({ sums, isOpen, isComplete }: OrderMoney): string {
   const held = sums.filter((sum) => sum.held !== 0);
-  const paid = sums.filter((sum) => sum.net !== 0);
+  const paid = sums.filter((sum) => sum.net > 0);
+  const won = sums.filter((sum) => sum.net < 0).map((sum) => ({ ...sum, net: 0 - sum.net }));
   const listed = (some: readonly MoneySum[], what: 'held' | 'net'): string =>
     some.map((sum) => `${formatMoney(sum[what], sum.currency)} ${payers[sum.payer]}`).join(' and ');
   const said = [
     ...(held.length === 0 ? [] : [`Held: ${listed(held, 'held')}.`]),
     ...(paid.length === 0 ? [] : [`${isOpen ? 'Paid so far:' : 'It cost'} ${listed(paid, 'net')}.`]),
-    ...(held.length + paid.length > 0 ? [] : [isOpen ? 'Nothing is held.' : 'It cost nothing.']),
+    ...(won.length === 0
+      ? []
+      : [
+          `More came back than it cost: ${listed(won, 'net').replaceAll('from the wallet', 'to the wallet')}.`,
+        ]),
+    ...(held.length + paid.length + won.length > 0 ? [] : [isOpen ? 'Nothing is held.' : 'It cost nothing.']),
     ...(isComplete ? [] : ['Not every amount is known.']),
   ];
   return said.join(' ');

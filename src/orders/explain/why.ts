@@ -20,27 +20,52 @@ export function whyOf(order: unknown): Why[] {
   const message = textIn(result, 'error') ?? textIn(details, 'message');
   const status = textIn(order, 'status') ?? '';
   const hasFailed = failedOrderStatuses.some((failed) => failed === status);
-  const whole = hasFailed && (type !== undefined || message !== undefined) ? [reason(type, message)] : [];
+  const hasAccount = own(order, 'retailer_credentials_id') != null;
+  const hintOf = (code: string | undefined): string | undefined =>
+    hasFailed && code !== undefined ? errorTypeHint(code, hasAccount) : undefined;
+  const whole =
+    hasFailed && (type !== undefined || message !== undefined) ? [reason(type, message, hintOf(type))] : [];
+  const isOneLine = objectsIn(order, 'items').length <= 1;
   const parts = [
-    ...objectsIn(details, 'field_errors').map((field) => partOf(field, 'field', 'message', false)),
-    ...objectsIn(details, 'line_rejections').map((line) => partOf(line, 'url', 'message')),
+    ...objectsIn(details, 'field_errors').map((field) => partOf(field, 'field', 'message')),
+    ...objectsIn(details, 'line_rejections').map((line) => partOf(line, 'url', 'message', hintOf)),
     ...objectsIn(order, 'items').flatMap((item) => {
       if (textIn(item, 'cancellation_reason') !== undefined)
-        return [partOf(item, 'url', 'cancellation_reason')];
+        return [partOf(item, 'url', 'cancellation_reason', hintOf)];
       const code = textIn(item, 'error_type');
-      return code === undefined || code === type ? [] : [partOf(item, 'url', 'error_type')];
+      return code === undefined || code === type ? [] : [partOf(item, 'url', 'error_type', hintOf)];
     }),
     ...objectsIn(own(order, 'fulfillment'), 'concessions').map((concession) => {
       const text = `relaxed, as you allowed: ${textIn(concession, 'message') ?? ''}`;
-      return { text, why: reason(textIn(concession, 'code'), text, false) };
+      return { text, why: reason(textIn(concession, 'code'), text, undefined) };
     }),
   ];
   // A part that says what the whole order says already says nothing more.
   const said = new Set(whole.map(({ code, message: text }) => `${code} ${text}`));
-  return [
-    ...whole,
-    ...parts.filter(({ text, why }) => !said.has(`${why.code} ${text}`)).map(({ why }) => why),
-  ];
+  const more = parts.filter(
+    ({ text, why }) =>
+      !said.has(`${why.code} ${text}`) && !(isOneLine && why.code !== null && why.code === type),
+  );
+  return withAdvice([...whole, ...more.map(({ why }) => why)], status);
+}
+
+/** What to do where no code says it. */
+const statusHints: Readonly<Record<string, { readonly message: string; readonly hint: string }>> = {
+  cancelled: {
+    message: 'it was cancelled before it was placed',
+    hint: 'Order it again if it is still wanted.',
+  },
+  cancelled_by_retailer: {
+    message: 'the retailer cancelled it',
+    hint: 'Order again later, or from another retailer; the fee of the service does not come back.',
+  },
+};
+
+function withAdvice(reasons: readonly Why[], status: string): Why[] {
+  const known = Object.hasOwn(statusHints, status) ? statusHints[status] : undefined;
+  if (!known || reasons.some(({ hint }) => hint !== null)) return [...reasons];
+  const [first = { code: null, message: known.message }, ...rest] = reasons;
+  return [{ ...first, hint: known.hint }, ...rest];
 }
 
 /** Why the service refused an intent, as the journal keeps it. */
@@ -49,15 +74,23 @@ export const whyRefused = ({ state, code, message }: JournalRecord): Why[] =>
     ? [{ code, message: message ?? 'the service refused it', hint: errorHint(code ?? '') ?? null }]
     : [];
 
-const reason = (code: string | undefined, message: string | undefined, hasHint = true): Why => ({
+const reason = (code: string | undefined, message: string | undefined, hint: string | undefined): Why => ({
   code: code ?? null,
   message: message ?? 'the service gives no reason',
-  hint: (hasHint && code !== undefined ? errorTypeHint(code) : undefined) ?? null,
+  hint: hint ?? null,
 });
 
+type HintOf = (code: string | undefined) => string | undefined;
+
 /** What a part of an order says: which part, and why. */
-function partOf(part: JsonObject, name: string, why: string, hasHint = true): { text: string; why: Why } {
+function partOf(
+  part: JsonObject,
+  name: string,
+  why: string,
+  hintOf: HintOf = () => undefined,
+): { text: string; why: Why } {
   const text = textIn(part, why) ?? '';
   const message = [textIn(part, name), text].filter((one) => one !== undefined && one !== '').join(': ');
-  return { text, why: reason(textIn(part, 'code') ?? textIn(part, 'error_type'), message, hasHint) };
+  const code = textIn(part, 'code') ?? textIn(part, 'error_type');
+  return { text, why: reason(code, message, hintOf(code)) };
 }

@@ -45,6 +45,17 @@ export async function settleUnsettled(context: Context, since: number): Promise<
   return changed > 0;
 }
 
+/** Settles what is reserved for one order by what was read of it. @returns what stands then. @throws StorageError. */
+export async function settleRead(
+  context: Context,
+  reservation: Reservation,
+  order: unknown,
+): Promise<Reservation> {
+  const { reservations } = await context.journal();
+  if ((await reservations.settle([{ reservation, ...endOf(order, reservation) }])) === 0) return reservation;
+  return reservations.about(reservation.baseUrl, reservation.orderId, reservation.key) ?? reservation;
+}
+
 /** What the rows of batches have become. A row without an order that the service has refused was not ordered by that batch. */
 async function readBatches(
   client: Client,
