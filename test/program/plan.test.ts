@@ -314,6 +314,7 @@ describe('bulk show', { timeout: 90_000 }, () => {
     forge(shop, (plan) => ({
       file: { ...plan.file, name: evil },
       products: plan.products.map((product) => ({ ...product, retailer: evil })),
+      totals: plan.totals.map((total) => (total.by === 'retailer' ? { ...total, value: evil } : total)),
       rows: plan.rows.map((row) => ({ ...row, twins: [evil], notes: [evil] })),
     }));
     const shown = await shop.run('bulk', 'show', 'a.plan');
@@ -455,6 +456,21 @@ describe('bulk apply', { timeout: 120_000 }, () => {
       [first(() => ({ key: 'another' })), 11, 'row 2: its key does not follow'],
       [first(() => ({ row: 3 })), 11, 'row 3: stands out of its order'],
       [first(({ cells }) => ({ cells: cells.with(8, 'Nowhere') })), 11, 'row 2: country'],
+      [() => ({ orders: 1 }), 11, 'says of orders what its rows do not'],
+      [({ rows }: Plan) => ({ rows: rows.slice(1) }), 11, 'says of orders, ceilings_cents, totals'],
+      [() => ({ ceilings_cents: 2610, fee_cents: 1, most_cents: 2670 }), 11, 'ceilings_cents, most_cents'],
+      [({ most_cents: most }: Plan) => ({ most_cents: most - 1 }), 11, 'most_cents, wallet'],
+      [({ totals }: Plan) => ({ totals: totals.slice(1) }), 11, 'says of totals'],
+      [first(() => ({ price_cents: -5, room_cents: 5005 })), 11, 'row 2: its price and its room'],
+      [
+        ({ wallet, totals }: Plan) => ({
+          ...{ fee_cents: 0, most_cents: 10_000 },
+          wallet: { ...wallet, after_cents: (wallet.before_cents ?? 0) - 10_000 },
+          totals: totals.map((total) => ({ ...total, fees_cents: 0 })),
+        }),
+        11,
+        'the service takes up to $102.00 for what is left, and the plan says at most $100.00',
+      ],
       [() => ({ more: 1 }), 2, 'a.plan is not a plan'],
       [() => ({ orders: 'many' }), 2, 'orders'],
       [() => ({ plan: 2 }), 2, 'version 2'],
@@ -695,7 +711,7 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     dearer.by = 0;
     expect((await applied(shop, '--recheck-prices', '--rows', '2')).code).toBe(0);
     const noted = await applied(shop);
-    expect([noted.code, noted.stderr]).toEqual([0, expect.stringContaining('row 3 had no known price')]);
+    expect([noted.code, noted.stderr]).toEqual([0, expect.stringContaining('row 3 without a known price')]);
   });
 
   test('is followed to the end, and previewed without being placed', async () => {

@@ -16,6 +16,7 @@ import type { FileCheck } from '../file-check.ts';
 import { type FileRow, RowKeys } from '../rows.ts';
 import type { Source } from '../source.ts';
 import { earlierBatches, journaled, placedText } from './earlier.ts';
+import { mostOf } from './head.ts';
 import { planLifeMs } from './life.ts';
 import { lookUpProducts, type ProductQuery } from './products.ts';
 import { sellersOf, totalsOf } from './totals.ts';
@@ -88,7 +89,8 @@ export async function makePlan(
   const paid = ofWallet
     .filter((row) => row.placed !== null)
     .reduce((sum, { order }) => sum + order.max_price + fee, 0);
-  const most = Math.max(0, spend.estimate - paid);
+  // Never less than the rows say, whatever the service estimates.
+  const most = Math.max(mostOf(planned, fee), spend.estimate - paid);
   const draft: PlanDraft = {
     plan: 1,
     errand: context.version,

@@ -1,12 +1,13 @@
 import { planColumns } from '../../contract/bulk-columns.ts';
 import { orderOfRow, readBulkRow } from '../../contract/bulk-row.ts';
-import { own } from '../../contract/json.ts';
+import { numberIn, own } from '../../contract/json.ts';
 import type { Plan, PlanRow } from '../../contract/schemas/plan-file.ts';
 import { UsageError } from '../../errors.ts';
 import { shellWord } from '../../shell-word.ts';
 import { canonicalJson } from '../../state/canonical.ts';
 import { RowKeys } from '../rows.ts';
 import { readPlanFile, usualTarget } from './file.ts';
+import { headProblem } from './head.ts';
 import { rowsNamed } from './ranges.ts';
 import { planRefused } from './refusal.ts';
 import { alteredRows, sealOf } from './seal.ts';
@@ -40,7 +41,10 @@ export async function readPlan(path: string, where: string): Promise<ReadPlan> {
     });
   if (state === 'altered') throw altered(path, bytes);
   const plan = await parse(path, bytes);
-  return { path, plan, rows: sendableRows(path, plan) };
+  const rows = sendableRows(path, plan);
+  const what = headProblem(plan);
+  if (what !== undefined) throw planRefused({ path, code: 'plan_altered', what, rows: [] });
+  return { path, plan, rows };
 }
 
 function altered(path: string, bytes: Buffer) {
@@ -77,6 +81,9 @@ async function parse(path: string, bytes: Buffer): Promise<Plan> {
   );
 }
 
+const hasRoom = ({ order, price_cents: price, room_cents: room }: PlanRow): boolean =>
+  price === null ? room === null : price >= 0 && room === (numberIn(order, 'max_price') ?? 0) - price;
+
 /** What is shown of a row must be what is sent: its order and its key follow from its cells. */
 function sendableRows(path: string, { headings, rows, run }: Plan): ReadPlan['rows'] {
   const columns = planColumns(headings);
@@ -98,7 +105,9 @@ function sendableRows(path: string, { headings, rows, run }: Plan): ReadPlan['ro
             ? 'its key does not follow from its order'
             : canonicalJson(meant) !== canonicalJson(order)
               ? 'its order is not what its cells say'
-              : undefined;
+              : !hasRoom(planned)
+                ? 'its price and its room do not make its ceiling'
+                : undefined;
     if (why !== undefined)
       throw planRefused({
         ...{ path, code: 'plan_altered', what: 'is not a plan as errand writes it', rows: [] },

@@ -18,12 +18,14 @@ export function notePrices(context: Context, { plan }: ReadPlan, rows: readonly 
   const unknown = rows.filter(({ planned }) => planned.price_cents === null);
   const above = rows.filter(({ planned }) => (planned.room_cents ?? 0) < 0);
   const told = [
-    [unknown, 'had no known price when it was planned'],
-    [above, 'cost more than the ceiling when it was planned'],
+    [unknown, 'without a known price when it was planned'],
+    [above, 'above the ceiling when it was planned'],
   ] as const;
   for (const [found, what] of told)
     if (found.length > 0)
-      context.note(`${shortened(found)} ${what}; the ceiling holds (--recheck-prices asks again)`);
+      context.note(
+        `${shortened(found)} ${what}; no order costs more than its ceiling (--recheck-prices asks again)`,
+      );
 }
 
 /** Ranges of rows in one line, in characters. */
@@ -101,6 +103,15 @@ export async function checkRest(context: Context, read: ReadPlan, { rest }: Work
       ...(await planAgain(context, read)),
       ...{ ...about, problems, code: 'plan_rows' },
       what: 'no longer holds: the service refuses rows of it by now',
+    });
+  const { most_cents, ceilings_cents, fee_cents, orders } = read.plan;
+  // On another machine what was sent before counts as left.
+  const most = Math.max(most_cents, ceilings_cents + fee_cents * orders);
+  if (spend.estimate > most)
+    throw planRefused({
+      ...(await planAgain(context, read)),
+      ...{ ...about, code: 'plan_amount' },
+      what: `no longer holds: the service takes up to ${formatMoney(spend.estimate)} for what is left, and the plan says at most ${formatMoney(most)}`,
     });
   if (isShort(spend))
     throw planRefused({
