@@ -21,6 +21,8 @@ interface ColumnStyle<R> {
   readonly isLocal?: true;
   /** Path of the field naming the currency of a money column; USD without it. */
   readonly currency?: PathOf<R>;
+  /** A sentence: on a terminal it is broken between words. For the view of one record. */
+  readonly isProse?: true;
   /** The cell of a CSV, in place of a list or an object; null where a CSV has it only when it is named. Pure. */
   readonly flat?: ((row: Unchecked<R>) => unknown) | null;
   /** Columns of the records in the list at `path`, for the view of one record; its plain fields without them. */

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FaultProxy } from '../faults/proxy.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
+import { Terminal } from '../terminal/terminal.ts';
 import { makePlace, type Place } from './place.ts';
 import { errand, type Finished } from './run.ts';
 
@@ -217,6 +218,20 @@ describe('the story of an order', () => {
     expect((await run('order', 'explain', stdout.trim())).stdout).toMatch(
       /^ {2}charged, converted from EUR +\$\d+\.\d\d$/m,
     );
+  });
+
+  test('a narrow terminal breaks sentences between words', { timeout: 60_000 }, async () => {
+    const id = await made('test-login-failed');
+    service.pass(60_000);
+    const terminal = new Terminal(place, 'errand', ['order', 'explain', id], { columns: 50 });
+    try {
+      expect(await terminal.ended()).toBe(0);
+      expect(terminal.text).toMatch(
+        /^what to do +This retailer needs your own account:\n {12}`errand account add`, then order with\n {12}--account\.$/m,
+      );
+    } finally {
+      terminal.close();
+    }
   });
 
   test('a CSV has one plain cell for each part, and JSON names its fields one way', {

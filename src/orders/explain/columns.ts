@@ -8,22 +8,29 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 /** One page, from what a person asks first to what proves it. */
 export const storyColumns: readonly Column[] = [
   { name: 'order', path: 'id', kind: 'id' },
-  { name: 'in short', path: 'summary' },
+  { name: 'in short', path: 'summary', isProse: true },
   { name: 'status', path: 'status', kind: 'status' },
   { name: 'products', path: 'products', value: ({ products }) => (products as Story['products']).join('; ') },
   {
     name: 'why',
+    isProse: true,
     path: 'why',
     value: ({ why, status }) => (hasFailed(status) ? reasonsText(why as Story['why']) : undefined),
     flat: ({ why }) => reasonsText(why as Story['why']),
   },
   {
     name: 'not as asked',
+    isProse: true,
     path: 'not_as_asked',
     value: ({ why, status }) => (hasFailed(status) ? undefined : reasonsText(why as Story['why'])),
     flat: null,
   },
-  { name: 'what to do', path: 'what_to_do', value: ({ why }) => hintsText(why as Story['why']) },
+  {
+    name: 'what to do',
+    path: 'what_to_do',
+    isProse: true,
+    value: ({ why }) => hintsText(why as Story['why']),
+  },
   {
     name: 'asked for',
     path: 'asked',
@@ -41,7 +48,12 @@ export const storyColumns: readonly Column[] = [
     ],
   },
   { name: 'key', path: 'key' },
-  { name: 'policy', path: 'policy', value: ({ policy }) => policyText(policy as Story['policy']) },
+  {
+    name: 'policy',
+    path: 'policy',
+    isProse: true,
+    value: ({ policy }) => policyText(policy as Story['policy']),
+  },
   {
     name: 'steps on this machine',
     path: 'steps',
