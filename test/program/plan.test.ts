@@ -471,7 +471,7 @@ describe('bulk apply', { timeout: 120_000 }, () => {
         11,
         'the service takes up to $102.00 for what is left, and the plan says at most $100.00',
       ],
-      [() => ({ more: 1 }), 2, 'a.plan is not a plan'],
+      [() => ({ more: 1 }), 2, 'a.plan is not a plan as errand writes it: Unrecognized key'],
       [() => ({ orders: 'many' }), 2, 'orders'],
       [() => ({ plan: 2 }), 2, 'version 2'],
       [() => ({ expires_at: '2999-01-01T00:00:00Z', created_at: '2020-01-01T00:00:00Z' }), 11, 'has expired'],

@@ -76,7 +76,7 @@ async function parse(path: string, bytes: Buffer): Promise<Plan> {
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new UsageError(
-    `${path} is not a plan: ${issue?.path.map(String).join('.') || 'it'}: ${issue?.message ?? 'is not known'}`,
+    `${path} is not a plan as errand writes it: ${[issue?.path.map(String).join('.'), issue?.message].filter(Boolean).join(': ')}`,
     { cause: read.error },
   );
 }
