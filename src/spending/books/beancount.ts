@@ -9,7 +9,7 @@ const lines: LedgerLines = {
   begin: /^\d{4}[-/]\d+[-/]\d+[ \t]+(?:[*!"]|txn\b)/,
   id: /^[ \t]+errand-id:[ \t]*"([^"\s]+)"[ \t]*$/,
   aside: /^[ \t]+(?:;|[a-z][\w-]*:)/,
-  posting: /^(\S+)(?:[ \t]+(.*))?$/,
+  posting: /^(\S+)(?:[ \t]+(\S.*))?$/,
 };
 
 /** A ledger of beancount, each of whose accounts is opened before anything enters it. */

@@ -10,7 +10,7 @@ const lines: LedgerLines = {
   begin: /^\d{4}[-/.]\d+[-/.]\d+/,
   id: /^[ \t]+;[ \t]*errand-id:[ \t]*(\S+)[ \t]*$/,
   aside: /^[ \t]+;/,
-  posting: /^(\S+(?: \S+)*)(?:(?:[ \t]{2,}|\t)(.*))?$/,
+  posting: /^(\S+(?: \S+)*)(?:(?:[ \t]{2,}|\t)(\S.*))?$/,
 };
 
 /** A journal of hledger; accounts and currencies are declared, so that `hledger check --strict` holds. */

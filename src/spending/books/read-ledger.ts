@@ -92,13 +92,11 @@ function postingsOf(moves: readonly string[], lines: LedgerLines): Posting[] | u
 const amount = /^([-+]?[\d.]+) ([A-Z]{3})$/;
 
 function splitPosting(move: string, { posting }: LedgerLines): { account: string; value?: string } {
-  const plain = move
-    .replace(/;.*$/, '')
-    .replace(/^\s+(?:[*!]\s+)?/, '')
-    .trimEnd();
+  const [beforeNote = ''] = move.split(';', 1);
+  const plain = beforeNote.replace(/^\s+(?:[*!]\s+)?/, '').trimEnd();
   const [, account = plain, value = ''] = posting.exec(plain) ?? [];
   // A balance that is asserted after the amount is none of it.
-  const moved = value.replace(/\s*=.*$/, '');
+  const moved = (value.split('=', 1)[0] ?? '').trimEnd();
   return moved === '' ? { account } : { account, value: moved };
 }
 
