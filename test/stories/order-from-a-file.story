@@ -19,7 +19,7 @@ $ errand order create --file decimal.json
 $ sed 's/^{/{"__proto__": 1,/' order.json > odd.json
 $ errand order create --file odd.json
 ? 2
-! error: __proto__ (odd.json): Extra inputs are not permitted…
+! error: __proto__ (odd.json): A field cannot be called __proto__; give it another name (validation_error)
 
 $ printf '{"products": [' > broken.json
 $ errand order create --file broken.json
