@@ -36,7 +36,8 @@ export async function saveFile(
     if (wrong) throw new UsageError(`${path} ${wrong}`, { cause });
     throw new StorageError(`${path} cannot be written (${code})`, { cause });
   } finally {
-    await rm(draft, { force: true });
+    // What stopped the writing is what is told.
+    await rm(draft, { force: true }).catch(() => {});
   }
 }
 
