@@ -143,9 +143,18 @@ function salvage(
   return [...rows.values()];
 
   function keep({ row_number: number, ...row }: Record<string, unknown>): void {
-    rows.set(number, row);
+    rows.set(number, table === 'audit' ? row : withoutUnseen(row));
   }
 }
+
+/** Nothing of ours holds a NUL; some builds of SQLite read a text only up to one, others all of it. */
+const withoutUnseen = (row: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value.split('\0', 1)[0] : value,
+    ]),
+  );
 
 /** A row as it was read; whether it is owed or recent follows from its state. */
 function rowOf(fields: Fields): IntentRow {
