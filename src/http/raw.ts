@@ -2,6 +2,7 @@ import type { Operation, Surface } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
 import { refusalCodes } from '../contract/refusals.ts';
 import { UsageError } from '../errors.ts';
+import { withPlainLetters } from '../network/escapes.ts';
 import { isSameOrigin, underBase } from './address.ts';
 import { parseJson } from './read-body.ts';
 import { baseOf, type Prepared, retryPolicyOf, type Service } from './request.ts';
@@ -65,10 +66,7 @@ export function prepareRaw(
  */
 function plainPath(given: string): string {
   const [bare = ''] = given.split('?', 1);
-  const plain = bare.replace(/%([0-9a-f]{2})/gi, (found, hex: string) => {
-    const character = String.fromCharCode(Number.parseInt(hex, 16));
-    return /[\w.~-]/.test(character) ? character : found;
-  });
+  const plain = withPlainLetters(bare);
   if (!/\/\/|\/\.\.?(?:\/|$)/.test(plain)) return plain + given.slice(bare.length);
   throw new UsageError(`the path "${given}" has empty parts or steps ("..") in it; write it without`);
 }

@@ -1,6 +1,7 @@
 import type { Operation, Surface } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
 import { UsageError } from '../errors.ts';
+import { unescapedTwice } from '../network/escapes.ts';
 import { trimSlashes } from '../network/trim-slashes.ts';
 import { isSameOrigin } from './address.ts';
 import { operationOf } from './raw.ts';
@@ -60,7 +61,7 @@ export function readTarget(
  * must not pass the journal and the policy. @throws UsageError naming the path.
  */
 function refuseLookalike({ method, path, surface }: Omit<Target, 'operation'>): void {
-  const plain = decoded(path.split(/[?#]/, 1)[0] ?? '')
+  const plain = unescapedTwice(path.split(/[?#]/, 1)[0] ?? '')
     .toLowerCase()
     .replaceAll('\\', '/')
     .replace(/;[^/]*/g, '')
@@ -71,12 +72,6 @@ function refuseLookalike({ method, path, surface }: Omit<Target, 'operation'>): 
   throw new UsageError(
     `${method} ${path} is not a path of the service; ${meant.method} ${meant.path} is, and goes through the journal`,
   );
-}
-
-function decoded(text: string): string {
-  const once = (form: string): string =>
-    form.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return once(once(text));
 }
 
 function firstPart(path: string): string {

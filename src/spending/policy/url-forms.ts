@@ -1,4 +1,5 @@
 import { domainToUnicode } from 'node:url';
+import { unescapedTwice, withPlainLetters } from '../../network/escapes.ts';
 
 /** A scheme, a plain host with or without a port, then what belongs to the host alone. */
 const plainSpelling = /^https?:\/\/[^\s\\/?#@]+(?:[/?#][^\s\\]*)?$/i;
@@ -19,10 +20,7 @@ export function plainUrl(text: string): string {
 export function productOf(text: string): string {
   const url = parsed(text);
   if (!url) return text;
-  const path = url.pathname.replace(/%([0-9a-f]{2})/gi, (whole, hex: string) => {
-    const char = String.fromCharCode(Number.parseInt(hex, 16));
-    return /[\w.~-]/.test(char) ? char : whole.toUpperCase();
-  });
+  const path = withPlainLetters(url.pathname).replace(/%[0-9a-f]{2}/gi, (found) => found.toUpperCase());
   return `${url.host}${path}${url.search}`;
 }
 
@@ -37,7 +35,7 @@ export function spellingsOf(text: string): string[] {
     const unicode = `${url.protocol}//${domainToUnicode(url.hostname)}${url.pathname}${url.search}${url.hash}`;
     forms.push(url.href, unicode, `${url.protocol}//${url.hostname}${url.pathname}${url.search}${url.hash}`);
   }
-  return [...new Set(forms.flatMap((form) => [form, unescaped(form)]).map(comparable))];
+  return [...new Set(forms.flatMap((form) => [form, unescapedTwice(form)]).map(comparable))];
 }
 
 /** What is compared: however it is capitalised, and however its accents are composed. */
@@ -51,11 +49,4 @@ function parsed(text: string): URL | undefined {
   const host = url.hostname.replace(/(?<!\.)\.+$/, '');
   if (host !== '') url.hostname = host;
   return url;
-}
-
-/** What is escaped twice is unescaped twice; a broken escape is left as it is. */
-function unescaped(text: string): string {
-  const once = (form: string): string =>
-    form.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return once(once(text));
 }
