@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -335,4 +336,15 @@ describe('size', () => {
   test('a verb is at most 150 lines', () => {
     expect(lengths.filter(({ name, lines }) => /^commands\/[^/]+\//.test(name) && lines > 150)).toEqual([]);
   });
+});
+
+test('the top level holds nothing but what the house rules name', () => {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+  const top = new Set(tracked.map((name) => name.split('/', 1)[0] ?? ''));
+  const named = [
+    ...['package.json', 'tsconfig.json', 'src', 'bin', 'test', 'completions', 'README.md', 'bench', 'docs'],
+    ...['package-lock.json', 'biome.json', 'vitest.config.ts', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE'],
+  ];
+  expect([...top].filter((name) => !name.startsWith('.') && !named.includes(name))).toEqual([]);
 });
