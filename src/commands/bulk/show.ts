@@ -5,9 +5,9 @@ import { readPlan } from '../../bulk/plan/read.ts';
 import { applyLines, summaryLines } from '../../bulk/plan/summary.ts';
 import { sellersOf, totalsOf } from '../../bulk/plan/totals.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
 import type { Plan } from '../../contract/schemas/plan-file.ts';
 import { UsageError } from '../../errors.ts';
-import { checkPageName } from '../../output/page/page-name.ts';
 import { whereFlags } from '../../where-flags.ts';
 
 export const show = defineCommand({
@@ -24,13 +24,7 @@ export const show = defineCommand({
       suggests: ['retailer', 'country', 'day'],
       description: 'list totals in place of rows: by retailer, country, day or metadata.KEY',
     },
-    html: {
-      kind: 'text',
-      placeholder: 'file',
-      completes: 'files',
-      description: 'write one page with charts there too, for whoever decides; without names and streets',
-    },
-    force: { kind: 'flag', description: 'with --html: write over a file' },
+    ...pageOptions('for whoever decides; without names and streets'),
   },
   examples: [
     { command: 'errand bulk show december.plan', note: 'what it comes to, and what needs a look' },
@@ -42,8 +36,9 @@ export const show = defineCommand({
   exitCodes: { 11: 'the plan was altered' },
   related: ['bulk plan', 'bulk apply', 'bulk get'],
   async run(context, { plan: path, all = false, by, html, force = false }) {
-    if (html === undefined && force) throw new UsageError('--force goes with --html');
-    if (html !== undefined) checkPageName(html);
+    if (html !== undefined && (await isSameFile(html, path)))
+      throw new UsageError(`--html: ${html} is the plan itself, and the page would take its place`);
+    checkPage(html, force);
     const read = await readPlan(path, whereFlags(context));
     const { plan } = read;
     const stale = await staleness(context, read);
@@ -53,12 +48,8 @@ export const show = defineCommand({
       ...(stale ? [`it cannot be applied here: it ${stale.what}`] : []),
     ];
     if (html !== undefined) {
-      if (await isSameFile(html, path))
-        throw new UsageError(`--html: ${html} is the plan itself, and the page would take its place`);
       const { planPage } = await import('../../bulk/plan/plan-page.ts');
-      const { saveFile } = await import('../../output/save-file.ts');
-      await saveFile(html, [planPage({ path, plan, rows, lines })], { force, mode: 0o600 });
-      context.note(`wrote ${html}`);
+      await savePage(context, html, planPage({ path, plan, rows, lines }), { force, mode: 0o600 });
     }
     const hints = () => [...lines, ...(stale ? [] : applyLines(context, path, plan))];
     if (by !== undefined)

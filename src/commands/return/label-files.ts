@@ -1,8 +1,6 @@
-import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { listIn } from '../../contract/json.ts';
 import type { Received } from '../../contract/received.ts';
-import { UsageError } from '../../errors.ts';
 import { pathInside, safeFileName } from './file-name.ts';
 
 export interface LabelFile {
@@ -29,16 +27,6 @@ export function labelFiles(dir: string, returns: readonly Received<'return.get'>
       // As short as the caller wrote the folder.
       return { returnId: id, index, url, path: join(dir, basename(pathInside(dir, name))) };
     }),
-  );
-}
-
-/** @throws UsageError naming the files that would be written over. */
-export function refuseOverwriting(files: readonly LabelFile[]): void {
-  const there = files.filter(({ path }) => lstatSync(path, { throwIfNoEntry: false }));
-  if (there.length === 0) return;
-  const names = there.map(({ path }) => path).join(', ');
-  throw new UsageError(
-    `${names} ${there.length > 1 ? 'are' : 'is'} there already; --force writes over ${there.length > 1 ? 'them' : 'it'}`,
   );
 }
 

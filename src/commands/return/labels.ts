@@ -6,8 +6,9 @@ import { textIn } from '../../contract/json.ts';
 import type { Received } from '../../contract/received.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import { refuseOverwriting } from '../../output/overwriting.ts';
 import { saveFile } from '../../output/save-file.ts';
-import { type LabelFile, labelFiles, labelUrls, refuseOverwriting } from './label-files.ts';
+import { type LabelFile, labelFiles, labelUrls } from './label-files.ts';
 
 type Return = Received<'return.get'>;
 
@@ -50,7 +51,7 @@ export const labels = defineCommand({
     for await (const found of read.rows) returns.push(found);
     const files = labelFiles(dir, returns);
     if (files.length > 0) makeFolder(dir);
-    if (!force) refuseOverwriting(files);
+    if (!force) refuseOverwriting(files.map(({ path }) => path));
     const byPath = new Map(files.map((file) => [file.path, file]));
     const saved = eachId(context, [...byPath.keys()], async (path) => {
       const file = byPath.get(path);

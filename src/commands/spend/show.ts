@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { nearestWord } from '../../cli/near-words.ts';
+import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
 import { UsageError } from '../../errors.ts';
-import { checkPageName } from '../../output/page/page-name.ts';
 import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
 import { type Grouping, groupings, groupOf } from '../../spending/report/groups.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
@@ -25,13 +25,7 @@ export const show = defineCommand({
       description: 'what the rows are; month without it',
     },
     ...spanOptions,
-    html: {
-      kind: 'text',
-      placeholder: 'file',
-      completes: 'files',
-      description: 'write one page with charts there too, which needs nothing else',
-    },
-    force: { kind: 'flag', description: 'with --html: write over a file' },
+    ...pageOptions('which needs nothing else'),
   },
   examples: [
     { command: 'errand spend', note: 'every month' },
@@ -45,9 +39,7 @@ export const show = defineCommand({
     const by = groupingNamed(given);
     const { timeZone, note } = await reportZone(context, zoneGiven);
     const span = spanOf({ since, until }, timeZone, context.serviceClock.now());
-    if (html === undefined && force) throw new UsageError('--force goes with --html');
-    if (html !== undefined) checkPageName(html);
-    if (html !== undefined && !force) await refuseOverwriting(html);
+    checkPage(html, force);
     const { feeCents } = await readWallet(context);
     const retailers = by === 'retailer' ? await readRetailers(await context.client()) : () => '';
     const tally = new Tally(groupOf(by, { timeZone, retailers }), feeCents);
@@ -58,10 +50,8 @@ export const show = defineCommand({
     const notes = [...agents, ...notesOf(tally, rows, note)];
     if (html !== undefined) {
       const { spendPage } = await import('../../spending/report/spend-page.ts');
-      const { saveFile } = await import('../../output/save-file.ts');
       const made = { by, rows, totals, span, notes, service: context.settings.baseUrl.value };
-      await saveFile(html, [spendPage({ ...made, now: context.serviceClock.now() })], { force });
-      context.note(`wrote ${html}`);
+      await savePage(context, html, spendPage({ ...made, now: context.serviceClock.now() }), { force });
     }
     const isTable = context.output.format === 'table' && context.output.query === undefined;
     const { isTerminal, isDumb: plain = false } = context.io.stdout;
@@ -87,13 +77,6 @@ function groupingNamed(text: string): Grouping {
   const near = nearestWord(text, groupings);
   const meant = near === undefined ? '' : `; did you mean ${near}?`;
   throw new UsageError(`--by takes ${groupings.join(', ')} or metadata.KEY, not "${text}"${meant}`);
-}
-
-/** Before thousands of orders are read for nothing. */
-async function refuseOverwriting(file: string): Promise<void> {
-  const { lstatSync } = await import('node:fs');
-  if (lstatSync(file, { throwIfNoEntry: false }))
-    throw new UsageError(`${file} is there already; --force writes over it`);
 }
 
 function notesOf(
