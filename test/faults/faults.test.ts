@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makePlace, type Place } from '../program/place.ts';
 import { errand } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { checkOrders } from './checker.ts';
 import { networkFaults } from './proxy.ts';
 import { runIntent, type World } from './run.ts';
@@ -202,11 +202,11 @@ describe('one intent, one order, whatever breaks', () => {
 
 describe('a journal that cannot be written stops the order before it is sent', () => {
   let service: Service;
-  let place: Place;
+  let workspace: Workspace;
 
   beforeAll(async () => {
     service = await startService();
-    place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: await service.mint() });
+    workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: await service.mint() });
     const address = [
       '--first-name',
       'A',
@@ -227,15 +227,17 @@ describe('a journal that cannot be written stops the order before it is sent', (
       '--phone-number',
       '5125550100',
     ];
-    expect(await errand(place, ['address', 'add', 'home', ...address, ...rest])).toMatchObject({ code: 0 });
+    expect(await errand(workspace, ['address', 'add', 'home', ...address, ...rest])).toMatchObject({
+      code: 0,
+    });
   });
   afterAll(async () => {
-    place.remove();
+    workspace.remove();
     await service.stop();
   });
 
   const order = () =>
-    errand(place, [
+    errand(workspace, [
       'order',
       'create',
       '--product',
@@ -247,8 +249,8 @@ describe('a journal that cannot be written stops the order before it is sent', (
     ]);
 
   test('a folder that cannot be made', async () => {
-    writeFileSync(join(place.folder, 'file'), '');
-    place.environment.ERRAND_STATE_DIR = join(place.folder, 'file', 'state');
+    writeFileSync(join(workspace.folder, 'file'), '');
+    workspace.environment.ERRAND_STATE_DIR = join(workspace.folder, 'file', 'state');
     const { code, stderr } = await order();
     expect(code).toBe(1);
     // Versions of Node differ in what they say of it.
@@ -258,10 +260,10 @@ describe('a journal that cannot be written stops the order before it is sent', (
   });
 
   test('a journal that is damaged: it is named, and kept', async () => {
-    const folder = join(place.folder, 'damaged');
+    const folder = join(workspace.folder, 'damaged');
     mkdirSync(folder);
     writeFileSync(join(folder, 'journal.db'), 'this is no database, whatever it may have been');
-    place.environment.ERRAND_STATE_DIR = folder;
+    workspace.environment.ERRAND_STATE_DIR = folder;
     const { code, stderr } = await order();
     expect(code).toBe(1);
     expect(stderr).toContain('journal.db');
@@ -269,15 +271,15 @@ describe('a journal that cannot be written stops the order before it is sent', (
   });
 
   test('a file size limit, as a full disk would', async () => {
-    place.environment.ERRAND_STATE_DIR = join(place.folder, 'full');
+    workspace.environment.ERRAND_STATE_DIR = join(workspace.folder, 'full');
     const { shell } = await import('../program/run.ts');
     const line = `ulimit -f 8; errand order create --product ${service.shopUrl}/test-success --max-price '$50' --ship-to home`;
-    const { code } = await shell(place, line);
+    const { code } = await shell(workspace, line);
     expect(code).not.toBe(0);
   });
 
   test('and the service has no order of all that', async () => {
-    const key = place.environment.ERRAND_API_KEY ?? '';
+    const key = workspace.environment.ERRAND_API_KEY ?? '';
     expect(await checkOrders(service.baseUrl, [key], [])).toMatchObject({ orders: 0 });
   });
 });

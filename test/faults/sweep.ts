@@ -68,18 +68,18 @@ export async function injuriesOf(service: Service, subject: Subject): Promise<In
 }
 
 async function traced(service: Service, subject: Subject): Promise<{ call: string; line: string }[]> {
-  const place = makePlace(service, await service.mint());
-  const log = join(place.folder, 'trace');
+  const workspace = makeWorkspace(service, await service.mint());
+  const log = join(workspace.folder, 'trace');
   try {
-    const thing = await subject.make(service, place.key, place.folder);
-    await run(place, thing.args, ['-o', log, '-e', `trace=${watched.join(',')}`]);
+    const thing = await subject.make(service, workspace.key, workspace.folder);
+    await run(workspace, thing.args, ['-o', log, '-e', `trace=${watched.join(',')}`]);
     const lines = readFileSync(log, 'utf8').split('\n');
     return lines.flatMap((line) => {
       const call = /^(\w+)\(/.exec(line)?.[1];
       return call === undefined ? [] : [{ call, line }];
     });
   } finally {
-    place.remove();
+    workspace.remove();
   }
 }
 
@@ -92,14 +92,14 @@ export async function hurt(
   subject: Subject,
   injury: Injury,
 ): Promise<Finding[]> {
-  const place = makePlace(service, key);
+  const workspace = makeWorkspace(service, key);
   const wrong: string[] = [];
   try {
-    const thing = await subject.make(service, key, place.folder);
+    const thing = await subject.make(service, key, workspace.folder);
     const how = 'signal' in injury ? `signal=${injury.signal}` : `error=${injury.error}`;
-    const only = 'signal' in injury ? [] : journalPaths(place.state);
+    const only = 'signal' in injury ? [] : journalPaths(workspace.state);
     const inject = `inject=${injury.call}:${how}:when=${injury.when}`;
-    let ended = await run(place, thing.args, [
+    let ended = await run(workspace, thing.args, [
       '-o',
       '/dev/null',
       ...only,
@@ -114,13 +114,13 @@ export async function hurt(
         wrong.push(`not done after ${mostRepeats} repetitions: ${ended.code} ${ended.stderr}`);
         break;
       }
-      ended = await run(place, thing.args);
+      ended = await run(workspace, thing.args);
       wrong.push(...(await untruths(thing, ended)));
     }
     const count = await thing.count();
     if (count !== thing.meant) wrong.push(`${count} in place of ${thing.meant}`);
   } finally {
-    place.remove();
+    workspace.remove();
   }
   return wrong.map((what) => ({ subject: subject.name, injury, wrong: what }));
 }
@@ -147,7 +147,7 @@ async function untruths(thing: { count(): Promise<number> }, ended: Ended): Prom
   return isDenied && count > 0 ? [`"${outcome.outcome}" of what was made: ${ended.stderr}`] : [];
 }
 
-interface Place {
+interface Workspace {
   readonly folder: string;
   readonly state: string;
   readonly key: string;
@@ -155,7 +155,7 @@ interface Place {
   remove(): void;
 }
 
-function makePlace(service: Service, key: string): Place {
+function makeWorkspace(service: Service, key: string): Workspace {
   const folder = mkdtempSync(join(tmpdir(), 'errand-sweep-'));
   const state = join(folder, 'state');
   const environment = {
@@ -174,7 +174,11 @@ const journalPaths = (state: string): string[] =>
   ['', '-wal', '-shm', '-seal'].flatMap((end) => ['-P', join(state, `journal.db${end}`)]);
 
 /** Runs a command to its end; with flags, under strace. */
-function run({ environment }: Place, args: readonly string[], strace?: readonly string[]): Promise<Ended> {
+function run(
+  { environment }: Workspace,
+  args: readonly string[],
+  strace?: readonly string[],
+): Promise<Ended> {
   const [command = '', ...all] = [
     ...(strace ? ['strace', '-qq', '-e', 'signal=none', ...strace] : []),
     ...[process.execPath, program, ...args],

@@ -27,9 +27,9 @@ export interface CommandLine {
   readonly stdin?: (scene: Scene) => string;
   /** Exit code on good responses; 0 where none is given. */
   readonly code?: number;
-  /** It writes to the state or the configuration, so each run has a place of its own. */
+  /** It writes to the state or the configuration, so each run has a workspace of its own. */
   readonly writes?: true;
-  /** What is run before it in the same place. */
+  /** What is run before it in the same workspace. */
   readonly first?: (scene: Scene) => readonly string[];
   /** It waits for what does not come, so fewer responses are tried. */
   readonly waits?: true;

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { orderBody } from '../order-body.ts';
-import { makePlace, type Place } from '../program/place.ts';
 import { errand } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { TestService } from '../service/service.ts';
 
 const folder = fileURLToPath(new URL('./mppx/', import.meta.url));
@@ -55,21 +55,21 @@ function openSeller(): Promise<Seller> {
 }
 
 describe('with the public SDK of the payment scheme', () => {
-  let place: Place;
+  let workspace: Workspace;
   beforeAll(async () => {
-    place = makePlace({ ERRAND_NO_INPUT: '1' });
+    workspace = makeWorkspace({ ERRAND_NO_INPUT: '1' });
     await installSdk();
   }, 300_000);
-  afterAll(() => place.remove());
+  afterAll(() => workspace.remove());
 
   test('errand buys from its server: a read and an order, one of several methods on one header line', async () => {
     const { url, sales } = await openSeller();
     const body = JSON.stringify(orderBody('https://shop.example/1'));
-    const found = await errand(place, ['agent', 'search', 'tea', '--base-url', url, '-o', 'json']);
+    const found = await errand(workspace, ['agent', 'search', 'tea', '--base-url', url, '-o', 'json']);
     expect(found.code, found.stderr).toBe(0);
     expect(JSON.parse(found.stdout)).toEqual([{ url: 'https://shop.example/1', title: 'Tea' }]);
     const ordered = await errand(
-      place,
+      workspace,
       ['agent', 'order', 'create', '--file', '-', '--base-url', url, '-o', 'json'],
       { stdin: body },
     );
@@ -85,7 +85,7 @@ describe('with the public SDK of the payment scheme', () => {
 
   test('a wallet made with it pays for errand', async () => {
     const { url, sales } = await openSeller();
-    const paid = await errand(place, [
+    const paid = await errand(workspace, [
       ...['agent', 'search', 'tea', '--base-url', url, '--method', 'token', '--yes'],
       ...['--pay-command', `'${process.execPath}' '${wallet}'`],
     ]);
@@ -96,7 +96,7 @@ describe('with the public SDK of the payment scheme', () => {
 
   test('its server refuses what a wallet pays wrongly, and errand says so', async () => {
     const { url, sales } = await openSeller();
-    const refused = await errand(place, [
+    const refused = await errand(workspace, [
       ...['agent', 'search', 'tea', '--base-url', url, '--method', 'sandbox', '--yes'],
       ...['--pay-command', `printf '{"payload":{"type":"sandbox"}}'`],
     ]);

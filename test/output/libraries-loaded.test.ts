@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makePlace, type Place } from '../program/place.ts';
 import { errand, orderOf } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeAll(async () => {
-  place = makePlace();
-  await errand(place, [
+  workspace = makeWorkspace();
+  await errand(workspace, [
     ...[
       'address',
       'add',
@@ -21,15 +21,15 @@ beforeAll(async () => {
     ],
     ...['--city', 'Austin', '--state', 'TX', '--postal-code', '78701', '--phone-number', '5125550100'],
   ]);
-  expect(await orderOf(place, 'test-slow')).not.toBe('');
+  expect(await orderOf(workspace, 'test-slow')).not.toBe('');
 });
-afterAll(() => place.remove());
+afterAll(() => workspace.remove());
 
 /** The files of the built program that a run loads, as Node itself tells them. */
 async function filesLoaded(...args: string[]): Promise<string[]> {
-  const folder = join(place.folder, 'coverage', args.join('-'));
+  const folder = join(workspace.folder, 'coverage', args.join('-'));
   mkdirSync(folder, { recursive: true });
-  const traced = { ...place, environment: { ...place.environment, NODE_V8_COVERAGE: folder } };
+  const traced = { ...workspace, environment: { ...workspace.environment, NODE_V8_COVERAGE: folder } };
   const { code } = await errand(traced, args);
   expect(code).toBe(0);
   return readdirSync(folder).flatMap((name) => {

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addressProblems, emailProblem } from '../../src/addresses/rules.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 const flags = (more: Record<string, string> = {}): string[] =>
   Object.entries({
@@ -22,9 +22,9 @@ const flags = (more: Record<string, string> = {}): string[] =>
     ...more,
   }).flatMap(([name, value]) => [`--${name}`, value]);
 const add = (name: string, more: Record<string, string> = {}, ...rest: string[]) =>
-  errand(place, ['address', 'add', name, ...flags(more), ...rest]);
+  errand(workspace, ['address', 'add', name, ...flags(more), ...rest]);
 const saved = async (name: string) =>
-  JSON.parse((await errand(place, ['address', 'show', name, '-o', 'json'])).stdout);
+  JSON.parse((await errand(workspace, ['address', 'show', name, '-o', 'json'])).stdout);
 
 describe('a saved address', () => {
   test('is not replaced unasked, changed by update, replaced by --replace', async () => {
@@ -33,14 +33,14 @@ describe('a saved address', () => {
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('there is an address home already; nothing was changed');
     expect(await saved('home')).toMatchObject({ city: 'Austin' });
-    const part = await errand(place, ['address', 'add', 'home', '--city', 'Houston', '--replace']);
+    const part = await errand(workspace, ['address', 'add', 'home', '--city', 'Houston', '--replace']);
     expect(part.code).toBe(2);
     expect(part.stderr).toContain('--first-name: Field required');
-    expect((await errand(place, ['address', 'update', 'home', '--city', 'Dallas'])).code).toBe(0);
+    expect((await errand(workspace, ['address', 'update', 'home', '--city', 'Dallas'])).code).toBe(0);
     expect(await saved('home')).toMatchObject({ city: 'Dallas', first_name: 'Ada' });
     expect((await add('home', { city: 'Houston' }, '--replace')).code).toBe(0);
     expect(await saved('home')).toMatchObject({ city: 'Houston' });
-    const unknown = await errand(place, ['address', 'update', 'work', '--city', 'Dallas']);
+    const unknown = await errand(workspace, ['address', 'update', 'work', '--city', 'Dallas']);
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain('there is no address "work"');
   });
@@ -54,12 +54,12 @@ describe('a saved address', () => {
   });
 
   test('takes the place of the sandbox example, which no live order is sent to', async () => {
-    await errand(place, ['order', 'list']);
+    await errand(workspace, ['order', 'list']);
     expect(await saved('home')).toMatchObject({ last_name: 'Example' });
     const order = `errand order create --product https://shop.example/p --max-price '$50' --yes`;
     const live = `ERRAND_API_KEY=xx_live_0123456789abcdef0123 ERRAND_BASE_URL=https://service.example`;
     for (const line of [`${live} ${order}`, `${live} ${order} --ship-to home`]) {
-      const refused = await shell(place, line);
+      const refused = await shell(workspace, line);
       expect(refused.code).toBe(2);
       expect(refused.stderr).toContain("the address home is the sandbox's example");
     }
@@ -81,11 +81,11 @@ describe('a saved address', () => {
       ['address', 'add', 'work'],
       ['order', 'create', '--product', 'https://shop.example/p', '--max-price', '$50', '--dry-run'],
     ]) {
-      const refused = await errand(place, [...command, ...flags({ [name]: value })]);
+      const refused = await errand(workspace, [...command, ...flags({ [name]: value })]);
       expect(refused).toMatchObject({ code: 2, stdout: '' });
       expect(refused.stderr).toContain(message);
     }
-    expect((await errand(place, ['address', 'list', '-o', 'id'])).stdout).toBe('');
+    expect((await errand(workspace, ['address', 'list', '-o', 'id'])).stdout).toBe('');
   });
 });
 
@@ -115,7 +115,9 @@ test('account add and update refuse what is no email address before they ask for
     ['add', '--email', 'nobody'],
     ['update', 'xx_acct_1', '--email', 'nobody'],
   ]) {
-    const refused = await errand(place, ['account', ...args, '--password-file', '-'], { stdin: 'secret' });
+    const refused = await errand(workspace, ['account', ...args, '--password-file', '-'], {
+      stdin: 'secret',
+    });
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('--email: "nobody" is not an email address');
   }

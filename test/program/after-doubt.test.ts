@@ -38,8 +38,8 @@ describe('the commands that are printed after a doubt', { timeout: 60_000 }, () 
     const shop = await shopping('reset-after@POST /v1/orders/*');
     const { id } = (await shop.service.order('test-out-of-stock')).body;
     shop.service.pass(20_000);
-    const { ERRAND_BASE_URL: url = '' } = shop.place.environment;
-    delete shop.place.environment.ERRAND_BASE_URL;
+    const { ERRAND_BASE_URL: url = '' } = shop.workspace.environment;
+    delete shop.workspace.environment.ERRAND_BASE_URL;
     await shop.run('profile', 'set', 'shop', '--base-url', url);
     const where = ['--profile', 'shop', '--base-url', url];
     const lost = await shop.run('legacy', 'retry', id, ...where, '-o', 'json');
@@ -51,12 +51,12 @@ describe('the commands that are printed after a doubt', { timeout: 60_000 }, () 
 
   test('name no profile that was deleted since', async () => {
     const shop = await shopping();
-    const { ERRAND_BASE_URL: url = '' } = shop.place.environment;
+    const { ERRAND_BASE_URL: url = '' } = shop.workspace.environment;
     await shop.run('profile', 'set', 'gone', '--base-url', url);
     lose(shop, 'reset-after');
     expect((await shop.order('--profile', 'gone')).code).toBe(10);
     expect((await shop.run('profile', 'delete', 'gone')).code).toBe(0);
-    delete shop.place.environment.ERRAND_BASE_URL;
+    delete shop.workspace.environment.ERRAND_BASE_URL;
     const key = (await shop.run('order', 'journal', 'list', '-o', 'id')).stdout.trim();
     const elsewhere = await shop.run('order', 'journal', 'resume', key, '-o', 'json');
     const [{ command }] = errorOf(elsewhere).next;
@@ -78,7 +78,7 @@ describe('the same command settles what is in doubt, whatever the policy has bec
   ])('it %s now', async (_, text) => {
     const shop = await shopping();
     const write = (rules: string): void => {
-      const folder = join(shop.place.folder, '.config');
+      const folder = join(shop.workspace.folder, '.config');
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeFileSync(join(folder, 'policy.yaml'), `version: 1\n${rules}\n`, { mode: 0o600 });
     };

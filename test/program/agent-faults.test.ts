@@ -5,14 +5,14 @@ import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
-import { makePlace } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace } from './workspace.ts';
 
 test('whatever is lost on the way, each intent is paid once and is one order', {
   timeout: 300_000,
 }, async () => {
-  const place = makePlace({ ERRAND_NO_INPUT: '1' });
-  const file = join(place.folder, 'sandbox.db');
+  const workspace = makeWorkspace({ ERRAND_NO_INPUT: '1' });
+  const file = join(workspace.folder, 'sandbox.db');
   const faults = ['reset-after:40%@POST /agent/orders', 'reset-before:20%@POST /agent/orders'].map(readFault);
   const service = await TestService.start({
     file,
@@ -22,16 +22,16 @@ test('whatever is lost on the way, each intent is paid once and is one order', {
   });
   onTestFinished(async () => {
     await service.stop();
-    place.remove();
+    workspace.remove();
   });
-  place.environment.ERRAND_BASE_URL = service.baseUrl;
+  workspace.environment.ERRAND_BASE_URL = service.baseUrl;
   const intents = 8;
   const codes: (number | null)[] = [];
   for (let at = 0; at < intents; at += 1) {
     const order = { ...orderBody(service.product('test-success')), max_price: 5000 + at };
-    writeFileSync(join(place.folder, 'order.json'), JSON.stringify(order));
+    writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(order));
     for (let code: number | null = 9; code === 9; codes.push(code)) {
-      ({ code } = await errand(place, [
+      ({ code } = await errand(workspace, [
         'agent',
         'order',
         'create',
@@ -44,10 +44,11 @@ test('whatever is lost on the way, each intent is paid once and is one order', {
   }
   expect(codes).toContain(10);
   for (let attempts = 0; attempts < 20; attempts += 1) {
-    if ((await errand(place, ['order', 'journal', 'resume', '--all', '--retries', '0'])).code === 0) break;
+    if ((await errand(workspace, ['order', 'journal', 'resume', '--all', '--retries', '0'])).code === 0)
+      break;
   }
   const records: { state: string; order_id: string }[] = JSON.parse(
-    (await errand(place, ['order', 'journal', 'list', '--all', '-o', 'json'])).stdout,
+    (await errand(workspace, ['order', 'journal', 'list', '--all', '-o', 'json'])).stdout,
   );
   expect(records.map(({ state }) => state)).toEqual(Array(intents).fill('reported'));
   expect(new Set(records.map(({ order_id }) => order_id)).size).toBe(intents);

@@ -5,39 +5,39 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
 import { orderBody } from '../order-body.ts';
 import { Till } from '../payments/till.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let till: Till;
-let place: Place;
+let workspace: Workspace;
 
 beforeEach(async () => {
   till = await Till.open();
-  place = makePlace({ ERRAND_BASE_URL: till.url, ERRAND_NO_INPUT: '1' });
-  writeFileSync(join(place.folder, 'order.json'), JSON.stringify(orderBody(till.product())));
+  workspace = makeWorkspace({ ERRAND_BASE_URL: till.url, ERRAND_NO_INPUT: '1' });
+  writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(orderBody(till.product())));
 });
 afterEach(async () => {
-  place.remove();
+  workspace.remove();
   await till.close();
 });
 
 const order = (...more: string[]) =>
-  errand(place, ['agent', 'order', 'create', '--file', 'order.json', ...more]);
+  errand(workspace, ['agent', 'order', 'create', '--file', 'order.json', ...more]);
 const journal = async () =>
-  JSON.parse((await errand(place, ['order', 'journal', 'list', '--all', '-o', 'json'])).stdout);
+  JSON.parse((await errand(workspace, ['order', 'journal', 'list', '--all', '-o', 'json'])).stdout);
 const failure = ({ stderr }: { stderr: string }) =>
   JSON.parse(stderr.split('\n').findLast((line) => line.startsWith('{')) ?? '{}').error;
 
 /** A wallet: keeps what it was asked for, and prints what it is told to. */
 function wallet(script: string): string[] {
-  writeFileSync(join(place.folder, 'wallet.sh'), `tee -a asked.json > one.json\n${script}\n`);
+  writeFileSync(join(workspace.folder, 'wallet.sh'), `tee -a asked.json > one.json\n${script}\n`);
   return ['--pay-command', 'sh wallet.sh'];
 }
 const pays = `printf '{"payload":{"signature":"0x1"}}'`;
 
 describe('an order without an account', () => {
   test('a wallet gets no key of ours, and what it tells is text', async () => {
-    Object.assign(place.environment, {
+    Object.assign(workspace.environment, {
       ERRAND_API_KEY: 'xx_test_0123456789abcdef',
       ERRAND_LEGACY_TOKEN: 'tt',
     });
@@ -61,25 +61,27 @@ describe('an order without an account', () => {
     expect(stderr).toContain('paid $51.00 by sandbox, receipt r-1');
     expect(till.paid).toHaveLength(1);
     till.pass(60_000);
-    const got = await errand(place, ['order', 'get', id, '-o', 'json']);
+    const got = await errand(workspace, ['order', 'get', id, '-o', 'json']);
     expect(JSON.parse(got.stdout)).toMatchObject({ id, status: 'order_placed' });
-    expect((await errand(place, ['order', 'timeline', id, '-o', 'csv'])).stdout).toContain('order_created');
+    expect((await errand(workspace, ['order', 'timeline', id, '-o', 'csv'])).stdout).toContain(
+      'order_created',
+    );
     const second = JSON.parse((await order('--new', '-o', 'json')).stdout).id;
     till.pass(60_000);
-    const watched = await errand(place, ['order', 'watch', id, second, '--timeout', '10s', '-o', 'id']);
+    const watched = await errand(workspace, ['order', 'watch', id, second, '--timeout', '10s', '-o', 'id']);
     expect(watched.stdout.trim().split('\n').sort()).toEqual([id, second].sort());
-    expect((await errand(place, ['order', 'list'])).code).toBe(3);
+    expect((await errand(workspace, ['order', 'list'])).code).toBe(3);
   });
 
   test('leaves the key and what paid in no output, and in a file of the owner only', async () => {
     const shown = [
       await order('--debug'),
-      await errand(place, ['order', 'journal', 'list', '--all', '-o', 'json']),
+      await errand(workspace, ['order', 'journal', 'list', '--all', '-o', 'json']),
     ];
     for (const { stdout, stderr } of shown) {
       expect(stdout + stderr).not.toMatch(/Payment ey|xx_test_[A-Za-z0-9]{8}/);
     }
-    expect(statSync(join(place.folder, '.state', 'journal.db')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(workspace.folder, '.state', 'journal.db')).mode & 0o777).toBe(0o600);
   });
 
   test('is shown and not sent with --dry-run', async () => {
@@ -133,13 +135,13 @@ describe('when no response comes to a payment', () => {
           payment: { method: 'sandbox', amount: '5100' },
         },
       ]);
-      const resumed = await errand(place, ['order', 'journal', 'resume', key, '-o', 'id']);
+      const resumed = await errand(workspace, ['order', 'journal', 'resume', key, '-o', 'id']);
       expect(resumed.code, resumed.stderr).toBe(0);
       expect(till.requested).toBe(1);
       expect(new Set(till.paid).size).toBe(1);
       expect(await till.orders()).toBe(1);
       expect(await journal()).toMatchObject([{ state: 'reported', order_id: resumed.stdout.trim() }]);
-      expect((await errand(place, ['order', 'get', resumed.stdout.trim()])).code).toBe(0);
+      expect((await errand(workspace, ['order', 'get', resumed.stdout.trim()])).code).toBe(0);
     },
   );
 
@@ -160,7 +162,7 @@ describe('when no response comes to a payment', () => {
     till.mood.lost.after = 1;
     await order('--retries', '0', '--idempotency-key', 'k1');
     till.forget();
-    const resumed = await errand(place, ['order', 'journal', 'resume', 'k1', '-o', 'json']);
+    const resumed = await errand(workspace, ['order', 'journal', 'resume', 'k1', '-o', 'json']);
     expect(resumed.code, resumed.stderr).toBe(10);
     expect(failure(resumed).message).toContain('its payment is refused now');
     expect(failure(resumed).next[0].command).toBe('errand order journal forget k1');
@@ -170,13 +172,13 @@ describe('when no response comes to a payment', () => {
 
   test('a read is not paid for again: its cent is in doubt', async () => {
     till.mood.lost.after = 1;
-    const { code } = await errand(place, ['agent', 'search', 'coffee']);
+    const { code } = await errand(workspace, ['agent', 'search', 'coffee']);
     expect(code).toBe(10);
     expect(till.paid).toHaveLength(1);
-    const found = await errand(place, ['agent', 'search', 'coffee', '--limit', '2', '-o', 'json']);
+    const found = await errand(workspace, ['agent', 'search', 'coffee', '--limit', '2', '-o', 'json']);
     expect(found.code, found.stderr).toBe(0);
     expect(found.stderr).toContain('paid $0.01 by sandbox');
-    const log = await errand(place, ['audit', 'log', '-o', 'json']);
+    const log = await errand(workspace, ['audit', 'log', '-o', 'json']);
     const paid = {
       kind: 'paid',
       amount_cents: 1,
@@ -220,7 +222,7 @@ describe('what is not paid', () => {
 describe('a wallet of your own', () => {
   test('that has paid when the disk fails: the payment is said, and nothing is sent', async () => {
     await order('--max-price-cents', '1');
-    const database = new (loadSqlite())(join(place.folder, '.state', 'journal.db'));
+    const database = new (loadSqlite())(join(workspace.folder, '.state', 'journal.db'));
     database.exec(`CREATE TRIGGER broken BEFORE UPDATE ON intents WHEN NEW.credential IS NOT NULL
       BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`);
     database.close();
@@ -245,7 +247,7 @@ describe('a wallet of your own', () => {
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('signing');
     expect(stderr).toMatch(/pay\s+\$51\.00\n\s+to\s+till\n/);
-    const offered = JSON.parse(readFileSync(join(place.folder, 'asked.json'), 'utf8'));
+    const offered = JSON.parse(readFileSync(join(workspace.folder, 'asked.json'), 'utf8'));
     expect(offered).toMatchObject({
       method: 'tempo',
       intent: 'charge',
@@ -338,11 +340,11 @@ describe('a wallet of your own', () => {
       '--yes',
     ];
     const child = spawn(
-      join(place.folder, '.bin', 'errand'),
+      join(workspace.folder, '.bin', 'errand'),
       [...line, ...wallet('echo here >&2; exec sleep 5')],
       {
-        cwd: place.folder,
-        env: place.environment,
+        cwd: workspace.folder,
+        env: workspace.environment,
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     );
@@ -353,12 +355,12 @@ describe('a wallet of your own', () => {
         if (seen.includes('here')) resolve();
       });
     });
-    const meanwhile = await errand(place, [...line, ...wallet(pays)]);
+    const meanwhile = await errand(workspace, [...line, ...wallet(pays)]);
     expect(meanwhile.code, meanwhile.stderr).toBe(5);
     child.kill('SIGKILL');
     await new Promise((resolve) => child.once('exit', resolve));
     expect(await journal()).toMatchObject([{ key: 'k1', state: 'intended' }]);
-    const resumed = await errand(place, ['order', 'journal', 'resume', 'k1', '-o', 'json']);
+    const resumed = await errand(workspace, ['order', 'journal', 'resume', 'k1', '-o', 'json']);
     expect(resumed.code, resumed.stderr).toBe(6);
     expect(resumed.stderr).toContain('The wallet may have paid');
     expect(await journal()).toMatchObject([{ key: 'k1', state: 'refused' }]);
@@ -367,7 +369,7 @@ describe('a wallet of your own', () => {
 
   test('that is interrupted by Ctrl-C leaves nothing in doubt', async () => {
     const { code } = await shell(
-      place,
+      workspace,
       `timeout -s INT --foreground 3 errand agent order create --file order.json --method tempo --yes --pay-command 'sleep 20'; exit $?`,
     );
     expect([124, 130]).toContain(code);

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestService } from '../service/service.ts';
 import { Terminal } from '../terminal/terminal.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, orderOf, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 const day = 24 * 3600 * 1000;
 
@@ -23,17 +23,17 @@ describe('ages are told by the clock of the sandbox that responded', () => {
   ];
 
   test('embedded, after it was advanced', async () => {
-    const order = await orderOf(place, 'test-success');
-    await errand(place, ['sandbox', 'advance', '2d']);
-    const list = await errand(place, ['order', 'list', '--fields', 'created_at']);
+    const order = await orderOf(workspace, 'test-success');
+    await errand(workspace, ['sandbox', 'advance', '2d']);
+    const list = await errand(workspace, ['order', 'list', '--fields', 'created_at']);
     expect(list.stdout).toMatch(/^2d ago$/m);
     for (const command of commands(order)) {
-      const { stdout, code } = await errand(place, command);
+      const { stdout, code } = await errand(workspace, command);
       expect(code).toBe(0);
       expect(stdout, command.join(' ')).not.toMatch(/\bin \d+[dhm]\b/);
     }
-    const younger = await orderOf(place, 'test-slow');
-    const { stdout } = await errand(place, ['order', 'get', younger, '--fields', 'created_at']);
+    const younger = await orderOf(workspace, 'test-slow');
+    const { stdout } = await errand(workspace, ['order', 'get', younger, '--fields', 'created_at']);
     expect(stdout).toMatch(/created +(now|\ds ago)$/m);
   });
 
@@ -41,13 +41,13 @@ describe('ages are told by the clock of the sandbox that responded', () => {
     for (const ahead of [2 * day, -2 * day]) {
       const service = await TestService.start({ now: Date.now() + ahead });
       const environment = { ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key };
-      Object.assign(place.environment, environment);
+      Object.assign(workspace.environment, environment);
       const created = (await service.order('test-slow')).body.id;
-      const read = await errand(place, ['order', 'get', created, '--fields', 'created_at']);
+      const read = await errand(workspace, ['order', 'get', created, '--fields', 'created_at']);
       expect(read.stdout).toMatch(/created +(now|\ds ago)$/m);
       service.pass(5 * 3600 * 1000);
       for (const command of commands(created)) {
-        const { stdout } = await errand(place, command);
+        const { stdout } = await errand(workspace, command);
         expect(stdout, command.join(' ')).not.toMatch(/\bin \d+[dhm]\b|\b2d ago/);
       }
       await service.stop();
@@ -55,14 +55,14 @@ describe('ages are told by the clock of the sandbox that responded', () => {
   });
 
   test('also in a live view, and what was written here keeps the time of this machine', async () => {
-    const order = await orderOf(place, 'test-slow');
-    await errand(place, ['sandbox', 'advance', '20s']);
-    const terminal = new Terminal(place, 'errand', ['order', 'watch', order]);
+    const order = await orderOf(workspace, 'test-slow');
+    await errand(workspace, ['sandbox', 'advance', '20s']);
+    const terminal = new Terminal(workspace, 'errand', ['order', 'watch', order]);
     await terminal.shows(/pending +2\d s/);
     terminal.type('\u0003');
     await terminal.ended();
-    await errand(place, ['sandbox', 'advance', '3d']);
-    const journal = await shell(place, 'errand order journal list --all --fields created_at');
+    await errand(workspace, ['sandbox', 'advance', '3d']);
+    const journal = await shell(workspace, 'errand order journal list --all --fields created_at');
     expect(journal.stdout).toMatch(/\b(now|\d+s ago)$/m);
   });
 });

@@ -83,7 +83,7 @@ async function sending(name: Name, ...faults: readonly string[]): Promise<Sendin
   const shop = await shopping(...faults);
   const subject: Subject = await subjects[name](shop);
   if (subject.body !== undefined)
-    writeFileSync(join(shop.place.folder, 'body.json'), JSON.stringify(subject.body));
+    writeFileSync(join(shop.workspace.folder, 'body.json'), JSON.stringify(subject.body));
   const file = subject.body === undefined ? 'order.json' : 'body.json';
   const input = name === 'legacy.retry' ? [] : ['--input', file];
   const send = (...more: readonly string[]) =>
@@ -128,12 +128,12 @@ describe.each(names)('errand api for %s', { timeout: 60_000 }, (name) => {
 
   test('a journal that cannot be written stops it before it is sent', async () => {
     const { shop, subject, send } = await sending(name);
-    writeFileSync(join(shop.place.folder, 'not-a-folder'), '');
-    const state = shop.place.environment.ERRAND_STATE_DIR ?? '';
-    shop.place.environment.ERRAND_STATE_DIR = join(shop.place.folder, 'not-a-folder');
+    writeFileSync(join(shop.workspace.folder, 'not-a-folder'), '');
+    const state = shop.workspace.environment.ERRAND_STATE_DIR ?? '';
+    shop.workspace.environment.ERRAND_STATE_DIR = join(shop.workspace.folder, 'not-a-folder');
     const refused = await send('-o', 'json');
     expect([refused.code, errorOf(refused).outcome]).toEqual([1, 'not_sent']);
-    shop.place.environment.ERRAND_STATE_DIR = state;
+    shop.workspace.environment.ERRAND_STATE_DIR = state;
     expect(await subject.made()).toEqual([]);
   });
 
@@ -199,7 +199,7 @@ describe('by hand and by its own command are one intent', { timeout: 60_000 }, (
     const { shop, subject, send } = await sending('bulk.create');
     const cells = Object.values(row(shop));
     const csv = [Object.keys(row(shop)), cells, cells].map((line) => `${line.join(',')}\n`).join('');
-    writeFileSync(join(shop.place.folder, 'rows.csv'), csv.replace('max_price', 'max_price_cents'));
+    writeFileSync(join(shop.workspace.folder, 'rows.csv'), csv.replace('max_price', 'max_price_cents'));
     expect((await send()).code).toBe(0);
     const uploaded = await shop.run('bulk', 'upload', 'rows.csv', '--yes');
     expect(uploaded.code, uploaded.stderr).toBe(0);
@@ -211,7 +211,7 @@ describe('by hand and by its own command are one intent', { timeout: 60_000 }, (
   test('rows with keys of their own are the same batch again, without an error', async () => {
     const { shop, subject, send } = await sending('bulk.create');
     const rows = [{ ...row(shop), idempotency_key: 'row-1' }];
-    writeFileSync(join(shop.place.folder, 'body.json'), JSON.stringify({ rows }));
+    writeFileSync(join(shop.workspace.folder, 'body.json'), JSON.stringify({ rows }));
     const first = await send('-o', 'id');
     const again = await send('-o', 'id');
     expect([again.code, again.stdout]).toEqual([0, first.stdout]);

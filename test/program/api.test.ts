@@ -4,22 +4,22 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { keyedOrder, order, orderId } from '../http/caller.ts';
 import { json, peer, reset, text } from '../http/peer.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const testKey = 'xx_test_0123456789abcdef0123';
 const liveKey = 'xx_live_0123456789abcdef0123';
 
 describe('errand api', () => {
-  let place: Place;
+  let workspace: Workspace;
   beforeEach(() => {
-    place = makePlace({ ERRAND_API_KEY: testKey });
-    writeFileSync(join(place.folder, 'order.json'), JSON.stringify(keyedOrder));
+    workspace = makeWorkspace({ ERRAND_API_KEY: testKey });
+    writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(keyedOrder));
   });
-  afterEach(() => place.remove());
+  afterEach(() => workspace.remove());
 
   const api = (url: string, ...args: string[]) =>
-    errand(place, ['api', ...args, '--base-url', url, '--timeout', '20s']);
+    errand(workspace, ['api', ...args, '--base-url', url, '--timeout', '20s']);
 
   test('sends what was given: query, body, headers, and the key', async () => {
     const { url, received } = await peer(json({ id: 'u1' }));
@@ -114,7 +114,8 @@ describe('errand api', () => {
       'intent-1',
     ]);
     expect(
-      (await errand(place, ['order', 'journal', 'list', '--all', '-o', 'tsv', '--fields', 'state'])).stdout,
+      (await errand(workspace, ['order', 'journal', 'list', '--all', '-o', 'tsv', '--fields', 'state']))
+        .stdout,
     ).toBe('state\nintended\nreported\n');
   });
 
@@ -122,13 +123,13 @@ describe('errand api', () => {
     'an order without a key gets one, and is journaled: POST %s',
     async (path) => {
       const { idempotency_key: _, ...keyless } = keyedOrder;
-      writeFileSync(join(place.folder, 'order.json'), JSON.stringify(keyless));
+      writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(keyless));
       const { url, received } = await peer(json(order, 201));
       expect(await api(url, path, '--input', 'order.json')).toMatchObject({ code: 0 });
       expect(await api(url, path, '--input', 'order.json')).toMatchObject({ code: 5 });
       expect(received).toHaveLength(1);
       const key = JSON.parse(received[0]?.body ?? '').idempotency_key;
-      expect((await errand(place, ['order', 'journal', 'list', '--all', '-o', 'id'])).stdout).toBe(
+      expect((await errand(workspace, ['order', 'journal', 'list', '--all', '-o', 'id'])).stdout).toBe(
         `${key}\n`,
       );
     },
@@ -139,10 +140,10 @@ describe('errand api', () => {
     ['/orders/bulk', '-f', 'rows[][product_url]=https://x.example/1'],
     [`/v1/orders/${orderId}/retry`, '-X'],
   ])('a live key spends by %s with --yes only', async (path, ...more) => {
-    place.environment.ERRAND_API_KEY = liveKey;
-    place.environment.ERRAND_LEGACY_TOKEN = 'client-token-0123456789';
+    workspace.environment.ERRAND_API_KEY = liveKey;
+    workspace.environment.ERRAND_LEGACY_TOKEN = 'client-token-0123456789';
     const { url, received } = await peer(json({ ...order, request_id: randomUUID() }, 201));
-    place.environment.ERRAND_LEGACY_BASE_URL = url;
+    workspace.environment.ERRAND_LEGACY_BASE_URL = url;
     const args = ['POST', path, ...more.filter((word) => word !== '-X')];
     const { code, stderr } = await api(url, ...args);
     expect(code).toBe(2);
@@ -154,8 +155,8 @@ describe('errand api', () => {
 
   test('paths of the legacy service go to its address, with its token', async () => {
     const [current, legacy] = [await peer(json({})), await peer(json({ status: 'completed' }))];
-    place.environment.ERRAND_LEGACY_BASE_URL = legacy.url;
-    place.environment.ERRAND_LEGACY_TOKEN = 'client-token-0123456789';
+    workspace.environment.ERRAND_LEGACY_BASE_URL = legacy.url;
+    workspace.environment.ERRAND_LEGACY_TOKEN = 'client-token-0123456789';
     await api(current.url, '/v1/products/p1?retailer=amazon');
     expect(current.received).toEqual([]);
     expect(legacy.received[0]?.headers.authorization).toBe(

@@ -4,21 +4,21 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Fault, readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { TestService } from '../service/service.ts';
-import { ApprovalPlace, askedIn, errorOf, makeKey } from './approval-place.ts';
-import { makePlace, type Place } from './place.ts';
+import { ApprovalWorkspace, askedIn, errorOf, makeKey } from './approval-workspace.ts';
 import { begin, type Finished } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let places: Place[];
+let places: Workspace[];
 
 beforeEach(() => {
   places = [];
 });
 afterEach(() => {
-  for (const place of places) place.remove();
+  for (const workspace of places) workspace.remove();
 });
 
-/** A place with a policy that ada approves under. */
-async function start(fault?: string): Promise<{ readonly at: ApprovalPlace; readonly ada: string }> {
+/** A workspace with a policy that ada approves under. */
+async function start(fault?: string): Promise<{ readonly at: ApprovalWorkspace; readonly ada: string }> {
   const faults =
     fault === undefined ? [] : [readFault(fault)].filter((one): one is Fault => one !== undefined);
   const service = await TestService.start({ now: Date.now(), faults });
@@ -26,11 +26,11 @@ async function start(fault?: string): Promise<{ readonly at: ApprovalPlace; read
   return machine(service);
 }
 
-function machine(service: TestService): { readonly at: ApprovalPlace; readonly ada: string } {
-  const place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
-  places.push(place);
-  const at = new ApprovalPlace(place, service);
-  const ada = makeKey(place, 'ada');
+function machine(service: TestService): { readonly at: ApprovalWorkspace; readonly ada: string } {
+  const workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  places.push(workspace);
+  const at = new ApprovalWorkspace(workspace, service);
+  const ada = makeKey(workspace, 'ada');
   at.policy(undefined, ['ada']);
   return { at, ada };
 }
@@ -38,7 +38,10 @@ function machine(service: TestService): { readonly at: ApprovalPlace; readonly a
 const headings = 'url,quantity,name,address,city,state,zip,phone,max_price_cents';
 
 /** A row for each house number, with its ceiling in cents. */
-const csvOf = (at: ApprovalPlace, ...rows: readonly (readonly [house: number, cents: number])[]): string =>
+const csvOf = (
+  at: ApprovalWorkspace,
+  ...rows: readonly (readonly [house: number, cents: number])[]
+): string =>
   [
     headings,
     ...rows.map(
@@ -48,7 +51,7 @@ const csvOf = (at: ApprovalPlace, ...rows: readonly (readonly [house: number, ce
     '',
   ].join('\n');
 
-const auditKinds = async (at: ApprovalPlace): Promise<string[]> =>
+const auditKinds = async (at: ApprovalWorkspace): Promise<string[]> =>
   (await at.run(['audit', 'log', '-o', 'csv', '--fields', 'kind'])).stdout.trim().split('\n').slice(1);
 
 describe('one approval is one order', () => {
@@ -108,7 +111,7 @@ describe('one approval is one order', () => {
   test('though it is killed between the intent and the response', { timeout: 60_000 }, async () => {
     const { at, ada } = await start('delay=3s@POST /orders');
     const id = await at.approved(ada, 5000);
-    const child = begin(at.place, 'errand', at.order(5000));
+    const child = begin(at.workspace, 'errand', at.order(5000));
     const owed = async (): Promise<unknown[]> =>
       JSON.parse((await at.run(['order', 'journal', 'list', '-o', 'json'])).stdout);
     while ((await owed()).length === 0);
@@ -129,7 +132,7 @@ describe('one approval is one order', () => {
     const paid = ['agent', ...at.order(5000), '--yes'];
     const id = askedIn(await at.run(paid));
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
-    const child = begin(at.place, 'errand', paid);
+    const child = begin(at.workspace, 'errand', paid);
     const state = async (): Promise<string> =>
       JSON.parse((await at.run(['approval', 'show', id, '-o', 'json'])).stdout).state;
     while ((await state()) !== 'used');
@@ -172,7 +175,7 @@ describe('one approval is one order', () => {
     const { at, ada } = await start();
     const id = await at.approved(ada, 5000);
     const whole = await at.approved(ada, 6000, { po_number: 'other' });
-    const journal = join(at.place.folder, '.state', 'journal.db');
+    const journal = join(at.workspace.folder, '.state', 'journal.db');
     const database = new DatabaseSync(journal);
     database.prepare(`UPDATE approvals SET decided_by = 'eve' WHERE id = ?`).run(id);
     database.close();
@@ -191,18 +194,18 @@ describe('one approval is one order', () => {
 
 describe('an approval is carried to another machine', () => {
   /** What was approved here, as a file there. */
-  async function carried(at: ApprovalPlace, there: ApprovalPlace, id: string): Promise<string[]> {
+  async function carried(at: ApprovalWorkspace, there: ApprovalWorkspace, id: string): Promise<string[]> {
     const exported = await at.run(['approval', 'export', id]);
     expect(exported).toMatchObject({ code: 0 });
     expect(exported.stdout).not.toContain('Main St');
-    writeFileSync(join(there.place.folder, 'approval.json'), exported.stdout);
+    writeFileSync(join(there.workspace.folder, 'approval.json'), exported.stdout);
     return ['--approval', 'approval.json'];
   }
 
-  async function both(): Promise<{ at: ApprovalPlace; there: ApprovalPlace; ada: string }> {
+  async function both(): Promise<{ at: ApprovalWorkspace; there: ApprovalWorkspace; ada: string }> {
     const { at, ada } = await start();
     const { at: there } = machine(at.service);
-    writeFileSync(join(there.place.folder, '.config', 'ada.pub'), at.text('ada.pub'));
+    writeFileSync(join(there.workspace.folder, '.config', 'ada.pub'), at.text('ada.pub'));
     return { at, there, ada };
   }
 
@@ -239,8 +242,8 @@ describe('an approval is carried to another machine', () => {
       expect(await at.ordersMade()).toBe(0);
       expect(await there.run([...there.order(5000), ...flag])).toMatchObject({ code: 0 });
       const { at: third } = machine(at.service);
-      writeFileSync(join(third.place.folder, '.config', 'ada.pub'), at.text('ada.pub'));
-      writeFileSync(join(third.place.folder, 'approval.json'), there.text('approval.json'));
+      writeFileSync(join(third.workspace.folder, '.config', 'ada.pub'), at.text('ada.pub'));
+      writeFileSync(join(third.workspace.folder, 'approval.json'), there.text('approval.json'));
       expect(await third.run([...third.order(5000), ...flag])).toMatchObject({ code: 0 });
       expect(await third.run([...third.order(5000, { idempotency_key: 'mine-2' }), ...flag])).toMatchObject({
         code: 11,
@@ -265,7 +268,7 @@ describe('an approval is carried to another machine', () => {
   test('an upload orders once on all machines, also under another --run', { timeout: 120_000 }, async () => {
     const { at, there, ada } = await both();
     const text = csvOf(at, [1, 5000], [2, 900]);
-    for (const { place } of [at, there]) writeFileSync(join(place.folder, 'orders.csv'), text);
+    for (const { workspace } of [at, there]) writeFileSync(join(workspace.folder, 'orders.csv'), text);
     const args = ['bulk', 'upload', 'orders.csv', '-o', 'json'];
     const id = askedIn(await at.run(args));
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
@@ -289,7 +292,7 @@ describe('an approval is carried to another machine', () => {
   ])('and not with %s', { timeout: 60_000 }, async (_, change, why) => {
     const { at, there, ada } = await both();
     await carried(at, there, await at.approved(ada, 5000));
-    writeFileSync(join(there.place.folder, 'approval.json'), change(there.text('approval.json')));
+    writeFileSync(join(there.workspace.folder, 'approval.json'), change(there.text('approval.json')));
     const refused = await there.run([...there.order(5000), '--approval', 'approval.json']);
     expect([[2, 11].includes(Number(refused.code)), refused.stderr]).toEqual([
       true,
@@ -327,7 +330,7 @@ describe('a command that waits', () => {
     const waiting = at.run([...at.order(5000), '--wait-approval', '30s']);
     expect(await at.run(['approval', 'deny', await openId(at, 5100)])).toMatchObject({ code: 0 });
     expect(await waiting).toMatchObject({ code: 11, stderr: expect.stringContaining('was denied') });
-    const child = begin(at.place, 'errand', [
+    const child = begin(at.workspace, 'errand', [
       ...at.order(6000, { po_number: 'other' }),
       '--wait-approval',
       '30s',
@@ -343,7 +346,7 @@ describe('a command that waits', () => {
     expect(await at.ordersMade()).toBe(0);
   });
 
-  async function openId(at: ApprovalPlace, cents = 5100): Promise<string> {
+  async function openId(at: ApprovalWorkspace, cents = 5100): Promise<string> {
     for (;;) {
       const { stdout }: Finished = await at.run(['approval', 'list', '-o', 'json']);
       const found = JSON.parse(stdout).find((one: { total_cents: number }) => one.total_cents === cents);
@@ -359,7 +362,7 @@ describe('every door', () => {
     const { at, ada } = await start();
     const row = (n: number, cents: number): [number, number] => [n, cents];
     const csv = (...rows: [number, number][]): string[] => {
-      writeFileSync(join(at.place.folder, 'orders.csv'), csvOf(at, ...rows));
+      writeFileSync(join(at.workspace.folder, 'orders.csv'), csvOf(at, ...rows));
       return ['bulk', 'upload', 'orders.csv', '--batch-size', '1', '-o', 'json'];
     };
     const id = askedIn(await at.run(csv(row(1, 5000), row(2, 900))));

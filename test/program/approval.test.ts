@@ -4,32 +4,32 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { address } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
 import { Terminal } from '../terminal/terminal.ts';
-import { ApprovalPlace, askedIn, errorOf, makeKey } from './approval-place.ts';
-import { makePlace, type Place } from './place.ts';
+import { ApprovalWorkspace, askedIn, errorOf, makeKey } from './approval-workspace.ts';
 import { shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let service: TestService;
-let place: Place;
-let at: ApprovalPlace;
+let workspace: Workspace;
+let at: ApprovalWorkspace;
 let ada: string;
 
 beforeEach(async () => {
   service = await TestService.start({ now: Date.now() });
-  place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
-  at = new ApprovalPlace(place, service);
-  ada = makeKey(place, 'ada');
+  workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  at = new ApprovalWorkspace(workspace, service);
+  ada = makeKey(workspace, 'ada');
   at.policy(undefined, ['ada']);
 });
 afterEach(async () => {
-  place.remove();
+  workspace.remove();
   await service.stop();
 });
 
 /** The time of day of what runs from here on. */
 function setClock(ms: number): void {
-  place.environment.NODE_OPTIONS = `--import ${new URL('./clock-set.mjs', import.meta.url).href}`;
-  place.environment.CLOCK_SET_MS = String(ms);
-  place.environment.CLOCK_SET_AFTER_MS = '-1';
+  workspace.environment.NODE_OPTIONS = `--import ${new URL('./clock-set.mjs', import.meta.url).href}`;
+  workspace.environment.CLOCK_SET_MS = String(ms);
+  workspace.environment.CLOCK_SET_AFTER_MS = '-1';
 }
 
 describe('an approval covers that order at that total, once', () => {
@@ -88,7 +88,7 @@ describe('an approval covers that order at that total, once', () => {
     [
       'another account',
       async () => {
-        place.environment.ERRAND_API_KEY = await service.mint();
+        workspace.environment.ERRAND_API_KEY = await service.mint();
         return at.create(5000);
       },
       'is for another account',
@@ -138,16 +138,16 @@ describe('an approval covers that order at that total, once', () => {
     const id = askedIn(await at.create(7000));
     const asked = (await at.run(['approval', 'export', id])).stdout;
     const request = asked.replace(/"expires_at":"\d{4}/, '"expires_at":"2096');
-    writeFileSync(join(place.folder, 'request'), request);
-    await shell(place, 'ssh-keygen -q -Y sign -n errand-approval -f ada request');
+    writeFileSync(join(workspace.folder, 'request'), request);
+    await shell(workspace, 'ssh-keygen -q -Y sign -n errand-approval -f ada request');
     const signed = { request: JSON.parse(request), signature: at.text('request.sig') };
-    writeFileSync(join(place.folder, 'signed.json'), JSON.stringify(signed));
-    const other = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+    writeFileSync(join(workspace.folder, 'signed.json'), JSON.stringify(signed));
+    const other = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
     onTestFinished(() => other.remove());
-    const there = new ApprovalPlace(other, service);
+    const there = new ApprovalWorkspace(other, service);
     for (const name of ['signed.json', 'ada.pub']) writeFileSync(join(other.folder, name), at.text(name));
     there.policy(undefined, ['ada']);
-    other.environment.NODE_OPTIONS = place.environment.NODE_OPTIONS ?? '';
+    other.environment.NODE_OPTIONS = workspace.environment.NODE_OPTIONS ?? '';
     Object.assign(other.environment, { CLOCK_SET_MS: String(50 * 3600 * 1000), CLOCK_SET_AFTER_MS: '-1' });
     const late = await there.run([...there.order(7000), '--approval', 'signed.json']);
     expect([late.code, errorOf(late).message]).toEqual([
@@ -175,7 +175,7 @@ describe('an approval covers that order at that total, once', () => {
 
 describe('only the signature of an approver counts', () => {
   test('a key that is not listed is refused', { timeout: 60_000 }, async () => {
-    const eve = makeKey(place, 'eve');
+    const eve = makeKey(workspace, 'eve');
     const id = askedIn(await at.create(5000));
     const refused = await at.run(['approval', 'approve', id, '--key', eve]);
     expect([refused.code, refused.stderr]).toEqual([
@@ -183,7 +183,7 @@ describe('only the signature of an approver counts', () => {
       expect.stringContaining('does not name that key as an approver'),
     ]);
     const signed = await shell(
-      place,
+      workspace,
       `errand approval export ${id} | ssh-keygen -q -Y sign -n errand-approval -f eve | errand approval import`,
     );
     expect(signed.code).toBe(11);
@@ -193,7 +193,7 @@ describe('only the signature of an approver counts', () => {
   test('made by ssh-keygen from what is exported', { timeout: 60_000 }, async () => {
     const id = askedIn(await at.create(5000));
     const signed = await shell(
-      place,
+      workspace,
       `errand approval export ${id} | ssh-keygen -q -Y sign -n errand-approval -f ada | errand approval import -o id`,
     );
     expect([signed.code, signed.stdout.trim()]).toEqual([0, id]);
@@ -203,7 +203,7 @@ describe('only the signature of an approver counts', () => {
   test('made by an agent that holds the key', { timeout: 60_000 }, async () => {
     const id = askedIn(await at.create(5000));
     const signed = await shell(
-      place,
+      workspace,
       `eval "$(ssh-agent -s)" > /dev/null; ssh-add -q ada; rm ada
        errand approval approve ${id} --key ada.pub -o id; code=$?; ssh-agent -k > /dev/null; exit $code`,
     );
@@ -219,7 +219,7 @@ describe('only the signature of an approver counts', () => {
     ],
   ])('and not one for %s', { timeout: 60_000 }, async (_, line) => {
     const id = askedIn(await at.create(5000));
-    const signed = await shell(place, `${line.replace('ID', id)} | errand approval import`);
+    const signed = await shell(workspace, `${line.replace('ID', id)} | errand approval import`);
     expect([signed.code, signed.stderr]).toEqual([11, expect.stringContaining('does not hold')]);
     expect(await at.create(5000)).toMatchObject({ code: 11 });
   });
@@ -232,7 +232,7 @@ describe('only the signature of an approver counts', () => {
     // Approved with a key that is no longer listed.
     at.policy(undefined, ['ada']);
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
-    makeKey(place, 'bob');
+    makeKey(workspace, 'bob');
     at.policy(undefined, ['bob']);
     const refused = await at.create(5000);
     expect([refused.code, errorOf(refused).message]).toEqual([
@@ -249,7 +249,7 @@ describe('only the signature of an approver counts', () => {
       11,
       expect.stringMatching(/policy\.yaml, line 3: approvers\[1\] .*nobody\.pub does not exist/),
     ]);
-    writeFileSync(join(place.folder, '.config', 'nobody.pub'), at.text('ada'), { mode: 0o600 });
+    writeFileSync(join(workspace.folder, '.config', 'nobody.pub'), at.text('ada'), { mode: 0o600 });
     expect(errorOf(await at.create(100)).message).toContain('is a private key; name its .pub file');
     expect(file).toContain('policy.yaml');
     expect(await at.ordersMade()).toBe(0);
@@ -257,8 +257,8 @@ describe('only the signature of an approver counts', () => {
 
   test('without ssh-keygen that is said, and nothing is sent', { timeout: 60_000 }, async () => {
     await at.approved(ada, 5000);
-    symlinkSync(process.execPath, join(place.folder, '.bin', 'node'));
-    place.environment.PATH = join(place.folder, '.bin');
+    symlinkSync(process.execPath, join(workspace.folder, '.bin', 'node'));
+    workspace.environment.PATH = join(workspace.folder, '.bin');
     const refused = await at.create(5000);
     expect([refused.code, errorOf(refused)]).toEqual([
       11,
@@ -295,7 +295,7 @@ describe('only the signature of an approver counts', () => {
   });
 
   test('what was decided is said, and the first approver stays', { timeout: 60_000 }, async () => {
-    const bob = makeKey(place, 'bob');
+    const bob = makeKey(workspace, 'bob');
     at.policy(undefined, ['ada', 'bob']);
     const id = await at.approved(ada, 5000);
     const shown = async () => JSON.parse((await at.run(['approval', 'show', id, '-o', 'json'])).stdout);
@@ -306,7 +306,7 @@ describe('only the signature of an approver counts', () => {
       expect.stringContaining(`${before.decided_by} approved it already`),
     ]);
     const signed = await shell(
-      place,
+      workspace,
       `errand approval export ${id} -o json > both; node -e 'process.stdout.write(JSON.stringify(JSON.parse(require("fs").readFileSync("both")).request) + "\\n")' > request
        ssh-keygen -q -Y sign -n errand-approval -f bob request && errand approval import request.sig`,
     );
@@ -340,7 +340,7 @@ describe('only the signature of an approver counts', () => {
       [50, [` ${host}`]],
       [80, [` ${host}`, 'order override']],
     ] as const) {
-      const terminal = new Terminal(place, 'errand', ['approval', 'list'], { columns });
+      const terminal = new Terminal(workspace, 'errand', ['approval', 'list'], { columns });
       expect(await terminal.ended()).toBe(0);
       for (const one of wanted) expect(terminal.text).toContain(one);
     }

@@ -4,51 +4,53 @@ import { describe, expect, test } from 'vitest';
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
-import { makePlace } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace } from './workspace.ts';
 
 describe('several processes at once', () => {
   test('on a fresh machine, one key is minted for all and no order is lost', {
     timeout: 60_000,
   }, async () => {
-    const place = makePlace();
+    const workspace = makeWorkspace();
     try {
       const product = 'http://127.0.0.1:4848/shop/test-never';
       const args = ['order', 'create', '--product', product, '--max-price', '$0.10', '--ship-to', 'home'];
       const made = await Promise.all(
         Array.from({ length: 12 }, (_, index) =>
-          errand(place, [...args, '--po-number', `po-${index}`, '-o', 'json']),
+          errand(workspace, [...args, '--po-number', `po-${index}`, '-o', 'json']),
         ),
       );
       for (const { code, stderr } of made) expect(code, stderr).toBe(0);
       expect(made.filter(({ stderr }) => stderr.includes('minted a sandbox key'))).toHaveLength(1);
-      const { stdout } = await errand(place, ['order', 'list', '-o', 'json']);
+      const { stdout } = await errand(workspace, ['order', 'list', '-o', 'json']);
       const numbers = JSON.parse(stdout).map((order: { po_number: string }) => order.po_number);
       expect(numbers.toSorted()).toEqual(Array.from({ length: 12 }, (_, index) => `po-${index}`).toSorted());
-      const wallet = JSON.parse((await errand(place, ['wallet', '-o', 'json'])).stdout);
+      const wallet = JSON.parse((await errand(workspace, ['wallet', '-o', 'json'])).stdout);
       expect(wallet).toMatchObject({ balance: 100_000, spendable_balance: 100_000 - 12 * (10 + 100) });
     } finally {
-      place.remove();
+      workspace.remove();
     }
   });
 
   test('searching a fresh catalogue and writing settings at the same time lose nothing', {
     timeout: 60_000,
   }, async () => {
-    const place = makePlace();
+    const workspace = makeWorkspace();
     try {
       const names = Array.from({ length: 16 }, (_, index) => `profile-${index}`);
       const ended = await Promise.all([
         ...names.map((name) =>
-          errand(place, ['profile', 'set', name, '--base-url', 'https://service.example']),
+          errand(workspace, ['profile', 'set', name, '--base-url', 'https://service.example']),
         ),
-        ...Array.from({ length: 4 }, () => errand(place, ['search', 'coffee', '--limit', '3', '-o', 'id'])),
+        ...Array.from({ length: 4 }, () =>
+          errand(workspace, ['search', 'coffee', '--limit', '3', '-o', 'id']),
+        ),
       ]);
       for (const { code, stderr } of ended) expect(code, stderr).toBe(0);
-      const { stdout } = await errand(place, ['profile', 'list', '-o', 'id']);
+      const { stdout } = await errand(workspace, ['profile', 'list', '-o', 'id']);
       expect(stdout.trim().split('\n').toSorted()).toEqual(['local', ...names].toSorted());
     } finally {
-      place.remove();
+      workspace.remove();
     }
   });
 
@@ -57,27 +59,27 @@ describe('several processes at once', () => {
   }, async () => {
     const slow = readFault('delay=2s@POST /orders');
     const service = await TestService.start({ now: Date.now(), faults: slow ? [slow] : [] });
-    const place = makePlace({
+    const workspace = makeWorkspace({
       ERRAND_NO_INPUT: '1',
       ERRAND_BASE_URL: service.baseUrl,
       ERRAND_API_KEY: service.key,
     });
     try {
       writeFileSync(
-        join(place.folder, 'order.json'),
+        join(workspace.folder, 'order.json'),
         JSON.stringify(orderBody(service.product('test-success'))),
       );
       const args = ['order', 'create', '--file', 'order.json', '-o', 'id'];
-      const ended = await Promise.all(Array.from({ length: 4 }, () => errand(place, args)));
+      const ended = await Promise.all(Array.from({ length: 4 }, () => errand(workspace, args)));
       expect(ended.map(({ code }) => code).toSorted()).toEqual([0, 5, 5, 5]);
       const [id = ''] = ended.filter(({ code }) => code === 0).map(({ stdout }) => stdout.trim());
       for (const { code, stderr } of ended) if (code === 5) expect(stderr).toContain(id);
-      const meant = await Promise.all(Array.from({ length: 2 }, () => errand(place, [...args, '--new'])));
+      const meant = await Promise.all(Array.from({ length: 2 }, () => errand(workspace, [...args, '--new'])));
       expect(meant.map(({ code }) => code)).toEqual([0, 0]);
       expect((await service.send('GET', '/orders')).body.orders).toHaveLength(3);
     } finally {
       await service.stop();
-      place.remove();
+      workspace.remove();
     }
   });
 });

@@ -2,13 +2,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
-import { makePlace } from './place.ts';
 import { errand } from './run.ts';
 import { type Shopping, shopping } from './shopping.ts';
+import { makeWorkspace } from './workspace.ts';
 
 /** As somebody who can write to the machine would: what keeps errand itself from rewriting is gone first. */
-function tamper({ place }: Pick<Shopping, 'place'>, sql: string): void {
-  const database = new (loadSqlite())(join(place.folder, '.state', 'journal.db'));
+function tamper({ workspace }: Pick<Shopping, 'workspace'>, sql: string): void {
+  const database = new (loadSqlite())(join(workspace.folder, '.state', 'journal.db'));
   database.exec(`DROP TRIGGER IF EXISTS audit_keeps; DROP TRIGGER IF EXISTS audit_stays; ${sql}`);
   database.close();
 }
@@ -134,7 +134,7 @@ describe('the audit chain of the program', () => {
     const shop = await shopping();
     await shop.order('--idempotency-key', 'k1');
     const { stdout } = await shop.run('audit', 'export');
-    const elsewhere = makePlace();
+    const elsewhere = makeWorkspace();
     try {
       const file = join(elsewhere.folder, 'audit.ndjson');
       const verifyFile = async (text: string | Buffer) => {
@@ -211,7 +211,7 @@ describe('the audit chain of the program', () => {
     const shop = await shopping();
     const { stdout } = await shop.order('-o', 'id');
     await shop.run('profile', 'set', 'work', '--base-url', shop.service.baseUrl, '--use');
-    await errand(shop.place, ['auth', 'token'], { stdin: 'zz_test_0123456789abcdef' });
+    await errand(shop.workspace, ['auth', 'token'], { stdin: 'zz_test_0123456789abcdef' });
     tamper(
       shop,
       `CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`,
@@ -230,13 +230,17 @@ describe('the audit chain of the program', () => {
   });
 
   test('a stored key that changes is recorded by its fingerprint, a CI job by its name', async () => {
-    const place = makePlace({ GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '7' });
+    const workspace = makeWorkspace({
+      GITHUB_ACTIONS: 'true',
+      GITHUB_REPOSITORY: 'acme/shop',
+      GITHUB_RUN_ID: '7',
+    });
     try {
       const [one, two] = ['zz_test_0123456789abcdef', 'zz_test_fedcba9876543210'];
-      await errand(place, ['profile', 'set', 'work', '--base-url', 'http://127.0.0.1:9', '--use']);
-      for (const key of [one, two]) await errand(place, ['auth', 'token'], { stdin: key });
-      await errand(place, ['auth', 'logout']);
-      const { stdout } = await errand(place, ['audit', 'log', '-o', 'json']);
+      await errand(workspace, ['profile', 'set', 'work', '--base-url', 'http://127.0.0.1:9', '--use']);
+      for (const key of [one, two]) await errand(workspace, ['auth', 'token'], { stdin: key });
+      await errand(workspace, ['auth', 'logout']);
+      const { stdout } = await errand(workspace, ['audit', 'log', '-o', 'json']);
       const told = JSON.parse(stdout);
       expect(told).toMatchObject([
         { kind: 'key', profile: 'work', job: 'GITHUB_ACTIONS acme/shop/7', detail: { change: 'stored' } },
@@ -245,13 +249,13 @@ describe('the audit chain of the program', () => {
       ]);
       for (const key of [one, two]) expect(stdout).not.toContain(key.slice(8));
     } finally {
-      place.remove();
+      workspace.remove();
     }
   });
 
   test('a retailer account that is added and removed is recorded, without its login', async () => {
     const shop = await shopping();
-    writeFileSync(join(shop.place.folder, 'password.txt'), 'correct horse');
+    writeFileSync(join(shop.workspace.folder, 'password.txt'), 'correct horse');
     const login = ['--email', 'eve@example.com', '--password-file', 'password.txt'];
     const { stdout: id } = await shop.run('account', 'add', ...login, '-o', 'id');
     await shop.run('account', 'remove', id.trim());
@@ -269,7 +273,7 @@ describe('the audit chain of the program', () => {
     timeout: 60_000,
   }, async () => {
     const shop = await shopping();
-    const folder = join(shop.place.folder, '.config');
+    const folder = join(shop.workspace.folder, '.config');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const policy = (limit: string): void =>
       writeFileSync(join(folder, 'policy.yaml'), `version: 1\nlimits:\n  per_order: ${limit}\n`, {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { describeWithBookkeepers, readByBeancount, readByHledger, readStatement } from '../books-programs.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, type Finished, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const opening = ['--opening-balance', '$100,000.00'];
 const formats = ['hledger', 'beancount', 'ofx', 'csv'] as const;
@@ -47,25 +47,25 @@ const ofWallet = (found: ReturnType<typeof readByHledger>): Found => ({
 });
 
 describeWithBookkeepers('the books of 500 orders', () => {
-  let place: Place;
+  let workspace: Workspace;
 
-  const out = (as: Format): string => join(place.folder, `books.${as}`);
+  const out = (as: Format): string => join(workspace.folder, `books.${as}`);
   const write = async (as: Format, ...args: string[]) => {
     const command = ['spend', 'export', '--as', as, '--out', out(as), ...args, '-o', 'json'];
-    const finished: Finished = await errand(place, command);
+    const finished: Finished = await errand(workspace, command);
     expect(finished).toMatchObject({ code: 0 });
     return JSON.parse(finished.stdout);
   };
   const balance = async (): Promise<number> =>
-    JSON.parse((await errand(place, ['wallet', '-o', 'json'])).stdout).balance;
+    JSON.parse((await errand(workspace, ['wallet', '-o', 'json'])).stdout).balance;
   const must = async (line: string): Promise<string> => {
-    const finished = await shell(place, line, { timeoutMs: 90_000 });
+    const finished = await shell(workspace, line, { timeoutMs: 90_000 });
     expect(finished, `${line}\n${finished.stderr}`).toMatchObject({ code: 0 });
     return finished.stdout.trim();
   };
 
   beforeAll(async () => {
-    place = makePlace();
+    workspace = makeWorkspace();
     await must("errand sandbox trigger wallet-funded --amount '$99,000'");
     const shop = (await must('errand sandbox products -o id | head -1')).replace(/[^/]+$/, '');
     const found = async (word: string, currency: string): Promise<string[]> =>
@@ -91,7 +91,7 @@ describeWithBookkeepers('the books of 500 orders', () => {
     });
     const headings =
       'product_url,quantity,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number,po_number,metadata.team';
-    writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+    writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
     const batch = await must('errand bulk upload orders.csv -o id');
     // Every row is due to be ordered by then, and the slow ones are not yet due to be placed.
     await must('errand sandbox advance 30s');
@@ -102,7 +102,7 @@ describeWithBookkeepers('the books of 500 orders', () => {
     await must('errand order list --status pending --limit 4 -o id | errand order cancel -');
     await must('errand sandbox advance 1h');
   }, 180_000);
-  afterAll(() => place.remove());
+  afterAll(() => workspace.remove());
 
   test('every way that an order can end is among them', async () => {
     const ended = JSON.parse(await must("errand order list --all -o json --query '[].status'")) as string[];
@@ -156,14 +156,14 @@ describeWithBookkeepers('the books of 500 orders', () => {
   test('killed at any moment, the file is what it was or what it was to be', {
     timeout: 120_000,
   }, async () => {
-    const file = join(place.folder, 'killed.journal');
+    const file = join(workspace.folder, 'killed.journal');
     const before = `${await must('errand spend export --as hledger --since 2000-01-01 --until 2000-01-01')}\n`;
     writeFileSync(file, before);
     const fast = readFileSync(out('hledger'), 'utf8').length;
     const seen = new Set<boolean>();
     for (const ms of [150, 250, 300, 350, 400, 450, 500, 550, 600, 700]) {
       await shell(
-        place,
+        workspace,
         `timeout -s KILL ${ms / 1000} errand spend export --as hledger --out ${file} -o json`,
       );
       const text = readFileSync(file, 'utf8');
@@ -184,14 +184,14 @@ describeWithBookkeepers('the books of 500 orders', () => {
   });
 
   test('days of their own, written one by one, come to the same books', { timeout: 90_000 }, async () => {
-    const file = join(place.folder, 'days.journal');
+    const file = join(workspace.folder, 'days.journal');
     const day = (await must('errand spend --by day -o json --query "[0].group"')).replaceAll('"', '');
     const only = ['spend', 'export', '--as', 'hledger', '--out', file, '-o', 'json'];
-    const none = await errand(place, [...only, '--until', '2020-01-01']);
+    const none = await errand(workspace, [...only, '--until', '2020-01-01']);
     expect(JSON.parse(none.stdout)).toMatchObject({ added: 0 });
     expect(readByHledger(file)).toEqual([]);
-    await errand(place, [...only, '--since', day, '--until', day]);
-    await errand(place, only);
+    await errand(workspace, [...only, '--since', day, '--until', day]);
+    await errand(workspace, only);
     expect(
       readByHledger(file)
         .map(({ id }) => id)
@@ -206,16 +206,16 @@ describeWithBookkeepers('the books of 500 orders', () => {
 });
 
 describeWithBookkeepers('a file of books', () => {
-  let place: Place;
+  let workspace: Workspace;
   beforeAll(async () => {
-    place = makePlace();
-    await errand(place, ['wallet']);
+    workspace = makeWorkspace();
+    await errand(workspace, ['wallet']);
   });
-  afterAll(() => place.remove());
+  afterAll(() => workspace.remove());
 
-  const at = (name: string): string => join(place.folder, name);
+  const at = (name: string): string => join(workspace.folder, name);
   const to = (name: string, as = 'hledger', ...args: string[]) =>
-    errand(place, ['spend', 'export', '--as', as, '--out', at(name), ...args]);
+    errand(workspace, ['spend', 'export', '--as', as, '--out', at(name), ...args]);
 
   test('a link leads to its file, whose mode stays', async () => {
     await to('real.journal');
@@ -232,7 +232,7 @@ describeWithBookkeepers('a file of books', () => {
     writeFileSync(at('mine.journal'), '2026-01-01 lunch\n  a  1\n  b\n');
     writeFileSync(at('binary'), Buffer.from([0xff, 0xfe, 0x00]));
     await to('books.beancount', 'beancount');
-    const asOther = makePlace();
+    const asOther = makeWorkspace();
     for (const [name, as, message] of [
       ['mine.journal', 'hledger', 'was not written by spend export'],
       ['mine.journal', 'ofx', 'was not written by spend export'],
@@ -267,12 +267,12 @@ describeWithBookkeepers('a file of books', () => {
     await to('kept.journal', 'hledger', '--opening-balance', '$3');
     const before = readFileSync(at('kept.journal'), 'utf8');
     const far = { ERRAND_BASE_URL: 'http://127.0.0.1:9', ERRAND_API_KEY: 'xx_test_0123456789abcdef' };
-    const failed = await errand({ ...place, environment: { ...place.environment, ...far } }, [
+    const failed = await errand({ ...workspace, environment: { ...workspace.environment, ...far } }, [
       ...['spend', 'export', '--as', 'hledger', '--out', at('kept.journal'), '--retries', '0'],
     ]);
     expect(failed.code).toBe(9);
     expect(readFileSync(at('kept.journal'), 'utf8')).toBe(before);
-    expect(readdirSync(place.folder).filter((name) => name.includes('kept'))).toEqual(['kept.journal']);
+    expect(readdirSync(workspace.folder).filter((name) => name.includes('kept'))).toEqual(['kept.journal']);
   });
 
   test('one opening balance, once', async () => {
@@ -289,34 +289,34 @@ describeWithBookkeepers('a file of books', () => {
     [['--as', 'csv', '-o', 'json'], '--as says the format on stdout'],
     [['--as', 'csv', '--opening-balance', '1000'], '--opening-balance'],
   ])('%j is refused', async (args, message) => {
-    const refused = await errand(place, ['spend', 'export', ...args]);
+    const refused = await errand(workspace, ['spend', 'export', ...args]);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
     expect(refused.stderr).toContain(message);
   });
 });
 
 describeWithBookkeepers('books that somebody else has had', () => {
-  let place: Place;
+  let workspace: Workspace;
   const whole: Record<string, string> = {};
   beforeAll(async () => {
-    place = makePlace();
+    workspace = makeWorkspace();
     const bought = await shell(
-      place,
+      workspace,
       "errand order create --product $(errand sandbox products -o id | head -1) --max-price '$50' --ship-to home --po-number 7 --watch --timeout 30s",
     );
     expect(bought).toMatchObject({ code: 0 });
     for (const as of formats) {
       const args = ['spend', 'export', '--as', as, '--out', at(as), '--opening-balance', '$1,000'];
-      expect(await errand(place, args)).toMatchObject({ code: 0 });
+      expect(await errand(workspace, args)).toMatchObject({ code: 0 });
       whole[as] = readFileSync(at(as), 'utf8');
     }
   }, 60_000);
-  afterAll(() => place.remove());
+  afterAll(() => workspace.remove());
 
-  const at = (as: string): string => join(place.folder, `had.${as}`);
+  const at = (as: string): string => join(workspace.folder, `had.${as}`);
   const again = (as: string, text: string) => {
     writeFileSync(at(as), text);
-    return errand(place, ['spend', 'export', '--as', as, '--out', at(as), '-o', 'json']);
+    return errand(workspace, ['spend', 'export', '--as', as, '--out', at(as), '-o', 'json']);
   };
 
   test.each(formats)('%s that is cut off in an entry is refused with its line, and left', async (as) => {
@@ -345,7 +345,7 @@ describeWithBookkeepers('books that somebody else has had', () => {
     const named =
       /^the charge of order \S+ brings Assets:Errand:Wallet -\$25\.99 where errand wrote -\$19\.99$/;
     expect(made.differences).toEqual([{ line: expect.any(Number), message: expect.stringMatching(named) }]);
-    const shown = await errand(place, ['spend', 'export', '--as', as, '--out', at(as)]);
+    const shown = await errand(workspace, ['spend', 'export', '--as', as, '--out', at(as)]);
     expect([shown.code, shown.stderr]).toEqual([
       7,
       expect.stringMatching(/had\.\w+, line \d+: the charge of order \S+ brings/),
@@ -365,7 +365,7 @@ describeWithBookkeepers('books that somebody else has had', () => {
         differences: [],
       });
       expect(readFileSync(at(as), 'utf8')).toBe(windows);
-      const none = await errand(place, [
+      const none = await errand(workspace, [
         ...['spend', 'export', '--as', as, '--until', '2000-01-01', '--opening-balance', '$1,000'],
       ]);
       const opened = none.stdout.replaceAll('\n', '\r\n');
@@ -399,7 +399,7 @@ describeWithBookkeepers('books that somebody else has had', () => {
     const own = `${whole.hledger}2026-11-01 mine\n    Assets:Errand:Wallet  5.00 USD\n    Income:Gift\n\naccount Income:Gift\n`;
     const made = JSON.parse((await again('hledger', own)).stdout);
     expect(made).toMatchObject({ added: 0, own_entries: 1, differences: [] });
-    const shown = await errand(place, ['spend', 'export', '--as', 'hledger', '--out', at('hledger')]);
+    const shown = await errand(workspace, ['spend', 'export', '--as', 'hledger', '--out', at('hledger')]);
     expect(shown.stderr).toContain('1 entry of your own moves Assets:Errand:Wallet too');
     expect(read.hledger(at('hledger')).walletCents).toBe(made.books_wallet_cents + 500);
   });

@@ -2,19 +2,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
 import { shopping } from './shopping.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const order =
   'order create --product http://127.0.0.1:4848/shop/test-never --max-price 5.00 --ship-to home -o id';
 
-/** A place where one order was made. */
-async function withOneOrder(): Promise<{ place: Place; journal: string; id: string }> {
-  const place = makePlace();
-  onTestFinished(place.remove);
-  const { stdout } = await shell(place, `errand ${order}`);
-  return { place, journal: join(place.folder, '.state', 'journal.db'), id: stdout.trim() };
+/** A workspace where one order was made. */
+async function withOneOrder(): Promise<{ workspace: Workspace; journal: string; id: string }> {
+  const workspace = makeWorkspace();
+  onTestFinished(workspace.remove);
+  const { stdout } = await shell(workspace, `errand ${order}`);
+  return { workspace, journal: join(workspace.folder, '.state', 'journal.db'), id: stdout.trim() };
 }
 
 /** Overwrites the root page of a table or an index. */
@@ -30,19 +30,19 @@ function destroy(journal: string, name: string): void {
 
 describe('a journal that cannot be used', { timeout: 60_000 }, () => {
   test('stops an order before it is sent, and no command that only looks', async () => {
-    const { place, journal, id } = await withOneOrder();
+    const { workspace, journal, id } = await withOneOrder();
     writeFileSync(journal, 'this was a journal once, and no longer is');
-    const create = await shell(place, `errand ${order}`);
+    const create = await shell(workspace, `errand ${order}`);
     expect(create.code).toBe(1);
     expect(create.stderr).toContain('journal.db cannot be used: it is damaged');
-    const list = await errand(place, ['order', 'list', '-o', 'id']);
+    const list = await errand(workspace, ['order', 'list', '-o', 'id']);
     expect(list).toMatchObject({ code: 0, stdout: `${id}\n` });
     expect(list.stderr).toMatch(/cannot check whether an order is in doubt: .*it is damaged/);
-    expect(await errand(place, ['order', 'get', id, '-o', 'id'])).toMatchObject({
+    expect(await errand(workspace, ['order', 'get', id, '-o', 'id'])).toMatchObject({
       code: 0,
       stdout: `${id}\n`,
     });
-    expect((await errand(place, ['order', 'timeline', id])).code).toBe(0);
+    expect((await errand(workspace, ['order', 'timeline', id])).code).toBe(0);
   });
 
   test.each(['audit', 'intents', 'audit_order'])(
@@ -53,7 +53,7 @@ describe('a journal that cannot be used', { timeout: 60_000 }, () => {
       shop.losses.faults = ['reset-after'];
       expect((await shop.order('--idempotency-key', 'k2', '--po-number', '2')).code).toBe(10);
       shop.losses.faults = [];
-      destroy(join(shop.place.folder, '.state', 'journal.db'), name);
+      destroy(join(shop.workspace.folder, '.state', 'journal.db'), name);
       const looked = await shop.run('doctor');
       expect(looked.stdout).toMatch(/journal +trouble/);
       expect(looked.stderr).toContain('errand order journal repair');
@@ -72,35 +72,38 @@ describe('a journal that cannot be used', { timeout: 60_000 }, () => {
   );
 
   test('from a newer errand is not written to: what it means is not known', async () => {
-    const { place, journal, id } = await withOneOrder();
+    const { workspace, journal, id } = await withOneOrder();
     const Database = loadSqlite();
     const database = new Database(journal);
     database.exec('PRAGMA user_version = 99');
     database.close();
-    const create = await shell(place, `errand ${order}`);
+    const create = await shell(workspace, `errand ${order}`);
     expect(create.code).toBe(1);
     expect(create.stderr).toMatch(/a newer errand has changed it; nothing was sent\n.*Update errand/);
-    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
   });
 
   test('once the order is sent hides neither the order nor the refusal', async () => {
-    const { place, journal } = await withOneOrder();
+    const { workspace, journal } = await withOneOrder();
     const Database = loadSqlite();
     const database = new Database(journal);
     database.exec(`CREATE TRIGGER full BEFORE UPDATE ON intents
       BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`);
     database.close();
-    const made = await shell(place, `errand ${order.replace('test-never', 'test-success')}`);
+    const made = await shell(workspace, `errand ${order.replace('test-never', 'test-success')}`);
     expect(made.code).toBe(0);
     expect(made.stderr).toMatch(
       /the order \S+ was placed, with the key \S+; the journal could not record that .*disk is full/,
     );
-    const refused = await shell(place, `errand ${order.replace('test-never', 'test-insufficient-funds')}`);
+    const refused = await shell(
+      workspace,
+      `errand ${order.replace('test-never', 'test-insufficient-funds')}`,
+    );
     expect(refused.code).toBe(6);
     expect(refused.stderr).toMatch(
       /no order was placed with the key \S+; the journal could not record that .*disk is full/,
     );
-    const { stdout } = await errand(place, ['order', 'journal', 'list', '-o', 'id']);
+    const { stdout } = await errand(workspace, ['order', 'journal', 'list', '-o', 'id']);
     expect(stdout.trim().split('\n')).toHaveLength(2);
   });
 });

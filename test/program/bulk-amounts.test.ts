@@ -1,17 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 let product: string;
 
 beforeEach(async () => {
-  place = makePlace();
-  product = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout.split('\n')[0] ?? '';
+  workspace = makeWorkspace();
+  product = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout.split('\n')[0] ?? '';
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 function file(
   heading: string,
@@ -23,10 +23,11 @@ function file(
     (price, row) => `${product},"${price}",Ada Byron,${row} Main St,Austin,TX,78701,5125550100,${cell}`,
   );
   const headings = `product_url,${heading},name,address,city,state,zip,phone,${own}`;
-  writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+  writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
 }
 
-const upload = (...more: string[]) => errand(place, ['bulk', 'upload', 'orders.csv', '--dry-run', ...more]);
+const upload = (...more: string[]) =>
+  errand(workspace, ['bulk', 'upload', 'orders.csv', '--dry-run', ...more]);
 
 /** The ceilings that would be sent. */
 async function ceilings(...more: string[]): Promise<string[]> {
@@ -66,13 +67,13 @@ describe('a column of prices', () => {
     ]);
     expect(await ceilings('--amounts', 'units')).toEqual(['4500', '10000', '700']);
     expect(await ceilings('--amounts', 'cents')).toEqual(['45', '100', '7']);
-    const checked = await errand(place, ['bulk', 'validate', 'orders.csv', '--local']);
+    const checked = await errand(workspace, ['bulk', 'validate', 'orders.csv', '--local']);
     expect(checked.code).toBe(2);
     expect(checked.stderr).toContain('45 (row 2) means $45.00 or $0.45');
   });
 
   test('is read as `config set amounts` says; a heading in cents stays in cents', async () => {
-    await errand(place, ['config', 'set', 'amounts', 'units']);
+    await errand(workspace, ['config', 'set', 'amounts', 'units']);
     file('max_price', ['45', '12.50']);
     expect(await ceilings()).toEqual(['4500', '1250']);
     expect(await ceilings('--amounts', 'units')).toEqual(['4500', '1250']);
@@ -105,7 +106,7 @@ describe('a column of prices', () => {
     ['max_price_cents', '0x10', 'takes an amount'],
   ])('%s of "%s" is refused, once and by row', async (heading, price, reason) => {
     file(heading, [heading === 'max_price' ? '5.00' : '500', price]);
-    const checked = await errand(place, ['bulk', 'validate', 'orders.csv', '--local', '-o', 'json']);
+    const checked = await errand(workspace, ['bulk', 'validate', 'orders.csv', '--local', '-o', 'json']);
     expect(checked.code, checked.stderr).toBe(7);
     expect(JSON.parse(checked.stdout)).toEqual([
       {
@@ -125,7 +126,7 @@ describe('a column of prices', () => {
     ['my_currency_note', 'EUR', 0],
   ])('whose rows have "%s" of "%s" ends with %s', async (heading, cell, code) => {
     file('max_price_cents', ['500'], { heading, cell });
-    const checked = await errand(place, ['bulk', 'validate', 'orders.csv', '--local', '-o', 'json']);
+    const checked = await errand(workspace, ['bulk', 'validate', 'orders.csv', '--local', '-o', 'json']);
     expect(checked.code, checked.stderr).toBe(code);
     if (code === 7)
       expect(JSON.parse(checked.stdout)).toMatchObject([{ row: 2, column: heading, value: cell }]);
@@ -159,8 +160,8 @@ test('the same orders have the same keys, however their prices are written', asy
 });
 
 test('bulk template is valid as it stands, its prices in cents', async () => {
-  const { stdout } = await errand(place, ['bulk', 'template']);
-  writeFileSync(join(place.folder, 'orders.csv'), stdout);
+  const { stdout } = await errand(workspace, ['bulk', 'template']);
+  writeFileSync(join(workspace.folder, 'orders.csv'), stdout);
   expect(await ceilings()).toEqual(['5000', '12000']);
 });
 
@@ -175,27 +176,27 @@ test('--skip-invalid leaves out the rows that the service refuses, and counts th
     row(product, '4000', '4 Main St'),
   ];
   const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone';
-  writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
-  const refused = await errand(place, ['bulk', 'upload', 'orders.csv']);
+  writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+  const refused = await errand(workspace, ['bulk', 'upload', 'orders.csv']);
   expect(refused.code).toBe(7);
   expect(refused.stderr).toContain('2 of 4 rows valid; nothing was sent');
-  const uploaded = await errand(place, ['bulk', 'upload', 'orders.csv', '--skip-invalid', '-o', 'json']);
+  const uploaded = await errand(workspace, ['bulk', 'upload', 'orders.csv', '--skip-invalid', '-o', 'json']);
   expect(uploaded.code, uploaded.stderr).toBe(0);
   expect(uploaded.stderr).toMatch(/^row 4: .*^row 3: .*product_url: /ms);
   const [{ id, rows: count }] = JSON.parse(uploaded.stdout);
   expect(count).toBe(2);
-  const batch = JSON.parse((await errand(place, ['bulk', 'get', id, '-o', 'json'])).stdout);
+  const batch = JSON.parse((await errand(workspace, ['bulk', 'get', id, '-o', 'json'])).stdout);
   expect(batch).toMatchObject({ row_count: 2, failed_count: 0 });
 });
 
 test('bulk retry --to writes a file that can be uploaded as it is, its prices in cents', async () => {
-  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
   product = product.replace(/[^/]*$/, 'test-out-of-stock');
   file('max_price', ['$50.00', '40.5']);
-  const uploaded = await errand(place, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id']);
+  const uploaded = await errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id']);
   const batch = uploaded.stdout.trim();
-  const written = await errand(place, ['bulk', 'retry', batch, '--to', 'orders.csv', '--force']);
+  const written = await errand(workspace, ['bulk', 'retry', batch, '--to', 'orders.csv', '--force']);
   expect(written.code, written.stderr).toBe(0);
-  expect(readFileSync(join(place.folder, 'orders.csv'), 'utf8')).toContain(',max_price_cents,');
+  expect(readFileSync(join(workspace.folder, 'orders.csv'), 'utf8')).toContain(',max_price_cents,');
   expect(await ceilings()).toEqual(['5000', '4050']);
 });

@@ -1,19 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 let shop: string;
 
 beforeEach(async () => {
-  place = makePlace();
-  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
-  const products = await errand(place, ['sandbox', 'products', '-o', 'id']);
+  workspace = makeWorkspace();
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
+  const products = await errand(workspace, ['sandbox', 'products', '-o', 'id']);
   shop = (products.stdout.split('\n')[0] ?? '').replace(/[^/]*$/, '');
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 const headings =
   'my_reference,product_url,note,max_price_cents,name,address,city,state,zip,phone,idempotency_key';
@@ -22,13 +22,13 @@ const line = (slug: string, at: number, key = '') =>
 
 function write(...lines: string[]): void {
   writeFileSync(
-    join(place.folder, 'orders.csv'),
+    join(workspace.folder, 'orders.csv'),
     ['# a comment', '# another', headings, ...lines, ''].join('\n'),
   );
 }
 
 const upload = (...more: string[]) =>
-  errand(place, ['bulk', 'upload', 'orders.csv', '--watch', '--timeout', '20s', ...more], {
+  errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '--timeout', '20s', ...more], {
     timeoutMs: 40_000,
   });
 const idOf = (stdout: string): string => /[0-9a-f-]{36}/.exec(stdout)?.[0] ?? '';
@@ -84,7 +84,7 @@ test('rows that were ordered before have not failed: exit 0', async () => {
 describe('a row', () => {
   test('has the number of the spreadsheet in every output', async () => {
     write(line('test-success', 1), line('no-such', 2).replace('5000', 'free'), line('test-out-of-stock', 3));
-    const checked = await errand(place, ['bulk', 'validate', 'orders.csv', '--local', '-o', 'json']);
+    const checked = await errand(workspace, ['bulk', 'validate', 'orders.csv', '--local', '-o', 'json']);
     expect(JSON.parse(checked.stdout)).toMatchObject([{ row: 5, column: 'max_price_cents' }]);
     const uploaded = await upload('--skip-invalid', '-o', 'ndjson', '--batch-size', '1');
     const events = uploaded.stdout
@@ -95,26 +95,28 @@ describe('a row', () => {
     expect(new Set(rows.map(({ row }) => row))).toEqual(new Set([4, 6]));
     const failed = rows.find(({ order_status }) => order_status === 'order_failed');
     expect(failed).toMatchObject({ row: 6, index: 0 });
-    const got = (await errand(place, ['bulk', 'get', failed.batch_id])).stdout;
+    const got = (await errand(workspace, ['bulk', 'get', failed.batch_id])).stdout;
     expect(got).toMatch(/ROW +STATUS/);
     expect(got).toMatch(/^ +6 +placed +\S+ +order_failed +Ada Byron +out_of_stock: /m);
-    const results = (await errand(place, ['bulk', 'results', failed.batch_id])).stdout;
+    const results = (await errand(workspace, ['bulk', 'results', failed.batch_id])).stdout;
     expect(results).toMatch(/^row,status,/);
     expect(results).toMatch(/^6,placed,[^,]+,order_failed,"?out_of_stock: /m);
-    const raw = (await errand(place, ['bulk', 'results', failed.batch_id, '--raw-csv'])).stdout;
+    const raw = (await errand(workspace, ['bulk', 'results', failed.batch_id, '--raw-csv'])).stdout;
     expect(raw).toMatch(/^index,status,/);
     expect(raw).toMatch(/^0,placed,/m);
-    const record = JSON.parse((await errand(place, ['bulk', 'get', failed.batch_id, '-o', 'json'])).stdout);
+    const record = JSON.parse(
+      (await errand(workspace, ['bulk', 'get', failed.batch_id, '-o', 'json'])).stdout,
+    );
     expect(record.rows[0]).toMatchObject({ index: 0, error: null });
   });
 
   test('has the place in its batch where the file is not known', async () => {
     write(line('test-success', 1));
     const id = idOf((await upload()).stdout);
-    const state = join(place.folder, '.state');
-    await shell(place, `rm ${state}/uploads.db* ${state}/journal.db*`);
-    expect((await errand(place, ['bulk', 'get', id])).stdout).toMatch(/PLACE +STATUS/);
-    expect((await errand(place, ['bulk', 'results', id])).stdout).toMatch(/^index,status,/);
+    const state = join(workspace.folder, '.state');
+    await shell(workspace, `rm ${state}/uploads.db* ${state}/journal.db*`);
+    expect((await errand(workspace, ['bulk', 'get', id])).stdout).toMatch(/PLACE +STATUS/);
+    expect((await errand(workspace, ['bulk', 'results', id])).stdout).toMatch(/^index,status,/);
   });
 });
 
@@ -123,8 +125,8 @@ test('bulk retry --to keeps the columns of the file in their order, empty ones t
   const id = idOf((await upload()).stdout);
   const again = ['bulk', 'retry', id, '--to', 'failed.csv', '--force'];
   for (const flags of [[], ['--file', 'orders.csv']]) {
-    expect((await errand(place, [...again, ...flags])).code).toBe(0);
-    const [first, row] = readFileSync(join(place.folder, 'failed.csv'), 'utf8').split('\n');
+    expect((await errand(workspace, [...again, ...flags])).code).toBe(0);
+    const [first, row] = readFileSync(join(workspace.folder, 'failed.csv'), 'utf8').split('\n');
     expect(first).toBe(headings);
     expect(row).toMatch(
       new RegExp(`^A-1,${shop}test-out-of-stock,,5000,Ada Byron,1 Main St,Austin,TX,78701,5125550100,`),
@@ -135,13 +137,13 @@ test('bulk retry --to keeps the columns of the file in their order, empty ones t
 test('the rows of a retried batch keep their numbers', async () => {
   write(line('test-success', 1), line('test-out-of-stock', 2));
   const id = idOf((await upload()).stdout);
-  const retried = await errand(place, ['bulk', 'retry', id, '-o', 'id']);
-  const got = await errand(place, ['bulk', 'get', retried.stdout.trim()]);
+  const retried = await errand(workspace, ['bulk', 'retry', id, '-o', 'id']);
+  const got = await errand(workspace, ['bulk', 'get', retried.stdout.trim()]);
   expect(got.stdout).toMatch(/^ +5 +(pending|placed) /m);
 });
 
 describe('a file with rows that cannot be ordered', () => {
-  const validate = (...more: string[]) => errand(place, ['bulk', 'validate', 'orders.csv', ...more]);
+  const validate = (...more: string[]) => errand(workspace, ['bulk', 'validate', 'orders.csv', ...more]);
 
   test('has every error listed at once, those of the service too, and one estimate', async () => {
     write(

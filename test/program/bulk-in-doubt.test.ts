@@ -9,7 +9,7 @@ const headings = 'product_url,max_price,name,address_line1,city,state,postal_cod
 /** A file of one order. @returns its path. */
 function file(shop: Shopping, name: string, { price = '$50.00', delimiter = ',', end = '\n' } = {}): string {
   const row = `${shop.service.product('test-success')},${price},A B,1 Main St,Austin,TX,78701,US,+15125550100`;
-  const path = join(shop.place.folder, name);
+  const path = join(shop.workspace.folder, name);
   writeFileSync(path, [headings, row, ''].join(end).replaceAll(',', delimiter));
   return path;
 }
@@ -62,7 +62,7 @@ describe('a batch in doubt', { timeout: 60_000 }, () => {
     const onFullDisk = (name: string) => {
       const path = file(shop, name);
       appendFileSync(path, '\n'.repeat(1_000_000));
-      return shell(shop.place, `ulimit -f 600; errand bulk upload ${name} -o json`);
+      return shell(shop.workspace, `ulimit -f 600; errand bulk upload ${name} -o json`);
     };
     expect(errorOf(await onFullDisk('a.csv'))).toMatchObject({ outcome: 'not_sent' });
     await untilInDoubt(shop, file(shop, 'a.csv'));

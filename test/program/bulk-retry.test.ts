@@ -2,15 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { TestService } from '../service/service.ts';
-import { makePlace } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace } from './workspace.ts';
 
 test('a row retried from the file, on a machine that did not upload it, has the key it was uploaded with', {
   timeout: 60_000,
 }, async () => {
   const service = await TestService.start({ now: Date.now() });
   const settings = { ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key };
-  const [here, there] = [makePlace(settings), makePlace(settings)];
+  const [here, there] = [makeWorkspace(settings), makeWorkspace(settings)];
   onTestFinished(async () => {
     await service.stop();
     here.remove();
@@ -44,35 +44,37 @@ test('a row retried from the file, on a machine that did not upload it, has the 
 test('a file of failed rows runs nothing in a spreadsheet, and goes up again as it was', {
   timeout: 60_000,
 }, async () => {
-  const place = makePlace();
-  onTestFinished(() => place.remove());
-  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
-  const product = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout
+  const workspace = makeWorkspace();
+  onTestFinished(() => workspace.remove());
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
+  const product = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout
     .split('\n')
     .find((url) => url.endsWith('test-out-of-stock'));
   const header =
     'product_url,max_price_cents,name,address_line1,address_line2,city,state,postal_code,country,phone_number';
   const formula = '=HYPERLINK(1)';
   const row = `${product},5000,${formula} B,1 Main St,x;${formula};y,Austin,TX,78701,US,+15125550100`;
-  writeFileSync(join(place.folder, 'orders.csv'), `${header}\n${row}\n`);
-  const uploaded = await errand(place, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id'], {
+  writeFileSync(join(workspace.folder, 'orders.csv'), `${header}\n${row}\n`);
+  const uploaded = await errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id'], {
     timeoutMs: 40_000,
   });
   const id = /[0-9a-f-]{36}/.exec(uploaded.stdout)?.[0] ?? expect.fail(uploaded.stderr);
   const dryRun = async (file: string) =>
-    JSON.parse((await errand(place, ['bulk', 'upload', file, '--run', 'again', '--dry-run'])).stdout).body
+    JSON.parse((await errand(workspace, ['bulk', 'upload', file, '--run', 'again', '--dry-run'])).stdout).body
       .rows;
 
-  expect((await errand(place, ['bulk', 'retry', id, '--to', 'failed.csv'])).stderr).toContain('wrote 1 row');
-  const text = readFileSync(join(place.folder, 'failed.csv'), 'utf8');
+  expect((await errand(workspace, ['bulk', 'retry', id, '--to', 'failed.csv'])).stderr).toContain(
+    'wrote 1 row',
+  );
+  const text = readFileSync(join(workspace.folder, 'failed.csv'), 'utf8');
   expect(text).toContain(`,'${formula} B,`);
   expect(text).toContain(`,"x;${formula};y",`);
   expect(text).toContain(`,'+15125550100`);
-  const printed = (await errand(place, ['bulk', 'retry', id, '--to', '-'])).stdout;
+  const printed = (await errand(workspace, ['bulk', 'retry', id, '--to', '-'])).stdout;
   expect(printed).toBe(text);
   const withoutKey = (rows: Record<string, unknown>[]) => rows.map(({ idempotency_key: _, ...rest }) => rest);
   expect(withoutKey(await dryRun('failed.csv'))).toEqual(withoutKey(await dryRun('orders.csv')));
 
-  const raw = (await errand(place, ['bulk', 'retry', id, '--to', '-', '--raw-csv'])).stdout;
+  const raw = (await errand(workspace, ['bulk', 'retry', id, '--to', '-', '--raw-csv'])).stdout;
   expect(raw).toContain(`,${formula} B,`);
 });

@@ -2,16 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
-import { makePlace, type Place } from './place.ts';
 import { begin, errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const [one, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace({ ERRAND_API_KEY: 'xx_test_0123456789abcdef' });
+  workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_0123456789abcdef' });
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 const row = (status: string, order: string | null, index = 0) => ({
   index,
@@ -35,13 +35,13 @@ const batch = (id: string, status: string, rows: readonly unknown[], count = row
 });
 
 const watch = (url: string, ids: readonly string[], timeout = '2s') =>
-  errand(place, ['bulk', 'watch', ...ids, '--base-url', url, '--timeout', timeout]);
+  errand(workspace, ['bulk', 'watch', ...ids, '--base-url', url, '--timeout', timeout]);
 
 test('a batch that was never heard of before --timeout passed is not done: exit 8', async () => {
   const { code, stderr } = await watch('http://127.0.0.1:1', [one]);
   expect(code).toBe(8);
   expect(stderr).toContain('--timeout passed');
-  const results = await errand(place, [
+  const results = await errand(workspace, [
     'bulk',
     'results',
     one,
@@ -89,7 +89,7 @@ async function interrupted(
   args: readonly string[],
   isDue: (stdout: string) => boolean,
 ): Promise<{ code: unknown; stdout: string; stderr: string }> {
-  const child = begin(place, 'errand', args);
+  const child = begin(workspace, 'errand', args);
   const said = { stdout: '', stderr: '' };
   child.stderr.on('data', (data) => {
     said.stderr += data;
@@ -144,18 +144,18 @@ test('a command to run next names the service that the flags named', async () =>
 test('embedded, the last of ten batches comes to its end while it is watched', {
   timeout: 90_000,
 }, async () => {
-  delete place.environment.ERRAND_API_KEY;
-  const url = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout.split('\n')[0];
-  await errand(place, ['order', 'list']);
-  await errand(place, ['sandbox', 'trigger', 'wallet-funded', '--amount', '$1,000,000']);
+  delete workspace.environment.ERRAND_API_KEY;
+  const url = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout.split('\n')[0];
+  await errand(workspace, ['order', 'list']);
+  await errand(workspace, ['sandbox', 'trigger', 'wallet-funded', '--amount', '$1,000,000']);
   const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone';
   const rows = Array.from(
     { length: 1000 },
     (_, n) => `${url},5000,A B,${n} Main St,Austin,TX,78701,5125550100`,
   );
-  writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+  writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
   const upload = ['bulk', 'upload', 'orders.csv', '--batch-size', '100', '-o', 'id'];
-  const batches = (await errand(place, upload, { timeoutMs: 40_000 })).stdout.trim().split('\n');
+  const batches = (await errand(workspace, upload, { timeoutMs: 40_000 })).stdout.trim().split('\n');
   expect(batches).toHaveLength(10);
   const watch = [
     'bulk',
@@ -168,7 +168,7 @@ test('embedded, the last of ten batches comes to its end while it is watched', {
     '--query',
     '[0].placed_count',
   ];
-  const { code, stdout } = await errand(place, watch, { timeoutMs: 50_000 });
+  const { code, stdout } = await errand(workspace, watch, { timeoutMs: 50_000 });
   expect([code, stdout.trim()]).toEqual([0, '100']);
 });
 

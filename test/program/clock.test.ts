@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makePlace, type Place } from './place.ts';
 import { errand, orderOf } from './run.ts';
 import { serveAt } from './served.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const clockSet = fileURLToPath(new URL('./clock-set.mjs', import.meta.url));
 type Json = Readonly<Record<string, unknown>>;
@@ -12,10 +12,10 @@ type Json = Readonly<Record<string, unknown>>;
 const day = 24 * 3600 * 1000;
 
 /** As if somebody set the machine's clock so long after a program has started. */
-const whereClockIsSet = (place: Place, ms: number, afterMs = 1_300): Place => ({
-  ...place,
+const whereClockIsSet = (workspace: Workspace, ms: number, afterMs = 1_300): Workspace => ({
+  ...workspace,
   environment: {
-    ...place.environment,
+    ...workspace.environment,
     NODE_OPTIONS: `--import=${clockSet}`,
     CLOCK_SET_MS: String(ms),
     CLOCK_SET_AFTER_MS: String(afterMs),
@@ -25,10 +25,10 @@ const whereClockIsSet = (place: Place, ms: number, afterMs = 1_300): Place => ({
 /** Tests that run at the same time each clean up for themselves. */
 type Finished = (clean: () => void) => void;
 
-function aPlace(onFinished: Finished): Place {
-  const place = makePlace();
-  onFinished(place.remove);
-  return place;
+function aPlace(onFinished: Finished): Workspace {
+  const workspace = makeWorkspace();
+  onFinished(workspace.remove);
+  return workspace;
 }
 
 async function silentService(onFinished: Finished): Promise<string> {
@@ -44,7 +44,7 @@ interface Wait {
   readonly name: string;
   /** Of the end of its time. */
   readonly code: number;
-  readonly prepare: (place: Place, onFinished: Finished) => Promise<string[]>;
+  readonly prepare: (workspace: Workspace, onFinished: Finished) => Promise<string[]>;
 }
 
 /** Every wait that a user can bound, with what it needs before. */
@@ -52,14 +52,14 @@ const waits: readonly Wait[] = [
   {
     name: 'order watch',
     code: 8,
-    prepare: async (place) => ['order', 'watch', await orderOf(place, 'test-never')],
+    prepare: async (workspace) => ['order', 'watch', await orderOf(workspace, 'test-never')],
   },
   {
     name: 'account forwarding --wait',
     code: 8,
-    async prepare(place) {
+    async prepare(workspace) {
       const add = ['account', 'add', '--email', 'a@example.com', '--password-file', '-', '-o', 'id'];
-      const { stdout } = await errand(place, add, { stdin: 'secret' });
+      const { stdout } = await errand(workspace, add, { stdin: 'secret' });
       return ['account', 'forwarding', stdout.trim(), '--wait'];
     },
   },
@@ -79,26 +79,32 @@ describe.concurrent('a clock that is set while a command waits', { timeout: 60_0
     ['forward', 2 * day],
   ] as const)('%s by two days', (_, ms) => {
     test.for(waits)('moves no deadline: $name', async ({ code, prepare }, { onTestFinished }) => {
-      const place = aPlace(onTestFinished);
-      const args = await prepare(place, onTestFinished);
+      const workspace = aPlace(onTestFinished);
+      const args = await prepare(workspace, onTestFinished);
       const began = performance.now();
-      const ended = await errand(whereClockIsSet(place, ms), [...args, '--timeout', '2500ms', '-o', 'json']);
+      const ended = await errand(whereClockIsSet(workspace, ms), [
+        ...args,
+        '--timeout',
+        '2500ms',
+        '-o',
+        'json',
+      ]);
       expect(ended.code, ended.stderr).toBe(code);
       expect(performance.now() - began).toBeGreaterThan(2_400);
     });
 
     test('leaves the durations that are told true', async ({ onTestFinished }) => {
-      const place = aPlace(onTestFinished);
+      const workspace = aPlace(onTestFinished);
       const args = [
         'order',
         'watch',
-        await orderOf(place, 'test-never'),
+        await orderOf(workspace, 'test-never'),
         '--timeout',
         '2500ms',
         '-o',
         'ndjson',
       ];
-      const { stdout } = await errand(whereClockIsSet(place, ms), args);
+      const { stdout } = await errand(whereClockIsSet(workspace, ms), args);
       const summary = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
       expect(summary).toMatchObject({ type: 'summary', waiting: 1 });
       expect(summary.elapsed_ms).toBeGreaterThanOrEqual(2_500);
@@ -110,10 +116,10 @@ describe.concurrent('a clock that is set while a command waits', { timeout: 60_0
 test('a clock that is set back leaves the life of an order at a served sandbox as it was', {
   timeout: 60_000,
 }, async () => {
-  const place = aPlace(onTestFinished);
+  const workspace = aPlace(onTestFinished);
   const setAfterMs = 1_500;
   const began = performance.now();
-  const { url } = await serveAt(whereClockIsSet(place, -2 * day, setAfterMs), '--memory');
+  const { url } = await serveAt(whereClockIsSet(workspace, -2 * day, setAfterMs), '--memory');
   const call = async (method: string, path: string, key = '', body = {}): Promise<Json> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const response = await fetch(url + path, {

@@ -6,8 +6,8 @@ import { service } from '../../src/commands/doctor/checks/service.ts';
 import { contractVersion } from '../../src/contract/version.ts';
 import { peer, reset } from '../http/peer.ts';
 import { TestService } from '../service/service.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 interface Found {
   readonly check: string;
@@ -17,19 +17,19 @@ interface Found {
 }
 
 describe('errand doctor', () => {
-  let place: Place;
+  let workspace: Workspace;
 
   beforeEach(() => {
-    place = makePlace();
-    mkdirSync(join(place.folder, '.config'), { mode: 0o700 });
-    mkdirSync(join(place.folder, '.state'), { mode: 0o700 });
+    workspace = makeWorkspace();
+    mkdirSync(join(workspace.folder, '.config'), { mode: 0o700 });
+    mkdirSync(join(workspace.folder, '.state'), { mode: 0o700 });
   });
 
-  afterEach(() => place.remove());
+  afterEach(() => workspace.remove());
 
   /** The findings of one run, and the exit code. */
   async function examined(...flags: string[]) {
-    const { code, stdout } = await errand(place, ['doctor', '-o', 'json', ...flags]);
+    const { code, stdout } = await errand(workspace, ['doctor', '-o', 'json', ...flags]);
     const found: Found[] = JSON.parse(stdout);
     return {
       code,
@@ -40,7 +40,7 @@ describe('errand doctor', () => {
   }
 
   function configure(text: string, mode = 0o600): void {
-    const file = join(place.folder, '.config', 'config.json');
+    const file = join(workspace.folder, '.config', 'config.json');
     writeFileSync(file, text);
     chmodSync(file, mode);
   }
@@ -55,8 +55,8 @@ describe('errand doctor', () => {
   test('at a served sandbox with a key all is well', async () => {
     const served = await TestService.start({ now: Date.now() });
     try {
-      place.environment.ERRAND_BASE_URL = served.baseUrl;
-      place.environment.ERRAND_API_KEY = served.key;
+      workspace.environment.ERRAND_BASE_URL = served.baseUrl;
+      workspace.environment.ERRAND_API_KEY = served.key;
       const { code, troubles, of } = await examined();
       expect({ code, troubles }).toEqual({ code: 0, troubles: [] });
       expect(of('clock')).toMatchObject([{ status: 'ok' }]);
@@ -73,7 +73,7 @@ describe('errand doctor', () => {
     expect({ code, troubles }).toEqual({ code: 7, troubles: ['configuration'] });
     expect(of('configuration')[0]?.message).toMatch(/is not JSON/);
     expect(checks).toEqual(well);
-    expect(readFileSync(join(place.folder, '.config', 'config.json'), 'utf8')).toBe('{"profiles":');
+    expect(readFileSync(join(workspace.folder, '.config', 'config.json'), 'utf8')).toBe('{"profiles":');
   });
 
   test('names that nothing reads are told', async () => {
@@ -89,7 +89,7 @@ describe('errand doctor', () => {
 
   test('modes that let others in are told, and mended', async () => {
     configure('{}', 0o644);
-    chmodSync(join(place.folder, '.state'), 0o755);
+    chmodSync(join(workspace.folder, '.state'), 0o755);
     const { code, of } = await examined();
     expect(code).toBe(7);
     expect(of('permissions').map(({ message }) => message)).toEqual([
@@ -97,7 +97,7 @@ describe('errand doctor', () => {
       expect.stringContaining('.state can be used by others: its mode is 755'),
     ]);
     expect(of('permissions')[1]?.remedy).toContain('Its mode is 700 now');
-    expect(statSync(join(place.folder, '.state')).mode & 0o777).toBe(0o700);
+    expect(statSync(join(workspace.folder, '.state')).mode & 0o777).toBe(0o700);
   });
 
   test.each([
@@ -106,7 +106,7 @@ describe('errand doctor', () => {
     [{ ERRAND_BASE_URL: 'http://service.example' }, /plain http/],
     [{ ERRAND_API_KEY: 'a b' }, /ERRAND_API_KEY holds spaces/],
   ])('a wrong setting is told, and the rest is looked at: %o', async (environment, expected) => {
-    Object.assign(place.environment, environment);
+    Object.assign(workspace.environment, environment);
     const { code, troubles, of } = await examined();
     expect({ code, troubles }).toEqual({ code: 7, troubles: ['settings'] });
     expect(of('settings')[0]?.message).toMatch(expected);
@@ -122,20 +122,20 @@ describe('errand doctor', () => {
         profiles: { local: { base_url: refusing.url, api_key: 'sbx_test_storedstoredstored' } },
       }),
     );
-    place.environment.ERRAND_API_KEY = 'sbx_test_otherotherotherother';
+    workspace.environment.ERRAND_API_KEY = 'sbx_test_otherotherotherother';
     const { of } = await examined();
     expect(of('key')).toMatchObject([
       { status: 'trouble', remedy: expect.stringContaining('errand auth token') },
       { status: 'trouble', remedy: expect.stringContaining('Unset ERRAND_API_KEY') },
     ]);
     expect(JSON.stringify(of('key'))).not.toContain('storedstored');
-    delete place.environment.ERRAND_API_KEY;
-    place.environment.ERRAND_BASE_URL = `${refusing.url}/other`;
+    delete workspace.environment.ERRAND_API_KEY;
+    workspace.environment.ERRAND_BASE_URL = `${refusing.url}/other`;
     expect((await examined()).of('key')[0]?.message).toMatch(/there is no key for/);
   });
 
   test('a service that does not respond, in seconds and with one request', async () => {
-    place.environment.ERRAND_BASE_URL = 'http://127.0.0.1:9';
+    workspace.environment.ERRAND_BASE_URL = 'http://127.0.0.1:9';
     const { code, of } = await examined();
     expect(code).toBe(7);
     expect(of('service')).toMatchObject([
@@ -167,8 +167,8 @@ describe('errand doctor', () => {
       });
       response.end('{"openapi":"3.1.0","info":{"version":"1999-01-01"},"paths":{}}');
     });
-    place.environment.ERRAND_BASE_URL = other.url;
-    place.environment.ERRAND_API_KEY = 'sbx_test_x';
+    workspace.environment.ERRAND_BASE_URL = other.url;
+    workspace.environment.ERRAND_API_KEY = 'sbx_test_x';
     const { of } = await examined();
     expect(of('clock')[0]?.message).toMatch(/3(599|600|601) s ahead/);
     expect(of('contract')[0]).toMatchObject({
@@ -178,7 +178,7 @@ describe('errand doctor', () => {
   });
 
   test('a proxy that cannot be reached, and one that is passed by', async () => {
-    Object.assign(place.environment, {
+    Object.assign(workspace.environment, {
       ERRAND_BASE_URL: 'https://service.invalid',
       HTTPS_PROXY: 'http://user:secret@127.0.0.1:9',
     });
@@ -187,22 +187,22 @@ describe('errand doctor', () => {
       { status: 'trouble', remedy: expect.stringContaining('NO_PROXY=service.invalid') },
     ]);
     expect(JSON.stringify(of('proxy'))).not.toContain('secret');
-    place.environment.NO_PROXY = 'service.invalid';
+    workspace.environment.NO_PROXY = 'service.invalid';
     expect((await examined()).of('proxy')[0]).toMatchObject({ status: 'ok' });
   });
 
   test('certificate checks that are off', async () => {
-    place.environment.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    workspace.environment.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     expect((await examined()).troubles).toEqual(['tls']);
   });
 
   test('an order in doubt, with the command that settles it', async () => {
     const silent = await peer(reset);
-    await shell(place, 'errand sandbox mint --no-store -o json --query example_order > order.json');
-    place.environment.ERRAND_API_KEY = 'sbx_test_x';
+    await shell(workspace, 'errand sandbox mint --no-store -o json --query example_order > order.json');
+    workspace.environment.ERRAND_API_KEY = 'sbx_test_x';
     const line = `errand order create --file order.json --retries 0 --base-url ${silent.url}`;
-    expect((await shell(place, line)).code).toBe(10);
-    delete place.environment.ERRAND_API_KEY;
+    expect((await shell(workspace, line)).code).toBe(10);
+    delete workspace.environment.ERRAND_API_KEY;
     const { code, of } = await examined();
     expect(code).toBe(7);
     expect(of('journal')).toMatchObject([
@@ -211,7 +211,7 @@ describe('errand doctor', () => {
   });
 
   test('a completion script of another version, with the command that replaces it', async () => {
-    const folder = join(place.folder, '.config/fish/completions');
+    const folder = join(workspace.folder, '.config/fish/completions');
     mkdirSync(folder, { recursive: true });
     const file = join(folder, 'errand.fish');
     writeFileSync(file, '# old');
@@ -224,8 +224,8 @@ describe('errand doctor', () => {
   });
 
   test('for people, the remedies follow the table on stderr', async () => {
-    place.environment.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-    const { code, stdout, stderr } = await errand(place, ['doctor']);
+    workspace.environment.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    const { code, stdout, stderr } = await errand(workspace, ['doctor']);
     expect(code).toBe(7);
     expect(stdout).toMatch(/^tls +trouble +NODE_TLS_REJECT_UNAUTHORIZED=0/m);
     expect(stderr).toMatch(/^tls: Unset it/m);

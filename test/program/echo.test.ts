@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { address } from '../order-body.ts';
-import { makePlace, type Place } from './place.ts';
 import { shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const secrets = {
   key: 'zz_live_Qm9vPZ3x7RfKc2T8wLdY',
@@ -128,24 +128,24 @@ const server = createServer(async (request, response) => {
   const credential = (request.headers.authorization ?? '').replace(/^\w+ /, '') || secrets.key;
   reply(response, { ...repeated, credential });
 });
-let place: Place;
+let workspace: Workspace;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  place = makePlace({
+  workspace = makeWorkspace({
     ERRAND_BASE_URL: url,
     ERRAND_LEGACY_BASE_URL: url,
     ERRAND_API_KEY: secrets.key,
     ERRAND_LEGACY_TOKEN: secrets.legacy,
     ERRAND_TIMEOUT: '5s',
   });
-  writeFileSync(join(place.folder, 'password'), secrets.password);
-  writeFileSync(join(place.folder, 'totp'), secrets.totp);
-  writeFileSync(join(place.folder, 'proof'), JSON.stringify({ payload: { proof: secrets.paid } }));
+  writeFileSync(join(workspace.folder, 'password'), secrets.password);
+  writeFileSync(join(workspace.folder, 'totp'), secrets.totp);
+  writeFileSync(join(workspace.folder, 'proof'), JSON.stringify({ payload: { proof: secrets.paid } }));
   writeFileSync(
-    join(place.folder, 'order.json'),
+    join(workspace.folder, 'order.json'),
     JSON.stringify({
       products: [{ url: 'https://shop.example/a' }],
       max_price: 5000,
@@ -156,7 +156,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   server.close();
-  place.remove();
+  workspace.remove();
 });
 
 const commands: readonly string[] = [
@@ -176,7 +176,7 @@ const formats = ['table', 'json', 'ndjson --debug', 'yaml'];
 
 /** All that was kept on disk, and all that was printed. */
 function keptText(): string {
-  const folder = join(place.folder, '.state');
+  const folder = join(workspace.folder, '.state');
   return readdirSync(folder)
     .map((name) => readFileSync(join(folder, name), 'latin1'))
     .join('\n');
@@ -191,7 +191,7 @@ describe('a service that repeats the request', () => {
       await Promise.all(
         commands.map(async (command, index) => {
           const format = formats[(index + Object.keys(replies).indexOf(how)) % formats.length];
-          const { stdout, stderr, code } = await shell(place, `${command} -o ${format}`);
+          const { stdout, stderr, code } = await shell(workspace, `${command} -o ${format}`);
           // What `api` prints of a success is what the service said, byte for byte.
           if (command.startsWith('errand api') && code === 0) return;
           for (const [name, secret] of Object.entries(secrets)) {

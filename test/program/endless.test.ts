@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
-import { makePlace, type Place } from './place.ts';
 import { begin, errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
+  workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 /** A service whose lists never end: each page is new. */
 async function endless(field: string): Promise<void> {
@@ -20,7 +20,7 @@ async function endless(field: string): Promise<void> {
     made += rows.length;
     json({ [field]: rows, total: made + 1_000, next_page: made })(response, request, socket);
   });
-  place.environment.ERRAND_BASE_URL = there.url;
+  workspace.environment.ERRAND_BASE_URL = there.url;
 }
 
 test.each([
@@ -30,7 +30,13 @@ test.each([
   ['api /nowhere --paginate', 'rows'],
 ])('%s ends with --timeout, and what came is whole', { timeout: 30_000 }, async (line, field) => {
   await endless(field);
-  const { code, stdout, stderr } = await errand(place, [...line.split(' '), '-o', 'json', '--timeout', '1s']);
+  const { code, stdout, stderr } = await errand(workspace, [
+    ...line.split(' '),
+    '-o',
+    'json',
+    '--timeout',
+    '1s',
+  ]);
   expect(code, stderr).toBe(8);
   expect(JSON.parse(stdout).length).toBeGreaterThan(5);
   expect(JSON.parse(stderr.slice(stderr.indexOf('{'))).error).toMatchObject({
@@ -41,13 +47,13 @@ test.each([
 
 test('account forwarding gives up its search with --timeout', { timeout: 30_000 }, async () => {
   await endless('credentials');
-  const { code, stderr } = await errand(place, ['account', 'forwarding', 'acct_1', '--timeout', '1s']);
+  const { code, stderr } = await errand(workspace, ['account', 'forwarding', 'acct_1', '--timeout', '1s']);
   expect(code, stderr).toBe(8);
 });
 
 test('Ctrl-C is heard although nobody reads what is written', { timeout: 30_000 }, async () => {
   await endless('orders');
-  const child = begin(place, 'errand', ['order', 'list', '--all', '-o', 'ndjson']);
+  const child = begin(workspace, 'errand', ['order', 'list', '--all', '-o', 'ndjson']);
   let printed = '';
   child.stderr.on('data', (text) => {
     printed += text;

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { knownCommands } from './known-commands.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const commands = await knownCommands();
 /**
@@ -35,11 +35,11 @@ const hearOneEvent = `errand webhook listen --unverified -o ndjson --max 1 > hea
   wait $!`;
 
 describe('every example of the help', () => {
-  let place: Place;
+  let workspace: Workspace;
   let requests = 0;
 
   beforeAll(async () => {
-    place = makePlace();
+    workspace = makeWorkspace();
     const setUp = [
       `errand config set sandbox-speed ${speed}`,
       'errand sandbox mint --no-store -o json --query example_order > order.json',
@@ -55,50 +55,53 @@ describe('every example of the help', () => {
       "sed 's/max_price_cents/Limit/; s/,name,/,Ship To,/' orders.csv > theirs.csv",
       `sed 's#https://www.example.com/products/1#http://127.0.0.1:4848/shop/test-out-of-stock#' orders.csv > mixed.csv`,
     ];
-    for (const line of [...setUp, ...csv]) expect(await shell(place, line)).toMatchObject({ code: 0 });
-    place.environment.URL = JSON.parse(
-      (await errand(place, ['sandbox', 'products', '-o', 'json'])).stdout,
+    for (const line of [...setUp, ...csv]) expect(await shell(workspace, line)).toMatchObject({ code: 0 });
+    workspace.environment.URL = JSON.parse(
+      (await errand(workspace, ['sandbox', 'products', '-o', 'json'])).stdout,
     )[0].url;
-    place.environment.SLOW = place.environment.URL?.replace(/[^/]+$/, 'test-slow') ?? '';
+    workspace.environment.SLOW = workspace.environment.URL?.replace(/[^/]+$/, 'test-slow') ?? '';
     const batchOf = async (file: string): Promise<string> =>
-      (await shell(place, `errand bulk upload ${file} -o id`)).stdout.trim();
-    place.environment.BATCH = await batchOf('orders.csv');
-    place.environment.FAILED = await batchOf('mixed.csv');
-    await shell(place, 'errand bulk watch $FAILED');
-    place.environment.ACCOUNT = (
-      await shell(place, 'errand account add --email first@example.com --password-file password.txt -o id')
+      (await shell(workspace, `errand bulk upload ${file} -o id`)).stdout.trim();
+    workspace.environment.BATCH = await batchOf('orders.csv');
+    workspace.environment.FAILED = await batchOf('mixed.csv');
+    await shell(workspace, 'errand bulk watch $FAILED');
+    workspace.environment.ACCOUNT = (
+      await shell(
+        workspace,
+        'errand account add --email first@example.com --password-file password.txt -o id',
+      )
     ).stdout.trim();
-    place.environment.PRODUCT =
+    workspace.environment.PRODUCT =
       (
-        await errand(place, ['product', 'search', 'tea', '--retailer', 'harborgoods', '-o', 'id'])
+        await errand(workspace, ['product', 'search', 'tea', '--retailer', 'harborgoods', '-o', 'id'])
       ).stdout.split('\n')[0] ?? '';
-    place.environment.EVENT = '1';
+    workspace.environment.EVENT = '1';
     // Examples order the same again and again.
-    await errand(place, ['config', 'set', 'repeat-window', '0']);
-    place.environment.PAID = (
-      await shell(place, 'errand agent order create --file order.json -o id')
+    await errand(workspace, ['config', 'set', 'repeat-window', '0']);
+    workspace.environment.PAID = (
+      await shell(workspace, 'errand agent order create --file order.json -o id')
     ).stdout.trim();
-    place.environment.ORDER = (
-      await shell(place, 'errand order create --file order.json -o id')
+    workspace.environment.ORDER = (
+      await shell(workspace, 'errand order create --file order.json -o id')
     ).stdout.trim();
-    place.environment.ITEM = (await placedOrder(place.environment.ORDER)).items[0].order_item_id;
+    workspace.environment.ITEM = (await placedOrder(workspace.environment.ORDER)).items[0].order_item_id;
     const [filed, returned] = [await newOrder(), await newOrder()];
-    writeFileSync(join(place.folder, 'return.json'), JSON.stringify(await placedOrder(filed)));
-    writeFileSync(join(place.folder, 'other.json'), JSON.stringify(await placedOrder(returned)));
-    place.environment.RETURN = (
-      await shell(place, 'errand return create --file other.json -o id')
+    writeFileSync(join(workspace.folder, 'return.json'), JSON.stringify(await placedOrder(filed)));
+    writeFileSync(join(workspace.folder, 'other.json'), JSON.stringify(await placedOrder(returned)));
+    workspace.environment.RETURN = (
+      await shell(workspace, 'errand return create --file other.json -o id')
     ).stdout.trim();
-    await shell(place, 'errand sandbox trigger return-approved $RETURN');
+    await shell(workspace, 'errand sandbox trigger return-approved $RETURN');
   }, 120_000);
 
-  afterAll(() => place.remove());
+  afterAll(() => workspace.remove());
 
   const newOrder = async (): Promise<string> =>
-    (await shell(place, 'errand order create --file order.json -o id')).stdout.trim();
+    (await shell(workspace, 'errand order create --file order.json -o id')).stdout.trim();
 
   /** Waits until an order is placed. @returns the payload that returns all of it. */
   async function placedOrder(id: string) {
-    const { stdout } = await errand(place, ['order', 'watch', id, '--until', 'placed', '-o', 'json']);
+    const { stdout } = await errand(workspace, ['order', 'watch', id, '--until', 'placed', '-o', 'json']);
     const [order] = [JSON.parse(stdout)].flat();
     const items = order.items.map((item: { id: string; quantity: number }) => ({
       order_item_id: item.id,
@@ -109,7 +112,7 @@ describe('every example of the help', () => {
 
   /** A request that nobody has decided on, under a policy that the key of the home folder approves; and its signature. */
   async function askForApproval(): Promise<void> {
-    place.environment.ERRAND_POLICY = join(place.folder, 'approvals.yaml');
+    workspace.environment.ERRAND_POLICY = join(workspace.folder, 'approvals.yaml');
     requests += 1;
     const lines = [
       'mkdir -p .ssh && [ -f .ssh/id_ed25519 ] || ssh-keygen -q -t ed25519 -N "" -f .ssh/id_ed25519',
@@ -117,25 +120,25 @@ describe('every example of the help', () => {
       'chmod 600 approvals.yaml .ssh/id_ed25519.pub',
       `errand order create --file order.json --po-number ${requests} --new -o json`,
     ];
-    const { stderr } = await shell(place, lines.join('\n'));
-    place.environment.APPROVAL = /approval show ([0-9a-f]+)/.exec(stderr)?.[1] ?? stderr;
+    const { stderr } = await shell(workspace, lines.join('\n'));
+    workspace.environment.APPROVAL = /approval show ([0-9a-f]+)/.exec(stderr)?.[1] ?? stderr;
     await shell(
-      place,
+      workspace,
       'errand approval export $APPROVAL | ssh-keygen -q -Y sign -n errand-approval -f .ssh/id_ed25519 > request.sig',
     );
   }
 
   async function failedOrder(): Promise<string> {
     const id = await pendingOrder('$1');
-    await errand(place, ['sandbox', 'trigger', 'failed', id]);
+    await errand(workspace, ['sandbox', 'trigger', 'failed', id]);
     return id;
   }
 
   /** An order that waits for a minute before it is taken up, however busy this machine is. */
   async function pendingOrder(ceiling = '$50'): Promise<string> {
-    await errand(place, ['config', 'set', 'sandbox-speed', '1']);
+    await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
     const line = `errand order create --file order.json --product $SLOW --max-price '${ceiling}' -o id`;
-    return (await shell(place, line)).stdout.trim();
+    return (await shell(workspace, line)).stdout.trim();
   }
 
   test.each(commands.map(({ path, command }) => [path, command.examples.length] as const))(
@@ -150,14 +153,14 @@ describe('every example of the help', () => {
     '%s: %s',
     { timeout: 60_000 },
     async (path, line) => {
-      if (line.includes('$FAILEDORDER')) place.environment.FAILEDORDER = await failedOrder();
+      if (line.includes('$FAILEDORDER')) workspace.environment.FAILEDORDER = await failedOrder();
       if (path.startsWith('approval')) await askForApproval();
-      else delete place.environment.ERRAND_POLICY;
-      if (line.includes('$PENDING')) place.environment.PENDING = await pendingOrder();
-      const { code, stdout, stderr } = await shell(place, line);
+      else delete workspace.environment.ERRAND_POLICY;
+      if (line.includes('$PENDING')) workspace.environment.PENDING = await pendingOrder();
+      const { code, stdout, stderr } = await shell(workspace, line);
       expect(alsoFine[path] ?? [0], `${line}\n${stdout}${stderr}`).toContain(code);
       if (/\$(?:PENDING|FAILEDORDER)/.test(line))
-        await errand(place, ['config', 'set', 'sandbox-speed', speed]);
+        await errand(workspace, ['config', 'set', 'sandbox-speed', speed]);
     },
   );
 });

@@ -5,17 +5,17 @@ import { FaultProxy } from '../faults/proxy.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
 import { Terminal } from '../terminal/terminal.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, type Finished } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let service: TestService;
 let losses: FaultProxy;
-let place: Place;
+let workspace: Workspace;
 
 beforeEach(async () => {
   service = await TestService.start({ now: Date.now() });
   losses = new FaultProxy(service.baseUrl);
-  place = makePlace({
+  workspace = makeWorkspace({
     ERRAND_NO_INPUT: '1',
     ERRAND_BASE_URL: await losses.start(),
     ERRAND_API_KEY: service.key,
@@ -24,13 +24,13 @@ beforeEach(async () => {
 afterEach(async () => {
   await losses.stop();
   await service.stop();
-  place.remove();
+  workspace.remove();
 });
 
-const run = (...args: readonly string[]): Promise<Finished> => errand(place, args);
+const run = (...args: readonly string[]): Promise<Finished> => errand(workspace, args);
 
 function order(slug: string, more: object = {}): string {
-  const file = join(place.folder, 'order.json');
+  const file = join(workspace.folder, 'order.json');
   writeFileSync(file, JSON.stringify({ ...orderBody(service.product(slug)), ...more }));
   return file;
 }
@@ -202,12 +202,12 @@ describe('the story of an order', () => {
   }, async () => {
     const body = orderBody('https://www.kesselundkanne.example/item/9259104320');
     const address = { city: 'Berlin', state: 'BE', postal_code: '10115', country: 'DE' };
-    const file = join(place.folder, 'order.json');
+    const file = join(workspace.folder, 'order.json');
     const shipping_address = { ...body.shipping_address, ...address };
     writeFileSync(file, JSON.stringify({ ...body, shipping_address }));
     // Only the sandbox has a retailer abroad.
-    delete place.environment.ERRAND_API_KEY;
-    place.environment.ERRAND_BASE_URL = 'embedded:';
+    delete workspace.environment.ERRAND_API_KEY;
+    workspace.environment.ERRAND_BASE_URL = 'embedded:';
     expect((await run('sandbox', 'mint')).code).toBe(0);
     await run('config', 'set', 'sandbox-speed', '100');
     const { stdout, stderr } = await run('order', 'create', '--file', file, '--watch', '-o', 'id');
@@ -223,7 +223,7 @@ describe('the story of an order', () => {
   test('a narrow terminal breaks sentences between words', { timeout: 60_000 }, async () => {
     const id = await made('test-login-failed');
     service.pass(60_000);
-    const terminal = new Terminal(place, 'errand', ['order', 'explain', id], { columns: 50 });
+    const terminal = new Terminal(workspace, 'errand', ['order', 'explain', id], { columns: 50 });
     try {
       expect(await terminal.ended()).toBe(0);
       expect(terminal.text).toMatch(
@@ -300,7 +300,7 @@ describe('the story of an order', () => {
     const rows = ['test-success', 'test-out-of-stock'].map((slug) =>
       [service.product(slug), ...Object.values(cells)].join(','),
     );
-    writeFileSync(join(place.folder, 'orders.csv'), `${[header, ...rows].join('\n')}\n`);
+    writeFileSync(join(workspace.folder, 'orders.csv'), `${[header, ...rows].join('\n')}\n`);
     const { stdout: batch, stderr } = await run('bulk', 'upload', 'orders.csv', '-o', 'id');
     expect(batch, stderr).toMatch(/^[0-9a-f-]{36}\n$/);
     service.pass(60_000);
@@ -320,8 +320,8 @@ describe('the story of an order', () => {
   });
 
   test('what the policy reserved, and what became of it', { timeout: 60_000 }, async () => {
-    mkdirSync(join(place.folder, '.config'), { recursive: true, mode: 0o700 });
-    const policy = join(place.folder, '.config', 'policy.yaml');
+    mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
+    const policy = join(workspace.folder, '.config', 'policy.yaml');
     writeFileSync(policy, 'version: 1\nlimits:\n  per_day: $200\n', { mode: 0o600 });
     const id = await made('test-success');
     service.pass(60_000);

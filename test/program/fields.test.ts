@@ -1,29 +1,29 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hasPath } from '../../src/contract/schemas/has-path.ts';
 import { listCommands } from './known-commands.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, orderOf, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const lists = await listCommands();
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 describe('a field that is nowhere', () => {
   const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml'];
 
   test('is refused by what reads, in every format, with the fields there are', async () => {
-    const order = await orderOf(place, 'test-slow');
+    const order = await orderOf(workspace, 'test-slow');
     for (const format of formats) {
       for (const command of [
         ['order', 'list'],
         ['order', 'get', order],
         ['order', 'list', '--all'],
       ]) {
-        const refused = await errand(place, [
+        const refused = await errand(workspace, [
           ...command,
           '-o',
           format,
@@ -39,18 +39,18 @@ describe('a field that is nowhere', () => {
   });
 
   test('is refused where nothing was found, too', async () => {
-    const refused = await errand(place, ['order', 'list', '-o', 'json', '--fields', 'nosuch']);
+    const refused = await errand(workspace, ['order', 'list', '-o', 'json', '--fields', 'nosuch']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
   });
 
   test('is told after a write, which is not undone by it', async () => {
-    const url = (await shell(place, 'errand sandbox products -o id | grep test-slow')).stdout.trim();
+    const url = (await shell(workspace, 'errand sandbox products -o id | grep test-slow')).stdout.trim();
     const create = ['order', 'create', '--product', url, '--max-price', '$50', '--ship-to', 'home'];
-    const created = await errand(place, [...create, '-o', 'json', '--fields', 'id,nosuch']);
+    const created = await errand(workspace, [...create, '-o', 'json', '--fields', 'id,nosuch']);
     expect(created.code, created.stderr).toBe(0);
     expect(JSON.parse(created.stdout)).toEqual({ id: expect.any(String), nosuch: null });
     expect(created.stderr).toContain('note: --fields: there is no field nosuch');
-    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout.trim()).toBe(
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout.trim()).toBe(
       JSON.parse(created.stdout).id,
     );
   });
@@ -69,17 +69,17 @@ describe('a field that is nowhere', () => {
     'audit head',
     ...lists,
   ])('is refused by `%s`', async (line) => {
-    const refused = await errand(place, [...line.split(' '), '-o', 'json', '--fields', 'nosuch']);
+    const refused = await errand(workspace, [...line.split(' '), '-o', 'json', '--fields', 'nosuch']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain('--fields: there is no field nosuch');
   });
 });
 
 test('a field that the contract has is shown empty where a record has none', async () => {
-  const order = await orderOf(place, 'test-slow');
+  const order = await orderOf(workspace, 'test-slow');
   const fields = 'job_result.price_components.total,tracking_numbers.3.status,metadata.team,items.0.url';
   for (const command of [`order get ${order}`, 'order list']) {
-    const read = await errand(place, [...command.split(' '), '-o', 'csv', '--fields', fields]);
+    const read = await errand(workspace, [...command.split(' '), '-o', 'csv', '--fields', fields]);
     expect(read.code, read.stderr).toBe(0);
     expect(read.stdout).toContain('test-slow');
   }

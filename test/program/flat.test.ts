@@ -4,31 +4,31 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyOrders } from '../service/copy-orders.ts';
 import { type Gate, openGate } from '../service/gate.ts';
 import { TestService } from '../service/service.ts';
-import { makePlace, type Place } from './place.ts';
 import { begin, errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const orderCount = 20_000;
 const pageSize = 500;
 /** Node alone takes some 60; what a page or a chunk of a file takes comes on top, and no more for a longer list. */
 const mostMegabytes = 260;
 
-let place: Place;
+let workspace: Workspace;
 let service: TestService;
 let gate: Gate;
 let peakFile: string;
 beforeAll(async () => {
-  place = makePlace();
-  service = await TestService.start({ file: join(place.folder, 'service.db') });
+  workspace = makeWorkspace();
+  service = await TestService.start({ file: join(workspace.folder, 'service.db') });
   await service.order('test-never');
-  await copyOrders(join(place.folder, 'service.db'), orderCount);
-  peakFile = join(place.folder, 'peak');
-  const peak = join(place.folder, 'peak.cjs');
+  await copyOrders(join(workspace.folder, 'service.db'), orderCount);
+  peakFile = join(workspace.folder, 'peak');
+  const peak = join(workspace.folder, 'peak.cjs');
   writeFileSync(
     peak,
     `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(peakFile)}, String(process.resourceUsage().maxRSS)));`,
   );
   gate = await openGate(service.baseUrl);
-  Object.assign(place.environment, {
+  Object.assign(workspace.environment, {
     ERRAND_BASE_URL: gate.baseUrl,
     ERRAND_API_KEY: service.key,
     NODE_OPTIONS: `--require ${peak}`,
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(async () => {
   gate.close();
   await service.stop();
-  place.remove();
+  workspace.remove();
 });
 
 const list = ['order', 'list', '--all', '-o', 'ndjson'];
@@ -46,7 +46,7 @@ const pages = (): string[] => gate.targets.filter((target) => target.startsWith(
 
 function start(): ReturnType<typeof begin> {
   gate.targets.length = 0;
-  return begin(place, 'errand', list);
+  return begin(workspace, 'errand', list);
 }
 
 test('the first row is out before the last page is there', async () => {
@@ -81,18 +81,18 @@ test('a reader of stdout that stands still stops the requests', async () => {
 
 test('a list is as long as it likes: memory stays flat', async () => {
   gate.hold = () => undefined;
-  expect(await errand(place, [...list, '--utc'])).toMatchObject({ code: 0 });
+  expect(await errand(workspace, [...list, '--utc'])).toMatchObject({ code: 0 });
   expect(megabytes()).toBeLessThan(mostMegabytes);
 });
 
 test('a CSV is as long as it likes: memory stays flat', async () => {
-  const file = join(place.folder, 'orders.csv');
+  const file = join(workspace.folder, 'orders.csv');
   writeFileSync(
     file,
     'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number\n',
   );
   const row = `${service.product('test-success')},5000,Ada Byron,1 Main St,Austin,TX,78701,US,5125550100\n`;
   for (let written = 0; written < 200_000; written += 10_000) appendFileSync(file, row.repeat(10_000));
-  expect(await errand(place, ['bulk', 'validate', '--local', file])).toMatchObject({ code: 0 });
+  expect(await errand(workspace, ['bulk', 'validate', '--local', file])).toMatchObject({ code: 0 });
   expect(megabytes()).toBeLessThan(mostMegabytes);
 });

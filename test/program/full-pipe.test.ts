@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
 import { type Shopping, shopping } from './shopping.ts';
 import { type Running, stdoutWaits, unreadPipe } from './unread.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const signals = [
   ['SIGINT', 130],
@@ -22,11 +22,11 @@ const end = async ({ child, ended }: Running, signal: NodeJS.Signals): Promise<u
 };
 
 describe('while nobody reads', { timeout: 120_000 }, () => {
-  let place: Place;
+  let workspace: Workspace;
   beforeEach(() => {
-    place = makePlace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
+    workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
   });
-  afterEach(() => place.remove());
+  afterEach(() => workspace.remove());
 
   const orders = Array.from({ length: 5_000 }, (_, row) => ({ id: `row-${row}`, short_id: `${row}` }));
   const page = { orders, total: orders.length };
@@ -34,8 +34,8 @@ describe('while nobody reads', { timeout: 120_000 }, () => {
   /** Lists more than a pipe holds, all of which has come. */
   async function listing(streams: { stderr?: 'pipe' }): Promise<Running> {
     const service = await peer(json(page));
-    place.environment.ERRAND_BASE_URL = service.url;
-    const pipe = await unreadPipe(place);
+    workspace.environment.ERRAND_BASE_URL = service.url;
+    const pipe = await unreadPipe(workspace);
     const running = pipe.begin(['order', 'list', '--limit', '500', '-o', 'json'], streams);
     await expect.poll(() => service.received.length).toBe(1);
     await sleep(500);
@@ -57,8 +57,8 @@ describe('while nobody reads', { timeout: 120_000 }, () => {
   });
 
   test('a failure that nobody reads keeps its exit code', async () => {
-    place.environment.ERRAND_BASE_URL = (await peer(json(page))).url;
-    const pipe = await unreadPipe(place);
+    workspace.environment.ERRAND_BASE_URL = (await peer(json(page))).url;
+    const pipe = await unreadPipe(workspace);
     pipe.fill();
     const running = pipe.begin(['order', 'get', 'no-id'], { stdout: 'test', stderr: 'pipe' });
     await sleep(2_000);
@@ -67,7 +67,7 @@ describe('while nobody reads', { timeout: 120_000 }, () => {
   });
 
   test('the help can be given up', async () => {
-    const pipe = await unreadPipe(place);
+    const pipe = await unreadPipe(workspace);
     pipe.fill();
     const running = pipe.begin(['order', 'create', '--help']);
     await sleep(2_000);
@@ -76,11 +76,11 @@ describe('while nobody reads', { timeout: 120_000 }, () => {
   });
 
   test('text for stdout and stderr keeps its order in one pipe', async () => {
-    place.environment.ERRAND_BASE_URL = (await peer(json(page))).url;
+    workspace.environment.ERRAND_BASE_URL = (await peer(json(page))).url;
     const line = 'errand order list --limit 500 --fields id --debug';
     const [one, two] = [
-      await shell(place, `${line} 2>/dev/null`),
-      await shell(place, `(${line}) 2>&1 | (sleep 1; cat)`),
+      await shell(workspace, `${line} 2>/dev/null`),
+      await shell(workspace, `(${line}) 2>&1 | (sleep 1; cat)`),
     ];
     expect(two.stdout.endsWith(one.stdout)).toBe(true);
     expect(two.stdout.length).toBeGreaterThan(one.stdout.length);
@@ -92,7 +92,7 @@ describe('an order whose result nobody reads', { timeout: 120_000 }, () => {
 
   /** The order is placed and waits to be told. */
   async function placed(shop: Shopping, streams: { stderr?: 'pipe' }): Promise<Running> {
-    const pipe = await unreadPipe(shop.place);
+    const pipe = await unreadPipe(shop.workspace);
     pipe.fill();
     const running = pipe.begin(create, streams);
     await expect.poll(async () => (await owed(shop))[0]?.order_id).toBeTruthy();
@@ -121,7 +121,7 @@ describe('an order whose result nobody reads', { timeout: 120_000 }, () => {
       });
     }
     expect(await owed(shop)).toMatchObject([{ order_id: order?.id }]);
-    const again = await errand(shop.place, create);
+    const again = await errand(shop.workspace, create);
     expect([again.code, JSON.parse(again.stdout).id], again.stderr).toEqual([0, order?.id]);
     expect(await owed(shop)).toEqual([]);
     expect(await shop.orders()).toHaveLength(1);
@@ -129,7 +129,7 @@ describe('an order whose result nobody reads', { timeout: 120_000 }, () => {
 
   test('a reader that comes late gets it, and it is reported', async () => {
     const shop = await shopping();
-    const pipe = await unreadPipe(shop.place);
+    const pipe = await unreadPipe(shop.workspace);
     pipe.fill();
     const running = pipe.begin(create);
     await expect.poll(async () => (await owed(shop))[0]?.order_id).toBeTruthy();
@@ -172,9 +172,12 @@ describe('a slow reader', { timeout: 120_000 }, () => {
     'gets all of 50 MB, of which no more than 16 MB are ever on their way (%o)',
     async (more) => {
       const service = await exporting();
-      const place = makePlace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234', ERRAND_BASE_URL: service.url });
-      onTestFinished(() => place.remove());
-      const pipe = await unreadPipe(place);
+      const workspace = makeWorkspace({
+        ERRAND_API_KEY: 'xx_test_abcdefghijkl1234',
+        ERRAND_BASE_URL: service.url,
+      });
+      onTestFinished(() => workspace.remove());
+      const pipe = await unreadPipe(workspace);
       const running = pipe.begin(['order', 'export', ...more]);
       let hasEnded = false;
       void running.ended.then(() => {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeAll(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
-afterAll(() => place.remove());
+afterAll(() => workspace.remove());
 
 const help = async (...words: string[]): Promise<string> =>
-  (await errand(place, [...words, '--help'])).stdout;
+  (await errand(workspace, [...words, '--help'])).stdout;
 
 test('the help of a price flag shows currency units; cents are its twin alone', async () => {
   for (const words of [['search'], ['agent', 'search']]) {
@@ -46,7 +46,7 @@ test('a paragraph of the help is wrapped once, to the width it has', async () =>
 });
 
 test('--version on a full disk is exit 1 and one message', async () => {
-  const { code, stderr } = await shell(place, 'errand --version > /dev/full');
+  const { code, stderr } = await shell(workspace, 'errand --version > /dev/full');
   expect(code).toBe(1);
   expect(stderr).toMatch(/^error: cannot write the output: ENOSPC[^\n]*\n$/);
 });

@@ -1,14 +1,14 @@
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
 import { serveAt } from './served.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 interface Got {
   readonly status: number | undefined;
@@ -33,7 +33,7 @@ const paths = ['/', '/orders', '/shop', '/device', '/claim/x', '/openapi.json', 
 
 describe('the served sandbox', () => {
   test('serves neither its API nor its pages under a name that it was not given', async () => {
-    const { port } = await serveAt(place, '--memory');
+    const { port } = await serveAt(workspace, '--memory');
     const foreign = [
       'evil.example',
       `evil.example:${port}`,
@@ -59,14 +59,14 @@ describe('the served sandbox', () => {
   });
 
   test('serves the names and the address of this machine', async () => {
-    const { port } = await serveAt(place, '--memory');
+    const { port } = await serveAt(workspace, '--memory');
     for (const host of ['localhost', `127.0.0.1:${port}`, 'api.localhost:9', `[::1]:${port}`, 'LOCALHOST'])
       expect([host, (await get(port, '/shop', { host })).status]).toEqual([host, 200]);
   });
 
   test('--allow-host names another, with its port or with any', async () => {
     const { port } = await serveAt(
-      place,
+      workspace,
       '--memory',
       '--allow-host',
       'api.test',
@@ -80,13 +80,13 @@ describe('the served sandbox', () => {
   });
 
   test.each(['http://x', 'a/b', 'a b', '', 'a@b', 'a:99999'])('--allow-host %j is refused', async (name) => {
-    const { code, stderr } = await errand(place, ['sandbox', 'serve', '--memory', '--allow-host', name]);
+    const { code, stderr } = await errand(workspace, ['sandbox', 'serve', '--memory', '--allow-host', name]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('--allow-host')]);
   });
 
   test('its keys do not follow from the seed, its ids do', async () => {
     const mint = async (): Promise<{ api_key: string; claim_url: string }> => {
-      const { port } = await serveAt(place, '--memory', '--seed', '7');
+      const { port } = await serveAt(workspace, '--memory', '--seed', '7');
       return JSON.parse((await get(port, '/sandbox/keys', {}, 'POST')).body);
     };
     const [one, other] = [await mint(), await mint()];
@@ -107,7 +107,13 @@ describe('with --allow-remote', () => {
   };
 
   test('no caller makes the sandbox call its own machine, unless the receiver is named', async () => {
-    const { port } = await serveAt(place, '--memory', '--allow-remote', '--allow-webhook', 'localhost:3000');
+    const { port } = await serveAt(
+      workspace,
+      '--memory',
+      '--allow-remote',
+      '--allow-webhook',
+      'localhost:3000',
+    );
     for (const url of [
       'http://127.0.0.1:3000/',
       'http://localhost:3001/',
@@ -120,7 +126,7 @@ describe('with --allow-remote', () => {
   });
 
   test('without it loopback receivers are called as ever', async () => {
-    const { port } = await serveAt(place, '--memory');
+    const { port } = await serveAt(workspace, '--memory');
     expect(await register(port, 'http://127.0.0.1:3000/')).toBe(200);
   });
 });

@@ -1,23 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { TestService } from '../service/service.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 let service: TestService;
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
 afterEach(async () => {
   await service.stop();
-  place.remove();
+  workspace.remove();
 });
 
 /** A served sandbox with a failed order, and the environment that leads to it. */
 async function failed(...faults: string[]): Promise<string> {
   service = await TestService.start({ faults: faults.map((text) => readFault(text) ?? expect.fail(text)) });
-  Object.assign(place.environment, { ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  Object.assign(workspace.environment, { ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
   const { id } = (await service.order('test-out-of-stock')).body;
   service.pass(20_000);
   return id;
@@ -28,29 +28,29 @@ const orders = async (): Promise<number> => (await service.send('GET', '/orders'
 describe('legacy retry', () => {
   test('a reset after the work leaves it in doubt: 10, sent once, with how to find out', async () => {
     const id = await failed('reset-after@POST /v1/orders/*');
-    const { code, stdout, stderr } = await errand(place, ['legacy', 'retry', id, '-o', 'json']);
+    const { code, stdout, stderr } = await errand(workspace, ['legacy', 'retry', id, '-o', 'json']);
     expect([code, stdout]).toEqual([10, '']);
     const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
     expect(error).toMatchObject({ category: 'in_doubt', outcome: 'unknown', exit_code: 10, attempts: 1 });
     expect(await orders()).toBe(2);
     const [next] = error.next;
-    expect((await errand(place, [...next.command.split(' ').slice(1), '-o', 'id'])).stdout).toContain(id);
+    expect((await errand(workspace, [...next.command.split(' ').slice(1), '-o', 'id'])).stdout).toContain(id);
   });
 
   test('a connection that is refused leaves nothing in doubt', async () => {
     const id = await failed();
-    place.environment.ERRAND_BASE_URL = 'http://127.0.0.1:9';
-    const { code } = await errand(place, ['legacy', 'retry', id, '--retries', '0']);
+    workspace.environment.ERRAND_BASE_URL = 'http://127.0.0.1:9';
+    const { code } = await errand(workspace, ['legacy', 'retry', id, '--retries', '0']);
     expect(code).toBe(9);
     expect(await orders()).toBe(1);
   });
 
   test('a token that is no test key spends: nobody is asked, so --yes is needed and nothing is sent', async () => {
     const id = await failed();
-    place.environment.ERRAND_LEGACY_TOKEN = 'client-token-of-the-account';
-    const refused = await errand(place, ['legacy', 'retry', id]);
+    workspace.environment.ERRAND_LEGACY_TOKEN = 'client-token-of-the-account';
+    const refused = await errand(workspace, ['legacy', 'retry', id]);
     expect([refused.code, refused.stderr.includes('--yes is needed')]).toEqual([2, true]);
-    expect((await errand(place, ['legacy', 'retry', id, '--yes'])).code).toBe(3);
+    expect((await errand(workspace, ['legacy', 'retry', id, '--yes'])).code).toBe(3);
     expect(await orders()).toBe(1);
   });
 });
@@ -61,8 +61,8 @@ describe('a token that is missing or unknown', () => {
     ['unknown', 'client-token-that-nobody-knows'],
   ])('%s: the hint names the token of this surface', async (_, token) => {
     const id = await failed();
-    Object.assign(place.environment, { ERRAND_API_KEY: '', ERRAND_LEGACY_TOKEN: token });
-    const { code, stderr } = await errand(place, ['legacy', 'retry', id, '--yes']);
+    Object.assign(workspace.environment, { ERRAND_API_KEY: '', ERRAND_LEGACY_TOKEN: token });
+    const { code, stderr } = await errand(workspace, ['legacy', 'retry', id, '--yes']);
     expect([code, stderr.includes('errand auth token --legacy')], stderr).toEqual([3, true]);
   });
 });
@@ -70,18 +70,18 @@ describe('a token that is missing or unknown', () => {
 describe('where legacy requests go', () => {
   test('to ERRAND_LEGACY_BASE_URL, whatever the current surface is', async () => {
     const id = await failed();
-    const { ERRAND_BASE_URL: address = '', ERRAND_API_KEY: key = '' } = place.environment;
-    delete place.environment.ERRAND_BASE_URL;
-    delete place.environment.ERRAND_API_KEY;
-    Object.assign(place.environment, { ERRAND_LEGACY_BASE_URL: address, ERRAND_LEGACY_TOKEN: key });
-    expect((await errand(place, ['legacy', 'retry', id])).code).toBe(0);
+    const { ERRAND_BASE_URL: address = '', ERRAND_API_KEY: key = '' } = workspace.environment;
+    delete workspace.environment.ERRAND_BASE_URL;
+    delete workspace.environment.ERRAND_API_KEY;
+    Object.assign(workspace.environment, { ERRAND_LEGACY_BASE_URL: address, ERRAND_LEGACY_TOKEN: key });
+    expect((await errand(workspace, ['legacy', 'retry', id])).code).toBe(0);
     expect(await orders()).toBe(2);
   });
 
   test('the test key of one service is no token for another', async () => {
     const id = await failed();
-    place.environment.ERRAND_LEGACY_BASE_URL = 'http://127.0.0.1:9';
-    const { code, stderr } = await errand(place, ['legacy', 'retry', id]);
+    workspace.environment.ERRAND_LEGACY_BASE_URL = 'http://127.0.0.1:9';
+    const { code, stderr } = await errand(workspace, ['legacy', 'retry', id]);
     expect([code, stderr.includes('client token')]).toEqual([3, true]);
   });
 });

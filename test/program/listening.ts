@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { expect, onTestFinished } from 'vitest';
-import type { Place } from './place.ts';
+import type { Workspace } from './workspace.ts';
 
 const program = 'errand';
 
@@ -13,10 +13,10 @@ export class Listening {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
 
-  constructor(place: Place, args: readonly string[]) {
+  constructor(workspace: Workspace, args: readonly string[]) {
     const child = spawn(program, ['webhook', 'listen', '-o', 'ndjson', ...args], {
-      cwd: place.folder,
-      env: place.environment,
+      cwd: workspace.folder,
+      env: workspace.environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let text = '';

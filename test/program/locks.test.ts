@@ -2,15 +2,15 @@ import { mkdirSync, rmdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/sqlite/load.ts';
-import { makePlace, type Place } from './place.ts';
 import { begin, errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 /** Lets go of a lock. */
 type Free = () => void;
 
 /** Takes a lock on a file of the state, as another process would. */
-function hold(place: Place, name: string, sql: string): Free {
-  const state = join(place.folder, '.state');
+function hold(workspace: Workspace, name: string, sql: string): Free {
+  const state = join(workspace.folder, '.state');
   mkdirSync(state, { recursive: true, mode: 0o700 });
   const Sqlite = loadSqlite();
   const connection = new Sqlite(join(state, name));
@@ -18,9 +18,9 @@ function hold(place: Place, name: string, sql: string): Free {
   return () => connection.close();
 }
 
-function holdConfiguration(place: Place): Free {
-  mkdirSync(join(place.folder, '.config'), { recursive: true, mode: 0o700 });
-  const lock = join(place.folder, '.config.lock');
+function holdConfiguration(workspace: Workspace): Free {
+  mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
+  const lock = join(workspace.folder, '.config.lock');
   mkdirSync(lock);
   // A lock that is not renewed is taken for one that a dead process has left.
   const renewing = setInterval(() => utimesSync(lock, new Date(), new Date()), 1_000);
@@ -36,13 +36,13 @@ const order = (price: string): string[] => [
   ...['order', 'create', '--product', 'http://127.0.0.1:4848/shop/test-success', '--ship-to', 'home'],
   ...['--max-price', price, '-o', 'id'],
 ];
-const anOrder = (place: Place): Promise<unknown> => errand(place, order('$5'));
+const anOrder = (workspace: Workspace): Promise<unknown> => errand(workspace, order('$5'));
 
 /** Every lock that a command may meet, what was done before it was taken, and a command that meets it. */
 const locks: readonly {
   readonly name: string;
-  readonly before?: (place: Place) => Promise<unknown>;
-  readonly take: (place: Place) => Free;
+  readonly before?: (workspace: Workspace) => Promise<unknown>;
+  readonly take: (workspace: Workspace) => Free;
   readonly args: readonly string[];
 }[] = [
   { name: 'a journal without tables', take: (at) => hold(at, 'journal.db', exclusive), args: order('$5') },
@@ -102,17 +102,17 @@ const meetingMs = 1_000;
 async function locked(
   { before, take }: (typeof locks)[number],
   onFinished: (clean: () => void) => void,
-): Promise<{ place: Place; free: Free }> {
-  const place = makePlace();
-  onFinished(place.remove);
-  await before?.(place);
-  return { place, free: take(place) };
+): Promise<{ workspace: Workspace; free: Free }> {
+  const workspace = makeWorkspace();
+  onFinished(workspace.remove);
+  await before?.(workspace);
+  return { workspace, free: take(workspace) };
 }
 
 describe.concurrent('a lock that another process holds', { timeout: 60_000 }, () => {
   test.for(locks)('on $name: Ctrl-C ends the wait', async (lock, { onTestFinished }) => {
-    const { place, free } = await locked(lock, onTestFinished);
-    const child = begin(place, 'errand', lock.args);
+    const { workspace, free } = await locked(lock, onTestFinished);
+    const child = begin(workspace, 'errand', lock.args);
     let printed = '';
     child.stderr.on('data', (text) => {
       printed += text;
@@ -129,8 +129,8 @@ describe.concurrent('a lock that another process holds', { timeout: 60_000 }, ()
   });
 
   test.for(locks)('on $name: the command goes on once it is free', async (lock, { onTestFinished }) => {
-    const { place, free } = await locked(lock, onTestFinished);
-    const done = errand(place, lock.args);
+    const { workspace, free } = await locked(lock, onTestFinished);
+    const done = errand(workspace, lock.args);
     await still(meetingMs);
     free();
     expect(await done).toMatchObject({ code: 0 });

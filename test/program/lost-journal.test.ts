@@ -10,7 +10,7 @@ test('a state folder that is gone is not taken for new: nothing is ordered until
   const shop = await shopping();
   lose(shop, 'reset-after');
   expect((await shop.order()).code).toBe(10);
-  rmSync(join(shop.place.folder, '.state'), { recursive: true });
+  rmSync(join(shop.workspace.folder, '.state'), { recursive: true });
   const refused = await shop.order('-o', 'json');
   expect(refused.code).toBe(1);
   expect(errorOf(refused)).toMatchObject({
@@ -38,7 +38,7 @@ test.each([
   async (_, damage) => {
     const shop = await shopping();
     expect((await shop.order()).code).toBe(0);
-    const database = new (loadSqlite())(join(shop.place.folder, '.state', 'journal.db'));
+    const database = new (loadSqlite())(join(shop.workspace.folder, '.state', 'journal.db'));
     database.exec(damage);
     database.close();
     const refused = await shop.order('-o', 'json');
@@ -60,7 +60,7 @@ test('a state folder that cannot be made where a journal was: no other folder is
   const shop = await shopping();
   lose(shop, 'reset-after');
   expect((await shop.order()).code).toBe(10);
-  const state = join(shop.place.folder, '.state');
+  const state = join(shop.workspace.folder, '.state');
   renameSync(state, `${state}-away`);
   writeFileSync(state, '');
   const refused = await shop.order('-o', 'json');

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const { beginWithoutTraces, tracesSecrets } = await import(
   new URL('../../bin/node-debug.js', import.meta.url).href
@@ -14,28 +14,28 @@ const server = createServer((_, response) => {
   response.writeHead(500).end();
 });
 const canBecome = 'execve' in process;
-let place: Place;
+let workspace: Workspace;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  place = makePlace({
+  workspace = makeWorkspace({
     ERRAND_BASE_URL: `http://127.0.0.1:${port}`,
     ERRAND_API_KEY: key,
   });
 });
 afterAll(() => {
   server.close();
-  place.remove();
+  workspace.remove();
 });
 
 describe("Node's own traces", () => {
   test.each(['http', 'HTTP', 'undici', 'fetch', 'net,tls', 'stream', 'worker', 'child_process', 'ht*', '*'])(
     'NODE_DEBUG=%s prints no key: it is left out, or nothing is sent',
     async (names) => {
-      place.environment.NODE_DEBUG = names;
+      workspace.environment.NODE_DEBUG = names;
       requests = 0;
-      const { code, stdout, stderr } = await errand(place, ['order', 'list', '--retries', '0']);
+      const { code, stdout, stderr } = await errand(workspace, ['order', 'list', '--retries', '0']);
       expect(stdout + stderr).not.toContain(key);
       expect(stderr).toContain(`NODE_DEBUG=${names} makes Node print keys and passwords`);
       expect(stderr).not.toMatch(/^(?:HTTP|UNDICI|FETCH|NET|TLS|STREAM|WORKER|CHILD_PROCESS) \d+:/m);
@@ -44,8 +44,8 @@ describe("Node's own traces", () => {
   );
 
   test('a trace that holds no secret stays', async () => {
-    place.environment.NODE_DEBUG = 'module';
-    expect((await errand(place, ['--version'])).stderr).toMatch(/^MODULE \d+:/m);
+    workspace.environment.NODE_DEBUG = 'module';
+    expect((await errand(workspace, ['--version'])).stderr).toMatch(/^MODULE \d+:/m);
   });
 
   test.each(['', 'module', 'timer,esm'])('%j holds none', (names) => {

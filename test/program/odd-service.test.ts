@@ -5,8 +5,8 @@ import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations/index.ts';
 import { json, peer } from '../http/peer.ts';
 import { listCommands } from './known-commands.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const id = '00000000-0000-4000-8000-000000000001';
 
@@ -124,17 +124,17 @@ const oddities: readonly (readonly [string, unknown])[] = [
   ['an array', [[], { b: null }]],
 ];
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(async () => {
-  place = makePlace({ ERRAND_API_KEY: 'xx_test_0123456789abcdef' });
-  writeFileSync(join(place.folder, 'orders.csv'), (await errand(place, ['bulk', 'template'])).stdout);
+  workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_0123456789abcdef' });
+  writeFileSync(join(workspace.folder, 'orders.csv'), (await errand(workspace, ['bulk', 'template'])).stdout);
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 describe.each(oddities)('a service that responds with %s where a plain value stands', (_, value) => {
   test('is shown safely and plainly by every command that reads', { timeout: 90_000 }, async () => {
     const { url } = await peer(json(responseOf(value)));
-    place.environment.ERRAND_BASE_URL = url;
+    workspace.environment.ERRAND_BASE_URL = url;
     await Promise.all(
       [0, 1, 2].map(async (third) => {
         for (const line of lines.filter((_line, at) => at % 3 === third)) await isPlain(line);
@@ -144,7 +144,7 @@ describe.each(oddities)('a service that responds with %s where a plain value sta
 });
 
 async function isPlain(line: readonly string[]): Promise<void> {
-  const { code, stdout, stderr } = await errand(place, line);
+  const { code, stdout, stderr } = await errand(workspace, line);
   const shown = `${line.join(' ')}\n${stdout}${stderr}--- exit ${code}`;
   expect(code, shown).not.toBe(1);
   expect(code, shown).not.toBeNull();
@@ -153,14 +153,14 @@ async function isPlain(line: readonly string[]): Promise<void> {
 }
 
 describe('where no response of the service can be read', () => {
-  const place = makePlace({ ERRAND_API_KEY: 'sbx_test_0123456789abcdef0123' });
-  afterAll(() => place.remove());
+  const workspace = makeWorkspace({ ERRAND_API_KEY: 'sbx_test_0123456789abcdef0123' });
+  afterAll(() => workspace.remove());
 
   test('a watch ends in place of asking for ever', async () => {
     const service = await peer((response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>');
     });
-    const watched = await errand(place, ['order', 'watch', id, '--base-url', service.url]);
+    const watched = await errand(workspace, ['order', 'watch', id, '--base-url', service.url]);
     expect(watched).toMatchObject({ code: 9, stdout: '' });
     expect(watched.stderr).toContain('returned HTML');
   });
@@ -168,7 +168,7 @@ describe('where no response of the service can be read', () => {
   test('a cancel says what became of it, not of the look at the order after it', async () => {
     const service = await peer((_, __, socket) => void socket.destroy());
     const args = ['order', 'cancel', id, '--base-url', service.url, '--retries', '0', '-o', 'json'];
-    const { code, stderr } = await errand(place, args);
+    const { code, stderr } = await errand(workspace, args);
     expect(code).toBe(9);
     expect(JSON.parse(stderr).error).toMatchObject({
       message: expect.stringContaining(`POST ${service.url}/orders/${id}/cancel`),

@@ -17,7 +17,7 @@ describe('what a failing output says of the order', { timeout: 60_000 }, () => {
   ])('%s: it was placed, with its id and key, and the same command places no other', async (_, end, code) => {
     const shop = await shopping();
     const line = `errand order create --file order.json --retries 0 ${end}`;
-    const failed = await shell(shop.place, line);
+    const failed = await shell(shop.workspace, line);
     const [order] = await shop.orders();
     expect(failed.code, failed.stderr).toBe(code);
     expect(failed.stdout).toBe('');
@@ -40,7 +40,11 @@ describe('what a failing output says of the order', { timeout: 60_000 }, () => {
 
   test('a reader that has gone: stderr has the id', async () => {
     const shop = await shopping();
-    const { stderr } = await shell(shop.place, 'errand order create --file order.json -o json | true', {});
+    const { stderr } = await shell(
+      shop.workspace,
+      'errand order create --file order.json -o json | true',
+      {},
+    );
     const [order] = await shop.orders();
     expect(stderr).toContain(`the order ${order?.id} was placed; the reader of stdout has gone`);
     expect((await shop.order()).code).toBe(5);
@@ -56,9 +60,9 @@ describe('what a failing output says of the order', { timeout: 60_000 }, () => {
   test('a cancellation is not called unsent by an output that fails', async () => {
     const shop = await shopping();
     const { id } = JSON.parse((await shop.order('-o', 'json')).stdout);
-    const failed = await shell(shop.place, `errand order cancel ${id} -o json --query 'abs(status)'`);
+    const failed = await shell(shop.workspace, `errand order cancel ${id} -o json --query 'abs(status)'`);
     expect([failed.code, errorOf(failed).outcome]).toEqual([2, 'applied']);
-    const read = await shell(shop.place, `errand order get ${id} -o json --query 'abs(status)'`);
+    const read = await shell(shop.workspace, `errand order get ${id} -o json --query 'abs(status)'`);
     expect([read.code, errorOf(read).outcome]).toEqual([2, null]);
   });
 });
@@ -67,7 +71,7 @@ describe('a command that was killed', { timeout: 60_000 }, () => {
   /** Orders, and is killed once the service has responded and before that is said. */
   async function killedUnreported(shop: Shopping, ...more: readonly string[]): Promise<string> {
     const args = ['order', 'create', '--file', 'order.json', '--watch', '--until', 'delivered', ...more];
-    const child = begin(shop.place, 'errand', [...args, '-o', 'json']);
+    const child = begin(shop.workspace, 'errand', [...args, '-o', 'json']);
     const ended = new Promise((resolve) => child.once('close', resolve));
     for (let id = ''; ; await new Promise((resolve) => setTimeout(resolve, 30))) {
       id = (await shop.run('order', 'journal', 'list', '--all', '-o', 'json', '--query', '[0].order_id'))
@@ -141,7 +145,7 @@ describe('the same order again', { timeout: 90_000 }, () => {
     const line = errorOf(refused).next.find(({ command }: { command: string }) =>
       command.includes('--idempotency-key'),
     );
-    const kept = await shell(shop.place, line.command);
+    const kept = await shell(shop.workspace, line.command);
     expect([kept.code, JSON.parse(kept.stdout).id]).toEqual([0, id]);
     expect(await shop.orders()).toHaveLength(1);
   });
@@ -154,12 +158,12 @@ describe('the same order again', { timeout: 90_000 }, () => {
     ['another profile with the same key', ['--profile', 'other']],
   ])('spelt another way is the same: %s', async (_, more) => {
     const shop = await shopping();
-    const { ERRAND_BASE_URL: url = '' } = shop.place.environment;
+    const { ERRAND_BASE_URL: url = '' } = shop.workspace.environment;
     await shop.run('profile', 'set', 'other', '--base-url', url);
     await shop.run('config', 'set', 'output', 'id');
     const body = orderBody(shop.service.product('test-success'));
     writeFileSync(
-      join(shop.place.folder, 'order.json'),
+      join(shop.workspace.folder, 'order.json'),
       JSON.stringify({
         ...body,
         max_price: 5000,
@@ -175,8 +179,8 @@ describe('the same order again', { timeout: 90_000 }, () => {
     'cannot be hidden by a relative %s: it is refused, with the path to write instead',
     async (variable) => {
       const shop = await shopping();
-      mkdirSync(join(shop.place.folder, 'sub'));
-      const run = (line: string) => shell(shop.place, `cd sub && ${variable}=st errand ${line}`);
+      mkdirSync(join(shop.workspace.folder, 'sub'));
+      const run = (line: string) => shell(shop.workspace, `cd sub && ${variable}=st errand ${line}`);
       for (const line of [
         'order create --file ../order.json',
         'doctor',
@@ -186,11 +190,11 @@ describe('the same order again', { timeout: 90_000 }, () => {
         const refused = await run(line);
         expect(refused.code, line).toBe(2);
         expect(refused.stderr).toContain(`${variable} must be an absolute path: "st" is another folder`);
-        expect(refused.stderr).toContain(`Write ${join(realpathSync(shop.place.folder), 'sub', 'st')} `);
+        expect(refused.stderr).toContain(`Write ${join(realpathSync(shop.workspace.folder), 'sub', 'st')} `);
       }
       const completed = await run("__complete -- 'order' 'create' '--ship-to' ''");
       expect([completed.code, completed.stderr]).toEqual([0, '']);
-      expect(readdirSync(join(shop.place.folder, 'sub'))).toEqual([]);
+      expect(readdirSync(join(shop.workspace.folder, 'sub'))).toEqual([]);
       expect(await shop.orders()).toEqual([]);
     },
   );
@@ -367,10 +371,10 @@ describe('a key of one’s own', { timeout: 60_000 }, () => {
     const shop = await shopping('normalise');
     const key = ['--idempotency-key', 'monday'];
     const { id } = JSON.parse((await shop.order(...key, '-o', 'json')).stdout);
-    shop.place.environment.ERRAND_STATE_DIR = join(shop.place.folder, 'another-machine');
+    shop.workspace.environment.ERRAND_STATE_DIR = join(shop.workspace.folder, 'another-machine');
     const same = await shop.order(...key, '-o', 'id');
     expect([same.code, same.stdout], same.stderr).toEqual([0, `${id}\n`]);
-    shop.place.environment.ERRAND_STATE_DIR = join(shop.place.folder, 'a-third');
+    shop.workspace.environment.ERRAND_STATE_DIR = join(shop.workspace.folder, 'a-third');
     const other = await shop.order(...key, '--address-line1', '2 Other Road', '-o', 'json');
     expect(other.code).toBe(5);
     expect(errorOf(other).details.differences).toMatchObject([{ field: 'shipping_address.address_line1' }]);

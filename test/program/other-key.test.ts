@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { TestService } from '../service/service.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const address = ['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin'];
 const rest = ['--state', 'TX', '--postal-code', '78701', '--country', 'US', '--phone-number', '+15125550100'];
 
 interface Accounts {
-  readonly place: Place;
+  readonly workspace: Workspace;
   readonly service: TestService;
   /** Runs a command with the key of the first account, or of the second. */
   as(account: 0 | 1, ...args: string[]): ReturnType<typeof errand>;
@@ -27,18 +27,18 @@ async function twoAccounts(loses = false): Promise<Accounts> {
     now: Date.now(),
     faults: loses && fault ? [fault] : [],
   });
-  const place = makePlace({ ERRAND_NO_INPUT: '1', ERRAND_BASE_URL: service.baseUrl });
+  const workspace = makeWorkspace({ ERRAND_NO_INPUT: '1', ERRAND_BASE_URL: service.baseUrl });
   onTestFinished(async () => {
     await service.stop();
-    place.remove();
+    workspace.remove();
   });
   const keys = [service.key, await service.mint()];
   return {
-    place,
+    workspace,
     service,
     as(account, ...args) {
-      const environment = { ...place.environment, ERRAND_API_KEY: keys[account] ?? '' };
-      return errand({ ...place, environment }, args);
+      const environment = { ...workspace.environment, ERRAND_API_KEY: keys[account] ?? '' };
+      return errand({ ...workspace, environment }, args);
     },
     counts: () =>
       Promise.all(
@@ -89,11 +89,11 @@ describe('another key on the same machine', { timeout: 60_000 }, () => {
   });
 
   test('a file that one account has uploaded is uploaded for the other too, once', async () => {
-    const { as, place, service } = await twoAccounts();
+    const { as, workspace, service } = await twoAccounts();
     const columns =
       'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
     const cells = `${service.product('a')},5000,A B,1 Main St,Austin,TX,78701,US,+15125550100`;
-    const file = join(place.folder, 'orders.csv');
+    const file = join(workspace.folder, 'orders.csv');
     writeFileSync(file, `${columns}\n${cells}\n`);
     const upload = async (account: 0 | 1) => {
       const { stdout, stderr } = await as(account, 'bulk', 'upload', file, '-o', 'json');

@@ -13,17 +13,17 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
 import { serveAt } from './served.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
-const at = (...path: string[]): string => join(place.folder, ...path);
+const at = (...path: string[]): string => join(workspace.folder, ...path);
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 const fifo = (path: string): void => void execFileSync('mkfifo', [path]);
 
@@ -34,7 +34,7 @@ async function settle(): Promise<void> {
   const account =
     'echo hunter2222 > password && errand account add --email a@b.example --password-file password';
   const events = 'errand webhook listen --timeout 1ms || true';
-  const { code, stderr } = await shell(place, `${line} && ${account} && ${events}`);
+  const { code, stderr } = await shell(workspace, `${line} && ${account} && ${events}`);
   expect([code, stderr]).toEqual([0, expect.any(String)]);
   expect(existsSync(at('.state', 'sandbox.db.key'))).toBe(true);
 }
@@ -46,7 +46,7 @@ describe('what errand keeps', () => {
     for (const file of files) chmodSync(at('.state', file), 0o666);
     chmodSync(at('.config', 'config.json'), 0o644);
     for (const folder of ['.state', '.config']) chmodSync(at(folder), 0o777);
-    const { code, stderr } = await errand(place, ['account', 'list']);
+    const { code, stderr } = await errand(workspace, ['account', 'list']);
     expect(code).toBe(0);
     for (const file of files) {
       expect(stderr).toContain(
@@ -60,7 +60,7 @@ describe('what errand keeps', () => {
     expect([modeOf(at('.config')), modeOf(at('.state')), modeOf(at('.config', 'config.json'))]).toEqual([
       0o700, 0o700, 0o600,
     ]);
-    expect((await errand(place, ['account', 'list'])).stderr).toBe('');
+    expect((await errand(workspace, ['account', 'list'])).stderr).toBe('');
   });
 
   test.each([
@@ -76,7 +76,7 @@ describe('what errand keeps', () => {
       rmSync(at('.state', name), { force: true });
       writeFileSync(at('there'), 'mine');
       symlinkSync(at(target), at('.state', name));
-      const { code, stderr, stdout } = await errand(place, ['order', 'list']);
+      const { code, stderr, stdout } = await errand(workspace, ['order', 'list']);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toContain(`${at('.state', name)} is a link; errand does not follow links`);
       expect(stderr).toContain('ERRAND_STATE_DIR');
@@ -93,12 +93,12 @@ describe('what errand keeps', () => {
   ])('a FIFO in the place of %s/%s is refused at once', async (folder, name) => {
     mkdirSync(at(folder), { mode: 0o700 });
     fifo(at(folder, name));
-    const { code, signal, stderr } = await errand(place, ['order', 'list'], { timeoutMs: 10_000 });
+    const { code, signal, stderr } = await errand(workspace, ['order', 'list'], { timeoutMs: 10_000 });
     expect([code, signal]).toEqual([1, null]);
     expect(stderr).toContain(`${at(folder, name)} is a FIFO, not a file`);
-    const tab = await errand(place, ['__complete', '--', 'order', 'get', '']);
+    const tab = await errand(workspace, ['__complete', '--', 'order', 'get', '']);
     expect([tab.code, tab.signal]).toEqual([0, null]);
-    const doctor = await errand(place, ['doctor', '-o', 'json'], { timeoutMs: 15_000 });
+    const doctor = await errand(workspace, ['doctor', '-o', 'json'], { timeoutMs: 15_000 });
     expect(doctor.stdout).toContain('is a FIFO, not a file');
   });
 
@@ -110,11 +110,11 @@ describe('what errand keeps', () => {
       return;
     }
     chownSync(at('.state', 'journal.db'), 12_345, 12_345);
-    const file = await errand(place, ['order', 'list']);
+    const file = await errand(workspace, ['order', 'list']);
     expect(file.stderr).toContain(`${at('.state', 'journal.db')} belongs to another user (uid 12345)`);
     chownSync(at('.state', 'journal.db'), 0, 0);
     chownSync(at('.config'), 12_345, 12_345);
-    const folder = await errand(place, ['order', 'list']);
+    const folder = await errand(workspace, ['order', 'list']);
     expect([folder.code, folder.stderr]).toEqual([1, expect.stringContaining('.config belongs to another')]);
   });
 });
@@ -125,7 +125,7 @@ describe('files that the user names', () => {
     renameSync(at('.state', 'sandbox.db'), at('data.db'));
     renameSync(at('.state', 'sandbox.db.key'), at('data.db.key'));
     for (const file of ['data.db', 'data.db.key']) chmodSync(at(file), 0o666);
-    const { stderr } = await serveAt(place, '--data', 'data.db');
+    const { stderr } = await serveAt(workspace, '--data', 'data.db');
     for (const file of ['data.db', 'data.db.key'])
       expect(stderr()).toContain(`${at(file)} could be used by others (mode 0666); its mode is 0600 now`);
     expect([modeOf(at('data.db')), modeOf(at('data.db.key'))]).toEqual([0o600, 0o600]);
@@ -134,7 +134,9 @@ describe('files that the user names', () => {
   test('a --secret-file that others could read is tightened and told; a link or a FIFO is refused', async () => {
     writeFileSync(at('secret'), 'abcdefghijklmnopqrstuvwx\n', { mode: 0o644 });
     const listen = (file: string) =>
-      errand(place, ['webhook', 'listen', '--secret-file', file, '--timeout', '1ms'], { timeoutMs: 10_000 });
+      errand(workspace, ['webhook', 'listen', '--secret-file', file, '--timeout', '1ms'], {
+        timeoutMs: 10_000,
+      });
     const { stderr } = await listen('secret');
     expect(stderr).toContain('secret could be used by others (mode 0644); its mode is 0600 now');
     expect(modeOf(at('secret'))).toBe(0o600);

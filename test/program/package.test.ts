@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makePlace } from './place.ts';
+import { makeWorkspace } from './workspace.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const built = join(root, 'dist');
@@ -69,7 +69,7 @@ describe('the licences of what the bundle holds', () => {
 });
 
 describe('the package', () => {
-  const place = makePlace();
+  const workspace = makeWorkspace();
   const npm = (...args: string[]): string =>
     execFileSync('npm', [...args, '--ignore-scripts', '--silent'], { cwd: root, encoding: 'utf8' });
 
@@ -91,18 +91,18 @@ describe('the package', () => {
   });
 
   test('runs by itself', () => {
-    onTestFinished(() => place.remove());
-    const file = npm('pack', '--pack-destination', place.folder).trim();
-    execFileSync('tar', ['-xzf', file], { cwd: place.folder });
-    mkdirSync(join(place.folder, 'node_modules'));
+    onTestFinished(() => workspace.remove());
+    const file = npm('pack', '--pack-destination', workspace.folder).trim();
+    execFileSync('tar', ['-xzf', file], { cwd: workspace.folder });
+    mkdirSync(join(workspace.folder, 'node_modules'));
     symlinkSync(
       join(root, 'node_modules/@photostructure'),
-      join(place.folder, 'node_modules/@photostructure'),
+      join(workspace.folder, 'node_modules/@photostructure'),
     );
     const run = (...args: string[]): string =>
       execFileSync(process.execPath, ['package/bin/errand.js', ...args], {
-        cwd: place.folder,
-        env: place.environment,
+        cwd: workspace.folder,
+        env: workspace.environment,
         encoding: 'utf8',
       });
     expect(JSON.parse(run('wallet', '-o', 'json'))).toHaveProperty('balance');

@@ -4,31 +4,31 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readPipe } from '../../src/cli/read-pipe.ts';
 import { piecesOf } from '../../src/io.ts';
-import { makePlace, type Place } from './place.ts';
 import { begin, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 let pipe: string;
 beforeEach(async () => {
-  place = makePlace();
-  pipe = join(place.folder, 'pipe');
-  await shell(place, 'mkfifo pipe');
+  workspace = makeWorkspace();
+  pipe = join(workspace.folder, 'pipe');
+  await shell(workspace, 'mkfifo pipe');
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 const table =
   'product_url,max_price_cents,name,address,city,zip,phone\nhttps://x.example/1,5000,Ada Byron,1 Main St,Austin,78701,5125550100\n';
 
 test('a table that comes through a pipe can be checked and uploaded, though it is read twice', async () => {
-  writeFileSync(join(place.folder, 'rows.csv'), table);
+  writeFileSync(join(workspace.folder, 'rows.csv'), table);
   for (const verb of ['validate', 'upload']) {
-    const done = await shell(place, `errand bulk ${verb} <(cat rows.csv) -o json`);
+    const done = await shell(workspace, `errand bulk ${verb} <(cat rows.csv) -o json`);
     expect(done).toMatchObject({ code: 0 });
   }
 });
 
 test('Ctrl-C ends a command that waits for the end of a pipe', async () => {
-  const child = begin(place, 'errand', ['order', 'create', '--file', pipe]);
+  const child = begin(workspace, 'errand', ['order', 'create', '--file', pipe]);
   const ended = new Promise((resolve) => child.on('close', resolve));
   const writer = await opened(pipe);
   try {

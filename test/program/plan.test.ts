@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sealed } from '../../src/bulk/plan/seal.ts';
 import type { Plan } from '../../src/contract/schemas/plan-file.ts';
-import { makeKey } from './approval-place.ts';
+import { makeKey } from './approval-workspace.ts';
 import { begin, type Finished } from './run.ts';
 import { cutOff, errorOf, type Shopping, shopping } from './shopping.ts';
 
@@ -30,7 +30,7 @@ function csv(shop: Shopping, rows: readonly RowOf[], name = 'orders.csv'): void 
     ) =>
       `${url},1,${cents},Ada Byron,${street ?? `${index} Main St`},Austin,TX,78701,${country},5125550100,${team}`,
   );
-  writeFileSync(join(shop.place.folder, name), [headings, ...lines, ''].join('\n'));
+  writeFileSync(join(shop.workspace.folder, name), [headings, ...lines, ''].join('\n'));
 }
 
 const rowsOf = (count: number, row: RowOf = {}): RowOf[] => Array.from({ length: count }, () => row);
@@ -49,7 +49,7 @@ function follow(shop: Shopping, command: string): Promise<Finished> {
   return shop.run(...words.split('\0').slice(1, -1));
 }
 
-const planFile = ({ place }: Shopping): string => join(place.folder, 'a.plan');
+const planFile = ({ workspace }: Shopping): string => join(workspace.folder, 'a.plan');
 const readPlan = (shop: Shopping): Plan => JSON.parse(readFileSync(planFile(shop), 'utf8'));
 
 /** Writes a plan with a right hash, as somebody could who makes one by hand. */
@@ -60,9 +60,9 @@ function forge(shop: Shopping, change: (plan: Plan) => object): void {
   writeFileSync(planFile(shop), sealed({ ...changed, rows }).bytes);
 }
 
-function policy({ place }: Shopping, text: string): void {
-  mkdirSync(join(place.folder, '.config'), { recursive: true, mode: 0o700 });
-  writeFileSync(join(place.folder, '.config', 'policy.yaml'), `version: 1\n${text}\n`, { mode: 0o600 });
+function policy({ workspace }: Shopping, text: string): void {
+  mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(workspace.folder, '.config', 'policy.yaml'), `version: 1\n${text}\n`, { mode: 0o600 });
 }
 
 /** The streets that the service was to deliver to: each order once. */
@@ -112,7 +112,7 @@ describe('bulk plan', { timeout: 90_000 }, () => {
     expect(statSync(planFile(shop)).mode & 0o777).toBe(0o600);
     await nothingOrdered(shop);
     const plan = readPlan(shop);
-    const text = readFileSync(join(shop.place.folder, 'orders.csv'));
+    const text = readFileSync(join(shop.workspace.folder, 'orders.csv'));
     expect(plan.file).toMatchObject({ sha256: createHash('sha256').update(text).digest('hex'), rows: 4 });
     expect(plan.rows.map(({ row, price_cents, room_cents }) => [row, price_cents, room_cents])).toEqual([
       [2, known.price, 200],
@@ -179,17 +179,17 @@ describe('bulk plan', { timeout: 90_000 }, () => {
   test('never takes the place of the file that is planned, whatever leads there', async () => {
     const shop = await shopping();
     csv(shop, rowsOf(1));
-    const path = join(shop.place.folder, 'orders.csv');
+    const path = join(shop.workspace.folder, 'orders.csv');
     const before = readFileSync(path, 'utf8');
-    symlinkSync(path, join(shop.place.folder, 'link'));
-    linkSync(path, join(shop.place.folder, 'twin'));
+    symlinkSync(path, join(shop.workspace.folder, 'link'));
+    linkSync(path, join(shop.workspace.folder, 'twin'));
     for (const out of ['orders.csv', './orders.csv', 'link', 'twin']) {
       const refused = await shop.run('bulk', 'plan', 'orders.csv', '--out', out, '--force');
       expect([refused.code, refused.stderr], out).toEqual([
         2,
         expect.stringContaining('is the file that is planned'),
       ]);
-      expect(readFileSync(join(shop.place.folder, out), 'utf8')).toBe(before);
+      expect(readFileSync(join(shop.workspace.folder, out), 'utf8')).toBe(before);
     }
     const shown = await shop.run('bulk', 'show', 'orders.csv', '-o', 'json');
     expect(errorOf(shown).next[0].command).toBe('errand bulk plan orders.csv --out orders.plan');
@@ -262,7 +262,7 @@ describe('bulk show', { timeout: 90_000 }, () => {
       expect.stringContaining('cannot be applied here: it has expired'),
     ]);
     shop.later(0);
-    shop.place.environment.ERRAND_API_KEY = await shop.service.mint();
+    shop.workspace.environment.ERRAND_API_KEY = await shop.service.mint();
     const foreign = await show();
     expect([foreign.code, foreign.stderr]).toEqual([0, expect.stringContaining('for another account')]);
   });
@@ -276,13 +276,13 @@ describe('bulk show', { timeout: 90_000 }, () => {
     const write = (...more: readonly string[]) =>
       shop.run('bulk', 'show', 'a.plan', '--html', 'a.html', ...more);
     expect((await write()).stderr).toContain('wrote a.html');
-    const page = readFileSync(join(shop.place.folder, 'a.html'), 'utf8');
+    const page = readFileSync(join(shop.workspace.folder, 'a.html'), 'utf8');
     expect(page).toContain("default-src 'none'");
     expect(page).not.toMatch(/<script|<img|<link|<\w[^>]*\s(?:src|href|on\w+)=|\u202e|Main St|Byron/i);
     expect(page).toContain('&lt;script&gt;alert(1)');
     expect(page).toContain('<svg');
     expect(page).toContain('prefers-color-scheme:dark');
-    expect(statSync(join(shop.place.folder, 'a.html')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(shop.workspace.folder, 'a.html')).mode & 0o777).toBe(0o600);
     const again = await write();
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('--force writes over it')]);
     expect((await write('--force')).code).toBe(0);
@@ -297,8 +297,8 @@ describe('bulk show', { timeout: 90_000 }, () => {
       const { code, stderr } = await shop.run('bulk', 'show', name);
       return [code, stderr];
     };
-    writeFileSync(join(shop.place.folder, 'empty'), '');
-    mkdirSync(join(shop.place.folder, 'folder'));
+    writeFileSync(join(shop.workspace.folder, 'empty'), '');
+    mkdirSync(join(shop.workspace.folder, 'folder'));
     expect(await refused('orders.csv')).toEqual([2, expect.stringContaining('orders.csv is not a plan')]);
     expect(await refused('empty')).toEqual([2, expect.stringContaining('empty is not a plan')]);
     expect(await refused('folder')).toEqual([2, expect.stringContaining('is a folder')]);
@@ -387,7 +387,7 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     csv(shop, rowsOf(6));
     expect((await planned(shop, '--batch-size', '1')).code).toBe(0);
     let made = 0;
-    const child = begin(shop.place, 'errand', ['bulk', 'apply', 'a.plan']);
+    const child = begin(shop.workspace, 'errand', ['bulk', 'apply', 'a.plan']);
     const ended = new Promise<NodeJS.Signals | null>((resolve) =>
       child.on('close', (_, signal) => resolve(signal)),
     );
@@ -503,18 +503,18 @@ describe('bulk apply', { timeout: 120_000 }, () => {
       }),
     ]);
     shop.later(0);
-    const key = shop.place.environment.ERRAND_API_KEY ?? '';
-    shop.place.environment.ERRAND_API_KEY = await shop.service.mint();
+    const key = shop.workspace.environment.ERRAND_API_KEY ?? '';
+    shop.workspace.environment.ERRAND_API_KEY = await shop.service.mint();
     const account = await applied(shop);
     expect([account.code, errorOf(account)]).toEqual([
       11,
       expect.objectContaining({ code: 'plan_elsewhere', details: expect.objectContaining({ rows: '2-4' }) }),
     ]);
-    shop.place.environment.ERRAND_API_KEY = key;
+    shop.workspace.environment.ERRAND_API_KEY = key;
     forge(shop, () => ({ profile: 'work' }));
     const profile = await told(shop, '--dry-run');
     expect([profile.code, profile.stderr]).toEqual([0, expect.stringContaining('the profile work')]);
-    shop.place.environment.ERRAND_BASE_URL = shop.service.baseUrl;
+    shop.workspace.environment.ERRAND_BASE_URL = shop.service.baseUrl;
     const service = await applied(shop);
     expect([service.code, errorOf(service).message]).toEqual([
       11,
@@ -525,10 +525,10 @@ describe('bulk apply', { timeout: 120_000 }, () => {
 
   test('an expired plan is planned again as it was, by the command that it prints, and no row is ordered twice', async () => {
     const shop = await shopping();
-    mkdirSync(join(shop.place.folder, "year's end"));
+    mkdirSync(join(shop.workspace.folder, "year's end"));
     csv(shop, [{ country: 'Nowhere' }, ...rowsOf(3)]);
-    const path = join(shop.place.folder, "year's end", 'orders.csv');
-    const text = readFileSync(join(shop.place.folder, 'orders.csv'), 'utf8');
+    const path = join(shop.workspace.folder, "year's end", 'orders.csv');
+    const text = readFileSync(join(shop.workspace.folder, 'orders.csv'), 'utf8');
     writeFileSync(
       path,
       text.replace('max_price_cents', 'Limit').replace('name,', 'Ship To,').replaceAll(',5000,', ',50,'),
@@ -570,24 +570,24 @@ describe('bulk apply', { timeout: 120_000 }, () => {
       [],
     ]);
     shop.later(0);
-    const { ERRAND_API_KEY: key = '' } = shop.place.environment;
-    shop.place.environment.ERRAND_API_KEY = await shop.service.mint();
+    const { ERRAND_API_KEY: key = '' } = shop.workspace.environment;
+    shop.workspace.environment.ERRAND_API_KEY = await shop.service.mint();
     const foreign = errorOf(await applied(shop));
     expect([foreign.code, foreign.next]).toEqual(['plan_elsewhere', []]);
-    shop.place.environment.ERRAND_API_KEY = key;
+    shop.workspace.environment.ERRAND_API_KEY = key;
   });
 
   test('a plan of another profile is sent back to it', async () => {
     const shop = await shopping();
     csv(shop, rowsOf(2));
-    const { ERRAND_API_KEY: key = '', ERRAND_BASE_URL: at = '' } = shop.place.environment;
+    const { ERRAND_API_KEY: key = '', ERRAND_BASE_URL: at = '' } = shop.workspace.environment;
     for (const name of ['pa', 'pb'])
       expect((await shop.run('profile', 'set', name, '--base-url', at)).code).toBe(0);
     expect((await planned(shop, '--profile', 'pa', '--run', 'x')).code).toBe(0);
     expect((await applied(shop, '--profile', 'pa', '--rows', '2')).code).toBe(0);
-    shop.place.environment.ERRAND_API_KEY = await shop.service.mint();
+    shop.workspace.environment.ERRAND_API_KEY = await shop.service.mint();
     const other = errorOf(await applied(shop, '--profile', 'pb'));
-    shop.place.environment.ERRAND_API_KEY = key;
+    shop.workspace.environment.ERRAND_API_KEY = key;
     expect([other.code, other.next[0].command]).toEqual([
       'plan_elsewhere',
       'errand bulk apply a.plan --profile pa',
@@ -613,8 +613,8 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     await nothingOrdered(shop);
     policy(shop, 'limits:\n  per_day: $4,000');
     writeFileSync(
-      join(shop.place.folder, 'order.json'),
-      readFileSync(join(shop.place.folder, 'order.json'), 'utf8').replace(
+      join(shop.workspace.folder, 'order.json'),
+      readFileSync(join(shop.workspace.folder, 'order.json'), 'utf8').replace(
         /"max_price":\s*\d+/,
         '"max_price": 50000',
       ),
@@ -632,11 +632,11 @@ describe('bulk apply', { timeout: 120_000 }, () => {
   test('what needs an approval is approved once, for the plan and all its parts', async () => {
     const shop = await shopping();
     csv(shop, rowsOf(4));
-    makeKey(shop.place, 'ada');
+    makeKey(shop.workspace, 'ada');
     policy(shop, 'approve: { above: $20 }\napprovers: [ada.pub]');
     writeFileSync(
-      join(shop.place.folder, '.config', 'ada.pub'),
-      readFileSync(join(shop.place.folder, 'ada.pub')),
+      join(shop.workspace.folder, '.config', 'ada.pub'),
+      readFileSync(join(shop.workspace.folder, 'ada.pub')),
       { mode: 0o600 },
     );
     const asked = await planned(shop);
@@ -726,7 +726,7 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     onTestFinished(() => clearInterval(timer));
     const watched = await child;
     expect([watched.code, watched.stderr]).toEqual([0, expect.stringContaining('2 rows: 2 ordered')]);
-    const link = join(shop.place.folder, 'link.plan');
+    const link = join(shop.workspace.folder, 'link.plan');
     symlinkSync(planFile(shop), link);
     expect((await shop.run('bulk', 'show', 'link.plan')).code).toBe(0);
   });
@@ -735,7 +735,7 @@ describe('bulk apply', { timeout: 120_000 }, () => {
 /** Stands before the service, and makes the prices of products higher by so many cents. */
 async function dearerService(shop: Shopping): Promise<{ by: number }> {
   const change = { by: 0 };
-  const behind = shop.place.environment.ERRAND_BASE_URL ?? '';
+  const behind = shop.workspace.environment.ERRAND_BASE_URL ?? '';
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece);
@@ -754,6 +754,6 @@ async function dearerService(shop: Shopping): Promise<{ by: number }> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  shop.place.environment.ERRAND_BASE_URL = `http://127.0.0.1:${Object(server.address()).port}`;
+  shop.workspace.environment.ERRAND_BASE_URL = `http://127.0.0.1:${Object(server.address()).port}`;
   return change;
 }

@@ -4,25 +4,25 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { address, orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, type Finished } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let service: TestService;
-let place: Place;
+let workspace: Workspace;
 
 beforeEach(async () => {
   service = await TestService.start({ now: Date.now() });
-  place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
 });
 afterEach(async () => {
-  place.remove();
+  workspace.remove();
   await service.stop();
 });
 
-const policyFile = (): string => join(place.folder, '.config', 'policy.yaml');
+const policyFile = (): string => join(workspace.folder, '.config', 'policy.yaml');
 
 function policy(text: string): string {
-  mkdirSync(join(place.folder, '.config'), { recursive: true, mode: 0o700 });
+  mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
   writeFileSync(policyFile(), `version: 1\n${text}\n`, { mode: 0o600 });
   return policyFile();
 }
@@ -30,11 +30,11 @@ function policy(text: string): string {
 /** The order of a ceiling in cents; the fee of $1.00 comes to it. */
 const order = (cents: number, more: object = {}, slug = 'test-success'): string[] => {
   const body = { ...orderBody(service.product(slug)), max_price: cents, ...more };
-  writeFileSync(join(place.folder, 'order.json'), JSON.stringify(body));
+  writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(body));
   return ['order', 'create', '--file', 'order.json', '--new', '-o', 'json'];
 };
 
-const create = (...given: Parameters<typeof order>): Promise<Finished> => errand(place, order(...given));
+const create = (...given: Parameters<typeof order>): Promise<Finished> => errand(workspace, order(...given));
 
 const ordersMade = async (): Promise<number> => (await service.send('GET', '/orders')).body.orders.length;
 
@@ -42,7 +42,7 @@ const errorOf = ({ stderr }: Finished) =>
   JSON.parse(stderr.split('\n').find((line) => line.startsWith('{"error"')) ?? '{}').error;
 
 const used = async (...args: string[]): Promise<number> =>
-  JSON.parse((await errand(place, ['policy', 'usage', '-o', 'json', ...args])).stdout)[0].used_cents;
+  JSON.parse((await errand(workspace, ['policy', 'usage', '-o', 'json', ...args])).stdout)[0].used_cents;
 
 describe('an order is held to the policy, to the cent', () => {
   test.each([
@@ -99,7 +99,7 @@ describe('an order is held to the policy, to the cent', () => {
 
   test('retailers, by host and by the name that the service knows', { timeout: 60_000 }, async () => {
     const search = ['search', 'coffee', '--limit', '20', '-o', 'json', '--fields', 'url,retailer'];
-    const found: { url: string; retailer: string }[] = JSON.parse((await errand(place, search)).stdout);
+    const found: { url: string; retailer: string }[] = JSON.parse((await errand(workspace, search)).stdout);
     const named = found.find(({ retailer }) => !retailer.includes('.'));
     if (!named) return expect.fail('no retailer with a name');
     const at = { products: [{ url: named.url }] };
@@ -127,7 +127,7 @@ describe('an order is held to the policy, to the cent', () => {
 
   test('another spelling of a retailer is no way round', { timeout: 90_000 }, async () => {
     const search = ['search', 'coffee', '--limit', '20', '-o', 'json', '--fields', 'url,retailer'];
-    const found: { url: string; retailer: string }[] = JSON.parse((await errand(place, search)).stdout);
+    const found: { url: string; retailer: string }[] = JSON.parse((await errand(workspace, search)).stdout);
     const named = found.find(({ retailer }) => !retailer.includes('.'));
     if (!named) return expect.fail('no retailer with a name');
     const { host, pathname } = new URL(named.url);
@@ -214,7 +214,7 @@ describe('what is reserved', () => {
     policy('limits:\n  per_day: $60');
     const { id } = JSON.parse((await create(5000, {}, 'test-slow')).stdout);
     expect(await create(5900)).toMatchObject({ code: 11 });
-    expect(await errand(place, ['order', 'cancel', id])).toMatchObject({ code: 0 });
+    expect(await errand(workspace, ['order', 'cancel', id])).toMatchObject({ code: 0 });
     expect(await create(5900)).toMatchObject({ code: 0 });
   });
 
@@ -226,18 +226,18 @@ describe('what is reserved', () => {
     const broken = await TestService.start({ now: Date.now(), faults: fault ? [fault] : [] });
     onTestFinished(() => broken.stop());
     const there = ['--base-url', broken.baseUrl, '--retries', '0'];
-    place.environment.ERRAND_API_KEY = broken.key;
-    const doubt = await errand(place, [...order(5000), ...there]);
+    workspace.environment.ERRAND_API_KEY = broken.key;
+    const doubt = await errand(workspace, [...order(5000), ...there]);
     expect(doubt.code).toBe(10);
     const { idempotency_key: key } = errorOf(doubt);
     const here = async () => {
-      place.environment.ERRAND_API_KEY = service.key;
+      workspace.environment.ERRAND_API_KEY = service.key;
       return (await create(900)).code;
     };
     expect(await here()).toBe(11);
     policy('limits:\n  per_day: $1');
-    place.environment.ERRAND_API_KEY = broken.key;
-    const resumed = await errand(place, ['order', 'journal', 'resume', key, ...there]);
+    workspace.environment.ERRAND_API_KEY = broken.key;
+    const resumed = await errand(workspace, ['order', 'journal', 'resume', key, ...there]);
     // Sent, and in doubt once more: the policy did not keep it from being settled.
     expect(resumed).toMatchObject({ code: 10, stderr: expect.stringContaining('may have taken effect') });
     policy('limits:\n  per_day: $60');
@@ -248,8 +248,8 @@ describe('what is reserved', () => {
   test('the same key again adds nothing', { timeout: 60_000 }, async () => {
     policy('limits:\n  per_day: $60');
     const args = order(5000, { idempotency_key: 'the-same' }).filter((word) => word !== '--new');
-    expect(await errand(place, args)).toMatchObject({ code: 0 });
-    expect(await errand(place, args)).toMatchObject({ code: 0 });
+    expect(await errand(workspace, args)).toMatchObject({ code: 0 });
+    expect(await errand(workspace, args)).toMatchObject({ code: 0 });
     expect(await used()).toBe(5100);
     expect(await ordersMade()).toBe(1);
   });
@@ -257,14 +257,14 @@ describe('what is reserved', () => {
   test('a day ends in the time zone of the policy', { timeout: 60_000 }, async () => {
     policy('time_zone: Pacific/Kiritimati\nlimits:\n  per_day: $60');
     const [{ resets_at: resets }] = JSON.parse(
-      (await errand(place, ['policy', 'usage', '-o', 'json'])).stdout,
+      (await errand(workspace, ['policy', 'usage', '-o', 'json'])).stdout,
     );
     expect(resets).toMatch(/T10:00:00\.000Z$/);
     const preload = new URL('./clock-set.mjs', import.meta.url).href;
     const at = (ms: number): void => {
-      place.environment.NODE_OPTIONS = `--import ${preload}`;
-      place.environment.CLOCK_SET_MS = String(ms - Date.now());
-      place.environment.CLOCK_SET_AFTER_MS = '-1';
+      workspace.environment.NODE_OPTIONS = `--import ${preload}`;
+      workspace.environment.CLOCK_SET_MS = String(ms - Date.now());
+      workspace.environment.CLOCK_SET_AFTER_MS = '-1';
     };
     const end = Date.parse(resets);
     at(end - 60_000);
@@ -313,12 +313,12 @@ describe('a policy that cannot be used stops every order', () => {
     [
       'a folder in which others may put another file',
       () => {
-        const folder = join(place.folder, 'shared', 'inner');
+        const folder = join(workspace.folder, 'shared', 'inner');
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         writeFileSync(join(folder, 'policy.yaml'), 'version: 1\nlimits: { per_order: $1 }\n', {
           mode: 0o600,
         });
-        chmodSync(join(place.folder, 'shared'), 0o777);
+        chmodSync(join(workspace.folder, 'shared'), 0o777);
         rmSync(policy(''));
         symlinkSync(join(folder, 'policy.yaml'), policyFile());
       },
@@ -332,7 +332,7 @@ describe('a policy that cannot be used stops every order', () => {
     [
       'a file that the environment names, and that is not there',
       () => {
-        place.environment.ERRAND_POLICY = join(place.folder, 'none.yaml');
+        workspace.environment.ERRAND_POLICY = join(workspace.folder, 'none.yaml');
       },
       'which ERRAND_POLICY names as the policy, does not exist',
     ],
@@ -347,33 +347,33 @@ describe('a policy that cannot be used stops every order', () => {
     });
     expect(errorOf(ended).message).toContain(message);
     expect(await ordersMade()).toBe(0);
-    expect(await errand(place, ['policy', 'show'])).toMatchObject({ code: 11 });
-    const doctor = JSON.parse((await errand(place, ['doctor', '-o', 'json'])).stdout);
+    expect(await errand(workspace, ['policy', 'show'])).toMatchObject({ code: 11 });
+    const doctor = JSON.parse((await errand(workspace, ['doctor', '-o', 'json'])).stdout);
     expect(doctor).toContainEqual(expect.objectContaining({ check: 'policy', status: 'trouble' }));
-    expect(await errand(place, ['order', 'list'])).toMatchObject({ code: 0 });
+    expect(await errand(workspace, ['order', 'list'])).toMatchObject({ code: 0 });
   });
 
   test('the working folder is never looked at, and a relative path is refused', async () => {
-    writeFileSync(join(place.folder, 'policy.yaml'), 'version: 1\nlimits:\n  per_order: $0.01\n');
+    writeFileSync(join(workspace.folder, 'policy.yaml'), 'version: 1\nlimits:\n  per_order: $0.01\n');
     expect(await create(5000)).toMatchObject({ code: 0 });
-    place.environment.ERRAND_POLICY = 'policy.yaml';
+    workspace.environment.ERRAND_POLICY = 'policy.yaml';
     const { code, stderr } = await create(5000);
     expect([code, stderr]).toEqual([2, expect.stringContaining('ERRAND_POLICY must be an absolute path')]);
-    place.environment.ERRAND_POLICY = '';
+    workspace.environment.ERRAND_POLICY = '';
     expect(await create(5000)).toMatchObject({ code: 2, stderr: expect.stringContaining('is empty') });
   });
 
   test('a profile names its own', { timeout: 60_000 }, async () => {
-    const file = join(place.folder, 'strict.yaml');
+    const file = join(workspace.folder, 'strict.yaml');
     writeFileSync(file, 'version: 1\nlimits:\n  per_order: $1\n', { mode: 0o644 });
     const set = ['profile', 'set', 'strict', '--base-url', service.baseUrl, '--policy', 'strict.yaml'];
-    expect(await errand(place, set)).toMatchObject({ code: 0 });
-    const refused = await errand(place, [...order(5000), '--profile', 'strict']);
+    expect(await errand(workspace, set)).toMatchObject({ code: 0 });
+    const refused = await errand(workspace, [...order(5000), '--profile', 'strict']);
     expect([refused.code, errorOf(refused).hint]).toEqual([11, expect.stringContaining(file)]);
     expect(await create(5000)).toMatchObject({ code: 0 });
     const again = ['profile', 'set', 'strict', '--default-policy'];
-    expect(await errand(place, again)).toMatchObject({ code: 0 });
-    expect(await errand(place, [...order(4000), '--profile', 'strict'])).toMatchObject({ code: 0 });
+    expect(await errand(workspace, again)).toMatchObject({ code: 0 });
+    expect(await errand(workspace, [...order(4000), '--profile', 'strict'])).toMatchObject({ code: 0 });
   });
 });
 
@@ -385,20 +385,20 @@ describe('every door', () => {
         `${service.product('test-slow')},1,A B,${index} Main St,Austin,TX,78701,5125550100,${cents}`,
     );
     const headings = 'url,quantity,name,address,city,state,zip,phone,max_price_cents';
-    writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+    writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
     return ['bulk', 'upload', 'orders.csv', '--batch-size', '2', '-o', 'json'];
   };
 
   test('an upload is placed whole or not at all', { timeout: 60_000 }, async () => {
     policy('limits:\n  per_batch: $55');
-    expect(await errand(place, csv(5, 1001))).toMatchObject({ code: 11 });
+    expect(await errand(workspace, csv(5, 1001))).toMatchObject({ code: 11 });
     expect((await service.send('GET', '/orders/bulk')).body.batches).toEqual([]);
-    expect(await errand(place, csv(5, 1000))).toMatchObject({ code: 0 });
+    expect(await errand(workspace, csv(5, 1000))).toMatchObject({ code: 0 });
     policy('limits:\n  per_day: $110');
-    const refused = await errand(place, csv(11, 1000));
+    const refused = await errand(workspace, csv(11, 1000));
     expect(refused.code).toBe(11);
     expect(errorOf(refused).message).toContain('row 12, limits.per_day');
-    expect(await errand(place, csv(5, 1000))).toMatchObject({ code: 0 });
+    expect(await errand(workspace, csv(5, 1000))).toMatchObject({ code: 0 });
     expect(await used()).toBe(5500);
   });
 
@@ -414,8 +414,8 @@ describe('every door', () => {
       ),
       '',
     ].join('\n');
-    writeFileSync(join(place.folder, 'orders.csv'), text);
-    expect(await errand(place, args)).toMatchObject({ code: 0 });
+    writeFileSync(join(workspace.folder, 'orders.csv'), text);
+    expect(await errand(workspace, args)).toMatchObject({ code: 0 });
     service.pass(600_000);
     expect(await create(5900)).toMatchObject({ code: 0 });
   });
@@ -423,26 +423,26 @@ describe('every door', () => {
   test('a request by hand, an order without an account, a retry of v1', { timeout: 60_000 }, async () => {
     policy('limits:\n  per_order: $50');
     order(5000, { idempotency_key: 'by-hand' });
-    expect(await errand(place, ['api', 'POST', '/orders', '--input', 'order.json'])).toMatchObject({
+    expect(await errand(workspace, ['api', 'POST', '/orders', '--input', 'order.json'])).toMatchObject({
       code: 11,
     });
     const body = { rows: [{ ...flatRow(), max_price: '5000' }] };
-    writeFileSync(join(place.folder, 'rows.json'), JSON.stringify(body));
-    expect(await errand(place, ['api', 'POST', '/orders/bulk', '--input', 'rows.json'])).toMatchObject({
+    writeFileSync(join(workspace.folder, 'rows.json'), JSON.stringify(body));
+    expect(await errand(workspace, ['api', 'POST', '/orders/bulk', '--input', 'rows.json'])).toMatchObject({
       code: 11,
     });
-    const paid = await errand(place, ['agent', ...order(5000), '--yes']);
+    const paid = await errand(workspace, ['agent', ...order(5000), '--yes']);
     expect([paid.code, errorOf(paid).message]).toEqual([
       11,
       expect.stringContaining('$51.00 is more than $50.00'),
     ]);
-    const retried = await errand(place, ['legacy', 'retry', '5b77d58f-14c4-4acd-be52-fb5537fb0abb']);
+    const retried = await errand(workspace, ['legacy', 'retry', '5b77d58f-14c4-4acd-be52-fb5537fb0abb']);
     expect([retried.code, retried.stderr]).toEqual([
       11,
       expect.stringContaining('does not say what it buys'),
     ]);
     expect(await ordersMade()).toBe(0);
-    expect(await errand(place, ['agent', ...order(4900), '--yes'])).toMatchObject({ code: 0 });
+    expect(await errand(workspace, ['agent', ...order(4900), '--yes'])).toMatchObject({ code: 0 });
   });
 
   const flatRow = () => ({
@@ -457,25 +457,25 @@ describe('every door', () => {
 
   test('--dry-run shows the verdict, and reserves nothing', { timeout: 60_000 }, async () => {
     policy('limits:\n  per_day: $60');
-    const shown = await errand(place, [...order(5900), '--dry-run']);
+    const shown = await errand(workspace, [...order(5900), '--dry-run']);
     expect([shown.code, shown.stderr]).toEqual([
       0,
       expect.stringContaining('policy: allowed; limits.per_day: $0.00 of $60.00 left'),
     ]);
-    const refused = await errand(place, [...order(5901), '--dry-run']);
+    const refused = await errand(workspace, [...order(5901), '--dry-run']);
     expect([refused.code, refused.stderr]).toEqual([
       0,
       expect.stringContaining('policy: refused: limits.per_day: it takes $60.01'),
     ]);
     expect(await used()).toBe(0);
-    const curl = await errand(place, [...order(5901), '--curl']);
+    const curl = await errand(workspace, [...order(5901), '--curl']);
     expect(curl.stdout).toContain('max_price');
   });
 
   test('policy check names the rows of a file', { timeout: 60_000 }, async () => {
     policy('limits:\n  per_order: $20\n  per_day: $30');
     csv(3, 1000);
-    const checked = await errand(place, ['policy', 'check', '--file', 'orders.csv', '-o', 'json']);
+    const checked = await errand(workspace, ['policy', 'check', '--file', 'orders.csv', '-o', 'json']);
     expect(checked.code).toBe(11);
     expect(JSON.parse(checked.stdout)).toMatchObject({
       outcome: 'refused',
@@ -484,13 +484,13 @@ describe('every door', () => {
       rows: [{ row: 4, rule: 'limits.per_day', outcome: 'refused', left_cents: 800 }],
     });
     csv(2, 1000);
-    expect(await errand(place, ['policy', 'check', '--file', 'orders.csv'])).toMatchObject({ code: 0 });
+    expect(await errand(workspace, ['policy', 'check', '--file', 'orders.csv'])).toMatchObject({ code: 0 });
     expect(await ordersMade()).toBe(0);
   });
 
   test('nobody overrides it without a terminal', { timeout: 60_000 }, async () => {
     policy('limits:\n  per_order: $1');
-    const { code, stderr } = await errand(place, [...order(5000), '--override-policy', 'I may']);
+    const { code, stderr } = await errand(workspace, [...order(5000), '--override-policy', 'I may']);
     expect([code, stderr]).toEqual([
       11,
       expect.stringContaining('--override-policy works on a terminal only'),

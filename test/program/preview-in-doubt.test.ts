@@ -24,10 +24,10 @@ const keyIn = async (shop: Shopping): Promise<string> =>
 const shownKey = (text: string): string | undefined => JSON.parse(text).body.idempotency_key;
 
 /** The journal as it lies on disk. */
-const journalBytes = ({ place }: Shopping): unknown =>
-  readdirSync(join(place.folder, '.state'))
+const journalBytes = ({ workspace }: Shopping): unknown =>
+  readdirSync(join(workspace.folder, '.state'))
     .filter((name) => name.startsWith('journal'))
-    .map((name) => [name, readFileSync(join(place.folder, '.state', name), 'base64')]);
+    .map((name) => [name, readFileSync(join(workspace.folder, '.state', name), 'base64')]);
 
 describe('a request that is shown while the same is in doubt', { timeout: 60_000 }, () => {
   test.each(creates)('%s --dry-run carries the key, says why, and writes nothing', async (command) => {
@@ -87,7 +87,7 @@ describe('a request that is shown while the same is in doubt', { timeout: 60_000
 
   test('a journal that cannot be read is told of, and keeps nothing from being shown', async () => {
     const { shop } = await inDoubt('order create');
-    writeFileSync(join(shop.place.folder, '.state', 'journal.db'), 'not a journal');
+    writeFileSync(join(shop.workspace.folder, '.state', 'journal.db'), 'not a journal');
     const shown = await creating(shop, 'order create', '--dry-run');
     expect([shown.code, shownKey(shown.stdout)]).toEqual([0, undefined]);
     expect(shown.stderr).toContain('cannot say whether the same order is in doubt');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Journal } from '../../src/state/journal.ts';
 import { intent } from '../state/intents.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, type Finished, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const mustRun = process.env.ERRAND_CI === '1';
 const isRoot = process.getuid?.() === 0;
@@ -15,25 +15,25 @@ const order = (price: string): string =>
   `errand order create --product http://127.0.0.1:4848/shop/test-success --ship-to home --max-price '${price}' -o id`;
 
 /** Runs a line while nothing in the folder of the state can be written: root is stopped by a mount alone. */
-const readOnly = (place: Place, line: string): Promise<Finished> =>
+const readOnly = (workspace: Workspace, line: string): Promise<Finished> =>
   isRoot
     ? shell(
-        place,
+        workspace,
         `unshare -m bash -c ${quoted(`mount --bind "$ERRAND_STATE_DIR" "$ERRAND_STATE_DIR" && mount -o remount,ro,bind "$ERRAND_STATE_DIR" && ${line}`)}`,
       )
     : shell(
-        place,
+        workspace,
         `chmod 500 "$ERRAND_STATE_DIR"; ${line}; code=$?; chmod 700 "$ERRAND_STATE_DIR"; exit $code`,
       );
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-async function withOneOrder(): Promise<{ place: Place; id: string; state: string }> {
-  const place = makePlace();
-  place.environment.TMPDIR = place.folder;
-  onTestFinished(place.remove);
-  const { stdout } = await shell(place, order('$5'));
-  return { place, id: stdout.trim(), state: join(place.folder, '.state') };
+async function withOneOrder(): Promise<{ workspace: Workspace; id: string; state: string }> {
+  const workspace = makeWorkspace();
+  workspace.environment.TMPDIR = workspace.folder;
+  onTestFinished(workspace.remove);
+  const { stdout } = await shell(workspace, order('$5'));
+  return { workspace, id: stdout.trim(), state: join(workspace.folder, '.state') };
 }
 
 /** What is in a folder, to the byte. */
@@ -47,42 +47,45 @@ describe.skipIf(isRoot && !mounts && !mustRun)(
   { timeout: 60_000 },
   () => {
     test('keeps no command from reading, and nothing in it changes', async () => {
-      const { place, id, state } = await withOneOrder();
+      const { workspace, id, state } = await withOneOrder();
       const before = contentOf(state);
-      const journal = await readOnly(place, 'errand order journal list --all -o json');
+      const journal = await readOnly(workspace, 'errand order journal list --all -o json');
       expect(journal).toMatchObject({ code: 0, stderr: '' });
       expect(JSON.parse(journal.stdout)).toMatchObject([{ state: 'reported', order_id: id }]);
-      expect(await readOnly(place, 'errand order list -o id')).toMatchObject({ code: 0, stdout: `${id}\n` });
-      expect(await readOnly(place, 'errand wallet -o json')).toMatchObject({ code: 0 });
-      expect(await readOnly(place, 'errand webhook events -o json')).toMatchObject({
+      expect(await readOnly(workspace, 'errand order list -o id')).toMatchObject({
+        code: 0,
+        stdout: `${id}\n`,
+      });
+      expect(await readOnly(workspace, 'errand wallet -o json')).toMatchObject({ code: 0 });
+      expect(await readOnly(workspace, 'errand webhook events -o json')).toMatchObject({
         code: 0,
         stdout: '[]\n',
       });
       expect(contentOf(state)).toEqual(before);
-      expect(readdirSync(place.folder).filter((name) => name.startsWith('errand-read-'))).toEqual([]);
+      expect(readdirSync(workspace.folder).filter((name) => name.startsWith('errand-read-'))).toEqual([]);
     });
 
     test('stops an order before it is sent, and says why', async () => {
-      const { place, id } = await withOneOrder();
-      const refused = await readOnly(place, order('$6'));
+      const { workspace, id } = await withOneOrder();
+      const refused = await readOnly(workspace, order('$6'));
       expect(refused.code).toBe(1);
       expect(refused.stderr).toMatch(
         /journal\.db cannot be used: it is read-only; nothing was sent\n.*Make it writable/,
       );
-      expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
-      expect((await readOnly(place, 'errand sandbox advance 1h')).stderr).toMatch(
+      expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe(`${id}\n`);
+      expect((await readOnly(workspace, 'errand sandbox advance 1h')).stderr).toMatch(
         /sandbox\.db cannot be used: it is read-only/,
       );
     });
 
     test('shows what another process has written last, and has not moved into the file yet', async () => {
-      const { place, state } = await withOneOrder();
+      const { workspace, state } = await withOneOrder();
       const journal = await Journal.open(state, Date.now);
       onTestFinished(() => journal.close());
       const key = 'written-a-moment-ago';
       await journal.record({ ...intent(key), profile: 'local', baseUrl: 'embedded:' });
       expect(existsSync(join(state, 'journal.db-wal'))).toBe(true);
-      const { stdout } = await readOnly(place, 'errand order journal list --all -o id');
+      const { stdout } = await readOnly(workspace, 'errand order journal list --all -o id');
       expect(stdout.split('\n')).toContain(key);
     });
   },

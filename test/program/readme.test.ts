@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { makePlace } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace } from './workspace.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const blocks = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
@@ -13,15 +13,15 @@ describe('the README', () => {
   });
 
   test('every line of its sh blocks runs as it stands, in order', { timeout: 120_000 }, async () => {
-    const place = makePlace();
+    const workspace = makeWorkspace();
     try {
-      await errand(place, ['config', 'set', 'sandbox-speed', '20']);
+      await errand(workspace, ['config', 'set', 'sandbox-speed', '20']);
       for (const block of blocks) {
-        const { code, stdout, stderr } = await shell(place, `set -e\n${block}`, { timeoutMs: 60_000 });
+        const { code, stdout, stderr } = await shell(workspace, `set -e\n${block}`, { timeoutMs: 60_000 });
         expect(code, `${block}\n${stdout}${stderr}`).toBe(0);
       }
     } finally {
-      place.remove();
+      workspace.remove();
     }
   });
 });

@@ -6,30 +6,33 @@ import { loadSqlite } from '../../src/sqlite/load.ts';
 import { FaultProxy } from '../faults/proxy.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, type Finished, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let service: TestService;
 let losses: FaultProxy;
-let place: Place;
+let workspace: Workspace;
 
 beforeEach(async () => {
-  place = makePlace({ ERRAND_NO_INPUT: '1' });
-  service = await TestService.start({ now: Date.now(), file: join(place.folder, 'service.db') });
+  workspace = makeWorkspace({ ERRAND_NO_INPUT: '1' });
+  service = await TestService.start({ now: Date.now(), file: join(workspace.folder, 'service.db') });
   losses = new FaultProxy(service.baseUrl);
-  Object.assign(place.environment, { ERRAND_BASE_URL: await losses.start(), ERRAND_API_KEY: service.key });
+  Object.assign(workspace.environment, {
+    ERRAND_BASE_URL: await losses.start(),
+    ERRAND_API_KEY: service.key,
+  });
   await run('config', 'set', 'repeat-window', '0');
 });
 afterEach(async () => {
   await losses.stop();
   await service.stop();
-  place.remove();
+  workspace.remove();
 });
 
-const run = (...args: readonly string[]): Promise<Finished> => errand(place, args);
+const run = (...args: readonly string[]): Promise<Finished> => errand(workspace, args);
 
 async function made(slug: string, more: object = {}, ...args: readonly string[]): Promise<string> {
-  const file = join(place.folder, 'order.json');
+  const file = join(workspace.folder, 'order.json');
   writeFileSync(file, JSON.stringify({ ...orderBody(service.product(slug)), ...more }));
   const noun = args.includes('agent') ? ['agent', 'order'] : ['order'];
   const flags = args.filter((arg) => arg !== 'agent');
@@ -49,7 +52,7 @@ const findings = ({ findings: found }: { findings: { finding: string }[] }) =>
 
 /** As a service that does not keep its word would have it. */
 function lie(sql: string, ...values: string[]): void {
-  const database = new (loadSqlite())(join(place.folder, 'service.db'));
+  const database = new (loadSqlite())(join(workspace.folder, 'service.db'));
   database.exec('PRAGMA foreign_keys = OFF');
   database.prepare(sql).run(...values);
   database.close();
@@ -62,7 +65,7 @@ function upload(slugs: readonly string[]): Promise<Finished> {
   const rows = slugs.map((slug, index) =>
     [service.product(slug), `row ${index}`, ...Object.values(cells)].join(','),
   );
-  writeFileSync(join(place.folder, 'orders.csv'), `${[header, ...rows].join('\n')}\n`);
+  writeFileSync(join(workspace.folder, 'orders.csv'), `${[header, ...rows].join('\n')}\n`);
   return run('bulk', 'upload', 'orders.csv', '-o', 'id');
 }
 
@@ -121,7 +124,7 @@ describe('reconcile', () => {
     lie('UPDATE wallets SET balance = balance - 2000');
     const short = await reconciled('--exclusive', '--since', '2100-01-01');
     expect(short).toMatchObject({ code: 7, findings: [{ finding: 'balance', cents: -2_000 }], notes: [] });
-    const { stdout } = await shell(place, `${short.findings[0].command} -o json`);
+    const { stdout } = await shell(workspace, `${short.findings[0].command} -o json`);
     const told = JSON.parse(stdout).map(
       ({ detail }: { detail: { difference: number } }) => detail.difference,
     );
@@ -167,7 +170,7 @@ describe('reconcile', () => {
 
   test('what is in doubt is named with the command that settles it', { timeout: 60_000 }, async () => {
     losses.faults = ['reset-after', 'reset-after'];
-    const file = join(place.folder, 'order.json');
+    const file = join(workspace.folder, 'order.json');
     writeFileSync(file, JSON.stringify(orderBody(service.product('test-success'))));
     await run('order', 'create', '--file', file, '--retries', '0', '--idempotency-key', 'k 1');
     losses.faults = [];
@@ -177,7 +180,7 @@ describe('reconcile', () => {
       agrees: false,
       findings: [{ finding: 'in_doubt', key: 'k 1' }],
     });
-    expect((await shell(place, doubted.findings[0].command)).code).toBe(0);
+    expect((await shell(workspace, doubted.findings[0].command)).code).toBe(0);
     expect(await reconciled()).toMatchObject({ code: 0, findings: [], orders: 1, elsewhere: { orders: 0 } });
   });
 
@@ -259,7 +262,7 @@ describe('reconcile', () => {
       code: 7,
       findings: [{ finding: 'same_content', order_id: twin, command }],
     });
-    expect((await shell(place, command)).code).toBe(0);
+    expect((await shell(workspace, command)).code).toBe(0);
     expect(await reconciled()).toMatchObject({ code: 0, notes: [] });
   });
 
@@ -292,7 +295,7 @@ describe('reconcile', () => {
 
   test('an order that is in doubt is said once, with its key', { timeout: 60_000 }, async () => {
     losses.faults = ['reset-after', 'reset-after'];
-    const file = join(place.folder, 'order.json');
+    const file = join(workspace.folder, 'order.json');
     writeFileSync(file, JSON.stringify(orderBody(service.product('test-success'))));
     await run('order', 'create', '--file', file, '--retries', '0', '--idempotency-key', 'k1');
     losses.faults = [];
@@ -308,7 +311,7 @@ describe('reconcile', () => {
     timeout: 60_000,
   }, async () => {
     await made('test-success', {}, '--idempotency-key', 'k1');
-    const database = new (loadSqlite())(join(place.folder, '.state', 'journal.db'));
+    const database = new (loadSqlite())(join(workspace.folder, '.state', 'journal.db'));
     database.exec("DROP TRIGGER audit_keeps; UPDATE audit SET actor = 'eve@laptop' WHERE number = 1");
     database.close();
     const changed = await reconciled();
@@ -320,11 +323,11 @@ describe('reconcile', () => {
     timeout: 60_000,
   }, async () => {
     losses.faults = ['reset-before', 'reset-before'];
-    const file = join(place.folder, 'order.json');
+    const file = join(workspace.folder, 'order.json');
     writeFileSync(file, JSON.stringify(orderBody(service.product('test-success'))));
     await run('order', 'create', '--file', file, '--retries', '0', '--idempotency-key', 'k1');
     losses.faults = [];
-    const database = new (loadSqlite())(join(place.folder, '.state', 'journal.db'));
+    const database = new (loadSqlite())(join(workspace.folder, '.state', 'journal.db'));
     database.exec('DELETE FROM intents; DELETE FROM tally');
     database.close();
     expect((await run('reconcile')).code).not.toBe(0);
@@ -333,8 +336,8 @@ describe('reconcile', () => {
   });
 
   test('what the policy has reserved is settled, of a batch too', { timeout: 60_000 }, async () => {
-    mkdirSync(join(place.folder, '.config'), { recursive: true, mode: 0o700 });
-    const policy = join(place.folder, '.config', 'policy.yaml');
+    mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
+    const policy = join(workspace.folder, '.config', 'policy.yaml');
     writeFileSync(policy, 'version: 1\nlimits:\n  per_day: $500\n', { mode: 0o600 });
     await made('test-success', { po_number: '1' });
     expect((await upload(['test-success', 'test-out-of-stock'])).code).toBe(0);

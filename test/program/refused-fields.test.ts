@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { orderBody } from '../order-body.ts';
-import { makePlace } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace } from './workspace.ts';
 
 const issues = [
   { loc: ['body', 'po_number'], msg: 'String should have at most 20 characters', type: 'too_big' },
@@ -34,16 +34,16 @@ async function strictService(): Promise<string> {
 test.each(['order create', 'agent order create'])(
   'what only the service refuses of `%s` names the flag and the file',
   async (command) => {
-    const place = makePlace({
+    const workspace = makeWorkspace({
       ERRAND_NO_INPUT: '1',
       ERRAND_API_KEY: 'zz_test_1',
       ERRAND_BASE_URL: await strictService(),
     });
-    onTestFinished(place.remove);
-    const file = join(place.folder, 'order.json');
+    onTestFinished(workspace.remove);
+    const file = join(workspace.folder, 'order.json');
     writeFileSync(file, JSON.stringify(orderBody('https://shop.example/1')));
     const create = [...command.split(' '), '-o', 'json', '--po-number', 'R-17'];
-    const run = await errand(place, [...create, '--file', 'order.json']);
+    const run = await errand(workspace, [...create, '--file', 'order.json']);
     expect(run.code).toBe(2);
     const { error } = JSON.parse(run.stderr.trim().split('\n').at(-1) ?? '');
     expect(error).toMatchObject({ code: 'validation_error', status: 422, outcome: 'rejected' });
@@ -65,14 +65,14 @@ test.each([
   [['--file', 'proto.json'], 'metadata.__proto__ (--metadata, proto.json)'],
   [['--file', 'proto.yaml'], 'metadata.__proto__ (--metadata, proto.yaml)'],
 ])('what no order can carry is refused, not left out: %j', async (given, where) => {
-  const place = makePlace({ ERRAND_NO_INPUT: '1' });
-  onTestFinished(place.remove);
+  const workspace = makeWorkspace({ ERRAND_NO_INPUT: '1' });
+  onTestFinished(workspace.remove);
   const order = JSON.stringify(orderBody('https://shop.example/1'));
   const wrong = order.replace(/\}$/, ',"metadata":{"__proto__":"evil","team":"a"}}');
-  writeFileSync(join(place.folder, 'order.json'), order);
-  writeFileSync(join(place.folder, 'proto.json'), wrong);
-  writeFileSync(join(place.folder, 'proto.yaml'), `---\n${wrong}\n`);
-  const run = await errand(place, ['order', 'create', '--file', 'order.json', '--dry-run', ...given]);
+  writeFileSync(join(workspace.folder, 'order.json'), order);
+  writeFileSync(join(workspace.folder, 'proto.json'), wrong);
+  writeFileSync(join(workspace.folder, 'proto.yaml'), `---\n${wrong}\n`);
+  const run = await errand(workspace, ['order', 'create', '--file', 'order.json', '--dry-run', ...given]);
   expect([run.code, run.stdout]).toEqual([2, '']);
   expect(run.stderr).toContain(`${where}: A field cannot be called __proto__; give it another name`);
 });

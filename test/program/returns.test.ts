@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, type Peer, peer, redirect, reset, text, truncated } from '../http/peer.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, type Finished } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const id = '0b9c4a52-6f0e-4a55-9d1c-2f6f3f0f7c11';
 const orderId = '1b9c4a52-6f0e-4a55-9d1c-2f6f3f0f7c11';
@@ -27,15 +27,15 @@ const record = (label_urls: readonly string[] = [], more = {}) => ({
   ...more,
 });
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace({ ERRAND_API_KEY: key });
+  workspace = makeWorkspace({ ERRAND_API_KEY: key });
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
-/** What stands in the place besides the program's own folders. */
+/** What stands in the workspace besides the program's own folders. */
 const files = (folder = ''): string[] =>
-  readdirSync(join(place.folder, folder)).filter((name) => !/^\.(bin|config|state)$/.test(name));
+  readdirSync(join(workspace.folder, folder)).filter((name) => !/^\.(bin|config|state)$/.test(name));
 
 /** A service whose return has these labels: paths of its own, or whole addresses. */
 async function serving(
@@ -51,7 +51,7 @@ async function serving(
 }
 
 const labels = (service: Peer, ...more: string[]): Promise<Finished> =>
-  errand(place, ['return', 'labels', id, '--base-url', service.url, '--retries', '0', ...more]);
+  errand(workspace, ['return', 'labels', id, '--base-url', service.url, '--retries', '0', ...more]);
 
 describe('return labels', () => {
   test('saves every label under a name of its own, and sends the links no credential', async () => {
@@ -63,7 +63,7 @@ describe('return labels', () => {
       'return-0b9c4a52-1.pdf',
       'return-0b9c4a52-two.pdf',
     ]);
-    expect(readFileSync(join(place.folder, 'a/b/return-0b9c4a52-1.pdf'), 'utf8')).toBe(pdf);
+    expect(readFileSync(join(workspace.folder, 'a/b/return-0b9c4a52-1.pdf'), 'utf8')).toBe(pdf);
     expect(stdout.split('\n')[1]).toBe(`a/b/return-0b9c4a52-1.pdf,${id},${pdf.length}`);
     for (const { target, headers } of service.received.slice(1)) {
       expect(target).toContain('/');
@@ -125,12 +125,12 @@ describe('return labels', () => {
         const respond = request.target.startsWith('/returns/') ? json(record(urls, { id: own })) : text(pdf);
         respond(response, request, socket);
       });
-      mkdirSync(join(place.folder, 'deep', 'er'), { recursive: true });
+      mkdirSync(join(workspace.folder, 'deep', 'er'), { recursive: true });
       const { stdout, stderr } = await labels(service, '--dir', 'deep/er/labels');
       expect(files().concat(files('deep'), files('deep/er')).toSorted()).toEqual(
-        existsSync(join(place.folder, 'deep/er/labels')) ? ['deep', 'er', 'labels'] : ['deep', 'er'],
+        existsSync(join(workspace.folder, 'deep/er/labels')) ? ['deep', 'er', 'labels'] : ['deep', 'er'],
       );
-      const saved = existsSync(join(place.folder, 'deep/er/labels')) ? files('deep/er/labels') : [];
+      const saved = existsSync(join(workspace.folder, 'deep/er/labels')) ? files('deep/er/labels') : [];
       for (const name of saved) expect(name).toMatch(/^return-[\w.-]+\.pdf$/);
       expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
     },
@@ -138,14 +138,14 @@ describe('return labels', () => {
 
   test('writes over nothing without --force, and says so before anything is downloaded', async () => {
     const service = await serving(['/1.pdf', '/2.pdf']);
-    writeFileSync(join(place.folder, 'return-0b9c4a52-2.pdf'), 'mine');
+    writeFileSync(join(workspace.folder, 'return-0b9c4a52-2.pdf'), 'mine');
     const refused = await labels(service);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('return-0b9c4a52-2.pdf is there already; --force writes over it');
     expect(service.received).toHaveLength(1);
     expect(files()).toEqual(['return-0b9c4a52-2.pdf']);
     expect((await labels(service, '--force')).code).toBe(0);
-    expect(readFileSync(join(place.folder, 'return-0b9c4a52-2.pdf'), 'utf8')).toBe(pdf);
+    expect(readFileSync(join(workspace.folder, 'return-0b9c4a52-2.pdf'), 'utf8')).toBe(pdf);
   });
 
   test('an expired link is made anew and tried once more', async () => {
@@ -216,11 +216,11 @@ describe('return labels', () => {
         const isRead = request.target.includes('/returns/');
         (isRead ? json(record([link(inner)])) : label)(response, request, socket);
       });
-      Object.assign(place.environment, { HTTP_PROXY: internet.url });
+      Object.assign(workspace.environment, { HTTP_PROXY: internet.url });
       const set = ['profile', 'set', 'far', '--base-url', 'http://service.example', '--allow-plain-http'];
-      const { code, stderr } = await errand(place, [...set, '--use']);
+      const { code, stderr } = await errand(workspace, [...set, '--use']);
       expect([code, stderr]).toEqual([0, '']);
-      const run = await errand(place, ['return', 'labels', id, '--retries', '0']);
+      const run = await errand(workspace, ['return', 'labels', id, '--retries', '0']);
       return { ...run, inner };
     }
 
@@ -267,7 +267,7 @@ describe('return labels', () => {
 
 describe('return create', () => {
   const create = (service: Peer, ...more: string[]): Promise<Finished> =>
-    errand(place, [
+    errand(workspace, [
       ...['return', 'create', '--base-url', service.url, '--order', orderId, '--item', itemId],
       ...['--reason', 'damaged', ...more],
     ]);
@@ -347,7 +347,7 @@ describe('return create', () => {
     const service = await peer(json(record([], { items }), 201));
     const payload = { order_id: orderId, items, reason: 'other', notes: 'n' };
     const args = ['return', 'create', '--base-url', service.url, '--file', '-', '--reason', 'damaged'];
-    const { code } = await errand(place, args, { stdin: JSON.stringify(payload) });
+    const { code } = await errand(workspace, args, { stdin: JSON.stringify(payload) });
     expect(code).toBe(0);
     expect(JSON.parse(service.received[0]?.body ?? '')).toEqual({ ...payload, reason: 'damaged' });
   });
@@ -361,13 +361,18 @@ describe('return create', () => {
       reason: 'damaged',
       refund: true,
     };
-    const { code, stderr } = await errand(place, args, { stdin: JSON.stringify(payload) });
+    const { code, stderr } = await errand(workspace, args, { stdin: JSON.stringify(payload) });
     expect(code).toBe(2);
     expect(stderr).toContain('the return in stdin is not valid: refund: Extra inputs are not permitted');
   });
 
   test('without a terminal says what is missing, and the command to run again', async () => {
-    const { code, stderr } = await errand(place, ['return', 'create', '--base-url', 'http://127.0.0.1:1']);
+    const { code, stderr } = await errand(workspace, [
+      'return',
+      'create',
+      '--base-url',
+      'http://127.0.0.1:1',
+    ]);
     expect(code).toBe(2);
     expect(stderr).toContain('--order and --reason are missing; cannot prompt, as stdin is not a terminal');
     expect(stderr).toContain('--order ID --reason damaged');
@@ -384,8 +389,8 @@ describe('return create', () => {
       '--reason',
       'other',
     ];
-    expect((await errand(place, [...args, '--curl'])).stderr).toContain('--item is missing');
-    const shown = await errand(place, [...args, '--item', itemId, '--curl']);
+    expect((await errand(workspace, [...args, '--curl'])).stderr).toContain('--item is missing');
+    const shown = await errand(workspace, [...args, '--item', itemId, '--curl']);
     expect(shown.code).toBe(0);
     expect(shown.stdout).toContain('/returns');
     expect(shown.stdout).toContain('$ERRAND_API_KEY');
@@ -394,11 +399,11 @@ describe('return create', () => {
 
 test('--dir that is a file, and an item id that is none, are wrong usage that says so', async () => {
   const service = await serving(['/l/1.pdf']);
-  writeFileSync(join(place.folder, 'taken'), '');
+  writeFileSync(join(workspace.folder, 'taken'), '');
   const { code, stderr } = await labels(service, '--dir', 'taken');
   expect(code).toBe(2);
   expect(stderr).toContain('--dir: the folder taken cannot be made');
-  const item = await errand(place, [
+  const item = await errand(workspace, [
     ...['return', 'create', '--order', orderId, '--reason', 'damaged', '--item', 'x'],
   ]);
   expect(item.code).toBe(2);

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import type { Place } from './place.ts';
+import type { Workspace } from './workspace.ts';
 
 export interface Finished {
   readonly code: number | null;
@@ -8,47 +8,47 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs a line in bash at a place, as a person's shell would: no terminal, stdin as given or empty. */
+/** Runs a line in bash in a workspace, as a person's shell would: no terminal, stdin as given or empty. */
 export function shell(
-  place: Place,
+  workspace: Workspace,
   line: string,
   options: { stdin?: string; timeoutMs?: number } = {},
 ): Promise<Finished> {
-  return run(place, 'bash', ['-o', 'pipefail', '-c', line], options);
+  return run(workspace, 'bash', ['-o', 'pipefail', '-c', line], options);
 }
 
 /** Runs the program with exact arguments. */
 export function errand(
-  place: Place,
+  workspace: Workspace,
   args: readonly string[],
   options: { stdin?: string; timeoutMs?: number } = {},
 ): Promise<Finished> {
-  return run(place, 'errand', args, options);
+  return run(workspace, 'errand', args, options);
 }
 
 /** Places an order of a product that rehearses an outcome: `test-slow`. @returns its id. */
-export async function orderOf(place: Place, slug: string): Promise<string> {
+export async function orderOf(workspace: Workspace, slug: string): Promise<string> {
   const url = `$(errand sandbox products -o id | grep ${slug}$)`;
   const create = `errand order create --product "${url}" --max-price '$50' --ship-to home --new -o id`;
-  return (await shell(place, create)).stdout.trim();
+  return (await shell(workspace, create)).stdout.trim();
 }
 
-/** Starts a program at a place; whoever calls reads what it prints. */
+/** Starts a program in a workspace; whoever calls reads what it prints. */
 export const begin = (
-  place: Place,
+  workspace: Workspace,
   command: string,
   args: readonly string[],
 ): ChildProcessWithoutNullStreams =>
-  spawn(command, args, { cwd: place.folder, env: place.environment, stdio: 'pipe' });
+  spawn(command, args, { cwd: workspace.folder, env: workspace.environment, stdio: 'pipe' });
 
 function run(
-  place: Place,
+  workspace: Workspace,
   command: string,
   args: readonly string[],
   { stdin = '', timeoutMs = 25_000 }: { stdin?: string; timeoutMs?: number },
 ): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const child = begin(place, command, args);
+    const child = begin(workspace, command, args);
     const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     const out: Buffer[] = [];
     const err: Buffer[] = [];

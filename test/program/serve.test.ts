@@ -1,17 +1,18 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { script, style } from '../../src/sandbox/pages/assets.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
 import { serveAt } from './served.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 /** The base URL of a sandbox that the program serves until the test is over. */
-const served = async (...args: string[]): Promise<string> => (await serveAt(place, '--memory', ...args)).url;
+const served = async (...args: string[]): Promise<string> =>
+  (await serveAt(workspace, '--memory', ...args)).url;
 
 async function send(url: string, key?: string, body?: unknown): Promise<{ status: number; body: unknown }> {
   const response = await fetch(url, {
@@ -46,7 +47,7 @@ test('sandbox serve --balance: each new key has that much, enough for a batch of
 });
 
 test('sandbox serve --balance: what no wallet can hold is refused', async () => {
-  const { code, stderr } = await errand(place, [
+  const { code, stderr } = await errand(workspace, [
     'sandbox',
     'serve',
     '--port',

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished } from 'vitest';
-import type { Place } from './place.ts';
 import { begin } from './run.ts';
+import type { Workspace } from './workspace.ts';
 
 export interface ServedSandbox {
   readonly url: string;
@@ -12,8 +12,8 @@ export interface ServedSandbox {
 }
 
 /** A sandbox that the program serves until the test is over. @param args after `sandbox serve`. */
-export async function serveAt(place: Place, ...args: readonly string[]): Promise<ServedSandbox> {
-  const child = begin(place, 'errand', ['sandbox', 'serve', '--port', '0', '-o', 'json', ...args]);
+export async function serveAt(workspace: Workspace, ...args: readonly string[]): Promise<ServedSandbox> {
+  const child = begin(workspace, 'errand', ['sandbox', 'serve', '--port', '0', '-o', 'json', ...args]);
   onTestFinished(() => void child.kill('SIGKILL'));
   let stderr = '';
   child.stderr.on('data', (text) => {

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { page } from '../service/pages/read-page.ts';
 import { TestService } from '../service/service.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 let service: TestService;
 beforeEach(async () => {
-  place = makePlace();
+  workspace = makeWorkspace();
   service = await TestService.start();
 });
 afterEach(async () => {
   await service.stop();
-  place.remove();
+  workspace.remove();
 });
 
 test.each([
@@ -27,13 +27,13 @@ test.each([
     const [order = '', setUp = ''] = [...text.matchAll(/<pre>(.*?)<\/pre>/gs)].map(([, command = '']) =>
       command.replaceAll('&#39;', "'"),
     );
-    const before = await shell(place, order);
+    const before = await shell(workspace, order);
     expect([before.code, before.stderr]).toEqual([2, expect.stringContaining('there is no profile')]);
-    expect((await shell(place, setUp)).stderr).toContain('stored for profile');
+    expect((await shell(workspace, setUp)).stderr).toContain('stored for profile');
     const passing = setInterval(() => service.pass(2000), 50);
-    const ended = await shell(place, order, { timeoutMs: 30_000 });
+    const ended = await shell(workspace, order, { timeoutMs: 30_000 });
     clearInterval(passing);
     expect([ended.code, ended.stdout + ended.stderr]).toEqual([code, expect.stringContaining(outcome)]);
-    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe('');
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe('');
   },
 );

@@ -5,14 +5,14 @@ import { readFault } from '../../src/sandbox/http/faults/spec.ts';
 import { FaultProxy, type NetworkFault } from '../faults/proxy.ts';
 import { orderBody } from '../order-body.ts';
 import { TestService } from '../service/service.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, type Finished } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const clockSet = new URL('./clock-set.mjs', import.meta.url).href;
 
 /** A service, a way to it that loses responses, and a machine that orders there. */
 export interface Shopping {
-  readonly place: Place;
+  readonly workspace: Workspace;
   readonly service: TestService;
   /** What happens to the next requests that make something, in their order. */
   readonly losses: FaultProxy;
@@ -32,7 +32,7 @@ export async function shopping(...faults: readonly string[]): Promise<Shopping> 
     faults: faults.map((text) => readFault(text) ?? expect.fail(`${text} is no fault`)),
   });
   const losses = new FaultProxy(service.baseUrl);
-  const place = makePlace({
+  const workspace = makeWorkspace({
     ERRAND_NO_INPUT: '1',
     ERRAND_BASE_URL: await losses.start(),
     ERRAND_API_KEY: service.key,
@@ -40,25 +40,28 @@ export async function shopping(...faults: readonly string[]): Promise<Shopping> 
   onTestFinished(async () => {
     await losses.stop();
     await service.stop();
-    place.remove();
+    workspace.remove();
   });
-  writeFileSync(join(place.folder, 'order.json'), JSON.stringify(orderBody(service.product('test-success'))));
-  const run = (...args: readonly string[]) => errand(place, args);
+  writeFileSync(
+    join(workspace.folder, 'order.json'),
+    JSON.stringify(orderBody(service.product('test-success'))),
+  );
+  const run = (...args: readonly string[]) => errand(workspace, args);
   return {
-    place,
+    workspace,
     service,
     losses,
     run,
     order: (...more) => run('order', 'create', '--file', 'order.json', '--retries', '0', ...more),
     orders: async () => (await service.send('GET', '/orders?limit=500')).body.orders,
     later: (ms) => {
-      const { NODE_OPTIONS: _, ...environment } = place.environment;
+      const { NODE_OPTIONS: _, ...environment } = workspace.environment;
       Object.assign(environment, {
         NODE_OPTIONS: `--import=${clockSet}`,
         CLOCK_SET_MS: String(ms),
         CLOCK_SET_AFTER_MS: '-1',
       });
-      Object.assign(place.environment, environment);
+      Object.assign(workspace.environment, environment);
     },
   };
 }
@@ -73,7 +76,7 @@ export const errorOf = ({ stderr }: Finished) => JSON.parse(stderr.trim().split(
 
 /** Runs a command: the service does its work once, and then cannot be reached until the command has ended. */
 export async function cutOff(shop: Shopping, command: () => Promise<Finished>): Promise<Finished> {
-  const port = Number(new URL(shop.place.environment.ERRAND_BASE_URL ?? '').port);
+  const port = Number(new URL(shop.workspace.environment.ERRAND_BASE_URL ?? '').port);
   let stopped: Promise<void> | undefined;
   lose(shop, 'reset-after');
   shop.losses.onMoment = (moment) => {

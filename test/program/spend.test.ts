@@ -2,20 +2,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TestService } from '../service/service.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const hour = 3600 * 1000;
 const hostile = '\u001b[31m=HYPERLINK("x")</td><script>alert(1)</script>\u202e';
 
 let service: TestService;
-let place: Place;
+let workspace: Workspace;
 let account: string;
 
 /** Orders of two days and of every payer, each brought to its end. */
 beforeAll(async () => {
   service = await TestService.start({ now: Date.parse('2026-11-30T20:00:00Z') });
-  place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
   const made = await service.send('POST', '/managed-accounts', { email: 'a@example.com', password: 'x' });
   account = made.body.short_id;
   await service.order('test-success', { metadata: { team: 'office' }, po_number: 'PO-1' });
@@ -34,7 +34,7 @@ beforeAll(async () => {
   service.pass(60 * 1000);
 });
 afterAll(async () => {
-  place.remove();
+  workspace.remove();
   await service.stop();
 });
 
@@ -46,7 +46,7 @@ interface Row {
 }
 
 const rows = async (...args: string[]): Promise<Row[]> => {
-  const finished = await errand(place, ['spend', ...args, '-o', 'json']);
+  const finished = await errand(workspace, ['spend', ...args, '-o', 'json']);
   expect(finished).toMatchObject({ code: 0 });
   return JSON.parse(finished.stdout);
 };
@@ -93,7 +93,7 @@ test('what no record shows is said to be by rule', async () => {
     ['fees_cents', 'refunded_cents'],
     ['fees_cents', 'held_cents'],
   ]);
-  const shown = await errand(place, ['spend']);
+  const shown = await errand(workspace, ['spend']);
   expect(shown.stdout).toMatch(/SPENT +FEES\* +REFUNDED\* +CREDITED +NET +HELD\*/);
   expect(shown.stderr).toContain('* by rule');
 });
@@ -105,10 +105,12 @@ test('days are those of the zone, which is told; the policy has one, and a flag 
   expect(await days()).toEqual(['2026-11-30', '2026-12-01']);
   expect(await days('--time-zone', 'America/Chicago')).toEqual(['2026-11-30', '2026-12-01']);
   expect(await days('--time-zone', 'Asia/Tokyo')).toEqual(['2026-12-01']);
-  expect((await errand(place, ['spend'])).stderr).toContain('time zone: UTC (change it with --time-zone)');
-  const policy = join(place.folder, 'policy.yaml');
+  expect((await errand(workspace, ['spend'])).stderr).toContain(
+    'time zone: UTC (change it with --time-zone)',
+  );
+  const policy = join(workspace.folder, 'policy.yaml');
   writeFileSync(policy, 'version: 1\ntime_zone: Asia/Tokyo\n', { mode: 0o600 });
-  const held = { ...place, environment: { ...place.environment, ERRAND_POLICY: policy } };
+  const held = { ...workspace, environment: { ...workspace.environment, ERRAND_POLICY: policy } };
   expect((await errand(held, ['spend'])).stderr).toContain('time zone: Asia/Tokyo (from the policy ');
   writeFileSync(policy, 'version: [', { mode: 0o600 });
   const broken = await errand(held, ['spend']);
@@ -125,14 +127,14 @@ test('a span takes whole days and months of the zone', async () => {
 
 test('each format has the same rows, and they add up; a table ends with totals', async () => {
   const all = await rows('--by', 'day');
-  const csv = (await errand(place, ['spend', '--by', 'day', '-o', 'csv'])).stdout.trim().split(/\r?\n/);
+  const csv = (await errand(workspace, ['spend', '--by', 'day', '-o', 'csv'])).stdout.trim().split(/\r?\n/);
   expect(csv).toHaveLength(all.length + 1);
   expect(csv[1]).toContain(`2026-11-30,wallet,USD,3,${all[0]?.spent_cents},${all[0]?.fees_cents}`);
-  const yaml = (await errand(place, ['spend', '--by', 'day', '-o', 'yaml'])).stdout;
+  const yaml = (await errand(workspace, ['spend', '--by', 'day', '-o', 'yaml'])).stdout;
   expect([...yaml.matchAll(/net_cents: (-?\d+)/g)].map(([, cents]) => Number(cents))).toEqual(
     all.map(({ net_cents }) => net_cents),
   );
-  const table = (await errand(place, ['spend', '--by', 'day'])).stdout.trim().split('\n');
+  const table = (await errand(workspace, ['spend', '--by', 'day'])).stdout.trim().split('\n');
   const net = (line = ''): number => Number((line.match(/-?\$[\d.]+/g) ?? [])[4]?.replace('$', ''));
   const lines = table.filter((line) => / wallet /.test(line));
   expect(lines).toHaveLength(3);
@@ -141,11 +143,13 @@ test('each format has the same rows, and they add up; a table ends with totals',
 });
 
 test('hostile metadata is shown, and obeyed nowhere', async () => {
-  const table = await errand(place, ['spend', '--by', 'metadata.team']);
+  const table = await errand(workspace, ['spend', '--by', 'metadata.team']);
   expect(table.stdout).not.toMatch(/\u001b|\u202e/);
   expect((await rows('--by', 'metadata.team')).map(({ group }) => group)).toContain(hostile);
-  const file = join(place.folder, 'team.html');
-  expect(await errand(place, ['spend', '--by', 'metadata.team', '--html', file])).toMatchObject({ code: 0 });
+  const file = join(workspace.folder, 'team.html');
+  expect(await errand(workspace, ['spend', '--by', 'metadata.team', '--html', file])).toMatchObject({
+    code: 0,
+  });
   const page = readFileSync(file, 'utf8');
   expect(page).toContain('&lt;script&gt;alert(1)');
   expect(page).not.toMatch(/<script|\u001b|\u202e/);
@@ -154,9 +158,9 @@ test('hostile metadata is shown, and obeyed nowhere', async () => {
 });
 
 test('a page is written whole or not at all, and over nothing unasked', async () => {
-  const file = join(place.folder, 'spend.html');
+  const file = join(workspace.folder, 'spend.html');
   writeFileSync(file, 'mine');
-  const refused = await errand(place, ['spend', '--html', file]);
+  const refused = await errand(workspace, ['spend', '--html', file]);
   expect([refused.code, refused.stdout, refused.stderr]).toEqual([
     2,
     '',
@@ -164,9 +168,9 @@ test('a page is written whole or not at all, and over nothing unasked', async ()
   ]);
   const unreachable = await errand(
     {
-      ...place,
+      ...workspace,
       environment: {
-        ...place.environment,
+        ...workspace.environment,
         ERRAND_BASE_URL: 'http://127.0.0.1:9',
         ERRAND_API_KEY: 'xx_test_0123456789abcdef',
       },
@@ -175,9 +179,9 @@ test('a page is written whole or not at all, and over nothing unasked', async ()
   );
   expect(unreachable.code).toBe(9);
   expect(readFileSync(file, 'utf8')).toBe('mine');
-  expect(await errand(place, ['spend', '--html', file, '--force'])).toMatchObject({ code: 0 });
+  expect(await errand(workspace, ['spend', '--html', file, '--force'])).toMatchObject({ code: 0 });
   expect(readFileSync(file, 'utf8')).toMatch(/<\/html>\n$/);
-  const nowhere = await errand(place, ['spend', '--html', join(place.folder, 'none', 'a.html')]);
+  const nowhere = await errand(workspace, ['spend', '--html', join(workspace.folder, 'none', 'a.html')]);
   expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('its folder is not there')]);
 });
 
@@ -192,7 +196,7 @@ test.each([
   [['--force'], '--force goes with --html'],
   [['--html', '-'], '--html takes the name of a file, such as page.html, not -'],
 ])('%j is refused before anything is read', async (args, message) => {
-  const refused = await errand(place, ['spend', ...args]);
+  const refused = await errand(workspace, ['spend', ...args]);
   expect([refused.code, refused.stdout]).toEqual([2, '']);
   expect(refused.stderr).toContain(message);
 });
@@ -207,7 +211,7 @@ test('all pages are read', { timeout: 60_000 }, async () => {
     await Promise.all(some);
     service.pass(60 * 1000);
   }
-  const held = { ...place, environment: { ...place.environment, ERRAND_API_KEY: key } };
+  const held = { ...workspace, environment: { ...workspace.environment, ERRAND_API_KEY: key } };
   const { stdout } = await errand(held, ['spend', '-o', 'json']);
   expect(JSON.parse(stdout)).toMatchObject([
     { orders: made, spent_cents: made * 1999, refunded_cents: made * 1999, net_cents: made * 100 },
@@ -217,7 +221,7 @@ test('all pages are read', { timeout: 60_000 }, async () => {
 test('agent orders, which the service does not list, are told with what was paid', {
   timeout: 30_000,
 }, async () => {
-  const alone = makePlace();
+  const alone = makeWorkspace();
   const products = JSON.parse((await errand(alone, ['sandbox', 'products', '-o', 'json'])).stdout);
   const made = await errand(alone, [
     ...['agent', 'order', 'create', '--product', products[0].url, '--max-price', '$50', '--ship-to', 'home'],

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makePlace, type Place } from './place.ts';
 import { orderOf, shell } from './run.ts';
 import { serveAt } from './served.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const dist = new URL('../../dist/', import.meta.url);
 const text = (file: string): string => readFileSync(new URL(file, dist), 'utf8');
@@ -26,16 +26,16 @@ const plain = (files: readonly string[]): string[] =>
 const later = (file: string, name: string): string =>
   new RegExp(`import\\(\`\\./(${name}-[^\`]+)\``).exec(text(file))?.[1] ?? `no ${name} in ${file}`;
 
-function tidyPlace(): Place {
-  const place = makePlace();
-  onTestFinished(place.remove);
-  return place;
+function tidyPlace(): Workspace {
+  const workspace = makeWorkspace();
+  onTestFinished(workspace.remove);
+  return workspace;
 }
 
 /** The built files that a line loads. @throws where it fails. */
-async function filesOf(place: Place, line: string): Promise<string[]> {
-  const folder = join(place.folder, 'loaded');
-  const ended = await shell(place, `NODE_V8_COVERAGE=${folder} ${line}`);
+async function filesOf(workspace: Workspace, line: string): Promise<string[]> {
+  const folder = join(workspace.folder, 'loaded');
+  const ended = await shell(workspace, `NODE_V8_COVERAGE=${folder} ${line}`);
   if (ended.code !== 0) throw new Error(ended.stderr);
   const [report = ''] = readdirSync(folder);
   const { result } = JSON.parse(readFileSync(join(folder, report), 'utf8'));
@@ -62,26 +62,28 @@ describe('the built program loads', () => {
   const always = ['command', 'first', 'help', 'main', 'order', 'rolldown-runtime'];
 
   test('for an order in the embedded sandbox what an order needs, in few files', async () => {
-    const place = tidyPlace();
-    await orderOf(place, 'test-slow');
+    const workspace = tidyPlace();
+    await orderOf(workspace, 'test-slow');
     const create = "errand order create --product http://127.0.0.1:4848/shop/test-slow --max-price '$9'";
-    expect(await filesOf(place, `${create} --ship-to home --new -o id`)).toEqual(
+    expect(await filesOf(workspace, `${create} --ship-to home --new -o id`)).toEqual(
       [...always, 'sandbox', 'schemas'].toSorted(),
     );
   });
 
   test('for an order that is read nothing that checks', async () => {
-    const place = tidyPlace();
-    const id = await orderOf(place, 'test-slow');
-    await shell(place, `errand sandbox advance 1d; errand order get ${id}`);
-    expect(await filesOf(place, `errand order get ${id} -o json`)).toEqual([...always, 'sandbox'].toSorted());
+    const workspace = tidyPlace();
+    const id = await orderOf(workspace, 'test-slow');
+    await shell(workspace, `errand sandbox advance 1d; errand order get ${id}`);
+    expect(await filesOf(workspace, `errand order get ${id} -o json`)).toEqual(
+      [...always, 'sandbox'].toSorted(),
+    );
   });
 
   test('for a service elsewhere no sandbox', async () => {
-    const place = tidyPlace();
-    const { url } = await serveAt(place, '--memory');
+    const workspace = tidyPlace();
+    const { url } = await serveAt(workspace, '--memory');
     const there = `errand profile set there --base-url ${url} && errand sandbox mint --profile there`;
-    expect(await shell(place, there)).toMatchObject({ code: 0 });
-    expect(await filesOf(place, 'errand order list --profile there')).not.toContain('sandbox');
+    expect(await shell(workspace, there)).toMatchObject({ code: 0 });
+    expect(await filesOf(workspace, 'errand order list --profile there')).not.toContain('sandbox');
   });
 });

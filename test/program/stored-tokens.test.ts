@@ -1,24 +1,24 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const [key, token] = ['zz_test_0123456789abcdef', 'clientTokenOfTheOldService42'];
 const [here, there] = ['http://127.0.0.1:9', 'http://localhost:9'];
-let place: Place;
+let workspace: Workspace;
 
 beforeEach(async () => {
-  place = makePlace();
-  await errand(place, ['profile', 'set', 'work', '--base-url', here, '--use']);
-  await errand(place, ['auth', 'token'], { stdin: key });
-  await errand(place, ['auth', 'token', '--legacy'], { stdin: token });
+  workspace = makeWorkspace();
+  await errand(workspace, ['profile', 'set', 'work', '--base-url', here, '--use']);
+  await errand(workspace, ['auth', 'token'], { stdin: key });
+  await errand(workspace, ['auth', 'token', '--legacy'], { stdin: token });
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
-const set = (...flags: string[]) => errand(place, ['profile', 'set', 'work', ...flags]);
+const set = (...flags: string[]) => errand(workspace, ['profile', 'set', 'work', ...flags]);
 const kept = async () => {
-  const { stdout } = await errand(place, ['profile', 'list', '-o', 'json']);
+  const { stdout } = await errand(workspace, ['profile', 'list', '-o', 'json']);
   const work = JSON.parse(stdout).find(({ name }: { name: string }) => name === 'work');
   return [work.api_key && 'key', work.legacy_token && 'token'];
 };
@@ -39,7 +39,7 @@ describe('what is stored for one service goes to no other', () => {
 
   test('another base URL forgets the key though the legacy address stays', async () => {
     await set('--legacy-base-url', there);
-    await errand(place, ['auth', 'token', '--legacy'], { stdin: token });
+    await errand(workspace, ['auth', 'token', '--legacy'], { stdin: token });
     expect(await kept()).toEqual(['key', 'token']);
     await set('--base-url', there, '--legacy-base-url', there);
     expect((await kept())[0]).toBeNull();
@@ -60,10 +60,10 @@ describe('what is stored for one service goes to no other', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
     const other = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await errand(place, ['legacy', 'product', 'https://shop.example/a', '--base-url', other]);
-    await errand(place, ['order', 'list', '--base-url', other]);
-    place.environment.ERRAND_LEGACY_BASE_URL = other;
-    await errand(place, ['legacy', 'product', 'https://shop.example/a']);
+    await errand(workspace, ['legacy', 'product', 'https://shop.example/a', '--base-url', other]);
+    await errand(workspace, ['order', 'list', '--base-url', other]);
+    workspace.environment.ERRAND_LEGACY_BASE_URL = other;
+    await errand(workspace, ['legacy', 'product', 'https://shop.example/a']);
     expect(heard.join()).not.toMatch(new RegExp(`${key}|${token}|${btoa(`${token}:`)}`));
   });
 });

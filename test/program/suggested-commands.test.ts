@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shellLine, shellWord } from '../../src/shell-word.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const hostile = [
   "a' b; touch pwned",
@@ -25,29 +25,29 @@ const server = createServer(({ method, url }, response) => {
   targets.push(`${method} ${url}`);
   response.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.body));
 });
-let place: Place;
+let workspace: Workspace;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  place = makePlace({
+  workspace = makeWorkspace({
     ERRAND_BASE_URL: `http://127.0.0.1:${port}`,
     ERRAND_API_KEY: 'zz_test_0123456789abcdef',
   });
 });
 afterAll(() => {
   server.close();
-  place.remove();
+  workspace.remove();
 });
 
 describe('a word in a command that is suggested', () => {
   test.each(['bash', 'zsh'])('is for %s what it is, whatever it holds', async (name) => {
     for (const word of hostile) {
       const script = shellLine`printf %s ${word}`;
-      const { stdout } = await shell(place, `${name} -c ${shellWord(script)}`);
+      const { stdout } = await shell(workspace, `${name} -c ${shellWord(script)}`);
       expect(stdout).toBe(word);
     }
-    expect(existsSync(join(place.folder, 'pwned'))).toBe(false);
+    expect(existsSync(join(workspace.folder, 'pwned'))).toBe(false);
   });
 });
 
@@ -58,7 +58,7 @@ describe('an id of the service is an id before anything is built from it', () =>
     reply = { status: 409, body: { code: 'already_exists', message: 'there', details: { identifier } } };
     targets.length = 0;
     const args = `return create --order ${item} --item ${item} --reason damaged`.split(' ');
-    const { code, stderr } = await errand(place, args);
+    const { code, stderr } = await errand(workspace, args);
     expect([code, targets]).toEqual([5, ['POST /returns']]);
     expect(stderr).not.toMatch(/errand return get/);
   });
@@ -66,7 +66,7 @@ describe('an id of the service is an id before anything is built from it', () =>
   test.each(hostile.slice(0, 4))('%j as a new account', async (short_id) => {
     reply = { status: 201, body: { short_id, email: 'a@b.example', retailer: 'x', has_totp: false } };
     const { code, stdout, stderr } = await shell(
-      place,
+      workspace,
       'echo hunter2hunter2 | errand account add --email a@b.example --retailer x --password-file -',
     );
     expect(code, stderr).not.toBe(0);

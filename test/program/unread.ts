@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import type { Place } from './place.ts';
 import { shell } from './run.ts';
+import type { Workspace } from './workspace.ts';
 
 const program = 'errand';
 
@@ -31,9 +31,9 @@ export interface Running {
 const isEmptyOrFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EAGAIN';
 
-export async function unreadPipe(place: Place): Promise<Unread> {
-  const path = join(place.folder, 'unread');
-  expect((await shell(place, 'mkfifo unread')).code).toBe(0);
+export async function unreadPipe(workspace: Workspace): Promise<Unread> {
+  const path = join(workspace.folder, 'unread');
+  expect((await shell(workspace, 'mkfifo unread')).code).toBe(0);
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   // What a shell gives to a program: a descriptor whose writes wait.
   const writer = openSync(path, constants.O_WRONLY);
@@ -64,8 +64,8 @@ export async function unreadPipe(place: Place): Promise<Unread> {
     begin(args, { stdout = 'pipe', stderr = 'test' } = {}) {
       const [out, err] = [stdout, stderr].map((end) => (end === 'pipe' ? writer : ('pipe' as const)));
       const child = spawn(program, args, {
-        cwd: place.folder,
-        env: place.environment,
+        cwd: workspace.folder,
+        env: workspace.environment,
         stdio: ['ignore', out, err],
       });
       onTestFinished(() => void child.kill('SIGKILL'));

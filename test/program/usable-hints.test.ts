@@ -12,7 +12,7 @@ test('a return in doubt: how to request another is said in words that this comma
   shop.service.pass(hour);
   const create = ['return', 'create', '--order', id, '--reason', 'damaged', '--retries', '0'];
   lose(shop, 'silence-after');
-  const child = begin(shop.place, 'errand', create);
+  const child = begin(shop.workspace, 'errand', create);
   const ended = new Promise((resolve) => child.once('close', resolve));
   await expect
     .poll(async () => (await shop.service.send('GET', '/returns')).body.return_requests)
@@ -36,7 +36,7 @@ test('an order by hand in doubt for a day: another one is an `order create --new
     ...JSON.parse((await shop.order('--dry-run', '-o', 'json')).stdout).body,
     idempotency_key: 'by-hand',
   });
-  const send = () => errand(shop.place, post, { stdin: keyed });
+  const send = () => errand(shop.workspace, post, { stdin: keyed });
   expect((await send()).code).toBe(10);
   shop.later(25 * hour);
   const refused = await send();
@@ -52,8 +52,8 @@ test('what is in doubt elsewhere is settled by the command that the reminder pri
   expect((await shop.order()).code).toBe(10);
   const list = await shop.run('order', 'list', '--base-url', shop.service.baseUrl);
   const [, command = ''] = /one order is in doubt; errand (.*) settles that/.exec(list.stderr) ?? [];
-  expect(command).toContain(`--base-url ${shop.place.environment.ERRAND_BASE_URL}`);
-  Object.assign(shop.place.environment, { ERRAND_BASE_URL: shop.service.baseUrl });
+  expect(command).toContain(`--base-url ${shop.workspace.environment.ERRAND_BASE_URL}`);
+  Object.assign(shop.workspace.environment, { ERRAND_BASE_URL: shop.service.baseUrl });
   const settled = await shop.run(...command.split(' '), '-o', 'id');
   expect(settled.code, settled.stderr).toBe(0);
   expect((await shop.orders()).map(({ id }) => `${id}\n`)).toEqual([settled.stdout]);

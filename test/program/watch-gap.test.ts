@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 const [arrived, late] = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b'];
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace({ ERRAND_API_KEY: 'sbx_test_0123456789abcdef0123' });
+  workspace = makeWorkspace({ ERRAND_API_KEY: 'sbx_test_0123456789abcdef0123' });
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 test('an order that had reached what is awaited is not looked at again after a gap in the first round', async () => {
   const targets: string[] = [];
@@ -29,8 +29,8 @@ test('an order that had reached what is awaited is not looked at again after a g
         socket,
       );
   });
-  place.environment.ERRAND_BASE_URL = service.url;
-  const { code, stdout } = await errand(place, [
+  workspace.environment.ERRAND_BASE_URL = service.url;
+  const { code, stdout } = await errand(workspace, [
     ...['order', 'watch', arrived, late],
     ...['--until', 'placed', '--retries', '0', '--interval', '10ms', '-o', 'ndjson'],
   ]);

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makePlace, type Place } from './place.ts';
 import { begin, errand, orderOf } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
 
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 test('order watch -o ndjson that is interrupted ends with a summary, and no word of a deadline', async () => {
-  const id = await orderOf(place, 'test-slow');
+  const id = await orderOf(workspace, 'test-slow');
 
-  const watching = begin(place, 'errand', ['order', 'watch', id, '-o', 'ndjson']);
+  const watching = begin(workspace, 'errand', ['order', 'watch', id, '-o', 'ndjson']);
   let stdout = '';
   let stderr = '';
   watching.stderr.on('data', (data) => {
@@ -36,10 +36,10 @@ test('order watch -o ndjson that is interrupted ends with a summary, and no word
 });
 
 test('the first order of a machine that is interrupted while it is watched is told, and owed no more', async () => {
-  const { stdout } = await errand(place, ['sandbox', 'products', '-o', 'id']);
+  const { stdout } = await errand(workspace, ['sandbox', 'products', '-o', 'id']);
   const url = stdout.split('\n').find((line) => line.endsWith('test-slow')) ?? '';
   const args = ['order', 'create', '--product', url, '--max-price', '$50', '--ship-to', 'home'];
-  const watching = begin(place, 'errand', [...args, '--watch', '-o', 'json']);
+  const watching = begin(workspace, 'errand', [...args, '--watch', '-o', 'json']);
   let stderr = '';
   watching.stderr.on('data', (data) => {
     stderr += data;
@@ -48,6 +48,6 @@ test('the first order of a machine that is interrupted while it is watched is to
   expect(await new Promise((resolve) => watching.on('close', resolve))).toBe(130);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
   expect(error).toMatchObject({ category: 'interrupted', outcome: 'applied' });
-  const owed = await errand(place, ['order', 'journal', 'list', '-o', 'json']);
+  const owed = await errand(workspace, ['order', 'journal', 'list', '-o', 'json']);
   expect(owed.stdout.trim()).toBe('[]');
 });

@@ -4,14 +4,14 @@ import { openWebhookStore } from '../../src/state/webhook-store.ts';
 import { peer } from '../http/peer.ts';
 import { order, orderId } from '../webhooks/order.ts';
 import { Listening } from './listening.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
+  workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 const post = async (url: unknown, body: string): Promise<number> =>
   (await fetch(String(url), { method: 'POST', body, headers: { 'x-webhook-event': 'status_updated' } }))
@@ -28,8 +28,8 @@ describe('an event that was kept and not shown, since the listener was killed', 
   /** Kills a listener that has acknowledged an event and waits for the service to verify it. */
   async function killedBeforeShowing(): Promise<void> {
     const silent = await peer(() => {});
-    place.environment.ERRAND_BASE_URL = silent.url;
-    const killed = new Listening(place, []);
+    workspace.environment.ERRAND_BASE_URL = silent.url;
+    const killed = new Listening(workspace, []);
     const { url } = await killed.record('ready');
     expect(await post(url, JSON.stringify(order('pending')))).toBe(200);
     killed.kill();
@@ -40,7 +40,7 @@ describe('an event that was kept and not shown, since the listener was killed', 
   test('is shown by the next one, sent on, and shown once', async () => {
     await killedBeforeShowing();
     const there = await target();
-    const next = new Listening(place, ['--unverified', '--max', '1', '--forward-to', there.url]);
+    const next = new Listening(workspace, ['--unverified', '--max', '1', '--forward-to', there.url]);
     expect(await next.ended()).toBe(0);
     expect(next.records).toMatchObject([
       { type: 'ready' },
@@ -48,35 +48,35 @@ describe('an event that was kept and not shown, since the listener was killed', 
       { type: 'forward', id: 1, delivered: true },
       { type: 'summary', received: 0, shown: 1, forwarded: 1 },
     ]);
-    const last = new Listening(place, ['--timeout', '300ms']);
+    const last = new Listening(workspace, ['--timeout', '300ms']);
     expect(await last.ended()).toBe(8);
     expect(typesOf(last)).toEqual(['ready', 'summary']);
   });
 
   test('is left to a listener of its own service, and to one that wants it', async () => {
     await killedBeforeShowing();
-    const { ERRAND_BASE_URL: baseUrl = '' } = place.environment;
+    const { ERRAND_BASE_URL: baseUrl = '' } = workspace.environment;
     const others = [
-      new Listening(place, ['--timeout', '300ms', '--base-url', 'http://127.0.0.1:9']),
-      new Listening(place, ['--timeout', '300ms', '--events', 'tracking_updated']),
+      new Listening(workspace, ['--timeout', '300ms', '--base-url', 'http://127.0.0.1:9']),
+      new Listening(workspace, ['--timeout', '300ms', '--events', 'tracking_updated']),
     ];
     for (const other of others) expect(await other.ended()).toBe(8);
     for (const other of others) expect(typesOf(other)).toEqual(['ready', 'summary']);
-    const own = new Listening(place, ['--unverified', '--max', '1', '--base-url', baseUrl]);
+    const own = new Listening(workspace, ['--unverified', '--max', '1', '--base-url', baseUrl]);
     expect(await own.ended()).toBe(0);
     expect(typesOf(own)).toEqual(['ready', 'event', 'summary']);
   });
 
   test('with --query nothing is out before the end, so that it is not shown until then', async () => {
     const query = ['--unverified', '-o', 'json', '--query', 'length(@)', '--max', '2'];
-    const killed = new Listening(place, query);
+    const killed = new Listening(workspace, query);
     await receiveOn(killed);
     killed.kill();
     await killed.ended();
-    const next = new Listening(place, query);
+    const next = new Listening(workspace, query);
     await receiveOn(next, 'in_progress');
     expect(await next.ended()).toBe(0);
-    const last = new Listening(place, ['--timeout', '300ms']);
+    const last = new Listening(workspace, ['--timeout', '300ms']);
     expect(await last.ended()).toBe(8);
     expect(typesOf(last)).toEqual(['ready', 'summary']);
   });
@@ -91,7 +91,7 @@ async function receiveOn(listening: Listening, status = 'pending'): Promise<void
 
 /** Events that could not be sent on, `count` of them. */
 async function keepFailed(count: number): Promise<void> {
-  const store = await openWebhookStore(join(place.folder, '.state'), Date.now);
+  const store = await openWebhookStore(join(workspace.folder, '.state'), Date.now);
   try {
     for (let number = 0; number < count; number += 1) {
       const body = JSON.stringify({ ...order('pending'), number });
@@ -118,22 +118,22 @@ describe('webhook replay', () => {
     await keepFailed(123);
     const there = await target();
     const { code, stderr } = await shell(
-      place,
+      workspace,
       `errand webhook events --failed -o id | errand webhook replay - --unverified --to ${there.url} -o id`,
     );
     expect(code, stderr).toBe(0);
     expect(there.received).toHaveLength(123);
-    expect((await errand(place, ['webhook', 'events', '--failed', '-o', 'id'])).stdout).toBe('');
+    expect((await errand(workspace, ['webhook', 'events', '--failed', '-o', 'id'])).stdout).toBe('');
   });
 
   test('and forwarding send a body as it came, to the byte', async () => {
     const there = await target();
     const text = `\uFEFF{ "id": "${orderId}",\n "big": 12345678901234567890, "price": 1.10, "tiny": 1e-7, "a": 1, "a": "\\u00e9" }`;
-    const listening = new Listening(place, ['--unverified', '--max', '1', '--forward-to', there.url]);
+    const listening = new Listening(workspace, ['--unverified', '--max', '1', '--forward-to', there.url]);
     const { url } = await listening.record('ready');
     expect(await post(url, text)).toBe(200);
     expect(await listening.ended()).toBe(0);
-    expect((await errand(place, ['webhook', 'replay', '1', '--unverified'])).code).toBe(0);
+    expect((await errand(workspace, ['webhook', 'replay', '1', '--unverified'])).code).toBe(0);
     expect(there.received.map(({ body }) => body)).toEqual([text, text]);
   });
 });

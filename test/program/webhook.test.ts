@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { order, orderId } from '../webhooks/order.ts';
 import { Listening } from './listening.ts';
-import { makePlace, type Place } from './place.ts';
 import { errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
+  workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 const post = async (url: unknown, body: unknown, event = 'status_updated'): Promise<number> =>
   (
@@ -22,7 +22,7 @@ const post = async (url: unknown, body: unknown, event = 'status_updated'): Prom
 
 /** Receives events with a listener of their own, and ends it. */
 async function receive(...bodies: Record<string, unknown>[]): Promise<void> {
-  const listening = new Listening(place, ['--unverified', '--max', String(bodies.length)]);
+  const listening = new Listening(workspace, ['--unverified', '--max', String(bodies.length)]);
   const { url } = await listening.record('ready');
   for (const body of bodies) expect(await post(url, body)).toBe(200);
   expect(await listening.ended()).toBe(0);
@@ -38,7 +38,7 @@ const service = (found = order('in_progress')) =>
 
 describe('webhook listen', () => {
   test('a script gets ready, each event and a summary', async () => {
-    const listening = new Listening(place, ['--unverified', '--max', '1']);
+    const listening = new Listening(workspace, ['--unverified', '--max', '1']);
     const { url, secret } = await listening.record('ready');
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}$/);
     expect(url).toContain(String(secret));
@@ -52,7 +52,7 @@ describe('webhook listen', () => {
   });
 
   test('Ctrl-C ends it with the summary and 130', async () => {
-    const listening = new Listening(place, ['--unverified']);
+    const listening = new Listening(workspace, ['--unverified']);
     const { url } = await listening.record('ready');
     await post(url, order('pending'));
     await listening.record('event');
@@ -62,7 +62,14 @@ describe('webhook listen', () => {
   });
 
   test('--timeout ends it with 8', async () => {
-    const { code, stdout } = await errand(place, ['webhook', 'listen', '--timeout', '300ms', '-o', 'ndjson']);
+    const { code, stdout } = await errand(workspace, [
+      'webhook',
+      'listen',
+      '--timeout',
+      '300ms',
+      '-o',
+      'ndjson',
+    ]);
     expect(code).toBe(8);
     expect(
       stdout
@@ -74,9 +81,9 @@ describe('webhook listen', () => {
 
   test('--register registers its address, and the one that errand registered before when it ends', async () => {
     const there = await service();
-    place.environment.ERRAND_BASE_URL = there.url;
-    await errand(place, ['webhook', 'register', 'https://hooks.example.com/mine?token=s3cret']);
-    const listening = new Listening(place, ['--register']);
+    workspace.environment.ERRAND_BASE_URL = there.url;
+    await errand(workspace, ['webhook', 'register', 'https://hooks.example.com/mine?token=s3cret']);
+    const listening = new Listening(workspace, ['--register']);
     const { url } = await listening.record('ready');
     listening.interrupt();
     expect(await listening.ended()).toBe(130);
@@ -91,9 +98,9 @@ describe('webhook listen', () => {
 
   test('a terminal that is closed ends it as well as Ctrl-C: the earlier address is registered again', async () => {
     const there = await service();
-    place.environment.ERRAND_BASE_URL = there.url;
-    await errand(place, ['webhook', 'register', 'https://hooks.example.com/mine']);
-    const listening = new Listening(place, ['--register']);
+    workspace.environment.ERRAND_BASE_URL = there.url;
+    await errand(workspace, ['webhook', 'register', 'https://hooks.example.com/mine']);
+    const listening = new Listening(workspace, ['--register']);
     await listening.record('ready');
     listening.hangUp();
     expect(await listening.ended()).toBe(143);
@@ -103,8 +110,8 @@ describe('webhook listen', () => {
   });
 
   test('many large events that wait for a slow command take no memory', async () => {
-    place.environment.NODE_OPTIONS = '--max-old-space-size=80';
-    const listening = new Listening(place, ['--unverified', '--exec', 'sleep 60', '-o', 'id']);
+    workspace.environment.NODE_OPTIONS = '--max-old-space-size=80';
+    const listening = new Listening(workspace, ['--unverified', '--exec', 'sleep 60', '-o', 'id']);
     await expect.poll(() => listening.stderr, { timeout: 15_000 }).toContain('listening on');
     const url = listening.stderr.match(/http:\S+/)?.[0];
     const padding = 'x'.repeat(1_000_000);
@@ -116,8 +123,14 @@ describe('webhook listen', () => {
 
   test('with no earlier address known, it says how to name another', async () => {
     const there = await service();
-    place.environment.ERRAND_BASE_URL = there.url;
-    const { code, stderr } = await errand(place, ['webhook', 'listen', '--register', '--timeout', '500ms']);
+    workspace.environment.ERRAND_BASE_URL = there.url;
+    const { code, stderr } = await errand(workspace, [
+      'webhook',
+      'listen',
+      '--register',
+      '--timeout',
+      '500ms',
+    ]);
     expect(code).toBe(8);
     expect(stderr).toContain('errand webhook register URL');
     expect(there.received).toHaveLength(1);
@@ -125,15 +138,15 @@ describe('webhook listen', () => {
 
   test('a registration that the service refuses ends it with its exit code', async () => {
     const there = await peer(json({ code: 'unauthorized', message: 'no', details: {} }, 401));
-    place.environment.ERRAND_BASE_URL = there.url;
-    const { code, stdout } = await errand(place, ['webhook', 'listen', '--register']);
+    workspace.environment.ERRAND_BASE_URL = there.url;
+    const { code, stdout } = await errand(workspace, ['webhook', 'listen', '--register']);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   });
 
   test('the order is shown as the service has it', async () => {
     const there = await service(order('in_progress'));
-    place.environment.ERRAND_BASE_URL = there.url;
-    const listening = new Listening(place, ['--max', '1']);
+    workspace.environment.ERRAND_BASE_URL = there.url;
+    const listening = new Listening(workspace, ['--max', '1']);
     const { url } = await listening.record('ready');
     await post(url, order('order_placed'));
     expect(await listening.ended()).toBe(0);
@@ -147,7 +160,7 @@ describe('webhook listen', () => {
 
   test('--forward-to and --exec get each event; what fails is told by the exit code', async () => {
     const there = await peer(json({}), json({}, 404));
-    const listening = new Listening(place, [
+    const listening = new Listening(workspace, [
       ...[
         '--unverified',
         '--forward-to',
@@ -164,21 +177,21 @@ describe('webhook listen', () => {
     expect(await listening.ended()).toBe(7);
     expect(await listening.record('exec')).toMatchObject({ exit_code: 0 });
     expect(listening.stderr).toContain('done');
-    const kept = await shell(place, 'cat status_updated.json');
+    const kept = await shell(workspace, 'cat status_updated.json');
     expect(JSON.parse(kept.stdout)).toEqual(order('in_progress'));
-    expect((await errand(place, ['webhook', 'events', '--failed', '-o', 'id'])).stdout).toBe('2\n');
+    expect((await errand(workspace, ['webhook', 'events', '--failed', '-o', 'id'])).stdout).toBe('2\n');
   });
 
   test('a forged event moves nothing: the command and the receiver get the order as the service has it', async () => {
     const there = await service(order('in_progress'));
     const receiver = await peer(json({}));
-    place.environment.ERRAND_BASE_URL = there.url;
+    workspace.environment.ERRAND_BASE_URL = there.url;
     const run = 'cat > acted.json; printf "%s" "$ERRAND_API_KEY$ERRAND_LEGACY_TOKEN" > keys';
-    const listening = new Listening(place, ['--exec', run, '--forward-to', receiver.url, '--max', '1']);
+    const listening = new Listening(workspace, ['--exec', run, '--forward-to', receiver.url, '--max', '1']);
     const { url } = await listening.record('ready');
     await post(url, { ...order('order_placed'), job_result: { success: true }, refund: 'please' });
     expect(await listening.ended()).toBe(0);
-    const acted = await shell(place, 'cat acted.json; cat keys');
+    const acted = await shell(workspace, 'cat acted.json; cat keys');
     expect(JSON.parse(acted.stdout)).toEqual(order('in_progress'));
     expect(receiver.received.map(({ body }) => JSON.parse(body))).toEqual([order('in_progress')]);
   });
@@ -186,17 +199,17 @@ describe('webhook listen', () => {
   test('a forged outcome of a real order is neither acted on nor replayed', async () => {
     const there = await service(order('pending'));
     const receiver = await peer(json({}));
-    place.environment.ERRAND_BASE_URL = there.url;
+    workspace.environment.ERRAND_BASE_URL = there.url;
     const acting = ['--exec', 'touch acted', '--forward-to', receiver.url, '--max', '1'];
-    const listening = new Listening(place, acting);
+    const listening = new Listening(workspace, acting);
     const { url } = await listening.record('ready');
     await post(url, order('order_failed'), 'request_failed');
     expect(await listening.ended()).toBe(7);
     const event = await listening.record('event');
     expect(event).toMatchObject({ verified: false, message: expect.stringContaining('pending') });
-    const replayed = await errand(place, ['webhook', 'replay', '1', '--to', receiver.url]);
+    const replayed = await errand(workspace, ['webhook', 'replay', '1', '--to', receiver.url]);
     expect([replayed.code, replayed.stderr.includes('does not confirm request_failed')]).toEqual([7, true]);
-    expect([receiver.received, (await shell(place, 'ls acted')).code]).toEqual([[], 2]);
+    expect([receiver.received, (await shell(workspace, 'ls acted')).code]).toEqual([[], 2]);
   });
 
   test.each([
@@ -207,8 +220,8 @@ describe('webhook listen', () => {
       json({ code: 'not_found', message: 'There is no such order.', details: {} }, 404),
     );
     const receiver = await peer(json({}));
-    place.environment.ERRAND_BASE_URL = there.url;
-    const listening = new Listening(place, [
+    workspace.environment.ERRAND_BASE_URL = there.url;
+    const listening = new Listening(workspace, [
       '--exec',
       'touch acted',
       '--forward-to',
@@ -220,17 +233,17 @@ describe('webhook listen', () => {
     await post(url, body);
     expect(await listening.ended()).toBe(7);
     expect(await listening.record('event')).toMatchObject({ verified: false, message: expect.any(String) });
-    expect([receiver.received, (await shell(place, 'ls acted')).code]).toEqual([[], 2]);
-    const replayed = await errand(place, ['webhook', 'replay', '1', '--to', receiver.url]);
+    expect([receiver.received, (await shell(workspace, 'ls acted')).code]).toEqual([[], 2]);
+    const replayed = await errand(workspace, ['webhook', 'replay', '1', '--to', receiver.url]);
     expect([replayed.code === 0, receiver.received]).toEqual([false, []]);
     expect(replayed.stderr).toContain('errand webhook replay 1 --unverified');
-    const meant = await errand(place, ['webhook', 'replay', '1', '--to', receiver.url, '--unverified']);
+    const meant = await errand(workspace, ['webhook', 'replay', '1', '--to', receiver.url, '--unverified']);
     expect([meant.code, receiver.received.map((it) => JSON.parse(it.body))]).toEqual([0, [body]]);
   });
 
   test('what a command prints is text: no control reaches the terminal', async () => {
     const print = `printf '\\033]0;owned\\007\\033[2J\\nplain\\n'; printf '\\342\\200\\256x' >&2`;
-    const listening = new Listening(place, ['--unverified', '--exec', print, '--max', '1']);
+    const listening = new Listening(workspace, ['--unverified', '--exec', print, '--max', '1']);
     const { url } = await listening.record('ready');
     await post(url, order('pending'));
     expect(await listening.ended()).toBe(0);
@@ -242,7 +255,7 @@ describe('webhook listen', () => {
     const args = ['webhook', 'listen', '--secret-file', 'secret', '--timeout', '300ms', '-o', 'ndjson'];
     const secrets = [];
     for (const _ of [1, 2])
-      secrets.push(JSON.parse((await errand(place, args)).stdout.split('\n')[0] ?? '').secret);
+      secrets.push(JSON.parse((await errand(workspace, args)).stdout.split('\n')[0] ?? '').secret);
     expect(secrets[0]).toBe(secrets[1]);
   });
 
@@ -254,15 +267,15 @@ describe('webhook listen', () => {
     [['--dry-run'], '--register'],
     [['--max', '0'], '--max takes'],
   ])('%j is refused before anything listens', async (args, message) => {
-    const { code, stdout, stderr } = await errand(place, ['webhook', 'listen', ...args]);
+    const { code, stdout, stderr } = await errand(workspace, ['webhook', 'listen', ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
   });
 
   test('--register --dry-run shows what would be registered, and sends nothing', async () => {
     const there = await service();
-    place.environment.ERRAND_BASE_URL = there.url;
-    const { code, stdout } = await errand(place, ['webhook', 'listen', '--register', '--dry-run']);
+    workspace.environment.ERRAND_BASE_URL = there.url;
+    const { code, stdout } = await errand(workspace, ['webhook', 'listen', '--register', '--dry-run']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ method: 'POST', url: `${there.url}/users` });
     expect(there.received).toEqual([]);
@@ -274,8 +287,8 @@ describe('hostile events', () => {
     const evil = '\u001b]0;owned\u0007\u001b[2J\u202Eevil';
     await receive({ id: orderId, status: evil, note: evil });
     for (const args of [['events'], ['events', '1']])
-      expect((await errand(place, ['webhook', ...args])).stdout).not.toMatch(/[\u0007\u001b\u202e]/);
-    const { stdout } = await errand(place, ['webhook', 'events', '1', '-o', 'json']);
+      expect((await errand(workspace, ['webhook', ...args])).stdout).not.toMatch(/[\u0007\u001b\u202e]/);
+    const { stdout } = await errand(workspace, ['webhook', 'events', '1', '-o', 'json']);
     expect(stdout).not.toMatch(/[\u0007\u001b]/);
     expect(JSON.parse(stdout)).toMatchObject({ status: evil });
   });
@@ -284,18 +297,18 @@ describe('hostile events', () => {
 describe('webhook events', () => {
   test('a list and one of it have the same shape', async () => {
     await receive(order('pending'), order('in_progress'));
-    const list = JSON.parse((await errand(place, ['webhook', 'events', '-o', 'json'])).stdout);
+    const list = JSON.parse((await errand(workspace, ['webhook', 'events', '-o', 'json'])).stdout);
     expect(list.map(({ id }: { id: number }) => id)).toEqual([2, 1]);
-    const one = JSON.parse((await errand(place, ['webhook', 'events', '1', '-o', 'json'])).stdout);
+    const one = JSON.parse((await errand(workspace, ['webhook', 'events', '1', '-o', 'json'])).stdout);
     expect(one).toEqual(list[1]);
-    const two = await errand(place, ['webhook', 'events', '1', '2', '-o', 'ndjson']);
+    const two = await errand(workspace, ['webhook', 'events', '1', '2', '-o', 'ndjson']);
     expect(two.stdout.trim().split('\n')).toHaveLength(2);
   });
 
   test('they are found by name and order', async () => {
     await receive(order('pending'));
     const count = async (...args: string[]) =>
-      (await errand(place, ['webhook', 'events', '-o', 'id', ...args])).stdout.trim();
+      (await errand(workspace, ['webhook', 'events', '-o', 'id', ...args])).stdout.trim();
     expect(await count('--event', 'status_updated')).toBe('1');
     expect(await count('--event', 'order_placed')).toBe('');
     expect(await count('--order', orderId)).toBe('1');
@@ -303,9 +316,9 @@ describe('webhook events', () => {
   });
 
   test('an id that is none, and one that is not kept', async () => {
-    expect(await errand(place, ['webhook', 'events', 'x1'])).toMatchObject({ code: 2 });
-    expect(await errand(place, ['webhook', 'events', '9'])).toMatchObject({ code: 4 });
-    expect(await errand(place, ['webhook', 'events'])).toMatchObject({ code: 0, stdout: '' });
+    expect(await errand(workspace, ['webhook', 'events', 'x1'])).toMatchObject({ code: 2 });
+    expect(await errand(workspace, ['webhook', 'events', '9'])).toMatchObject({ code: 4 });
+    expect(await errand(workspace, ['webhook', 'events'])).toMatchObject({ code: 0, stdout: '' });
   });
 });
 
@@ -314,12 +327,12 @@ describe('webhook replay', () => {
     const there = await peer(json({}));
     await receive(order('pending'), order('in_progress'));
     const first = await shell(
-      place,
+      workspace,
       `errand webhook events -o id | errand webhook replay - --unverified --to '${there.url}/?key=s3cret'`,
     );
     expect(first).toMatchObject({ code: 0 });
     expect(first.stdout).not.toContain('s3cret');
-    expect(await errand(place, ['webhook', 'replay', '1', '--unverified'])).toMatchObject({ code: 0 });
+    expect(await errand(workspace, ['webhook', 'replay', '1', '--unverified'])).toMatchObject({ code: 0 });
     expect(there.received.map(({ target, body }) => [target, JSON.parse(body).status])).toEqual([
       ['/?key=s3cret', 'in_progress'],
       ['/?key=s3cret', 'pending'],
@@ -329,17 +342,17 @@ describe('webhook replay', () => {
   });
 
   test('an event whose order the service confirms goes out as it came', async () => {
-    place.environment.ERRAND_BASE_URL = (await service(order('in_progress'))).url;
+    workspace.environment.ERRAND_BASE_URL = (await service(order('in_progress'))).url;
     const there = await peer(json({}));
     await receive(order('pending'));
-    expect(await errand(place, ['webhook', 'replay', '1', '--to', there.url])).toMatchObject({ code: 0 });
+    expect(await errand(workspace, ['webhook', 'replay', '1', '--to', there.url])).toMatchObject({ code: 0 });
     expect(there.received.map(({ body }) => JSON.parse(body))).toEqual([order('pending')]);
   });
 
   test('an address that cannot be reached ends with 9, one that refuses with 7, none at all with 2', async () => {
     const there = await peer(json({}, 400));
     await receive(order('pending'));
-    expect(await errand(place, ['webhook', 'replay', '1'])).toMatchObject({ code: 2 });
+    expect(await errand(workspace, ['webhook', 'replay', '1'])).toMatchObject({ code: 2 });
     const unreachable = [
       'webhook',
       'replay',
@@ -350,19 +363,19 @@ describe('webhook replay', () => {
       '--retries',
       '1',
     ];
-    expect(await errand(place, unreachable)).toMatchObject({ code: 9, stdout: '' });
+    expect(await errand(workspace, unreachable)).toMatchObject({ code: 9, stdout: '' });
     const refused = ['webhook', 'replay', '1', '--unverified', '--to', there.url];
-    expect(await errand(place, refused)).toMatchObject({ code: 7 });
-    expect(await errand(place, ['webhook', 'replay', '9', '--to', there.url])).toMatchObject({ code: 4 });
+    expect(await errand(workspace, refused)).toMatchObject({ code: 7 });
+    expect(await errand(workspace, ['webhook', 'replay', '9', '--to', there.url])).toMatchObject({ code: 4 });
   });
 });
 
 describe('webhook register', () => {
   test('the address goes to the service whole and is shown without its secret', async () => {
     const there = await service();
-    place.environment.ERRAND_BASE_URL = there.url;
+    workspace.environment.ERRAND_BASE_URL = there.url;
     const url = 'https://me:pass@hooks.example.com/0123456789abcdef0123?token=s3cret';
-    const done = await shell(place, `echo '${url}' | errand webhook register - -o json`);
+    const done = await shell(workspace, `echo '${url}' | errand webhook register - -o json`);
     expect(done).toMatchObject({ code: 0 });
     expect(JSON.parse(done.stdout)).toEqual({
       id: 'account-1',
@@ -373,21 +386,21 @@ describe('webhook register', () => {
 
   test('an address without a secret is registered with a word of caution', async () => {
     const there = await service();
-    place.environment.ERRAND_BASE_URL = there.url;
-    const { code, stderr } = await errand(place, ['webhook', 'register', 'https://hooks.example.com/x']);
+    workspace.environment.ERRAND_BASE_URL = there.url;
+    const { code, stderr } = await errand(workspace, ['webhook', 'register', 'https://hooks.example.com/x']);
     expect(code).toBe(0);
     expect(stderr).toContain('holds no secret');
   });
 
   test('what is no http address is refused before anything is sent', async () => {
-    expect(await errand(place, ['webhook', 'register', 'ftp://x'])).toMatchObject({ code: 2 });
+    expect(await errand(workspace, ['webhook', 'register', 'ftp://x'])).toMatchObject({ code: 2 });
   });
 });
 
 test('a listener that is killed with -9 and started again loses no event of the sandbox, and shows at most the last one twice', {
   timeout: 60_000,
 }, async () => {
-  const here = makePlace();
+  const here = makeWorkspace();
   try {
     await errand(here, ['config', 'set', 'sandbox-speed', '10']);
     const [url = ''] = (await errand(here, ['sandbox', 'products', '-o', 'id'])).stdout

@@ -13,8 +13,8 @@ import {
 } from '../../src/sandbox/http/server.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { orderBody } from '../order-body.ts';
-import { makePlace } from '../program/place.ts';
 import { serveAt } from '../program/served.ts';
+import { makeWorkspace } from '../program/workspace.ts';
 
 let server: Server;
 let port: number;
@@ -135,8 +135,8 @@ describe('connections that', () => {
 test('bodies that are never finished hold little memory together, and keep no small request from being served', {
   timeout: 60_000,
 }, async () => {
-  const place = makePlace();
-  const served = await serveAt(place, '--memory');
+  const workspace = makeWorkspace();
+  const served = await serveAt(workspace, '--memory');
   const { port: at } = served;
   const bytes = 10 * 1024 * 1024;
   const residentMb = (): number =>
@@ -164,5 +164,5 @@ test('bodies that are never finished hold little memory together, and keep no sm
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
   for (const socket of sockets) socket.destroy();
   await expect.poll(async () => (await large()).status, { timeout: 10_000 }).toBe(201);
-  place.remove();
+  workspace.remove();
 });

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { knownCommands } from '../program/known-commands.ts';
-import { makePlace } from '../program/place.ts';
 import { errand, shell } from '../program/run.ts';
+import { makeWorkspace } from '../program/workspace.ts';
 import { parseStory, stderrProblem, stdoutProblem } from './story.ts';
 
 const here = new URL('.', import.meta.url);
@@ -14,19 +14,19 @@ const commands = await knownCommands();
 
 describe('stories: what a user types and sees', () => {
   test.each(stories)('%s', { timeout: 90_000 }, async (name) => {
-    const place = makePlace();
+    const workspace = makeWorkspace();
     try {
-      await errand(place, ['config', 'set', 'sandbox-speed', '20']);
+      await errand(workspace, ['config', 'set', 'sandbox-speed', '20']);
       for (const step of read(name)) {
-        const { code, stdout, stderr } = await shell(place, step.line);
+        const { code, stdout, stderr } = await shell(workspace, step.line);
         const shown = `${name}:${step.number} $ ${step.line}\n--- stdout\n${stdout}--- stderr\n${stderr}--- exit ${code}`;
         expect(code, shown).toBe(step.code);
-        if (step.variable) place.environment[step.variable] = stdout.trim();
+        if (step.variable) workspace.environment[step.variable] = stdout.trim();
         else expect(stdoutProblem(step.stdout, lines(stdout)), shown).toBeUndefined();
         expect(stderrProblem(step.stderr, lines(stderr)), shown).toBeUndefined();
       }
     } finally {
-      place.remove();
+      workspace.remove();
     }
   });
 });

@@ -2,23 +2,23 @@ import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makePlace, type Place } from '../program/place.ts';
 import { shell } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { type LiveService, openLiveService } from '../service/live.ts';
 import { Terminal } from './terminal.ts';
 
 let service: LiveService;
-let place: Place;
+let workspace: Workspace;
 let terminals: Terminal[];
 
 beforeEach(async () => {
   service = await openLiveService();
-  place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
   terminals = [];
 });
 afterEach(async () => {
   for (const terminal of terminals) terminal.close();
-  place.remove();
+  workspace.remove();
   await service.stop();
 });
 
@@ -26,10 +26,10 @@ const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone'
 const line = (cents: number, street = '1 Main St') =>
   `${service.sandbox.product('test-success')},${cents},Ada Byron,${street},Austin,TX,78701,5125550100`;
 const csv = (...lines: string[]): string => [headings, ...lines, ''].join('\n');
-const write = (text: string): void => writeFileSync(join(place.folder, 'orders.csv'), text);
+const write = (text: string): void => writeFileSync(join(workspace.folder, 'orders.csv'), text);
 
 function upload(...more: string[]): Terminal {
-  const terminal = new Terminal(place, 'errand', ['bulk', 'upload', 'orders.csv', ...more]);
+  const terminal = new Terminal(workspace, 'errand', ['bulk', 'upload', 'orders.csv', ...more]);
   terminals.push(terminal);
   return terminal;
 }
@@ -41,7 +41,7 @@ const uploaded = () =>
 
 /** Files of the state folder, and descriptors of a process that lead there. */
 const keptCopies = (): string[] =>
-  readdirSync(join(place.folder, '.state')).filter((name) => name.startsWith('upload-'));
+  readdirSync(join(workspace.folder, '.state')).filter((name) => name.startsWith('upload-'));
 
 test('what was shown is what is sent, whatever becomes of the file while the question waits', async () => {
   write(csv(line(5000)));
@@ -113,7 +113,7 @@ test.each([
   ['errand bulk upload <(cat orders.csv) --yes -o json'],
 ])('what comes through a pipe is sent as it was checked: %s', async (command) => {
   write(csv(line(5000), line(4000, '2 Main St')));
-  const ended = await shell(place, command);
+  const ended = await shell(workspace, command);
   expect(ended.code, ended.stderr).toBe(0);
   expect(uploaded().map(({ max_price }) => max_price)).toEqual(['5000', '4000']);
   expect(keptCopies()).toEqual([]);
@@ -122,14 +122,14 @@ test.each([
 test('bulk retry shows what it may spend before it asks', async () => {
   const out = service.sandbox.product('test-out-of-stock');
   write(csv(line(5000).replace(/^[^,]+/, out), line(4000, '2 Main St').replace(/^[^,]+/, out)));
-  const id = (await shell(place, 'errand bulk upload orders.csv --yes -o id')).stdout.trim();
+  const id = (await shell(workspace, 'errand bulk upload orders.csv --yes -o id')).stdout.trim();
   await expect
     .poll(async () => {
       service.sandbox.pass(60_000);
-      return (await shell(place, `errand bulk get ${id} -o json --query 'rows[].order_status'`)).stdout;
+      return (await shell(workspace, `errand bulk get ${id} -o json --query 'rows[].order_status'`)).stdout;
     })
     .toMatch(/order_failed.*order_failed/s);
-  const terminal = new Terminal(place, 'errand', ['bulk', 'retry', id]);
+  const terminal = new Terminal(workspace, 'errand', ['bulk', 'retry', id]);
   terminals.push(terminal);
   await terminal.shows('(y/N)');
   expect(terminal.text).toContain('at most $90.00, without fees');

@@ -2,23 +2,23 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Screen } from '../output/screen.ts';
-import { makePlace, type Place } from '../program/place.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
-let place: Place;
+let workspace: Workspace;
 let terminal: Terminal;
 
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
   const row = (index: number) =>
     `https://x.example/${index},${index % 7000 === 0 ? 'free' : '5000'},Ada Byron,1 Main St,Austin,TX,78701,5125550100`;
   const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone';
   const rows = Array.from({ length: 30_000 }, (_, index) => row(index));
-  writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+  writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
 });
 afterEach(() => {
   terminal.close();
-  place.remove();
+  workspace.remove();
 });
 
 function lines(): string[] {
@@ -28,7 +28,7 @@ function lines(): string[] {
 }
 
 test('a bar goes before an error is printed, and comes back below it', { timeout: 90_000 }, async () => {
-  terminal = new Terminal(place, 'errand', ['bulk', 'upload', 'orders.csv'], { columns: 120, rows: 60 });
+  terminal = new Terminal(workspace, 'errand', ['bulk', 'upload', 'orders.csv'], { columns: 120, rows: 60 });
   expect(await terminal.ended(60_000)).toBe(7);
   expect(terminal.text).toContain('validating');
   const shown = lines().filter((line) => line.includes('free'));
@@ -41,10 +41,15 @@ test.each(['table', 'json', 'ndjson', 'csv'])(
   'what goes to stdout as %s stands in lines of its own, too',
   { timeout: 90_000 },
   async (format) => {
-    terminal = new Terminal(place, 'errand', ['bulk', 'validate', 'orders.csv', '--local', '-o', format], {
-      columns: 120,
-      rows: 60,
-    });
+    terminal = new Terminal(
+      workspace,
+      'errand',
+      ['bulk', 'validate', 'orders.csv', '--local', '-o', format],
+      {
+        columns: 120,
+        rows: 60,
+      },
+    );
     expect(await terminal.ended(60_000)).toBe(7);
     // An array is one line that goes on: the bar stays away from it.
     if (format !== 'json') expect(terminal.text).toContain('validating');

@@ -1,27 +1,27 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makePlace, type Place } from '../program/place.ts';
 import { errand } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { TestService } from '../service/service.ts';
 import { Terminal } from './terminal.ts';
 
-let place: Place;
+let workspace: Workspace;
 let service: TestService;
 beforeEach(async () => {
-  place = makePlace();
+  workspace = makeWorkspace();
   service = await TestService.start();
-  await errand(place, ['profile', 'set', 'served', '--base-url', service.baseUrl]);
+  await errand(workspace, ['profile', 'set', 'served', '--base-url', service.baseUrl]);
 });
 afterEach(async () => {
   await service.stop();
-  place.remove();
+  workspace.remove();
 });
 
 /** Puts a program where the person's browser is opened; it notes the page and ends with a code. */
 const openerEnding = (code: number): void =>
   writeFileSync(
-    join(place.folder, '.bin', 'xdg-open'),
+    join(workspace.folder, '.bin', 'xdg-open'),
     `#!/bin/sh\nprintf %s "$1" > opened\nexit ${code}\n`,
     {
       mode: 0o755,
@@ -30,11 +30,13 @@ const openerEnding = (code: number): void =>
 
 /** Signs in until the code is shown, and then gives up. @returns what the terminal showed. */
 async function signIn(): Promise<string> {
-  const terminal = new Terminal(place, 'errand', ['auth', 'login', '--profile', 'served'], { columns: 160 });
+  const terminal = new Terminal(workspace, 'errand', ['auth', 'login', '--profile', 'served'], {
+    columns: 160,
+  });
   try {
     await terminal.shows('enter the code');
     const deadline = Date.now() + 10_000;
-    while (!existsSync(join(place.folder, 'opened')) && Date.now() < deadline)
+    while (!existsSync(join(workspace.folder, 'opened')) && Date.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 20));
     // The opener may still be ending.
     await terminal.shows('opened it', 1000).catch(() => {});
@@ -52,7 +54,7 @@ test.runIf(process.platform === 'linux')(
     openerEnding(0);
     const shown = await signIn();
     expect(shown).toContain('opened it in the browser');
-    const page = readFileSync(join(place.folder, 'opened'), 'utf8');
+    const page = readFileSync(join(workspace.folder, 'opened'), 'utf8');
     const code = /enter the code (\S+)/.exec(shown)?.[1];
     expect(page).toBe(`${service.baseUrl}/device?user_code=${code}`);
   },

@@ -3,31 +3,31 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { orderBody } from '../order-body.ts';
-import { makePlace, type Place } from '../program/place.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { type LiveService, openLiveService } from '../service/live.ts';
 import { Terminal } from './terminal.ts';
 
 let service: LiveService;
-let place: Place;
+let workspace: Workspace;
 let terminals: Terminal[];
 
 beforeEach(async () => {
   service = await openLiveService();
-  place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
   terminals = [];
   writeFileSync(
-    join(place.folder, 'order.json'),
+    join(workspace.folder, 'order.json'),
     JSON.stringify(orderBody(service.sandbox.product('test-success'))),
   );
 });
 afterEach(async () => {
   for (const terminal of terminals) terminal.close();
-  place.remove();
+  workspace.remove();
   await service.stop();
 });
 
 function open(...args: string[]): Terminal {
-  const terminal = new Terminal(place, 'errand', args);
+  const terminal = new Terminal(workspace, 'errand', args);
   terminals.push(terminal);
   return terminal;
 }
@@ -53,10 +53,14 @@ describe('the question about real money', () => {
   test('a policy that comes while it stands is followed', async () => {
     const asked = open(...create);
     await asked.shows('(y/N)');
-    mkdirSync(join(place.folder, '.config'), { recursive: true, mode: 0o700 });
-    writeFileSync(join(place.folder, '.config', 'policy.yaml'), 'version: 1\nlimits: { per_order: $50 }\n', {
-      mode: 0o600,
-    });
+    mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
+    writeFileSync(
+      join(workspace.folder, '.config', 'policy.yaml'),
+      'version: 1\nlimits: { per_order: $50 }\n',
+      {
+        mode: 0o600,
+      },
+    );
     asked.type('y\r');
     expect(await asked.ended()).toBe(11);
     expect(asked.text.replace(/\s+/g, ' ')).toContain('$51.00 is more than $50.00 for an order');

@@ -1,31 +1,31 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Screen } from '../output/screen.ts';
-import { makePlace, type Place } from '../program/place.ts';
 import { errand } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
 const enter = '\r';
 const controlC = '\u0003';
 
 describe('in a real terminal', () => {
-  let place: Place;
+  let workspace: Workspace;
   let terminals: Terminal[];
   let products: string[];
 
   beforeEach(async () => {
-    place = makePlace();
+    workspace = makeWorkspace();
     terminals = [];
-    await errand(place, ['config', 'set', 'sandbox-speed', '4']);
-    products = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout.trim().split('\n');
+    await errand(workspace, ['config', 'set', 'sandbox-speed', '4']);
+    products = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout.trim().split('\n');
   });
 
   afterEach(() => {
     for (const terminal of terminals) terminal.close();
-    place.remove();
+    workspace.remove();
   });
 
   function open(args: readonly string[], size: { columns?: number; rows?: number } = {}): Terminal {
-    const terminal = new Terminal(place, 'errand', args, size);
+    const terminal = new Terminal(workspace, 'errand', args, size);
     terminals.push(terminal);
     return terminal;
   }
@@ -50,7 +50,7 @@ describe('in a real terminal', () => {
     await terminal.shows('Product URL');
     terminal.type(controlC);
     expect(await terminal.ended()).toBe(130);
-    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout).toBe('');
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe('');
   });
 
   test('the same order again is asked about: no names the first, yes orders another', async () => {
@@ -64,7 +64,7 @@ describe('in a real terminal', () => {
       '--ship-to',
       'home',
     ];
-    const { stdout } = await errand(place, [...args, '-o', 'id']);
+    const { stdout } = await errand(workspace, [...args, '-o', 'id']);
     const first = stdout.trim();
     const refused = open(args);
     await refused.shows('Order another one?');
@@ -76,11 +76,13 @@ describe('in a real terminal', () => {
     await meant.shows('Order another one?');
     meant.type(`y${enter}`);
     expect(await meant.ended()).toBe(0);
-    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout.trim().split('\n')).toHaveLength(2);
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout.trim().split('\n')).toHaveLength(
+      2,
+    );
   });
 
   test('with CI set nobody is asked', async () => {
-    place.environment.CI = 'true';
+    workspace.environment.CI = 'true';
     const terminal = open(['order', 'create']);
     expect(await terminal.ended()).toBe(2);
     expect(terminal.text).toContain('cannot prompt, as CI is set');
@@ -123,11 +125,11 @@ describe('in a real terminal', () => {
     const screen = new Screen(100, 30);
     screen.write(terminal.raw.replaceAll('\r\n', '\n'));
     expect(screen.lines().join('\n')).toMatch(/^[\da-f-]{36} {2}pending {2,}\d+ s$/m);
-    expect((await errand(place, ['order', 'list', '-o', 'id'])).stdout.trim()).not.toBe('');
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout.trim()).not.toBe('');
   });
 
   test('a narrow terminal drops columns and says so; no line is wider than it', async () => {
-    await errand(place, [
+    await errand(workspace, [
       'order',
       'create',
       '--product',
@@ -148,7 +150,7 @@ describe('in a real terminal', () => {
     ['NO_COLOR', '1'],
     ['TERM', 'dumb'],
   ])('%s=%s: nothing but text is written', async (name, value) => {
-    place.environment[name] = value;
+    workspace.environment[name] = value;
     const terminal = open(['wallet']);
     expect(await terminal.ended()).toBe(0);
     expect(terminal.raw).not.toContain('\u001b[');

@@ -3,28 +3,31 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { orderBody } from '../order-body.ts';
 import { Till } from '../payments/till.ts';
-import { makePlace, type Place } from '../program/place.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
 let till: Till;
-let place: Place;
+let workspace: Workspace;
 let terminal: Terminal;
 
 beforeEach(async () => {
   till = await Till.open();
-  place = makePlace({ ERRAND_BASE_URL: till.url });
-  writeFileSync(join(place.folder, 'order.json'), JSON.stringify(orderBody(till.product())));
-  writeFileSync(join(place.folder, 'wallet.sh'), `echo ran >&2; printf '{"payload":{"signature":"0x1"}}'\n`);
+  workspace = makeWorkspace({ ERRAND_BASE_URL: till.url });
+  writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(orderBody(till.product())));
+  writeFileSync(
+    join(workspace.folder, 'wallet.sh'),
+    `echo ran >&2; printf '{"payload":{"signature":"0x1"}}'\n`,
+  );
 });
 afterEach(async () => {
   terminal.close();
-  place.remove();
+  workspace.remove();
   await till.close();
 });
 
 function order(): void {
   const args = ['agent', 'order', 'create', '--file', 'order.json', '--pay-command', 'sh wallet.sh'];
-  terminal = new Terminal(place, 'errand', args);
+  terminal = new Terminal(workspace, 'errand', args);
 }
 
 test('a person chooses the method, sees price, payee and expiry, and agrees', async () => {

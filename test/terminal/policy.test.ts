@@ -2,27 +2,30 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { address, orderBody } from '../order-body.ts';
-import { makePlace, type Place } from '../program/place.ts';
 import { errand } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { TestService } from '../service/service.ts';
 import { Terminal } from './terminal.ts';
 
 let service: TestService;
-let place: Place;
+let workspace: Workspace;
 
 beforeEach(async () => {
   service = await TestService.start({ now: Date.now() });
-  place = makePlace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
-  writeFileSync(join(place.folder, 'order.json'), JSON.stringify(orderBody(service.product('test-success'))));
+  workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
+  writeFileSync(
+    join(workspace.folder, 'order.json'),
+    JSON.stringify(orderBody(service.product('test-success'))),
+  );
 });
 afterEach(async () => {
-  place.remove();
+  workspace.remove();
   await service.stop();
 });
 
 function policy(text: string): void {
-  mkdirSync(join(place.folder, '.config'), { recursive: true, mode: 0o700 });
-  writeFileSync(join(place.folder, '.config', 'policy.yaml'), `version: 1\n${text}\n`, { mode: 0o600 });
+  mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(workspace.folder, '.config', 'policy.yaml'), `version: 1\n${text}\n`, { mode: 0o600 });
 }
 
 const create = ['order', 'create', '--file', 'order.json', '--override-policy', 'the office needs it'];
@@ -30,7 +33,7 @@ const ordersMade = async (): Promise<number> => (await service.send('GET', '/ord
 
 test('the policy is overruled by typing the amount, and by nothing else', { timeout: 90_000 }, async () => {
   policy('limits:\n  per_order: $50');
-  const wrong = new Terminal(place, 'errand', create);
+  const wrong = new Terminal(workspace, 'errand', create);
   await wrong.shows('Type $51.00 to spend it against the policy');
   expect(wrong.text.replace(/\s+/g, ' ')).toContain(
     'limits.per_order: $51.00 is more than $50.00 for an order',
@@ -38,7 +41,7 @@ test('the policy is overruled by typing the amount, and by nothing else', { time
   wrong.type('yes\r');
   expect(await wrong.ended()).toBe(11);
   expect(await ordersMade()).toBe(0);
-  const right = new Terminal(place, 'errand', create);
+  const right = new Terminal(workspace, 'errand', create);
   await right.shows('Type $51.00 to spend it against the policy');
   right.type('$51.00\r');
   expect(await right.ended()).toBe(0);
@@ -50,7 +53,7 @@ test.each([['overrides: never', 'says overrides: never']])(
   { timeout: 60_000 },
   async (term, why) => {
     policy(`limits:\n  per_order: $50\n${term}`);
-    const terminal = new Terminal(place, 'errand', create);
+    const terminal = new Terminal(workspace, 'errand', create);
     expect(await terminal.ended()).toBe(11);
     expect(terminal.text.replace(/\s+/g, ' ')).toContain(why);
     expect(await ordersMade()).toBe(0);
@@ -65,8 +68,8 @@ test('each row that is against the policy is named, and how many orders it is', 
     (house) => `${service.product('test-success')},1,A B,${house} Main St,Austin,TX,78701,5125550100,3000`,
   );
   const headings = 'url,quantity,name,address,city,state,zip,phone,max_price_cents';
-  writeFileSync(join(place.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
-  const terminal = new Terminal(place, 'errand', [
+  writeFileSync(join(workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+  const terminal = new Terminal(workspace, 'errand', [
     'bulk',
     'upload',
     'orders.csv',
@@ -84,39 +87,39 @@ test('an approval without approvers takes the amount, typed at a terminal, and s
 }, async () => {
   policy('approve: { above: $20 }');
   const order = ['order', 'create', '--file', 'order.json'];
-  const refused = await errand(place, [...order, '-o', 'json']);
+  const refused = await errand(workspace, [...order, '-o', 'json']);
   const { id } = JSON.parse(refused.stderr).error.details.approval;
-  const piped = await errand(place, ['approval', 'approve', id]);
+  const piped = await errand(workspace, ['approval', 'approve', id]);
   expect([piped.code, piped.stderr]).toEqual([11, expect.stringContaining('takes a terminal')]);
   const approve = ['approval', 'approve', id, '--file', 'order.json'];
-  const wrong = new Terminal(place, 'errand', approve);
+  const wrong = new Terminal(workspace, 'errand', approve);
   await wrong.shows('Type $51.00 to approve it');
   const said = wrong.text.replace(/\s+/g, ' ');
   expect(said).toContain('a second look, not a second person');
   expect(said).toContain(address.address_line1);
   wrong.type('y\r');
   expect(await wrong.ended()).toBe(11);
-  const right = new Terminal(place, 'errand', approve);
+  const right = new Terminal(workspace, 'errand', approve);
   await right.shows('Type $51.00 to approve it');
   right.type('51.00\r');
   expect(await right.ended()).toBe(0);
-  expect(await errand(place, order)).toMatchObject({ code: 0 });
-  const carried = await errand(place, ['approval', 'export', id]);
+  expect(await errand(workspace, order)).toMatchObject({ code: 0 });
+  const carried = await errand(workspace, ['approval', 'export', id]);
   expect([carried.code, carried.stderr]).toEqual([
     11,
     expect.stringContaining('holds on this machine alone'),
   ]);
   writeFileSync(
-    join(place.folder, 'order.json'),
+    join(workspace.folder, 'order.json'),
     JSON.stringify({ ...orderBody(service.product('test-success')), po_number: 'other' }),
   );
-  const other = await errand(place, ['approval', 'show', id, '--file', 'order.json']);
+  const other = await errand(workspace, ['approval', 'show', id, '--file', 'order.json']);
   expect([other.code, other.stderr]).toEqual([11, expect.stringContaining('an order with other fields')]);
 });
 
 test('what the policy becomes while the question stands is what holds', { timeout: 90_000 }, async () => {
   policy('limits:\n  per_order: $50');
-  const changed = new Terminal(place, 'errand', create);
+  const changed = new Terminal(workspace, 'errand', create);
   await changed.shows('Type $51.00 to spend it against the policy');
   policy('limits:\n  per_order: $50\noverrides: never');
   changed.type('$51.00\r');
@@ -128,6 +131,6 @@ test('what the policy becomes while the question stands is what holds', { timeou
 });
 
 test('a reason without a policy is refused', async () => {
-  const { code, stderr } = await errand(place, create);
+  const { code, stderr } = await errand(workspace, create);
   expect([code, stderr]).toEqual([2, expect.stringContaining('--override-policy has nothing to override')]);
 });

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makePlace, type Place } from '../program/place.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
-let place: Place;
+let workspace: Workspace;
 let terminal: Terminal;
 
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
 afterEach(() => {
   terminal.close();
-  place.remove();
+  workspace.remove();
 });
 
 test.each([
@@ -21,7 +21,7 @@ test.each([
 ])(
   'Ctrl-D in place of %s is no answer: it ends as Ctrl-C does, never as if all were done',
   async (_, args, shown) => {
-    terminal = new Terminal(place, 'errand', args);
+    terminal = new Terminal(workspace, 'errand', args);
     await terminal.shows(shown);
     terminal.type('\u0004');
     expect(await terminal.ended()).toBe(130);
@@ -43,7 +43,7 @@ async function answer(
 }
 
 test('an address is checked answer by answer, so that a wrong one loses none of those before it', async () => {
-  terminal = new Terminal(place, 'errand', [
+  terminal = new Terminal(workspace, 'errand', [
     'address',
     'add',
     'work',
@@ -70,7 +70,7 @@ test('an address is checked answer by answer, so that a wrong one loses none of 
 
 test('order create asks for the rest of an address that is given in part', async () => {
   const args = ['order', 'create', '--product', 'https://shop.example/p', '--max-price', '$50'];
-  terminal = new Terminal(place, 'errand', [...args, '--first-name', 'Ada', '--last-name', 'Byron']);
+  terminal = new Terminal(workspace, 'errand', [...args, '--first-name', 'Ada', '--last-name', 'Byron']);
   await answer(
     ['Street and number', '1 Main St'],
     ['Flat, floor', ''],
@@ -85,7 +85,7 @@ test('order create asks for the rest of an address that is given in part', async
 });
 
 test('an address field that is wrong as it was given is refused before anything is asked', async () => {
-  terminal = new Terminal(place, 'errand', ['address', 'add', 'work', '--country', 'USA']);
+  terminal = new Terminal(workspace, 'errand', ['address', 'add', 'work', '--country', 'USA']);
   expect(await terminal.ended()).toBe(2);
   expect(terminal.text).toContain('error: --country: country takes a two-letter code');
   expect(terminal.text).not.toContain('First name');
@@ -102,7 +102,7 @@ test('a country that does not go with the postal code given is asked for again',
     '--city',
     'Bonn',
   ];
-  terminal = new Terminal(place, 'errand', ['address', 'add', 'work', ...given, '--postal-code', '1011']);
+  terminal = new Terminal(workspace, 'errand', ['address', 'add', 'work', ...given, '--postal-code', '1011']);
   await answer(
     ['Flat, floor', ''],
     ['State or province', ''],
@@ -114,7 +114,7 @@ test('a country that does not go with the postal code given is asked for again',
 });
 
 test('a product that no shop can have is refused as it is answered', async () => {
-  terminal = new Terminal(place, 'errand', ['order', 'create', '--dry-run']);
+  terminal = new Terminal(workspace, 'errand', ['order', 'create', '--dry-run']);
   await answer(
     ['Product URL', 'nothing'],
     ['takes the URL of a product page', `${clear}shttps://shop.example/p`],
@@ -125,7 +125,7 @@ test('a product that no shop can have is refused as it is answered', async () =>
 });
 
 test('a state and a phone number that nobody could deliver to are asked for again', async () => {
-  terminal = new Terminal(place, 'errand', [
+  terminal = new Terminal(workspace, 'errand', [
     'address',
     'add',
     'work',
@@ -161,13 +161,13 @@ test('an address is replaced where a person agrees, and only then', async () => 
   ];
   const more = ['--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100', '--state', 'TX'];
   const args = ['address', 'add', 'work', ...given, ...more, '--address-line2', 'Flat 1'];
-  terminal = new Terminal(place, 'errand', args);
+  terminal = new Terminal(workspace, 'errand', args);
   expect(await terminal.ended()).toBe(0);
   for (const [typed, code] of [
     ['\r', 2],
     ['y\r', 0],
   ] as const) {
-    terminal = new Terminal(place, 'errand', args);
+    terminal = new Terminal(workspace, 'errand', args);
     await terminal.shows('Replace work (Ada Byron, 1 Main St)? (y/N)');
     terminal.type(typed);
     expect(await terminal.ended()).toBe(code);

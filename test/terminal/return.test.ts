@@ -1,37 +1,37 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makePlace, type Place } from '../program/place.ts';
 import { errand, orderOf, shell } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
 const enter = '\r';
 const down = '\u001b[B';
 
-let place: Place;
+let workspace: Workspace;
 let terminal: Terminal | undefined;
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
 afterEach(() => {
   terminal?.close();
-  place.remove();
+  workspace.remove();
 });
 
 test('return create lets a person pick the order, the items and the reason', async () => {
-  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
-  const products = (await errand(place, ['sandbox', 'products', '-o', 'id'])).stdout.trim().split('\n');
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
+  const products = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout.trim().split('\n');
   const [success = '', pickup = ''] = ['test-success', 'test-pickup'].map(
     (slug) => products.find((url) => url.endsWith(slug)) ?? '',
   );
   const order = async (...urls: string[]): Promise<string> => {
     const flags = urls.map((url) => `--product ${url}`).join(' ');
     const line = `errand order create ${flags} --max-price '$90' --ship-to home -o id`;
-    const id = (await shell(place, line)).stdout.trim();
-    await errand(place, ['order', 'watch', id, '--until', 'placed']);
+    const id = (await shell(workspace, line)).stdout.trim();
+    await errand(workspace, ['order', 'watch', id, '--until', 'placed']);
     return id;
   };
   const both = await order(success, pickup);
   await order(success);
-  terminal = new Terminal(place, 'errand', ['return', 'create', '-o', 'json'], { columns: 160 });
+  terminal = new Terminal(workspace, 'errand', ['return', 'create', '-o', 'json'], { columns: 160 });
   await terminal.shows('Order');
   terminal.type(down + enter);
   await terminal.shows('Items');
@@ -40,8 +40,8 @@ test('return create lets a person pick the order, the items and the reason', asy
   await terminal.shows('Reason');
   terminal.type(enter);
   expect(await terminal.ended()).toBe(0);
-  const [made] = JSON.parse((await errand(place, ['return', 'list', '-o', 'json'])).stdout);
-  const { items } = JSON.parse((await errand(place, ['order', 'get', both, '-o', 'json'])).stdout);
+  const [made] = JSON.parse((await errand(workspace, ['return', 'list', '-o', 'json'])).stdout);
+  const { items } = JSON.parse((await errand(workspace, ['order', 'get', both, '-o', 'json'])).stdout);
   expect(made).toMatchObject({
     order_id: both,
     reason: 'damaged',
@@ -50,12 +50,12 @@ test('return create lets a person pick the order, the items and the reason', asy
 });
 
 test('Ctrl-C at a prompt sends nothing and ends with 130', async () => {
-  await errand(place, ['config', 'set', 'sandbox-speed', '50']);
-  const id = await orderOf(place, 'test-success');
-  await errand(place, ['order', 'watch', id, '--until', 'placed']);
-  terminal = new Terminal(place, 'errand', ['return', 'create', '--order', id]);
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
+  const id = await orderOf(workspace, 'test-success');
+  await errand(workspace, ['order', 'watch', id, '--until', 'placed']);
+  terminal = new Terminal(workspace, 'errand', ['return', 'create', '--order', id]);
   await terminal.shows('Reason');
   terminal.type('\u0003');
   expect(await terminal.ended()).toBe(130);
-  expect((await errand(place, ['return', 'list', '-o', 'id'])).stdout).toBe('');
+  expect((await errand(workspace, ['return', 'list', '-o', 'id'])).stdout).toBe('');
 });

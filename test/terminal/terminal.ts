@@ -1,5 +1,5 @@
 import { spawn } from '@lydell/node-pty';
-import type { Place } from '../program/place.ts';
+import type { Workspace } from '../program/workspace.ts';
 
 const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 
@@ -10,17 +10,17 @@ export class Terminal {
   #raw = '';
 
   constructor(
-    place: Place,
+    workspace: Workspace,
     command: string,
     args: readonly string[],
     size: { columns?: number; rows?: number } = {},
   ) {
     this.#pty = spawn(command, [...args], {
-      name: place.environment.TERM ?? 'xterm-256color',
+      name: workspace.environment.TERM ?? 'xterm-256color',
       cols: size.columns ?? 100,
       rows: size.rows ?? 30,
-      cwd: place.folder,
-      env: place.environment,
+      cwd: workspace.folder,
+      env: workspace.environment,
     });
     this.#pty.onData((data) => {
       this.#raw += data;

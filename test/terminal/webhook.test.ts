@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makePlace, type Place } from '../program/place.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { order, orderId } from '../webhooks/order.ts';
 import { Terminal } from './terminal.ts';
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 test('on a terminal events are lines that obey nothing of what came, until Ctrl-C', async () => {
-  const terminal = new Terminal(place, 'errand', ['webhook', 'listen'], { columns: 160 });
+  const terminal = new Terminal(workspace, 'errand', ['webhook', 'listen'], { columns: 160 });
   try {
     await terminal.shows(/listening on http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\n/);
     const url = /http:\S+/.exec(terminal.text)?.[0] ?? '';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Journal } from '../../../src/state/journal.ts';
 import { openWebhookStore } from '../../../src/state/webhook-store.ts';
-import { makePlace, type Place } from '../../program/place.ts';
 import { errand, shell } from '../../program/run.ts';
+import { makeWorkspace, type Workspace } from '../../program/workspace.ts';
 import { baseUrl, intent } from '../../state/intents.ts';
 
 /** What a shell's script is told. */
@@ -14,8 +14,8 @@ interface Completed {
   readonly values: readonly string[];
 }
 
-async function complete(place: Place, words: readonly string[]): Promise<Completed> {
-  const { code, stdout, stderr } = await errand(place, ['__complete', '--', ...words]);
+async function complete(workspace: Workspace, words: readonly string[]): Promise<Completed> {
+  const { code, stdout, stderr } = await errand(workspace, ['__complete', '--', ...words]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const [mode = '', ...records] = stdout.split('\0').slice(0, -1);
   const texts = new Map(
@@ -28,40 +28,40 @@ async function complete(place: Place, words: readonly string[]): Promise<Complet
 }
 
 describe('what a TAB is told', () => {
-  let place: Place;
+  let workspace: Workspace;
   let order: string;
 
   beforeAll(async () => {
-    place = makePlace();
-    await errand(place, ['profile', 'set', 'work', '--base-url', 'https://service.example']);
+    workspace = makeWorkspace();
+    await errand(workspace, ['profile', 'set', 'work', '--base-url', 'https://service.example']);
     const line = "errand order create --product $(errand sandbox products -o id | head -1) --max-price '$50'";
-    order = (await shell(place, `${line} --ship-to home -o id`)).stdout.trim();
+    order = (await shell(workspace, `${line} --ship-to home -o id`)).stdout.trim();
   });
 
-  afterAll(() => place.remove());
+  afterAll(() => workspace.remove());
 
   test('nouns with their summaries, in the order of the help', async () => {
-    const { values, texts } = await complete(place, ['']);
+    const { values, texts } = await complete(workspace, ['']);
     expect(values.slice(0, 3)).toEqual(['quickstart', 'search', 'product']);
     expect(values.at(-1)).toBe('help');
     expect(texts.get('address')).toBe('Local address book');
   });
 
   test('verbs of a noun and of a noun within it; an alias once it is begun', async () => {
-    expect((await complete(place, ['order', 'jour'])).values).toEqual(['journal']);
-    expect((await complete(place, ['order', 'journal', ''])).values).toEqual([
+    expect((await complete(workspace, ['order', 'jour'])).values).toEqual(['journal']);
+    expect((await complete(workspace, ['order', 'journal', ''])).values).toEqual([
       'list',
       'resume',
       'forget',
       'repair',
     ]);
-    expect((await complete(place, ['order', ''])).values).not.toContain('ls');
-    expect((await complete(place, ['order', 'l'])).values).toEqual(['list', 'ls']);
-    expect((await complete(place, ['address', 'rm', 'ho'])).values).toEqual(['home']);
+    expect((await complete(workspace, ['order', ''])).values).not.toContain('ls');
+    expect((await complete(workspace, ['order', 'l'])).values).toEqual(['list', 'ls']);
+    expect((await complete(workspace, ['address', 'rm', 'ho'])).values).toEqual(['home']);
   });
 
   test('flags of the command and of the program, none twice, and those that repeat again', async () => {
-    const { values } = await complete(place, [
+    const { values } = await complete(workspace, [
       'order',
       'create',
       '--max-price',
@@ -81,57 +81,61 @@ describe('what a TAB is told', () => {
       ]),
     );
     expect(values).not.toContain('--max-price');
-    expect((await complete(place, ['order', 'list', '--no-has'])).values).toEqual(['--no-has-tracking']);
-    expect((await complete(place, ['--out'])).values).toEqual(['--output']);
+    expect((await complete(workspace, ['order', 'list', '--no-has'])).values).toEqual(['--no-has-tracking']);
+    expect((await complete(workspace, ['--out'])).values).toEqual(['--output']);
   });
 
   test('values: after the flag, after =, joined to a short one, and between commas', async () => {
-    expect((await complete(place, ['order', 'list', '--status', 'order_'])).values).toEqual([
+    expect((await complete(workspace, ['order', 'list', '--status', 'order_'])).values).toEqual([
       'order_placed',
       'order_failed',
     ]);
-    expect((await complete(place, ['order', 'list', '--status=pend'])).values).toEqual(['--status=pending']);
-    expect((await complete(place, ['-oj'])).values).toEqual(['-ojson']);
-    expect((await complete(place, ['order', 'create', '--best-effort', 'gift,it'])).values).toEqual([
+    expect((await complete(workspace, ['order', 'list', '--status=pend'])).values).toEqual([
+      '--status=pending',
+    ]);
+    expect((await complete(workspace, ['-oj'])).values).toEqual(['-ojson']);
+    expect((await complete(workspace, ['order', 'create', '--best-effort', 'gift,it'])).values).toEqual([
       'gift,items',
     ]);
-    expect((await complete(place, ['order', 'create', '--best-effort', 'gift,g'])).values).toEqual([]);
+    expect((await complete(workspace, ['order', 'create', '--best-effort', 'gift,g'])).values).toEqual([]);
   });
 
   test('after -- there are no flags', async () => {
-    expect((await complete(place, ['order', 'get', '--', '-'])).values).toEqual([]);
-    expect((await complete(place, ['order', 'get', '--', ''])).values).toEqual([order]);
+    expect((await complete(workspace, ['order', 'get', '--', '-'])).values).toEqual([]);
+    expect((await complete(workspace, ['order', 'get', '--', ''])).values).toEqual([order]);
   });
 
   test('free text has no candidates, and no files', async () => {
-    expect(await complete(place, ['order', 'list', '--search', ''])).toMatchObject({
+    expect(await complete(workspace, ['order', 'list', '--search', ''])).toMatchObject({
       mode: 'words',
       values: [],
     });
   });
 
   test('files where a file is expected', async () => {
-    expect((await complete(place, ['order', 'create', '--file', ''])).mode).toBe('files');
-    expect((await complete(place, ['order', 'create', '--file=x'])).mode).toBe('files');
-    expect((await complete(place, ['order', 'create', '--ship-to', 'no-such'])).mode).toBe('files');
+    expect((await complete(workspace, ['order', 'create', '--file', ''])).mode).toBe('files');
+    expect((await complete(workspace, ['order', 'create', '--file=x'])).mode).toBe('files');
+    expect((await complete(workspace, ['order', 'create', '--ship-to', 'no-such'])).mode).toBe('files');
   });
 
   test('what this machine knows: profiles, addresses, retailers, orders with their status', async () => {
-    expect((await complete(place, ['--profile', ''])).texts.get('work')).toBe('https://service.example');
-    expect((await complete(place, ['order', 'create', '--ship-to', ''])).texts.get('home')).toMatch(/Austin/);
-    expect((await complete(place, ['search', '--retailer', 'harb'])).texts.get('harborgoods')).toBe(
+    expect((await complete(workspace, ['--profile', ''])).texts.get('work')).toBe('https://service.example');
+    expect((await complete(workspace, ['order', 'create', '--ship-to', ''])).texts.get('home')).toMatch(
+      /Austin/,
+    );
+    expect((await complete(workspace, ['search', '--retailer', 'harb'])).texts.get('harborgoods')).toBe(
       'Harbor Goods',
     );
-    expect((await complete(place, ['order', 'get', ''])).texts.get(order)).toMatch(
+    expect((await complete(workspace, ['order', 'get', ''])).texts.get(order)).toMatch(
       /^(pending|in_progress) .*Ada/,
     );
-    expect((await complete(place, ['track', order.slice(0, 4)])).values).toEqual([order]);
-    expect((await complete(place, ['order', 'get', order, ''])).values).not.toContain(order);
+    expect((await complete(workspace, ['track', order.slice(0, 4)])).values).toEqual([order]);
+    expect((await complete(workspace, ['order', 'get', order, ''])).values).not.toContain(order);
   });
 
   test('orders that this machine placed at another service, from the journal, and those in doubt', async () => {
     const [placed, doubtful] = ['5b752880-d419-4fed-81f6-29453d5d89cb', 'in-doubt-key'];
-    const journal = await Journal.open(join(place.folder, '.state'), () =>
+    const journal = await Journal.open(join(workspace.folder, '.state'), () =>
       Date.parse('2026-03-01T12:00:00Z'),
     );
     await journal.record(intent('settled-key'));
@@ -139,14 +143,14 @@ describe('what a TAB is told', () => {
     await journal.record(intent(doubtful, 1));
     journal.close();
     const work = ['--profile', 'work', 'order'];
-    expect([...(await complete(place, [...work, 'get', ''])).texts]).toEqual([
+    expect([...(await complete(workspace, [...work, 'get', ''])).texts]).toEqual([
       [placed, 'placed 2026-03-01T12:00Z'],
     ]);
-    expect((await complete(place, [...work, 'journal', 'resume', ''])).values).toEqual([doubtful]);
+    expect((await complete(workspace, [...work, 'journal', 'resume', ''])).values).toEqual([doubtful]);
   });
 
   test('webhook events that were received', async () => {
-    const store = await openWebhookStore(join(place.folder, '.state'), Date.now);
+    const store = await openWebhookStore(join(workspace.folder, '.state'), Date.now);
     await store.events.keep(
       {
         event: 'order.placed',
@@ -161,30 +165,34 @@ describe('what a TAB is told', () => {
       { acts: false, shows: false },
     );
     store.close();
-    expect([...(await complete(place, ['webhook', 'replay', ''])).texts]).toEqual([
+    expect([...(await complete(workspace, ['webhook', 'replay', ''])).texts]).toEqual([
       ['1', 'order.placed  o-1'],
     ]);
   });
 
   test('orders of the profile that the line names, not of another', async () => {
-    expect((await complete(place, ['order', 'get', '--profile', 'work', ''])).values).not.toContain(order);
-    expect((await complete(place, ['--base-url', 'embedded:', 'order', 'get', ''])).values).toContain(order);
+    expect((await complete(workspace, ['order', 'get', '--profile', 'work', ''])).values).not.toContain(
+      order,
+    );
+    expect((await complete(workspace, ['--base-url', 'embedded:', 'order', 'get', ''])).values).toContain(
+      order,
+    );
   });
 
   test('help completes commands and topics', async () => {
-    expect((await complete(place, ['help', 'm'])).values).toEqual(['money']);
-    expect((await complete(place, ['help', 'order', 'can'])).values).toEqual(['cancel']);
+    expect((await complete(workspace, ['help', 'm'])).values).toEqual(['money']);
+    expect((await complete(workspace, ['help', 'order', 'can'])).values).toEqual(['cancel']);
   });
 
   test('words that name nothing have no candidates', async () => {
-    expect((await complete(place, ['no-such-noun', ''])).values).toEqual([]);
-    expect((await complete(place, ['order', 'no-such-verb', ''])).values).toEqual([]);
-    expect((await complete(place, ['order', 'list', '--no-such-flag=x'])).values).toEqual([]);
-    expect((await complete(place, [])).values).toContain('order');
+    expect((await complete(workspace, ['no-such-noun', ''])).values).toEqual([]);
+    expect((await complete(workspace, ['order', 'no-such-verb', ''])).values).toEqual([]);
+    expect((await complete(workspace, ['order', 'list', '--no-such-flag=x'])).values).toEqual([]);
+    expect((await complete(workspace, [])).values).toContain('order');
   });
 
   test('a configuration or store that is broken, huge or missing is passed over in silence', async () => {
-    const broken = makePlace();
+    const broken = makeWorkspace();
     try {
       mkdirSync(join(broken.folder, '.config'));
       mkdirSync(join(broken.folder, '.state'));
@@ -201,7 +209,7 @@ describe('what a TAB is told', () => {
   });
 
   test('a name that a terminal would obey is left out, and a description is made plain', async () => {
-    const hostile = makePlace();
+    const hostile = makeWorkspace();
     try {
       mkdirSync(join(hostile.folder, '.config'));
       const profiles = {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { scriptFiles } from '../../../src/completion-scripts.ts';
-import { makePlace, type Place } from '../../program/place.ts';
 import { errand, shell } from '../../program/run.ts';
+import { makeWorkspace, type Workspace } from '../../program/workspace.ts';
 import { Terminal } from '../../terminal/terminal.ts';
 
 const script = (shell: keyof typeof scriptFiles): string =>
@@ -68,15 +68,15 @@ const hostile = [
 
 describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
   const runs = mustRun || isInstalled(name);
-  let place: Place;
+  let workspace: Workspace;
   let terminal: Terminal;
 
   beforeEach(async () => {
-    place = makePlace({ PS1: '> ', TERM: 'xterm', HISTFILE: '/dev/null', fish_history: '' });
-    mkdirSync(join(place.folder, '.config'));
+    workspace = makeWorkspace({ PS1: '> ', TERM: 'xterm', HISTFILE: '/dev/null', fish_history: '' });
+    mkdirSync(join(workspace.folder, '.config'));
     if (!runs) return;
     const { args, begin } = shells[name];
-    terminal = new Terminal(place, name, args);
+    terminal = new Terminal(workspace, name, args);
     for (const line of begin) terminal.type(`${line}\r`);
     terminal.type('errand ready\r');
     await ran();
@@ -84,12 +84,12 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
 
   afterEach(() => {
     if (runs) terminal.close();
-    place.remove();
+    workspace.remove();
   });
 
   function save(names: readonly string[]): void {
     const addresses = Object.fromEntries(names.map((it) => [it, {}]));
-    writeFileSync(join(place.folder, '.config', 'config.json'), JSON.stringify({ addresses }));
+    writeFileSync(join(workspace.folder, '.config', 'config.json'), JSON.stringify({ addresses }));
   }
 
   /** The words that a line becomes once its TABs and Enter are typed. */
@@ -100,7 +100,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
 
   /** The arguments of the errand that was run. */
   async function ran(): Promise<string[]> {
-    const file = join(place.folder, 'typed');
+    const file = join(workspace.folder, 'typed');
     for (let left = 400; !existsSync(file) && left > 0; left -= 1)
       await new Promise((resolve) => setTimeout(resolve, 25));
     if (!existsSync(file)) throw new Error(`nothing was run; the terminal shows:\n${terminal.text}`);
@@ -139,7 +139,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
       timeout: 60_000,
     },
     async () => {
-      writeFileSync(join(place.folder, 'order one.json'), '{}');
+      writeFileSync(join(workspace.folder, 'order one.json'), '{}');
       expect(await typed('errand order create --file ord\t')).toEqual([
         'order',
         'create',
@@ -159,8 +159,8 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
     terminal.type("errand --profile '$(touch x)' address show ho\t\u0015");
     terminal.type('errand --profile $(touch y) address show ho\t\u0015');
     expect(await typed('errand address show ho\t')).toEqual(['address', 'show', 'home']);
-    expect(readdirSync(place.folder)).not.toContain('x');
-    expect(readdirSync(place.folder)).not.toContain('y');
+    expect(readdirSync(workspace.folder)).not.toContain('x');
+    expect(readdirSync(workspace.folder)).not.toContain('y');
   });
 
   test.skipIf(!runs)('a value begun within quotes is ended within them', { timeout: 60_000 }, async () => {
@@ -179,29 +179,29 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
         address,
       ]);
     }
-    expect(readdirSync(place.folder)).not.toContain('x');
+    expect(readdirSync(workspace.folder)).not.toContain('x');
   });
 });
 
 describe('the scripts', () => {
   test.skipIf(!mustRun && !isInstalled('shellcheck'))('of bash passes shellcheck', async () => {
-    const place = makePlace();
+    const workspace = makeWorkspace();
     try {
-      expect(await shell(place, `shellcheck ${script('bash')}`)).toMatchObject({ code: 0, stdout: '' });
+      expect(await shell(workspace, `shellcheck ${script('bash')}`)).toMatchObject({ code: 0, stdout: '' });
     } finally {
-      place.remove();
+      workspace.remove();
     }
   });
 
   test.each(['bash', 'zsh', 'fish', 'powershell'] as const)(
     'of %s is what the command prints',
     async (name) => {
-      const place = makePlace();
+      const workspace = makeWorkspace();
       try {
-        const { stdout } = await errand(place, ['completion', name]);
+        const { stdout } = await errand(workspace, ['completion', name]);
         expect(stdout).toBe(readFileSync(script(name), 'utf8'));
       } finally {
-        place.remove();
+        workspace.remove();
       }
     },
   );

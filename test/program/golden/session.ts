@@ -1,7 +1,7 @@
 import { parseDuration } from '../../../src/output/time.ts';
 import { TestService } from '../../service/service.ts';
-import { makePlace } from '../place.ts';
 import { shell } from '../run.ts';
+import { makeWorkspace } from '../workspace.ts';
 import { fixedText, serviceName } from './fixed-text.ts';
 import { withNamedGlobalOptions } from './global-options.ts';
 import { readTranscript, showCommand } from './transcript.ts';
@@ -9,14 +9,14 @@ import { readTranscript, showCommand } from './transcript.ts';
 const preload = new URL('./fixed-process.mjs', import.meta.url).href;
 const start = Date.parse('2026-03-01T12:00:00Z');
 
-/** Runs the commands of a transcript, in a place and against a sandbox of its own. @returns the transcript as it is now. */
+/** Runs the commands of a transcript, in a workspace and against a sandbox of its own. @returns the transcript as it is now. */
 export async function runTranscript(text: string): Promise<string> {
   const service = await TestService.start({
     seed: 7,
     now: start,
     config: { shopUrl: `${serviceName}/shop` },
   });
-  const place = makePlace({
+  const workspace = makeWorkspace({
     ERRAND_BASE_URL: service.baseUrl,
     ERRAND_API_KEY: service.key,
     SHOP: service.product(''),
@@ -37,11 +37,11 @@ export async function runTranscript(text: string): Promise<string> {
         lines.push(part.text);
         continue;
       }
-      Object.assign(place.environment, { GOLDEN_NOW: String(now), GOLDEN_STEP: String(step) });
-      const { code, stdout, stderr } = await shell(place, part.line);
-      if (part.variable) place.environment[part.variable] = stdout.trim();
+      Object.assign(workspace.environment, { GOLDEN_NOW: String(now), GOLDEN_STEP: String(step) });
+      const { code, stdout, stderr } = await shell(workspace, part.line);
+      if (part.variable) workspace.environment[part.variable] = stdout.trim();
       const fixed = (printed: string): string =>
-        fixedText(printed, { baseUrl: service.baseUrl, folder: place.folder });
+        fixedText(printed, { baseUrl: service.baseUrl, folder: workspace.folder });
       const shown = {
         stdout: part.variable ? '' : withNamedGlobalOptions(fixed(stdout)),
         stderr: fixed(stderr),
@@ -50,7 +50,7 @@ export async function runTranscript(text: string): Promise<string> {
       lines.push(...showCommand(part.text, shown));
     }
   } finally {
-    place.remove();
+    workspace.remove();
     await service.stop();
   }
   if (service.bugs.length > 0) throw new AggregateError(service.bugs, 'the sandbox has a bug');

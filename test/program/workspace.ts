@@ -9,14 +9,14 @@ const oneField = fileURLToPath(new URL('./one-field.mjs', import.meta.url));
 const hasJq = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'jq')));
 
 /** A folder of its own with the program on the PATH and empty configuration and state. */
-export interface Place {
+export interface Workspace {
   readonly folder: string;
   readonly environment: Record<string, string>;
   remove(): void;
 }
 
-/** Makes a place for one test. The program in it is the built one, as a user has it. */
-export function makePlace(more: Record<string, string> = {}): Place {
+/** Makes a workspace for one test. The program in it is the built one, as a user has it. */
+export function makeWorkspace(more: Record<string, string> = {}): Workspace {
   const folder = mkdtempSync(join(tmpdir(), 'errand-'));
   const bin = join(folder, '.bin');
   mkdirSync(bin);

@@ -3,29 +3,29 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orderBody } from '../order-body.ts';
 import type { TestService } from '../service/service.ts';
-import type { Place } from './place.ts';
 import { errand, type Finished } from './run.ts';
+import type { Workspace } from './workspace.ts';
 
-/** Makes a key pair of SSH at a place, with ssh-keygen. @returns the file of the private key. */
-export function makeKey(place: Place, name: string): string {
-  const file = join(place.folder, name);
+/** Makes a key pair of SSH in a workspace, with ssh-keygen. @returns the file of the private key. */
+export function makeKey(workspace: Workspace, name: string): string {
+  const file = join(workspace.folder, name);
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file]);
   return file;
 }
 
-/** A place whose policy wants approvals, and what its tests do there. */
-export class ApprovalPlace {
-  readonly place: Place;
+/** A workspace whose policy wants approvals, and what its tests do there. */
+export class ApprovalWorkspace {
+  readonly workspace: Workspace;
   readonly service: TestService;
 
-  constructor(place: Place, service: TestService) {
-    this.place = place;
+  constructor(workspace: Workspace, service: TestService) {
+    this.workspace = workspace;
     this.service = service;
   }
 
   /** Writes the policy. With keys, they alone approve. @returns its file. */
   policy(text = 'approve: { above: $20 }', keys: readonly string[] = []): string {
-    const folder = join(this.place.folder, '.config');
+    const folder = join(this.workspace.folder, '.config');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const key of keys)
       writeFileSync(join(folder, `${key}.pub`), this.text(`${key}.pub`), { mode: 0o600 });
@@ -35,26 +35,26 @@ export class ApprovalPlace {
   }
 
   text(name: string): string {
-    return readFileSync(join(this.place.folder, name), 'utf8');
+    return readFileSync(join(this.workspace.folder, name), 'utf8');
   }
 
   /** The command for an order of a ceiling in cents; the fee of $1.00 comes to it. */
   order(cents: number, more: object = {}, slug = 'test-success'): string[] {
     const body = { ...orderBody(this.service.product(slug)), max_price: cents, ...more };
-    writeFileSync(join(this.place.folder, 'order.json'), JSON.stringify(body));
+    writeFileSync(join(this.workspace.folder, 'order.json'), JSON.stringify(body));
     return ['order', 'create', '--file', 'order.json', '--new', '-o', 'json'];
   }
 
   run(args: readonly string[], options: { stdin?: string } = {}): Promise<Finished> {
-    return errand(this.place, args, options);
+    return errand(this.workspace, args, options);
   }
 
-  create(...given: Parameters<ApprovalPlace['order']>): Promise<Finished> {
+  create(...given: Parameters<ApprovalWorkspace['order']>): Promise<Finished> {
     return this.run(this.order(...given));
   }
 
   /** Has an order asked for and approved with a key. @returns the approval's id. */
-  async approved(key: string, ...given: Parameters<ApprovalPlace['order']>): Promise<string> {
+  async approved(key: string, ...given: Parameters<ApprovalWorkspace['order']>): Promise<string> {
     const id = askedIn(await this.create(...given));
     const approved = await this.run(['approval', 'approve', id, '--key', key]);
     if (approved.code !== 0) throw new Error(approved.stderr);
