@@ -52,9 +52,7 @@ export function* rowsIn({ body, key: batch }: Pick<Intent, 'body' | 'key'>): Gen
 }> {
   const read = rowReader();
   for (const [index, cells] of objectsIn(body, 'rows').entries()) {
-    const { plan, values, row } = read(
-      Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, String(cell ?? '')])),
-    );
+    const { plan, values, row } = read(textCells(cells));
     const key = row.cell('idempotency_key') || `${batch} ${index}`;
     yield { key, body: { ...orderOfRow(plan, values, row) }, price: row.maxPrice };
   }
@@ -120,12 +118,11 @@ const addressHash = (address: unknown): string =>
 
 const hash = (text: string): string => sha256(text).slice(0, 16);
 
-/** The rows of a journaled batch by their number, each with its key. */
+/** The keys of the rows of a journaled batch, by the number of the row. */
 export function rowKeysOf(body: Fields): string[] {
   const read = rowReader();
-  return listIn(body, 'rows').map((cells) =>
-    read(
-      Object.fromEntries(Object.entries(Object(cells)).map(([name, cell]) => [name, String(cell ?? '')])),
-    ).row.cell('idempotency_key'),
-  );
+  return listIn(body, 'rows').map((cells) => read(textCells(Object(cells))).row.cell('idempotency_key'));
 }
+
+const textCells = (cells: Fields): Record<string, string> =>
+  Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, String(cell ?? '')]));

@@ -67,3 +67,13 @@ export function datesIn(timeZone: string): (moment: number) => string {
     return `${parts.year}-${parts.month}-${parts.day}`;
   };
 }
+
+/** A time zone as it is spelt in the database of zones; undefined for one that is not known. */
+export function zoneNamed(name: string): string | undefined {
+  if (/^(?:utc|etc\/utc|gmt|etc\/gmt)$/i.test(name)) return 'UTC';
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}

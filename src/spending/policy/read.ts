@@ -3,6 +3,7 @@ import { countryProblem } from '../../contract/country.ts';
 import { UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 import { parseDuration } from '../../output/time.ts';
+import { zoneNamed } from './periods.ts';
 import {
   duplicateActions,
   type Limit,
@@ -186,12 +187,9 @@ function readCount(tree: PolicyTree, location: Location): number {
 
 function readZone(tree: PolicyTree, location: Location): string {
   const zone = tree.text(location, 'a time zone, such as America/Chicago');
-  if (/^(?:utc|etc\/utc|gmt|etc\/gmt)$/i.test(zone)) return 'UTC';
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
-  } catch {
-    throw tree.refused(location, `takes a time zone such as America/Chicago, not "${zone}"`);
-  }
+  const known = zoneNamed(zone);
+  if (known !== undefined) return known;
+  throw tree.refused(location, `takes a time zone such as America/Chicago, not "${zone}"`);
 }
 
 /** A parser of flags, whose refusal is told of the file. */

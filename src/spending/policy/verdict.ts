@@ -71,11 +71,8 @@ export function judge(judged: Judged): Verdict {
     const finding = { ...found, row: row ?? null };
     if (finding.outcome !== 'allowed') rows.push(finding);
     const before = worst.get(finding.rule);
-    if (!before || rank(finding) >= rank(before))
-      worst.set(
-        finding.rule,
-        before && rank(finding) === rank(before) && rank(before) > 0 ? before : finding,
-      );
+    // The first of the worst is shown; where all are allowed, the last, which says what is left after them.
+    if (!before || rank(before) === 0 || rank(finding) > rank(before)) worst.set(finding.rule, finding);
   };
   for (const limit of policy.limits) judgeLimit(limit, judged, add);
   const twinOf = twinFinder(judged);
@@ -100,28 +97,32 @@ const rank = ({ outcome }: Pick<Finding, 'outcome'>): number => outcomes.indexOf
 const sumOf = (orders: readonly Pick<SpendingOrder, 'cents'>[]): number =>
   orders.reduce((sum, { cents }) => sum + cents, 0);
 
-/** Whether an order belongs to the part that a limit is about. */
-export const isIn = (
-  scope: Scope | undefined,
-  { facts }: { readonly facts: Pick<Reservation['facts'], 'retailers' | 'metadata'> },
-): boolean =>
-  (scope?.retailer === undefined || isRetailer(scope.retailer, facts.retailers)) &&
-  Object.entries(scope?.metadata ?? {}).every((pair) => facts.metadata.includes(metadataHash(pair)));
+/** Tells whether an order belongs to the part that a limit is about. A month may hold many: nothing is hashed for each. */
+function belongsTo(scope: Scope | undefined): (order: Pick<SpendingOrder, 'facts'>) => boolean {
+  const retailer = scope?.retailer;
+  const metadata = Object.entries(scope?.metadata ?? {}).map(metadataHash);
+  return ({ facts }) =>
+    (retailer === undefined || isRetailer(retailer, facts.retailers)) &&
+    metadata.every((pair) => facts.metadata.includes(pair));
+}
 
 /** What is reserved and spent in a period, cents. */
-export const usedIn = (
+export function usedIn(
   standing: readonly Reservation[],
   scope: Scope | undefined,
   { begin, end }: Period,
-): number =>
-  standing.reduce(
-    (sum, one) => (one.at >= begin && one.at < end && isIn(scope, one) ? sum + one.counted : sum),
+): number {
+  const isMeant = belongsTo(scope);
+  return standing.reduce(
+    (sum, one) => (one.at >= begin && one.at < end && isMeant(one) ? sum + one.counted : sum),
     0,
   );
+}
 
 function judgeLimit(limit: Limit, judged: Judged, add: (found: Say, row: number | undefined) => void): void {
   const { fresh, upload, standing, periods, policy } = judged;
-  const meant = fresh.filter((order) => isIn(limit.scope, order));
+  const isMeant = belongsTo(limit.scope);
+  const meant = fresh.filter(isMeant);
   if (meant.length === 0) return;
   const most = formatMoney(limit.most);
   switch (limit.kind) {
@@ -148,7 +149,7 @@ function judgeLimit(limit: Limit, judged: Judged, add: (found: Say, row: number 
       return;
     case 'per_batch': {
       if (!upload) return;
-      const sum = sumOf(upload.filter((order) => isIn(limit.scope, order)));
+      const sum = sumOf(upload.filter(isMeant));
       const isOver = sum > limit.most;
       const message = `${amountText(sum)} is ${isOver ? 'more than' : 'within'} ${most} for an upload`;
       add({ ...money(limit, isOver, 0, sum), message }, undefined);

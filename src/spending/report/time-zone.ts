@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { loadPolicy } from '../policy/load.ts';
+import { zoneNamed } from '../policy/periods.ts';
 
 export interface ReportZone {
   /** IANA name. */
@@ -16,6 +17,8 @@ export interface ReportZone {
 export async function reportZone(context: Context, given: string | undefined): Promise<ReportZone> {
   if (given !== undefined) {
     const timeZone = zoneNamed(given);
+    if (timeZone === undefined)
+      throw new UsageError(`--time-zone takes a zone such as America/Chicago, not "${given}"`);
     return { timeZone, note: `time zone: ${timeZone}` };
   }
   const policy = await loadPolicy(context).catch((error: unknown) => {
@@ -27,13 +30,4 @@ export async function reportZone(context: Context, given: string | undefined): P
   const timeZone = policy?.timeZone ?? 'UTC';
   const from = policy ? `from the policy ${policy.file}` : 'change it with --time-zone';
   return { timeZone, note: `time zone: ${timeZone} (${from})` };
-}
-
-function zoneNamed(zone: string): string {
-  if (/^(?:utc|etc\/utc|gmt|etc\/gmt)$/i.test(zone)) return 'UTC';
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
-  } catch (cause) {
-    throw new UsageError(`--time-zone takes a zone such as America/Chicago, not "${zone}"`, { cause });
-  }
 }
