@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Client } from '../http/client.ts';
-import type { ApprovedKey } from '../spending/approval/key.ts';
-import type { Consent } from '../spending/options.ts';
 import type { Meant } from '../spending/policy/gate.ts';
 import { approvedKey, notePolicy } from '../spending/through-policy.ts';
 import { contentHash } from '../state/content.ts';
@@ -26,12 +24,16 @@ export async function placeOrder(
   { isNew, ...placing }: Placing,
 ): Promise<Placed> {
   const client = await context.client();
-  if (!isNew && !context.previewsRequests && (body.idempotency_key ?? undefined) === undefined) {
+  const given = body.idempotency_key ?? undefined;
+  const isOpen = given === undefined && !context.previewsRequests;
+  if (isOpen && !isNew) {
     const owed = await settleOwed(context, await unsentIntent(context, body));
     if (owed) return owed;
   }
-  const approved = await keyByApproval(context, body, placing);
-  const chosen = body.idempotency_key ?? (approved?.isSent && !isNew ? approved.key : undefined);
+  const approved = isOpen
+    ? await approvedKey(context, (await meantBy(context, body)).intent, placing)
+    : undefined;
+  const chosen = given ?? (approved?.isSent && !isNew ? approved.key : undefined);
   const made = approved && !approved.isSent ? approved.key : randomUUID();
   const keyed: KeyedBody = { ...body, idempotency_key: chosen ?? made };
   const intent = await intentOf(context, 'order.create', {
@@ -52,16 +54,6 @@ export async function placeOrder(
   if (recorded.placed) return recorded.placed;
   return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
 }
-
-/** An order without a key of the user's own has that of its approval. */
-const keyByApproval = async (
-  context: Context,
-  body: Body,
-  consent: Consent,
-): Promise<ApprovedKey | undefined> =>
-  context.previewsRequests || (body.idempotency_key ?? undefined) !== undefined
-    ? undefined
-    : approvedKey(context, (await meantBy(context, body)).intent, consent);
 
 /**
  * What a key of the user's own has led to already, or may have: then that is settled.

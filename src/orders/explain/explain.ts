@@ -3,6 +3,7 @@ import { objectsIn, own } from '../../contract/json.ts';
 import { limits, uuidPattern } from '../../contract/limits.ts';
 import { ErrandError, StorageError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import { unlessMissing } from '../../http/unless-missing.ts';
 import type { JournalRecord } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import { whereFlags } from '../../where-flags.ts';
@@ -93,15 +94,6 @@ async function intentOf(context: Context, key: string): Promise<JournalRecord | 
   } catch (error) {
     if (!(error instanceof ErrandError) || error instanceof UsageError) throw error;
     if (error.category === 'not_found' || uuidPattern.test(key)) return undefined;
-    throw error;
-  }
-}
-
-async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof ErrandError && error.category === 'not_found') return undefined;
     throw error;
   }
 }

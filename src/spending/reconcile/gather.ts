@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { objectsIn, textIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
-import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
+import { unlessMissing } from '../../http/unless-missing.ts';
 import { recordOfRow } from '../../state/audit-record.ts';
 import type { Journal } from '../../state/journal.ts';
 import { type JournalRecord, paidAccount } from '../../state/journal-record.ts';
@@ -228,13 +228,4 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
       for (const item of left) await work(item);
     }),
   );
-}
-
-async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof ErrandError && error.category === 'not_found') return undefined;
-    throw error;
-  }
 }
