@@ -81,7 +81,7 @@ function withImports(id, graph, found = new Set()) {
  */
 const groups = [
   { name: 'first', needs: ['errors', 'io', 'output/writer'] },
-  { name: 'help', needs: ['program'] },
+  { name: 'help', needs: ['program', 'cli/help/show'] },
   {
     name: 'command',
     needs: [

@@ -42,7 +42,7 @@ async function runLine(
     await runProgram(argv, {
       now: Date.now,
       version: version(),
-      width: io.stdout.columns() ?? 100,
+      help: { width: io.stdout.columns() || 100, color: io.stdout.color },
       writeHelp: (text) => io.stdout.stream.write(text),
       run: async (line) => {
         code = await runCommand(process, io, signal, line);

@@ -97,12 +97,21 @@ export interface Example {
   readonly note: string;
 }
 
+export interface ValueList {
+  readonly title: string;
+  readonly rows: Readonly<Record<string, string>>;
+  /** Said below them. */
+  readonly note?: string;
+}
+
 export interface Command<A extends Arguments = Arguments, O extends Options = Options> {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly summary: string;
   /** More than the summary, for the help. */
   readonly description?: string;
+  /** Values that have a list of their own in the help, each with its meaning. */
+  readonly lists?: readonly ValueList[];
   readonly arguments?: A;
   readonly options?: O;
   readonly examples: readonly Example[];

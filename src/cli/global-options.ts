@@ -22,7 +22,7 @@ export const globalOptions = {
   baseUrl: {
     kind: 'text',
     placeholder: 'url',
-    description: 'base URL of the service; `embedded:` is the built-in sandbox',
+    description: 'base URL; `embedded:` is the built-in sandbox',
   },
   timeout: { kind: 'duration', placeholder: 'time', description: 'give up after this long: 30s, 5m' },
   retries: {
@@ -37,10 +37,10 @@ export const globalOptions = {
 
 /** Options of every command that writes. */
 export const writeOptions = {
-  dryRun: { kind: 'flag', description: 'print the request in place of sending it' },
+  dryRun: { kind: 'flag', description: 'print the request; send nothing' },
 } as const satisfies Options;
 
 /** Options of every command that calls the service. */
 export const requestOptions = {
-  curl: { kind: 'flag', description: 'print the request as a curl command in place of sending it' },
+  curl: { kind: 'flag', description: 'print the request as a curl command; send nothing' },
 } as const satisfies Options;

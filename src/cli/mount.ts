@@ -3,6 +3,7 @@ import { operations } from '../contract/operations/index.ts';
 import { UsageError } from '../errors.ts';
 import type { AnyCommand, Noun, Options } from './define.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';
+import { definitions } from './help/definitions.ts';
 import { addHelp, addNoInput, addOptions } from './options.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -18,26 +19,26 @@ export interface CommandLine {
 export type Runner = (line: CommandLine) => Promise<void>;
 
 /** Mounts a noun with its verbs (a verb may be a noun of its own) under `parent`. */
-export function mountNoun(parent: Commander, noun: Noun, run: Runner, now: () => number): void {
+export function mountNoun(parent: Commander, noun: Noun, run: Runner, now: () => number): Commander {
   const mounted = parent
     .command(noun.name)
     .description(noun.summary)
     .helpCommand(false)
     .aliases([...(noun.aliases ?? [])]);
-  const usual = noun.verbs.find((verb) => 'isDefault' in verb && verb.isDefault);
-  if (usual)
-    mounted.addHelpText(
-      'after',
-      () => `\nWithout a command: ${usual.name} (errand help ${noun.name} ${usual.name})\n`,
-    );
   for (const verb of noun.verbs) {
     if ('verbs' in verb) mountNoun(mounted, verb, run, now);
     else mountCommand(mounted, verb, run, now);
   }
+  return mounted;
 }
 
 /** Mounts one command: arguments, options, help and action. */
-export function mountCommand(parent: Commander, command: AnyCommand, run: Runner, now: () => number): void {
+export function mountCommand(
+  parent: Commander,
+  command: AnyCommand,
+  run: Runner,
+  now: () => number,
+): Commander {
   const mounted = parent
     .command(command.name, { isDefault: command.isDefault === true })
     .aliases([...(command.aliases ?? [])]);
@@ -52,7 +53,7 @@ export function mountCommand(parent: Commander, command: AnyCommand, run: Runner
   addOptions(mounted, shared, now, 'Global options:');
   addNoInput(mounted);
   addHelp(mounted);
-  mounted.addHelpText('after', afterHelp(command));
+  definitions.set(mounted, { command, endpoints: endpointsOf(command) });
   mounted.action(async (...received: unknown[]) => {
     const parsed = { ...root(mounted).opts(), ...given(mounted.opts()) };
     const input = {
@@ -62,6 +63,7 @@ export function mountCommand(parent: Commander, command: AnyCommand, run: Runner
     const globals = pick(parsed, [...Object.keys(shared), 'input']);
     await run({ path: pathOf(mounted), command, input, globals });
   });
+  return mounted;
 }
 
 function sharedOptions(command: AnyCommand): Options {
@@ -77,6 +79,9 @@ function sharedOptions(command: AnyCommand): Options {
   const own = Object.keys(command.options ?? {});
   return Object.fromEntries(Object.entries(shared).filter(([key]) => !own.includes(key)));
 }
+
+const endpointsOf = ({ operations: names = [] }: AnyCommand): string[] =>
+  names.map((name) => `${operations[name].method} ${operations[name].path}`);
 
 /** What is not given here may have been given before the noun. */
 const given = (values: Values): Values =>
@@ -102,25 +107,3 @@ function argumentValues(command: AnyCommand, received: readonly unknown[]): Valu
 function pick(parsed: Values, keys: readonly string[]): Values {
   return Object.fromEntries(keys.filter((key) => parsed[key] !== undefined).map((key) => [key, parsed[key]]));
 }
-
-function afterHelp(command: AnyCommand): string {
-  const sections = [
-    section(
-      'Examples',
-      command.examples.map(({ command: line, note }) => `# ${note}\n  ${line}`),
-    ),
-    section(
-      'Exit codes',
-      Object.entries(command.exitCodes ?? {}).map(([code, meaning]) => `${code}  ${meaning}`),
-    ),
-    section(
-      'Endpoint',
-      (command.operations ?? []).map((name) => `${operations[name].method} ${operations[name].path}`),
-    ),
-    section('See also', command.related?.length ? [command.related.join(', ')] : []),
-  ];
-  return sections.join('');
-}
-
-const section = (title: string, lines: readonly string[]): string =>
-  lines.length === 0 ? '' : `\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}\n`;

@@ -5,16 +5,25 @@ export interface Paint {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
   readonly waiting: (text: string) => string;
+  /** What can be typed. */
+  readonly command: (text: string) => string;
 }
 
 const same = (text: string): string => text;
-const noPaint: Paint = { faint: same, strong: same, good: same, bad: same, waiting: same };
+const noPaint: Paint = { faint: same, strong: same, good: same, bad: same, waiting: same, command: same };
 
 export async function paintFor(color: boolean): Promise<Paint> {
   if (!color) return noPaint;
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level: 1 });
-  return { faint: chalk.dim, strong: chalk.bold, good: chalk.green, bad: chalk.red, waiting: chalk.yellow };
+  return {
+    faint: chalk.dim,
+    strong: chalk.bold,
+    good: chalk.green,
+    bad: chalk.red,
+    waiting: chalk.yellow,
+    command: chalk.cyan,
+  };
 }
 
 const bad =

@@ -2,7 +2,7 @@ import type { Command as Commander, Option as CommanderOption } from 'commander'
 import { buildProgram, entries } from '../../program.ts';
 import type { Option, Options, RootCommand, RootNoun } from '../define.ts';
 import { globalOptions, requestOptions, writeOptions } from '../global-options.ts';
-import { topics } from '../help-topics.ts';
+import { topics } from '../help/topics.ts';
 import { hintOf, optionHint } from './hints.ts';
 import type { Tree, TreeOption } from './tree.ts';
 
@@ -18,7 +18,7 @@ export async function describeProgram(): Promise<Tree> {
     run: async () => {},
     now: Date.now,
     writeHelp: () => {},
-    width: 100,
+    help: { width: 100, color: false },
     version: '',
   });
   const definitions = new Map<string, Definition>();

@@ -10,11 +10,9 @@ import { walletCents } from './wallet-cents.ts';
 export const serve = defineCommand({
   name: 'serve',
   summary: 'Serve the sandbox over HTTP, for any client in any language',
-  description: `Its address in a browser is a console: orders as they go, webhook deliveries, requests. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.\n\nFaults:\n${Object.entries(
-    sandboxFaults,
-  )
-    .map(([form, does]) => `  ${form}\n      ${does}`)
-    .join('\n')}\n${faultGrammar}`,
+  description:
+    'Its address in a browser is a console: orders as they go, webhook deliveries, requests. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
+  lists: [{ title: 'Faults', rows: sandboxFaults, note: faultGrammar }],
   options: {
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
     port: { kind: 'integer', min: 0, max: 65_535, description: 'port; 0 picks a free one (default 4848)' },
@@ -36,7 +34,7 @@ export const serve = defineCommand({
     fault: {
       kind: 'texts',
       placeholder: 'kind[=time][:share%][@path]',
-      description: 'make requests fail, seeded: one of the faults above; may be repeated',
+      description: 'make requests fail, seeded: one of the faults below; may be repeated',
     },
     balance: { kind: 'money', description: 'what the wallet of each new key holds (default $1,000)' },
     mintLimit: { kind: 'integer', min: 1, description: 'keys a day for each address' },

@@ -24,9 +24,14 @@ const fundedColumns: readonly Column[] = [
 export const trigger = defineCommand({
   name: 'trigger',
   summary: 'Make something happen in the sandbox now',
-  description: `Events:\n${Object.entries(sandboxTriggers)
-    .map(([name, { description }]) => `  ${name.padEnd(22)} ${description}`)
-    .join('\n')}`,
+  lists: [
+    {
+      title: 'Events',
+      rows: Object.fromEntries(
+        Object.entries(sandboxTriggers).map(([name, { description }]) => [name, description]),
+      ),
+    },
+  ],
   arguments: [
     { name: 'event', offers: sandboxTriggers, description: 'what happens', required: true },
     {

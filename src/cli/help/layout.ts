@@ -1,0 +1,89 @@
+import type { Paint } from '../../output/paint.ts';
+import type { Example } from '../define.ts';
+import type { HelpItem, HelpPage, HelpPart, HelpSection } from './page.ts';
+import { foldCommand, wrap } from './wrap.ts';
+
+/** What help is made for. */
+export interface HelpLook {
+  /** Columns. */
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+/** Lines longer than this are hard to read, however wide the terminal is. */
+const widest = 120;
+/** The longest term that moves the texts beside it to the right; a longer one has a line of its own. */
+const longestTerm = 30;
+/** A text narrower than this stands below its term. */
+const narrowest = 24;
+
+/** A page of the help as it is shown on a terminal. */
+export function layOutPage(page: HelpPage, look: HelpLook): string {
+  const { paint } = look;
+  const width = Math.min(look.width, widest);
+  const [first = '', ...more] = wrap(page.usage, width - 'Usage: '.length);
+  const usage = [`${paint.strong('Usage:')} ${first}`, ...more.map((line) => `${' '.repeat(7)}${line}`)];
+  const paragraphs = [page.summary, ...page.description].map((text) => wrap(text, width));
+  const aligned = columnOf(page.sections.filter(({ isAligned }) => isAligned).flatMap(itemsOf));
+  const sections = page.sections.map((section) =>
+    sectionLines(section, { width, paint }, section.isAligned ? aligned : columnOf(itemsOf(section))),
+  );
+  return asText([usage, ...paragraphs, ...sections]);
+}
+
+/** A topic of the help as it is shown on a terminal. */
+export function layOutTopic(topic: HelpSection, look: HelpLook): string {
+  const fitting = { ...look, width: Math.min(look.width, widest) };
+  const column = columnOf(itemsOf(topic));
+  const parts = topic.parts.map((part) => partLines(part, fitting, column));
+  return asText([[look.paint.strong(topic.title)], ...parts]);
+}
+
+const asText = (blocks: readonly (readonly string[])[]): string =>
+  `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+
+const itemsOf = ({ parts }: HelpSection): HelpItem[] =>
+  parts.flatMap((part) => ('items' in part ? part.items : []));
+
+/** Where the texts of these items begin. */
+const columnOf = (items: readonly HelpItem[]): number =>
+  Math.max(0, ...items.map(({ term }) => term.length).filter((length) => length <= longestTerm)) + 4;
+
+function sectionLines({ title, parts }: HelpSection, look: HelpLook, column: number): string[] {
+  return [look.paint.strong(`${title}:`), ...parts.flatMap((part) => partLines(part, look, column))];
+}
+
+function partLines(part: HelpPart, look: HelpLook, column: number): string[] {
+  if ('items' in part) return part.items.flatMap((item) => itemLines(item, look, column));
+  if ('examples' in part) return part.examples.flatMap((example) => exampleLines(example, look));
+  return part.text === '' ? [] : indented(wrap(part.text, look.width - 2), 2);
+}
+
+function itemLines({ term, text }: HelpItem, { width, paint }: HelpLook, column: number): string[] {
+  const painted = paintTerm(term, paint);
+  const room = width - column;
+  const isBelow = room < narrowest || wrap(text, room).some((line) => line.length > room);
+  const indent = isBelow ? 6 : column;
+  const lines = wrap(text, width - indent);
+  if (isBelow || term.length > column - 4) return [`  ${painted}`, ...indented(lines, indent)];
+  const [first = '', ...more] = lines;
+  const spaces = ' '.repeat(column - 2 - term.length);
+  return [`  ${painted}${spaces}${first}`.trimEnd(), ...indented(more, column)];
+}
+
+/** What is typed is coloured, not the placeholders after it. */
+function paintTerm(term: string, paint: Paint): string {
+  const end = term.search(/ [<[]/);
+  return end < 0 ? paint.command(term) : paint.command(term.slice(0, end)) + term.slice(end);
+}
+
+const exampleLines = ({ note, command }: Example, { width, paint }: HelpLook): string[] => [
+  ...indented(wrap(note, width - 4), 2, (line) => paint.faint(`# ${line}`)),
+  ...indented(foldCommand(command, width - 2), 2, paint.command),
+];
+
+const indented = (
+  lines: readonly string[],
+  indent: number,
+  paint: (line: string) => string = (line) => line,
+): string[] => lines.map((line) => ' '.repeat(indent) + paint(line));

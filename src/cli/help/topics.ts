@@ -1,0 +1,164 @@
+import { exitCodes } from '../../errors.ts';
+import type { HelpItem, HelpSection } from './page.ts';
+
+const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  unexpected: 'unexpected failure: a bug, or something not below',
+  usage: 'wrong usage, or input refused; the message names the flag, file, line or field',
+  authentication: 'not authenticated or not allowed',
+  not_found: 'not found',
+  conflict: 'refused because of state: already exists, not cancellable, return not allowed',
+  payment: 'payment: the wallet cannot cover it, or a payment was declined',
+  ended_badly: 'the order or some rows failed, were cancelled or are invalid',
+  deadline: '--timeout passed while waiting; what was awaited goes on',
+  unavailable: 'the service cannot be reached, is unavailable or rate-limits; nothing is in doubt',
+  in_doubt: 'in doubt: money may have moved and no response came; the message says how to find out',
+  policy: 'your own policy refused it, or an approval is missing; nothing was sent (`errand help policy`)',
+  interrupted: 'interrupted (Ctrl-C); what is in doubt is in the journal',
+  terminated: 'terminated; what is in doubt is in the journal',
+};
+
+const environment: Readonly<Record<string, string>> = {
+  ERRAND_API_KEY: 'key for the service',
+  ERRAND_BASE_URL: 'base URL of the service; `embedded:` is the built-in sandbox',
+  ERRAND_LEGACY_BASE_URL: 'base URL of the legacy v1 surface',
+  ERRAND_LEGACY_TOKEN: 'client token of the legacy v1 surface',
+  ERRAND_PROFILE: 'profile to use',
+  ERRAND_CONFIG_DIR: 'folder of the configuration, an absolute path',
+  ERRAND_STATE_DIR: 'folder of the journal and the sandbox data, an absolute path',
+  ERRAND_POLICY: 'policy file, an absolute path (`errand help policy`)',
+  ERRAND_OUTPUT: 'output format',
+  ERRAND_TIMEOUT: 'give up after this long: 30s',
+  ERRAND_DEBUG: 'set: trace requests on stderr',
+  ERRAND_NO_INPUT: 'set: never ask',
+  CI: 'set: never ask',
+  NO_COLOR: 'set: no colour',
+  FORCE_COLOR: 'set: colour even when not on a terminal',
+  HTTPS_PROXY: 'proxy for the network; NO_PROXY lists what goes without it',
+};
+
+const itemsOf = (rows: Readonly<Record<string, string>>): HelpItem[] =>
+  Object.entries(rows).map(([term, text]) => ({ term, text }));
+
+/** Numbers stand one below the other by their last digit. */
+const exitItems: readonly HelpItem[] = [
+  { term: '  0', text: 'done' },
+  ...Object.entries(meanings).map(([category, text]) => ({
+    term: String(exitCodes[category as keyof typeof exitCodes]).padStart(3),
+    text,
+  })),
+];
+
+/** The topics of `errand help TOPIC`. */
+export const topics: Readonly<Record<string, HelpSection>> = {
+  'exit-codes': {
+    title: 'Exit codes',
+    parts: [
+      { items: exitItems },
+      { text: 'With several ids each one is attempted, and the exit code is that of the first failure.' },
+    ],
+  },
+  environment: {
+    title: 'Environment variables',
+    parts: [{ text: 'A flag wins over them, they win over the profile.' }, { items: itemsOf(environment) }],
+  },
+  output: {
+    title: 'Output',
+    parts: [
+      { text: 'stdout carries data only; progress, hints and errors go to stderr.' },
+      {
+        items: itemsOf({
+          '-o table': 'for people: fits the terminal, drops the least important columns first',
+          '-o json': "the service's own record; a list is one array",
+          '-o ndjson': 'one record a line, as they come',
+          '-o csv|tsv':
+            "columns with a header; formula-like cells are escaped with a ' (--raw-csv leaves them)",
+          '-o yaml': 'as json',
+          '-o id': 'one id a line, to pipe into another command',
+          '--fields id,items.0.url': 'picks and orders columns, in every format',
+          "--query 'items[].url'": 'JMESPath over the JSON',
+        }),
+      },
+      { text: 'With -o json or ndjson a failure is one JSON object on stderr.' },
+    ],
+  },
+  money: {
+    title: 'Money',
+    parts: [
+      {
+        text: "A price flag takes currency units with a sign or decimals: --max-price '$50', 50.00, 'USD 50'.",
+      },
+      { text: 'Its -cents twin takes an integer: --max-price-cents 5000.' },
+      {
+        text: 'A bare integer (--max-price 5000) is refused, since it can be read both ways; so is another currency than USD.',
+      },
+      { text: "JSON and YAML files carry the service's integer cents." },
+      {
+        text: 'In a CSV, max_price_cents is cents, and max_price is dollars with a sign or decimals in every row ($45.00, 45.00).',
+      },
+      {
+        text: 'Bare whole numbers under max_price are refused unless --amounts or `errand config set amounts` says units or cents.',
+      },
+      { text: 'max_price is a ceiling: an order that would cost more fails and nothing is charged.' },
+      {
+        text: 'One intent is one order: every order has an idempotency key that is written to the journal before it is sent.',
+      },
+      {
+        text: 'The same order again within ten minutes is taken for a repeated command; --new orders another.',
+      },
+      {
+        text: 'What was spent, came back and is still held: `errand spend`; as books for hledger, beancount or a bank program: `errand spend export`.',
+      },
+      {
+        text: 'Every step that touches money is a record of a chain that shows a later change: `errand audit log`, `errand audit verify`.',
+      },
+      {
+        text: "`errand order explain ID` tells one order's whole story; `errand reconcile` compares all orders with the service, to the cent.",
+      },
+    ],
+  },
+  policy: {
+    title: 'Policy',
+    parts: [
+      {
+        text: 'A file says what may be spent; every order is held to it before it is sent, by whichever command: order create, agent order create, bulk upload and retry, api. Without the file nothing is limited. `errand policy init` writes one with comments: policy.yaml in the configuration folder, or the file that ERRAND_POLICY or the profile names.',
+      },
+      {
+        text: 'Amounts are ceiling and fee together: limits for an order, a day, a month and an upload, for all orders or for a part of them (a retailer, metadata). Days and months are those of its time_zone.',
+      },
+      {
+        text: "The amount is reserved together with the order's record in the journal, so that processes that race cannot pass a limit.",
+      },
+      {
+        text: 'What is in doubt counts as spent. What failed or was cancelled is given back, and what was placed counts with what it cost: that is read before an order is refused for a limit. One idempotency key is reserved for once.',
+      },
+      { text: 'Counting begins with the policy: orders placed before there was one do not count.' },
+      { text: 'Refused: exit 11, nothing was sent, and the message names rule, limit and what is left.' },
+      {
+        text: '`order journal resume` is never refused: what may have been sent must be settled. `legacy retry` is, since nobody knows what it buys. Data calls of `agent` (a cent each) are held to --max-pay alone.',
+      },
+      {
+        text: "A file that cannot be read or understood, or that others could change, stops every order; so does a retailer's name that the service does not know. It is read again when the order is written down: a question may stand for hours.",
+      },
+      {
+        text: "Above an amount (approve), or for what looks like an earlier order, a person must say yes. The command asks for it, prints its id and exits 11, or waits with --wait-approval 1h; once `errand approval approve ID` said yes, the same command goes through. An approval covers that order (address, products, quantities, account, profile) at that total or less, once, for 24 hours unless `expires` says otherwise; what the service surely refused gives it back. It is signed with the order's idempotency key, so that it orders once wherever it is carried; an upload is approved whole, with every row's ceiling.",
+      },
+      { text: 'A no holds for the same order at the same total.' },
+      {
+        text: 'With `approvers: [ada.pub]` a yes is a signature by one of these SSH keys, wherever it is made; `approval export` writes a file of it that --approval carries to a CI job. Without approvers whoever sits at a terminal types the amount: a second look, not a second person. Only a signature is proof of a person: what owns a terminal can type.',
+      },
+      {
+        text: "--override-policy 'reason' places an order all the same: at a terminal once its amount is typed, or, where there are approvers, signed as an approval is; `overrides: never` ends that.",
+      },
+      { text: 'Whoever can write the file can change it: on one account it is a guard, not a lock.' },
+      {
+        items: itemsOf({
+          'errand policy show': 'every rule, and its line',
+          'errand policy check': 'what it says of an order or a CSV, before anything is sent',
+          'errand policy usage': 'what each limit has left',
+          'errand policy init': 'a file to begin with',
+          'errand approval list': 'what waits for a yes',
+        }),
+      },
+    ],
+  },
+};

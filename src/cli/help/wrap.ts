@@ -1,0 +1,33 @@
+/** Between the optional parts of a placeholder (`[,quantity=N][,condition=New]`) a line may end. */
+const betweenBrackets = /(?<=\])(?=\[)/;
+
+/** Lines of at most `width` columns, where words allow it: none is ever broken, nor is a placeholder. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s/).filter((part) => part !== '')) {
+    for (const [index, piece] of word.split(betweenBrackets).entries()) {
+      const longer = line === '' ? piece : `${line}${index === 0 ? ' ' : ''}${piece}`;
+      if (line !== '' && longer.length > width) {
+        lines.push(line);
+        line = piece;
+      } else line = longer;
+    }
+  }
+  return [...lines, line];
+}
+
+const words = /(?:'[^']*'|"[^"]*"|[^\s'"])+/g;
+
+/** A command line on several, each but the last ending in a backslash, so that a shell takes them as one. */
+export function foldCommand(command: string, width: number): string[] {
+  if (command.length <= width) return [command];
+  const lines: string[] = [];
+  for (const word of command.match(words) ?? []) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+    // The backslash and the space before it.
+    if (lines.length > 0 && longer.length > width - 2) lines.push(`  ${word}`);
+    else lines.splice(-1, 1, longer);
+  }
+  return lines.map((line, index) => (index < lines.length - 1 ? `${line} \\` : line));
+}

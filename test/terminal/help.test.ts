@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { errand } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { Terminal } from './terminal.ts';
+
+let workspace: Workspace;
+beforeAll(() => {
+  workspace = makeWorkspace();
+});
+afterAll(() => workspace.remove());
+
+async function shown(
+  words: readonly string[],
+  columns: number,
+  environment: Record<string, string> = {},
+): Promise<Terminal> {
+  const own = { ...workspace, environment: { ...workspace.environment, ...environment } };
+  const terminal = new Terminal(own, 'errand', words, { columns, rows: 500 });
+  expect(await terminal.ended()).toBe(0);
+  return terminal;
+}
+
+test('help on a terminal has bold headings and cyan commands', async () => {
+  const { raw } = await shown(['order', 'create', '--help'], 80);
+  expect(raw).toContain('\u001b[1mExamples:\u001b[22m');
+  expect(raw).toContain('  \u001b[36m--max-price\u001b[39m <amount>');
+  expect(raw).toContain('  \u001b[2m# from a file, for a script\u001b[22m');
+  expect(raw).toContain('  \u001b[36merrand order create --file order.json -o json --query id\u001b[39m');
+});
+
+test('NO_COLOR and a pipe leave it plain, FORCE_COLOR colours a pipe', async () => {
+  const { raw } = await shown(['order', '--help'], 80, { NO_COLOR: '1' });
+  expect(raw).not.toContain('\u001b');
+  expect(raw).toContain('Commands:');
+  expect((await errand(workspace, ['order', '--help'])).stdout).not.toContain('\u001b');
+  const forced = { ...workspace, environment: { ...workspace.environment, FORCE_COLOR: '1' } };
+  expect((await errand(forced, ['order', '--help'])).stdout).toContain('\u001b[1mCommands:');
+});
+
+test.each([40, 50, 80, 120])('in %i columns no line is broken by the terminal', async (columns) => {
+  for (const words of [
+    ['--help'],
+    ['order', 'create', '--help'],
+    ['sandbox', 'serve', '--help'],
+    ['help', 'policy'],
+  ]) {
+    const { text } = await shown(words, columns);
+    expect(text.split('\n').filter((line) => line.length > columns)).toEqual([]);
+  }
+  expect((await shown(['order', 'create', '--help'], columns)).text).toMatch(
+    /\[,condition=New\];\s+repeats\n/,
+  );
+});
