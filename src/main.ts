@@ -80,7 +80,7 @@ async function runCommand(
   try {
     const { printResult } = await import('./output/render.ts');
     const { fields } = context.output;
-    const knownFields = fields && (await import('./cli/known-fields.ts')).knownFieldsOf(command);
+    const knownFields = fields && (await import('./cli/known-fields.ts')).knownFieldsOf(command, input);
     result = await command.run(context, input);
     const code = await printResult(result, io, { ...context.output, knownFields });
     if (context.unreported().length > 0) {

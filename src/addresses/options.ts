@@ -42,3 +42,26 @@ export function addressFields(flags: AddressFlags): AddressFields {
 /** The flag that gives a field of the address: `postal_code` to `--postal-code`. */
 export const addressFlag = (field: string): string | undefined =>
   Object.values(wireNames).some((name) => name === field) ? `--${field.replaceAll('_', '-')}` : undefined;
+
+/** An address as flags. */
+export const addressWords = (address: AddressFields): string[] =>
+  Object.entries(address).flatMap(([field, value]) => {
+    const flag = addressFlag(field);
+    return flag === undefined || typeof value !== 'string' || value === '' ? [] : [flag, value];
+  });
+
+/** An address in one line. */
+export const addressLine = (address: AddressFields): string => {
+  const of = (...fields: readonly string[]): string =>
+    fields
+      .map((field) => address[field])
+      .filter((value) => typeof value === 'string' && value !== '')
+      .join(' ');
+  return [
+    of('first_name', 'last_name'),
+    of('address_line1', 'address_line2'),
+    of('city', 'state', 'postal_code', 'country'),
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+};

@@ -22,7 +22,11 @@ export async function resolveAddress(
 }
 
 async function defaultAddress(context: Context): Promise<AddressFields | undefined> {
-  const saved = (await context.store()).defaultAddress();
+  const store = await context.store();
+  const saved = store.defaultAddress();
+  // Whoever can answer is asked where to ship to, in place of the example.
+  if (saved && context.interactive.yes && !context.isRehearsal() && store.isExample(saved.name))
+    return undefined;
   if (saved) await checkNoExample(context, saved.name);
   return saved?.address;
 }

@@ -127,7 +127,7 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly related?: readonly string[];
   /** Whether it changes nothing; by default where it calls operations that all read. */
-  readonly readsOnly?: boolean;
+  readonly readsOnly?: boolean | ((input: Input<A, O>) => boolean);
   /** It writes the configuration, and may begin it anew where it is broken. */
   readonly mendsConfig?: true;
   /** It looks for what is wrong with the settings: it is given their problems, and none ends it. */
@@ -136,7 +136,8 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
 }
 
 /** A command whose argument and option types are known to nobody but itself. */
-export type AnyCommand = Omit<Command, 'run'> & {
+export type AnyCommand = Omit<Command, 'run' | 'readsOnly'> & {
+  readonly readsOnly?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
   run(context: Context, input: Readonly<Record<string, unknown>>): Promise<Result>;
 };
 

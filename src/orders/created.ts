@@ -25,7 +25,7 @@ export const placedExits = {
   8: 'with --watch: --timeout passed; the order goes on',
 } as const;
 
-interface Following {
+export interface Following {
   readonly watch?: boolean | undefined;
   readonly until?: Until | undefined;
 }

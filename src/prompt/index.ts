@@ -1,7 +1,10 @@
 import { checkbox, confirm as confirmPrompt, input, password, select } from '@inquirer/prompts';
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import { paintFor } from '../output/paint.ts';
+import type { Column, Row } from '../output/result.ts';
 import { safeText } from '../output/safe-text.ts';
+import { tableLines } from '../output/table.ts';
 import { discardTyped } from './discard-typed.ts';
 
 interface TextOptions {
@@ -35,15 +38,70 @@ export function askChoice<T extends string>(
   return answeredAfresh(context, (on) => select<T>({ message: safeText(message), choices: options }, on));
 }
 
-/** Asks for some of several values, at least one; all are chosen until one is taken away. */
-export function askChoices<T extends string>(
+/**
+ * Asks for one of several records, each shown as a row that the terminal holds, or for one of `others`, which stand below
+ * them. The columns are shown in their order; those that do not fit give way by their weight.
+ */
+export async function askRow<R extends Row, O extends string = never>(
   context: Context,
   message: string,
-  choices: readonly T[],
-): Promise<T[]> {
-  const options = choices.map((value) => ({ value, name: safeText(value), checked: true }));
-  const question = { message: safeText(message), choices: options, required: true };
-  return answeredAfresh(context, (on) => checkbox<T>(question, on));
+  rows: readonly R[],
+  columns: readonly Column[],
+  others: readonly O[] = [],
+): Promise<R | O> {
+  const lines = await rowLines(context, rows, columns);
+  const choices = [
+    ...rows.map((value, index) => rowChoice<R | O>(value, lines[index])),
+    ...others.map((value) => rowChoice<R | O>(value, safeText(value))),
+  ];
+  const question = { message: safeText(message), choices, loop: false, pageSize: shownAtOnce };
+  return answeredAfresh(context, (on) => select<R | O>(question, on));
+}
+
+/** Asks for some of several records, at least one; all are chosen until one is taken away. */
+export async function askRows<R extends Row>(
+  context: Context,
+  message: string,
+  rows: readonly R[],
+  columns: readonly Column[],
+): Promise<R[]> {
+  const lines = await rowLines(context, rows, columns);
+  const choices = rows.map((value, index) => ({ ...rowChoice(value, lines[index]), checked: true }));
+  const question = {
+    message: safeText(message),
+    choices,
+    loop: false,
+    pageSize: shownAtOnce,
+    required: true,
+  };
+  return answeredAfresh(context, (on) => checkbox<R>(question, on));
+}
+
+/** What was chosen stands behind the question, where columns would only take room. */
+const rowChoice = <T>(value: T, name = ''): { value: T; name: string; short: string } => ({
+  value,
+  name,
+  short: name.trim().split(/ {2,}/).join(', '),
+});
+
+const shownAtOnce = 12;
+/** Columns that a list of choices takes for itself. */
+const marks = 4;
+
+async function rowLines(
+  { io, output }: Context,
+  rows: readonly Row[],
+  columns: readonly Column[],
+): Promise<string[]> {
+  const width = io.stderr.columns();
+  const { lines } = await tableLines(rows, columns, {
+    now: output.now,
+    localNow: output.localNow,
+    utc: output.utc === true,
+    width: width === undefined ? undefined : Math.max(1, width - marks),
+    paint: await paintFor(false),
+  });
+  return lines.slice(1);
 }
 
 /** Asks yes or no; no unless yes is said. */

@@ -152,3 +152,14 @@ $ errand product get p1 --retailer harborgoods --newer-than soon
 $ printf 'metadata: 5\nmax_price: 5000\n' | errand order create --file - --product https://shop.example/p --ship-to home
 ? 2
 ! error: metadata (--metadata, stdin): Input should be an object…
+
+# A pick is made by a person; a script is told what to run in its place.
+$ errand search coffee --pick
+? 2
+! error: --pick asks which product to order; cannot prompt, as stdin is not a terminal
+! try: errand search coffee -o id — to print the URLs
+$ errand order create --max-price '$50'
+? 2
+! error: --product is missing; cannot prompt, as stdin is not a terminal
+! hint: `errand search WORDS` finds products; …
+! try: errand order create --max-price '$50' --product 'https://…' — with the missing values filled in

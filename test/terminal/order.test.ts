@@ -34,11 +34,11 @@ describe('in a real terminal', () => {
 
   test('order create asks for what is missing, and refuses a bare integer at the prompt', async () => {
     const terminal = open(['order', 'create']);
-    await terminal.shows('Product URL');
+    await terminal.shows('What to order');
     terminal.type(product('test-success') + enter);
     await terminal.shows('Price ceiling');
     terminal.type(`5000${enter}`);
-    await terminal.shows('ambiguous');
+    await terminal.shows('dollars or cents? Type $5,000.00 or $50.00');
     terminal.type(`${'\u007f'.repeat(4)}$50${enter}`);
     expect(await terminal.ended()).toBe(0);
     expect(terminal.text).toContain('pending');
@@ -47,7 +47,7 @@ describe('in a real terminal', () => {
 
   test('Ctrl-C at a prompt sends nothing and ends with 130', async () => {
     const terminal = open(['order', 'create']);
-    await terminal.shows('Product URL');
+    await terminal.shows('What to order');
     terminal.type(controlC);
     expect(await terminal.ended()).toBe(130);
     expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).toBe('');

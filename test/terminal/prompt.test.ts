@@ -116,12 +116,12 @@ test('a country that does not go with the postal code given is asked for again',
 test('a product that no shop can have is refused as it is answered', async () => {
   terminal = new Terminal(workspace, 'errand', ['order', 'create', '--dry-run']);
   await answer(
-    ['Product URL', 'nothing'],
-    ['takes the URL of a product page', `${clear}shttps://shop.example/p`],
+    ['What to order', 'shop.example/p'],
+    ['write the whole URL: https://shop.example/p', `${clear}shttps://shop.example/p`],
     ['Input should be a valid http or https URL', `${clear}https://shop.example/p`],
     ['Price ceiling', '5000'],
   );
-  await terminal.shows('is ambiguous');
+  await terminal.shows('is 5000 dollars or cents? Type $5,000.00 or $50.00');
 });
 
 test('a state and a phone number that nobody could deliver to are asked for again', async () => {

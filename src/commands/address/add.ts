@@ -1,8 +1,8 @@
+import { addressColumns } from '../../addresses/columns.ts';
 import { addressFields, addressOptions } from '../../addresses/options.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { readDocument } from '../../cli/read-document.ts';
 import { addressTaken } from '../../settings/addresses.ts';
-import { addressColumns } from './columns.ts';
 
 export const add = defineCommand({
   name: 'add',
@@ -42,7 +42,7 @@ export const add = defineCommand({
     const whole = isPrompted
       ? await (await import('../../addresses/ask.ts')).askAddress(context, given)
       : given;
-    const { checkedAddress } = await import('./checked.ts');
+    const { checkedAddress } = await import('../../addresses/checked.ts');
     const address = checkedAddress(whole);
     await store.addAddress(name, address, { asDefault, replace: isReplaced });
     return { kind: 'record', record: { name, ...address }, columns: addressColumns, id: 'name' };

@@ -1,10 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
-import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { checkFollowing, createdResult, placedExits, watchOptions } from '../../orders/created.ts';
+import { checkFollowing, placedExits, watchOptions } from '../../orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
-import { placeOrder } from '../../orders/place.ts';
-import { spendingLines } from '../../orders/spending-lines.ts';
-import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
+import { orderAssembled } from '../../orders/order-assembled.ts';
+import { policyExit, policyOptions } from '../../spending/options.ts';
 
 export const create = defineCommand({
   name: 'create',
@@ -46,18 +44,6 @@ export const create = defineCommand({
   async run(context, input) {
     checkFollowing(input);
     await context.ready();
-    const payload = await assembleOrder(context, input);
-    const { checkOrder, inUsersWords } = await import('../../orders/input/check.ts');
-    const body = await checkOrder(payload, input.file);
-    await confirmSpending(context, {
-      yes: input.yes === true,
-      question: 'Place this order with real money?',
-      lines: () => spendingLines(context, body),
-    });
-    const { order, existed } = await inUsersWords(input.file, () =>
-      placeOrder(context, body, { isNew: input.new === true, ...consentOf(input) }),
-    );
-    if (existed) context.note('this order existed already; nothing was ordered twice');
-    return createdResult(context, order, input);
+    return orderAssembled(context, await assembleOrder(context, input), input);
   },
 });

@@ -74,7 +74,7 @@ export const check = defineCommand({
 });
 
 async function ofOrder(context: Context, input: Parameters<typeof assembleOrder>[1]): Promise<Meant> {
-  const payload = await assembleOrder(context, input);
+  const { payload } = await assembleOrder(context, input);
   const { checkOrder } = await import('../../orders/input/check.ts');
   return meantBy(context, await checkOrder(payload, input.file));
 }

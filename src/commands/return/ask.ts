@@ -2,7 +2,9 @@ import type { Context } from '../../context.ts';
 import { returnReasons } from '../../contract/enums.ts';
 import { objectsIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import type { Order, OrderRecord } from '../../orders/order-record.ts';
 import { plainText } from '../../output/path.ts';
+import type { Column } from '../../output/result.ts';
 import { RequestPreview } from '../../request-preview.ts';
 import { shellWord } from '../../shell-word.ts';
 import { boughtItems, type ReturnItem } from './items.ts';
@@ -50,34 +52,39 @@ async function askOrder(context: Context): Promise<string> {
   const { body } = await client.call('order.list', {
     query: { status_filter: 'order_placed', limit: offered },
   });
-  const labels = new Map(
-    objectsIn(body, 'orders').map((order): [string, string] => {
-      const items = objectsIn(order, 'items');
-      const more = items.length > 1 ? ` and ${items.length - 1} more` : '';
-      const id = plainText(order.id);
-      return [`${plainText(order.created_at).slice(0, 10)}  ${id}  ${plainText(items[0]?.url)}${more}`, id];
-    }),
-  );
-  if (labels.size === 0)
+  const orders = objectsIn(body, 'orders');
+  if (orders.length === 0)
     throw new UsageError('there is no placed order to return anything of; `errand order list` shows all');
-  const chosen = await (await context.prompt()).askChoice(context, 'Order', [...labels.keys()]);
-  return labels.get(chosen) ?? '';
+  const chosen = await (await context.prompt()).askRow(context, 'Order', orders, placedColumns);
+  return plainText(chosen.id);
+}
+
+const placedColumns: readonly Column<Order>[] = [
+  { name: 'created', path: 'created_at', kind: 'date', weight: 8 },
+  { name: 'order', path: 'id', value: ({ id }) => plainText(id).slice(0, 8), weight: 9 },
+  { name: 'product', path: 'items.0.url', kind: 'url', weight: 10 },
+  { name: 'items', path: 'items', value: moreItems, weight: 7 },
+];
+
+function moreItems(order: OrderRecord): string {
+  const more = objectsIn(order, 'items').length - 1;
+  return more > 0 ? `and ${more} more` : '';
 }
 
 async function itemsOf(context: Context, orderId: string): Promise<ReturnItem[]> {
   const bought = await readBought(context, orderId);
-  const labels = new Map(
-    bought.map((item) => [`${item.quantity} x ${item.url}  ${item.order_item_id}`, item]),
-  );
   const asks = context.interactive.yes && bought.length > 1;
   const chosen = asks
-    ? await (await context.prompt()).askChoices(context, 'Items', [...labels.keys()])
-    : [...labels.keys()];
-  return chosen.flatMap((label) => {
-    const item = labels.get(label);
-    return item ? [{ order_item_id: item.order_item_id, quantity: item.quantity }] : [];
-  });
+    ? await (await context.prompt()).askRows(context, 'Items', bought, itemColumns)
+    : bought;
+  return chosen.map(({ order_item_id, quantity }) => ({ order_item_id, quantity }));
 }
+
+const itemColumns: readonly Column[] = [
+  { name: 'quantity', path: 'quantity', kind: 'count', weight: 9 },
+  { name: 'product', path: 'url', kind: 'url', weight: 10 },
+  { name: 'item', path: 'order_item_id', value: (it) => plainText(it.order_item_id).slice(0, 8), weight: 8 },
+];
 
 async function readBought(context: Context, orderId: string): Promise<ReturnType<typeof boughtItems>> {
   const client = await context.client();

@@ -1,9 +1,17 @@
 import { defineRootCommand } from '../../cli/define.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
 import { listings, priceBounds, searchOptions, wordsArgument } from '../../products/search.ts';
+import { shellLine } from '../../shell-word.ts';
+import { policyExit } from '../../spending/options.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 export const command = defineRootCommand({
   arguments: [wordsArgument],
-  options: searchOptions,
+  options: {
+    ...searchOptions,
+    pick: { kind: 'flag', description: 'pick one of the results on a terminal, and order it' },
+  },
   examples: [
     {
       command: "errand search coffee --max-price '$30' --sort price_asc --limit 5",
@@ -11,14 +19,38 @@ export const command = defineRootCommand({
     },
     { command: 'errand search usb cable --limit 1 -o json --query [0].url', note: 'a URL to order' },
   ],
-  operations: ['search'],
+  operations: ['search', 'order.create'],
+  exitCodes: {
+    6: 'with --pick: the wallet cannot cover it',
+    10: 'with --pick: in doubt: sent, and no response came; `order journal resume` finds out',
+    11: `with --pick: ${policyExit}`,
+  },
+  readsOnly: ({ pick }) => pick !== true,
   related: ['retailer check', 'order create'],
-  async run(context, { words, minPrice, maxPrice, ...rest }) {
+  async run(context, { words, minPrice, maxPrice, pick = false, ...rest }) {
     const q = words.join(' ');
+    if (pick) checkPick(context, q);
     const client = await context.client();
     const { body } = await client.call('search', {
       query: { q, ...priceBounds({ minPrice, maxPrice }), ...rest },
     });
-    return listings(q, body);
+    if (!pick) return listings(q, body);
+    const { pickAndOrder } = await import('../../orders/pick-and-order.ts');
+    return pickAndOrder(context, q, body);
   },
 });
+
+/** @throws UsageError where nobody can pick, with the commands that need nobody. */
+function checkPick(context: Context, words: string): void {
+  if (context.interactive.yes) return;
+  const where = whereFlags(context);
+  throw new UsageError(`--pick asks which product to order; cannot prompt, as ${context.interactive.why}`, {
+    next: [
+      { command: `${shellLine`errand search ${words} -o id`}${where}`, when: 'to print the URLs' },
+      {
+        command: `errand order create --product 'https://…' --max-price '$50.00' --ship-to home${where}`,
+        when: 'to order one of them',
+      },
+    ],
+  });
+}

@@ -1,4 +1,10 @@
-import { type AddressFields, addressFields, addressFlag, addressOptions } from '../../addresses/options.ts';
+import {
+  type AddressFields,
+  addressFields,
+  addressFlag,
+  addressLine,
+  addressOptions,
+} from '../../addresses/options.ts';
 import { addressProblems } from '../../addresses/rules.ts';
 import { resolveAddress } from '../../addresses/ship-to.ts';
 import type { Options } from '../../cli/define.ts';
@@ -6,7 +12,7 @@ import { type Document, readDocument } from '../../cli/read-document.ts';
 import type { Context } from '../../context.ts';
 import type { ShapeInput } from '../../contract/schemas/index.ts';
 import { UsageError } from '../../errors.ts';
-import { completePayload } from './complete.ts';
+import { type Completed, completePayload } from './complete.ts';
 import { eachOrderField, type OrderFlags, orderFieldOptions } from './fields.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof ShapeInput<'OrderCreate'>)[];
@@ -34,11 +40,27 @@ type Fields = Readonly<Record<string, unknown>>;
 type OrderInput = OrderFlags &
   Parameters<typeof addressFields>[0] & { readonly file?: string; readonly shipTo?: string };
 
-/** File, flags, address and prompts to one payload, in that order of precedence. */
-export async function assembleOrder(context: Context, input: OrderInput): Promise<Fields> {
+interface Assembling {
+  /** What the order is made of before flags and prompts, in place of a file. */
+  readonly base?: Fields;
+  /** Of the product, where a person has picked it, cents. */
+  readonly price?: number | undefined;
+  /** Whether a product that nobody names may be searched for; a search is made with the key of an account. */
+  readonly searches?: boolean;
+}
+
+/**
+ * File, flags, address and prompts to one payload, in that order of precedence.
+ * @returns also the words of the command line that gives all of it, the answers to prompts too.
+ */
+export async function assembleOrder(
+  context: Context,
+  input: OrderInput,
+  { base = {}, price, searches = true }: Assembling = {},
+): Promise<Completed> {
   const document =
     input.file === undefined ? undefined : await readDocument(context, '--file', input.file, centFields);
-  const file = document?.value ?? {};
+  const file = document?.value ?? base;
   if (document && input.maxPrice === undefined) checkCeiling(document);
   const fields = addressFields(input);
   const inFile = file.shipping_address;
@@ -47,8 +69,10 @@ export async function assembleOrder(context: Context, input: OrderInput): Promis
       ? { ...Object(inFile), ...fields }
       : await resolveAddress(context, input.shipTo, fields);
   checkFields(fields, address);
+  const isDefault = inFile === undefined && input.shipTo === undefined && Object.keys(fields).length === 0;
+  if (address && isDefault) await tellDefault(context, address);
   const payload = await payloadFromFlags(input, { ...file, ...(address && { shipping_address: address }) });
-  return completePayload(context, payload, context.argv);
+  return completePayload(context, { payload, argv: context.argv }, { searches, price });
 }
 
 /** The payload that the flags give, merged over that of a file. Not yet checked as a whole. */
@@ -59,6 +83,13 @@ async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields
     if (value !== undefined) payload[name] = value;
   }
   return payload;
+}
+
+/** A person sees where the order goes that said nothing of it; with a live key the question about money shows it. */
+async function tellDefault(context: Context, address: AddressFields): Promise<void> {
+  if (!context.interactive.yes || context.previewsRequests) return;
+  const name = (await context.store()).defaultAddress()?.name;
+  context.note(`ships to ${name}: ${addressLine(address)} (--ship-to names another)`);
 }
 
 /** As with --max-price, zero may be an amount that was lost on the way; only the flag for cents says that it is meant. */

@@ -1,7 +1,8 @@
+import { addressWords } from '../../addresses/options.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { shellWord } from '../../shell-word.ts';
-import { eachOrderField, type OrderField } from './fields.ts';
+import { type Asking, eachOrderField, type OrderField, orderFields } from './fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,31 +11,48 @@ type Missing = readonly [string, OrderField & { readonly required: NonNullable<O
 const isMissing = (payload: Fields, field: readonly [string, OrderField]): field is Missing =>
   field[1].required !== undefined && payload[field[0]] === undefined;
 
+/** A payload, and the words of a command line that give all of it. */
+export interface Completed {
+  readonly payload: Fields;
+  readonly argv: readonly string[];
+}
+
 /**
  * Fills in what an order cannot do without: by asking where someone can answer.
  * @throws UsageError naming the missing flags, why there is no prompt, and the command to run again.
  */
 export async function completePayload(
   context: Context,
-  payload: Fields,
-  retry: readonly string[],
-): Promise<Fields> {
+  { payload, argv }: Completed,
+  asking: Asking,
+): Promise<Completed> {
   const missing = eachOrderField.filter((field) => isMissing(payload, field));
-  if (missing.length === 0) return completeAddress(context, payload);
-  if (!context.interactive.yes) throw refusal(missing, context.interactive.why, retry);
+  if (missing.length > 0 && !context.interactive.yes) throw refusal(missing, context.interactive.why, argv);
   const completed: Record<string, unknown> = { ...payload };
-  for (const [name, { required }] of missing) completed[name] = await required.prompt(context);
-  return completeAddress(context, completed);
+  const words = [...argv];
+  let known = asking;
+  for (const [name, { required }] of missing) {
+    const answer = await required.prompt(context, known);
+    completed[name] = answer.value;
+    words.push(...answer.words);
+    known = { ...known, price: answer.price ?? known.price };
+  }
+  return completeAddress(context, { payload: completed, argv: words });
 }
 
 /** Fills in what an address lacks that was given in part, where someone can answer. */
-async function completeAddress(context: Context, payload: Fields): Promise<Fields> {
+async function completeAddress(context: Context, given: Completed): Promise<Completed> {
+  const { payload, argv } = given;
   const { shipping_address: address } = payload;
-  if (!context.interactive.yes || !isFields(address)) return payload;
+  if (!context.interactive.yes || !isFields(address)) return given;
   const { askAddress, lacksFields } = await import('../../addresses/ask.ts');
-  return lacksFields(address)
-    ? { ...payload, shipping_address: await askAddress(context, address) }
-    : payload;
+  if (!lacksFields(address)) return given;
+  const whole = await askAddress(context, address);
+  const asked = Object.entries(whole).filter(([field]) => address[field] === undefined);
+  return {
+    payload: { ...payload, shipping_address: whole },
+    argv: [...argv, ...addressWords(Object.fromEntries(asked))],
+  };
 }
 
 const isFields = (value: unknown): value is Fields =>
@@ -50,6 +68,9 @@ function refusal(missing: readonly Missing[], why: string, retry: readonly strin
   return new UsageError(
     `${flags.join(' and ')} ${flags.length > 1 ? 'are' : 'is'} missing; cannot prompt, as ${why}`,
     {
+      ...(flags.includes(orderFields.products.flag) && {
+        hint: '`errand search WORDS` finds products; on a terminal `errand search WORDS --pick` orders one.',
+      }),
       next: [{ command, when: 'with the missing values filled in' }],
     },
   );

@@ -11,11 +11,26 @@ import * as convert from './values.ts';
 type Flags<O extends Options> = Input<readonly [], O>;
 type Value<O extends Option> = NonNullable<Flags<{ readonly value: O }>['value']>;
 
+/** What is known where a prompt asks. */
+export interface Asking {
+  /** Whether a product may be searched for: a search is made with the key of an account. */
+  readonly searches: boolean;
+  /** Of the product that was picked, cents. */
+  readonly price?: number | undefined;
+}
+
+/** What a person answered, as a value of the payload and as words of a command line that say the same. */
+export interface Answer {
+  readonly value: unknown;
+  readonly words: readonly string[];
+  readonly price?: number | undefined;
+}
+
 /** What a prompt asks for where nobody gave it. */
 interface Prompt {
   /** The flag with a value to show, for the command to run again. */
   readonly sample: string;
-  prompt(context: Context): Promise<unknown>;
+  prompt(context: Context, asking: Asking): Promise<Answer>;
 }
 
 /** One field of an order. */
@@ -70,7 +85,7 @@ export const orderFields = {
       convert: (texts) => texts.map(parseProduct),
       required: {
         sample: "--product 'https://…'",
-        prompt: async (context) => (await import('./prompts.ts')).promptProducts(context),
+        prompt: async (context, asking) => (await import('./prompts.ts')).promptProducts(context, asking),
       },
     },
   ),
@@ -84,7 +99,7 @@ export const orderFields = {
     {
       required: {
         sample: "--max-price '$50.00'",
-        prompt: async (context) => (await import('./prompts.ts')).promptCeiling(context),
+        prompt: async (context, asking) => (await import('./prompts.ts')).promptCeiling(context, asking),
       },
     },
   ),

@@ -1,33 +1,71 @@
 import type { Context } from '../../context.ts';
+import { readAmount } from '../../contract/amount.ts';
 import { UsageError } from '../../errors.ts';
+import { formatMoney } from '../../output/money.ts';
+import { searchAndPick } from '../../products/pick.ts';
+import type { Answer, Asking } from './fields.ts';
+import { parseProduct } from './product-flag.ts';
 
 /** Prompts for the fields that no order can do without. */
 
-export async function promptProducts(context: Context): Promise<unknown> {
+/** A product by its URL, or one that is searched for where the order has an account to search with. */
+export async function promptProducts(context: Context, { searches }: Asking): Promise<Answer> {
   const prompt = await context.prompt();
-  const { parseProduct } = await import('./product-flag.ts');
   const { checkShape } = await import('../../contract/schemas/check.ts');
-  const check = (text: string): string | undefined =>
-    refusedBy(parseProduct)(text) ?? checkShape('OrderProduct', parseProduct(text), 'body').issues?.[0]?.msg;
-  return [parseProduct(await prompt.askText(context, 'Product URL', { check }))];
+  const urlProblem = (text: string): string | undefined =>
+    schemeProblem(text) ??
+    refusedBy(parseProduct)(text) ??
+    checkShape('OrderProduct', parseProduct(text), 'body').issues?.[0]?.msg;
+  const canSearch = searches && !context.previewsReads;
+  const given = await prompt.askText(context, canSearch ? 'What to order: words or a URL' : 'Product URL', {
+    check: (text) => (canSearch && !looksLikeUrl(text) ? undefined : urlProblem(text)),
+  });
+  if (!canSearch || looksLikeUrl(given)) return { value: [parseProduct(given)], words: ['--product', given] };
+  const { url, price } = await searchAndPick(context, given);
+  return { value: [{ url }], words: productWords(url), price };
 }
 
-export async function promptCeiling(context: Context): Promise<unknown> {
-  const prompt = await context.prompt();
-  const { parseCeiling } = await import('../../cli/parse-money.ts');
-  const parse = (text: string): number => parseCeiling(text, '--max-price');
-  return parse(await prompt.askText(context, 'Price ceiling, e.g. $50.00', { check: refusedBy(parse) }));
+/** The flag that names a URL: a comma that would be read as the begin of an option is written in another way. */
+export function productWords(url: string): string[] {
+  const isReadAsMeant = refusedBy(parseProduct)(url) === undefined && parseProduct(url).url === url;
+  return ['--product', isReadAsMeant ? url : url.replaceAll(',', '%2C')];
 }
 
-export async function promptAddress(context: Context): Promise<unknown> {
-  const store = await context.store();
+const schemeProblem = (text: string): string | undefined =>
+  looksLikeUrl(text) && !text.includes('://') ? `write the whole URL: https://${text}` : undefined;
+
+/** With a scheme, or a host and a path. */
+const looksLikeUrl = (text: string): boolean => /^\S*:\/\/|^[^\s/]+\.[^\s/]+\//.test(text);
+
+export async function promptCeiling(context: Context, { price }: Asking): Promise<Answer> {
   const prompt = await context.prompt();
-  const names = store.addressNames();
-  const another = 'another address';
-  const name = names.length > 0 ? await prompt.askChoice(context, 'Ship to', [...names, another]) : another;
-  if (name !== another) return store.address(name);
-  const { askAddress } = await import('../../addresses/ask.ts');
-  return askAddress(context);
+  const question =
+    price === undefined
+      ? 'Price ceiling for the whole order, e.g. $50.00'
+      : `Price ceiling with shipping and tax (the item is ${formatMoney(price)})`;
+  const text = await prompt.askText(context, question, { check: (typed) => ceilingProblem(typed, price) });
+  const amount = readAmount(text);
+  // The prompt takes nothing else.
+  if (amount.problem !== undefined) throw new UsageError(`the price ceiling ${amount.problem}`);
+  return { value: amount.cents, words: ['--max-price', formatMoney(amount.cents)] };
+}
+
+/** Why a ceiling is not taken, as it can be mended at a prompt; undefined where it is. @param price of the item, cents. */
+function ceilingProblem(text: string, price = 0): string | undefined {
+  const amount = readAmount(text);
+  if (amount.problem !== undefined) return `a ceiling ${amount.problem.replaceAll("'", '')}`;
+  const { cents, isBare } = amount;
+  if (cents === 0) return 'with a ceiling of $0.00 nothing can be bought';
+  const readings = (isBare ? [cents, cents / 100] : [cents]).filter((reading) => reading >= price);
+  if (readings.length === 0) return `the item alone is ${formatMoney(price)}; type that or more`;
+  if (!isBare) return undefined;
+  return `is ${text.trim()} dollars or cents? Type ${readings.map((reading) => formatMoney(reading)).join(' or ')}`;
+}
+
+export async function promptAddress(context: Context): Promise<Answer> {
+  const { promptShipTo } = await import('../../addresses/prompt.ts');
+  const { address, words } = await promptShipTo(context);
+  return { value: address, words };
 }
 
 /** Turns a parser that throws into a check that tells why a text is refused. */

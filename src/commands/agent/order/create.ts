@@ -45,11 +45,11 @@ export const create = defineCommand({
   related: ['order watch', 'order get', 'order journal'],
   async run(context, input) {
     checkFollowing(input);
-    const payload = await assembleOrder(context, input);
+    const { payload, argv } = await assembleOrder(context, input, { searches: false });
     const { checkOrder, inUsersWords } = await import('../../../orders/input/check.ts');
     const body = await checkOrder(payload, input.file);
     const { order, existed } = await inUsersWords(input.file, () =>
-      placePaidOrder(context, body, {
+      placePaidOrder({ ...context, argv }, body, {
         ...paymentFrom(input),
         isNew: input.new === true,
         ...consentOf(input),

@@ -1,4 +1,4 @@
-import type { Column } from '../../output/result.ts';
+import type { Column } from '../output/result.ts';
 
 export const addressColumns: readonly Column[] = [
   { name: 'name', path: 'name', weight: 10 },

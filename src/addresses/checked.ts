@@ -1,8 +1,8 @@
-import { type AddressFields, addressFlag } from '../../addresses/options.ts';
-import { addressProblems } from '../../addresses/rules.ts';
-import { checkShape } from '../../contract/schemas/check.ts';
-import { UsageError } from '../../errors.ts';
-import type { StoredAddress } from '../../settings/stored.ts';
+import { checkShape } from '../contract/schemas/check.ts';
+import { UsageError } from '../errors.ts';
+import type { StoredAddress } from '../settings/stored.ts';
+import { type AddressFields, addressFlag } from './options.ts';
+import { addressProblems } from './rules.ts';
 
 /** An address as it is saved. @throws UsageError naming each field that is wrong by its flag. */
 export function checkedAddress(given: AddressFields): StoredAddress {

@@ -1,0 +1,53 @@
+import type { Context } from '../context.ts';
+import { ErrandError } from '../errors.ts';
+import type { Row } from '../output/result.ts';
+import { namePattern } from '../settings/stored.ts';
+import { askAddress } from './ask.ts';
+import { addressColumns } from './columns.ts';
+import { type AddressFields, addressWords } from './options.ts';
+
+const another = 'another address';
+
+/** Asks where to ship to: a saved address, or one that is typed and may be saved. */
+export async function promptShipTo(
+  context: Context,
+): Promise<{ readonly address: AddressFields; readonly words: readonly string[] }> {
+  const store = await context.store();
+  const prompt = await context.prompt();
+  // Nobody lives at the example, so real money sends nothing there.
+  const names = store.addressNames().filter((name) => context.isRehearsal() || !store.isExample(name));
+  const rows = names.map((name): Row & { name: string } => ({ ...store.address(name), name }));
+  const columns = addressColumns.filter(({ name }) => name !== 'default');
+  const chosen =
+    rows.length > 0 ? await prompt.askRow(context, 'Ship to', rows, columns, [another]) : another;
+  if (chosen !== another) {
+    const { name, ...address } = chosen;
+    return { address, words: ['--ship-to', name] };
+  }
+  const address = await askAddress(context);
+  const name = context.previewsRequests ? undefined : await offerToSave(context, address);
+  return { address, words: name === undefined ? addressWords(address) : ['--ship-to', name] };
+}
+
+/** @returns the name under which a person has it saved. What cannot be saved keeps nobody from ordering. */
+async function offerToSave(context: Context, address: AddressFields): Promise<string | undefined> {
+  const store = await context.store();
+  const prompt = await context.prompt();
+  const name = await prompt.askText(context, 'Save this address as (a name; empty to skip)', {
+    optional: true,
+    check: (text) => {
+      if (!namePattern.test(text)) return 'a name has letters, digits, . _ - only, and at most 64';
+      return store.isTaken(text) ? `there is an address ${text} already; take another name` : undefined;
+    },
+  });
+  if (name === '') return undefined;
+  const { checkedAddress } = await import('./checked.ts');
+  try {
+    await store.addAddress(name, checkedAddress(address), { asDefault: false, replace: false });
+    return name;
+  } catch (error) {
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+    await context.report(error);
+    return undefined;
+  }
+}

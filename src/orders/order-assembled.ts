@@ -1,0 +1,37 @@
+import type { Context } from '../context.ts';
+import type { Result } from '../output/result.ts';
+import { type Consent, consentOf } from '../spending/options.ts';
+import { confirmSpending } from './confirm-spending.ts';
+import { createdResult, type Following } from './created.ts';
+import type { Completed } from './input/complete.ts';
+import { placeOrder } from './place.ts';
+import { spendingLines } from './spending-lines.ts';
+
+interface Placing extends Following, Consent {
+  /** The file that the payload came from, for what is refused in it. */
+  readonly file?: string | undefined;
+  readonly yes?: boolean | undefined;
+  readonly new?: boolean | undefined;
+}
+
+/** Checks a payload, asks before real money is spent, and places the order; follows it where that is requested. */
+export async function orderAssembled(
+  before: Context,
+  { payload, argv }: Completed,
+  placing: Placing,
+): Promise<Result> {
+  // A command to run again says what was answered, too.
+  const context = { ...before, argv };
+  const { checkOrder, inUsersWords } = await import('./input/check.ts');
+  const body = await checkOrder(payload, placing.file);
+  await confirmSpending(context, {
+    yes: placing.yes === true,
+    question: 'Place this order with real money?',
+    lines: () => spendingLines(context, body),
+  });
+  const { order, existed } = await inUsersWords(placing.file, () =>
+    placeOrder(context, body, { isNew: placing.new === true, ...consentOf(placing) }),
+  );
+  if (existed) context.note('this order existed already; nothing was ordered twice');
+  return createdResult(context, order, placing);
+}

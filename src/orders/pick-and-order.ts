@@ -1,0 +1,21 @@
+import type { Context } from '../context.ts';
+import type { Received } from '../contract/received.ts';
+import type { Result } from '../output/result.ts';
+import { pick, searchAndPick } from '../products/pick.ts';
+import { whereWords } from '../where-flags.ts';
+import { assembleOrder } from './input/assemble.ts';
+import { productWords } from './input/prompts.ts';
+import { orderAssembled } from './order-assembled.ts';
+
+/** Lets a person pick one of the results of a search, and orders it as `order create` does that asks for the rest. */
+export async function pickAndOrder(
+  context: Context,
+  words: string,
+  found: Received<'search'>,
+): Promise<Result> {
+  await context.ready();
+  const { url, price } = (await pick(context, words, found)) ?? (await searchAndPick(context));
+  const argv = ['order', 'create', ...whereWords(context), ...productWords(url)];
+  const assembled = await assembleOrder({ ...context, argv }, {}, { base: { products: [{ url }] }, price });
+  return orderAssembled(context, assembled, {});
+}

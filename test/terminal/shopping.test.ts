@@ -1,0 +1,259 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { json, peer } from '../http/peer.ts';
+import { errand } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { openLiveService } from '../service/live.ts';
+import { Terminal } from './terminal.ts';
+
+const enter = '\r';
+const down = '\u001b[B';
+const clear = '\u0015';
+
+let workspace: Workspace;
+let terminals: Terminal[];
+
+beforeEach(() => {
+  workspace = makeWorkspace();
+  terminals = [];
+});
+afterEach(() => {
+  for (const terminal of terminals) terminal.close();
+  workspace.remove();
+});
+
+function open(args: readonly string[], size: { columns?: number } = {}): Terminal {
+  const terminal = new Terminal(workspace, 'errand', args, size);
+  terminals.push(terminal);
+  return terminal;
+}
+
+async function found(...words: string[]): Promise<{ url: string; title: string; price: number }[]> {
+  return JSON.parse((await errand(workspace, ['search', ...words, '-o', 'json'])).stdout);
+}
+
+async function placed(): Promise<
+  { items: { url: string }[]; max_price: number; shipping_address: object }[]
+> {
+  return JSON.parse((await errand(workspace, ['order', 'list', '-o', 'json'])).stdout);
+}
+
+const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
+
+describe('from words to an order', () => {
+  test('order create searches, lets a person pick, and orders what was picked', async () => {
+    const [, second] = await found('coffee');
+    const terminal = open(['order', 'create'], { columns: 80 });
+    await terminal.shows('What to order');
+    terminal.type(`coffee${enter}`);
+    await terminal.shows('Which one?');
+    terminal.type(down + enter);
+    await terminal.shows('Price ceiling');
+    const shown = terminal.text.replaceAll('\n', '');
+    for (const one of [second?.title, dollars(second?.price ?? 0), second?.url]) expect(shown).toContain(one);
+    terminal.type(`$90${enter}`);
+    expect(await terminal.ended()).toBe(0);
+    expect(await placed()).toMatchObject([{ items: [{ url: second?.url }], max_price: 9000 }]);
+  });
+
+  test('search --pick orders by the same questions', async () => {
+    const [first] = await found('tea', '--sort', 'price_asc');
+    const terminal = open(['search', 'tea', '--sort', 'price_asc', '--pick', '-o', 'json'], { columns: 80 });
+    await terminal.shows('Which one?');
+    terminal.type(enter);
+    await terminal.shows('ships to home: Ada Example, 100 Congress Avenue');
+    await terminal.shows('Price ceiling');
+    terminal.type(`$90${enter}`);
+    expect(await terminal.ended()).toBe(0);
+    expect(await placed()).toMatchObject([{ items: [{ url: first?.url }], max_price: 9000 }]);
+  });
+
+  test('a ceiling below the price of what was picked, or one that may be cents, is asked for again', async () => {
+    const [first] = await found('coffee');
+    const price = first?.price ?? 0;
+    const terminal = open(['search', 'coffee', '--pick']);
+    await terminal.shows('Which one?');
+    terminal.type(enter);
+    await terminal.shows(`the item is ${dollars(price)}`);
+    terminal.type(`$0.10${enter}`);
+    await terminal.shows(`the item alone is ${dollars(price)}; type that or more`);
+    terminal.type(`${clear}90${enter}`);
+    await terminal.shows('is 90 dollars or cents? Type $90.00');
+    terminal.type(`${clear}$90.00${enter}`);
+    expect(await terminal.ended()).toBe(0);
+    expect(await placed()).toMatchObject([{ max_price: 9000 }]);
+  });
+
+  test('nothing found, or none of it wanted: another search', async () => {
+    const terminal = open(['order', 'create']);
+    await terminal.shows('What to order');
+    terminal.type(`nosuchthingatall${enter}`);
+    await terminal.shows('nothing found for "nosuchthingatall"');
+    await terminal.shows('What are you looking for?');
+    terminal.type(`coffee${enter}`);
+    await terminal.shows('Which one?');
+    terminal.type(`\u001b[A${down.repeat(25)}${enter}`);
+    await terminal.shows(/✔ Which one\? search for something else[\s\S]*What are you looking for/);
+    terminal.type('\u0003');
+    expect(await terminal.ended()).toBe(130);
+    expect(await placed()).toEqual([]);
+  });
+
+  test('a refused order names the command that says all that was answered', async () => {
+    const [first] = await found('coffee');
+    for (const [code, answer] of [
+      [0, ''],
+      [5, enter],
+    ] as const) {
+      const terminal = open(['search', 'coffee', '--pick'], { columns: 250 });
+      await terminal.shows('Which one?');
+      terminal.type(enter);
+      await terminal.shows('Price ceiling');
+      terminal.type(`$90${enter}`);
+      if (answer !== '') await terminal.shows('Order another one?');
+      terminal.type(answer);
+      expect(await terminal.ended()).toBe(code);
+      if (code === 5)
+        expect(terminal.text).toContain(
+          `errand order create --product ${first?.url} --max-price '$90.00' --new`,
+        );
+    }
+    expect(await placed()).toHaveLength(1);
+  });
+
+  test('with a live key a pick is asked about, with all that is spent, and Enter sends nothing', async () => {
+    const service = await openLiveService();
+    try {
+      Object.assign(workspace.environment, {
+        ERRAND_BASE_URL: service.baseUrl,
+        ERRAND_API_KEY: service.key,
+      });
+      const address = ['--address-line1', '1 Main St', '--city', 'Austin', '--state', 'TX'];
+      const more = ['--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'];
+      await errand(workspace, [
+        'address',
+        'add',
+        'me',
+        '--first-name',
+        'A',
+        '--last-name',
+        'B',
+        ...address,
+        ...more,
+      ]);
+      const terminal = open(['search', 'coffee', '--pick']);
+      await terminal.shows('Which one?');
+      terminal.type(enter);
+      await terminal.shows('Price ceiling');
+      terminal.type(`$90${enter}`);
+      await terminal.shows('Place this order with real money? (y/N)');
+      expect(terminal.text).toContain('ceiling  $90.00 and a fee of');
+      terminal.type(enter);
+      expect(await terminal.ended()).toBe(130);
+      expect(service.sent.filter(({ method }) => method === 'POST')).toEqual([]);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  test.each([40, 80])('a hostile title takes one line of %d columns and no escape', async (columns) => {
+    const listing = (title: string, url: string) => ({
+      id: 'xx_sku_1',
+      url,
+      retailer: 'shop',
+      title,
+      price: 1099,
+      currency_code: 'USD',
+      available: true,
+    });
+    const { url } = await peer(
+      json({
+        status: 'completed',
+        query: 'x',
+        results: [
+          listing(`\u001b[2Jfree!\r\n${'漢字'.repeat(300)}`, 'https://shop.example/p/1'),
+          listing('no page', 'javascript:alert(1)'),
+          listing('sold out', 'nothing'),
+        ],
+        excluded_by_price: null,
+        hint: null,
+      }),
+    );
+    workspace.environment.ERRAND_API_KEY = 'xx_test_0123456789abcdef0123';
+    const terminal = open(['search', 'x', '--pick', '--base-url', url], { columns });
+    await terminal.shows('Which one?');
+    await terminal.shows('2 more cannot be ordered');
+    await terminal.shows(/❯.*\$10\.99/);
+    expect(terminal.raw).not.toContain('\u001b[2J');
+    const row = terminal.text.split('\n').find((line) => line.startsWith('❯')) ?? '';
+    expect(row).toContain('free!');
+    expect(row).toContain('…');
+    terminal.type('\u0003');
+    expect(await terminal.ended()).toBe(130);
+  });
+});
+
+describe('the address', () => {
+  const answers: readonly (readonly [string, string])[] = [
+    ['First name', 'Bo'],
+    ['Last name', 'Byron'],
+    ['Street and number', '5 Elm St'],
+    ['Flat, floor', ''],
+    ['City', 'Austin'],
+    ['State or province', 'TX'],
+    ['Country', 'US'],
+    ['Postal code', '78701'],
+    ['Phone number', '5125550100'],
+  ];
+
+  const order = ['order', 'create', '--product', 'https://shop.example/p', '--max-price', '$50'];
+
+  test('with a live key and only the example saved, one is asked for, and may be saved', async () => {
+    await errand(workspace, ['sandbox', 'mint']);
+    const service = await openLiveService();
+    try {
+      Object.assign(workspace.environment, {
+        ERRAND_BASE_URL: service.baseUrl,
+        ERRAND_API_KEY: service.key,
+      });
+      const terminal = open(order);
+      for (const [asked, typed] of answers) {
+        await terminal.shows(asked);
+        terminal.type(typed + enter);
+      }
+      await terminal.shows('Save this address as');
+      terminal.type(`../etc${enter}`);
+      await terminal.shows('a name has letters, digits');
+      terminal.type(`${clear}cabin${enter}`);
+      await terminal.shows('(y/N)');
+      terminal.type(enter);
+      expect(await terminal.ended()).toBe(130);
+      const { stdout } = await errand(workspace, ['address', 'show', 'cabin', '-o', 'json']);
+      expect(JSON.parse(stdout)).toMatchObject({ first_name: 'Bo', address_line1: '5 Elm St' });
+      expect(service.sent.filter(({ method }) => method === 'POST')).toEqual([]);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  test('of several without a default one is chosen, each shown in a row', async () => {
+    const fields = [
+      '--last-name',
+      'Byron',
+      '--address-line1',
+      '1 Main St',
+      '--city',
+      'Austin',
+      '--state',
+      'TX',
+    ];
+    const more = ['--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'];
+    for (const name of ['first', 'cabin', 'work'])
+      await errand(workspace, ['address', 'add', name, '--first-name', `Ada-${name}`, ...fields, ...more]);
+    await errand(workspace, ['address', 'remove', 'first']);
+    const terminal = open(order, { columns: 60 });
+    await terminal.shows(/❯ cabin +Ada-cabin Byron +1 Main St/);
+    terminal.type(down + enter);
+    expect(await terminal.ended()).toBe(0);
+    expect(await placed()).toMatchObject([{ shipping_address: { first_name: 'Ada-work' } }]);
+  });
+});
