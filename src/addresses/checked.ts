@@ -1,11 +1,10 @@
 import { checkShape } from '../contract/schemas/check.ts';
 import { UsageError } from '../errors.ts';
-import type { StoredAddress } from '../settings/stored.ts';
 import { type AddressFields, addressFlag } from './options.ts';
 import { addressProblems } from './rules.ts';
 
 /** An address as it is saved. @throws UsageError naming each field that is wrong by its flag. */
-export function checkedAddress(given: AddressFields): StoredAddress {
+export function checkedAddress(given: AddressFields): Readonly<Record<string, string | null>> {
   const checked = checkShape('Address', given, 'body');
   const issues = [
     ...(checked.issues ?? []).map(({ loc, msg }) => ({ field: loc.slice(1).join('.'), message: msg })),

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import type { Row } from '../output/result.ts';
-import { namePattern } from '../settings/stored.ts';
 import { askAddress } from './ask.ts';
 import { addressColumns } from './columns.ts';
 import { type AddressFields, addressWords } from './options.ts';
@@ -35,10 +34,7 @@ async function offerToSave(context: Context, address: AddressFields): Promise<st
   const prompt = await context.prompt();
   const name = await prompt.askText(context, 'Save this address as (a name; empty to skip)', {
     optional: true,
-    check: (text) => {
-      if (!namePattern.test(text)) return 'a name has letters, digits, . _ - only, and at most 64';
-      return store.isTaken(text) ? `there is an address ${text} already; take another name` : undefined;
-    },
+    check: (text) => store.newNameProblem(text),
   });
   if (name === '') return undefined;
   const { checkedAddress } = await import('./checked.ts');

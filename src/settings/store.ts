@@ -1,10 +1,10 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StorageError, UsageError } from '../errors.ts';
-import { retryWhile } from '../wait/retry-while.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
 import type { KeyChange } from './key-changes.ts';
 import { loadConf } from './load-conf.ts';
+import { lock } from './lock.ts';
 import { makePrivateFolder, reasonOf } from './paths.ts';
 import {
   BrokenConfigError,
@@ -63,6 +63,12 @@ export class SettingsStore {
   /** Whether a name stands for an address of the user's own; the sandbox's example is nobody's. */
   isTaken(name: string): boolean {
     return this.address(name) !== undefined && !this.isExample(name);
+  }
+
+  /** Why an address cannot be saved as a new one under a name; undefined where it can. */
+  newNameProblem(name: string): string | undefined {
+    if (!namePattern.test(name)) return 'a name has letters, digits, . _ - only, and at most 64 of them';
+    return this.isTaken(name) ? `there is an address ${name} already; take another name` : undefined;
   }
 
   isExample(name: string): boolean {
@@ -259,26 +265,6 @@ export class SettingsStore {
 
 /** State folders that come and go, as in tests, do not fill the configuration. */
 const mostJournals = 50;
-
-async function lock(folder: string, signal: AbortSignal | undefined): Promise<() => Promise<void>> {
-  const { default: lockfile } = await import('proper-lockfile');
-  try {
-    return await retryWhile(isLocked, () => lockfile.lock(folder, { stale: 10_000 }), { signal });
-  } catch (cause) {
-    if (signal?.aborted && cause === signal.reason) throw cause;
-    const isHeld = isLocked(cause);
-    const why = isHeld ? 'another errand is writing it' : reasonOf(cause);
-    throw new StorageError(`the configuration folder ${folder} cannot be locked: ${why}`, {
-      cause,
-      ...(isHeld && {
-        hint: `Wait for it to end. Where none is running, remove ${folder}.lock and try again.`,
-      }),
-    });
-  }
-}
-
-const isLocked = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ELOCKED';
 
 const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;
