@@ -7,6 +7,7 @@ import { type OperationName, operations } from '../../src/contract/operations/in
 import { Random } from '../faults/random.ts';
 import { address, rowBody } from '../order-body.ts';
 import { knownCommands } from '../program/known-commands.ts';
+import { type Ended, Runner } from '../program/runner.ts';
 import { TestService } from '../service/service.ts';
 import { ask, ordered, placedBatch, read, second } from '../service/specification/scenes.ts';
 import { type Attempt, DistortingService, type Sample } from './distorting-service.ts';
@@ -21,7 +22,6 @@ import {
   someMutations,
 } from './mutations.ts';
 import { refusals } from './refusals.ts';
-import { type Ended, Runner } from './runner.ts';
 
 /**
  * How much is tried of each response: every mutation of every place (`HOSTILE=all`, hours), or as many as are given

@@ -22,8 +22,9 @@ function sink() {
 }
 
 /** What `main` takes for the process that it runs in. */
-function surroundings({ argv, env, stdin }) {
+function surroundings({ argv, env, stdin, columns }) {
   const [out, err] = [sink(), sink()];
+  if (columns) Object.assign(out.stream, { isTTY: true, columns, rows: 40 });
   const fake = Object.assign(new EventEmitter(), {
     argv: ['node', 'errand', ...argv],
     env,

@@ -7,6 +7,8 @@ export interface Line {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** The width of the terminal that stdout is; without it stdout is a pipe. */
+  readonly columns?: number;
 }
 
 export interface Ended {
@@ -30,7 +32,7 @@ export class Runner {
   #child: ChildProcess | undefined;
   #runs = 0;
 
-  async run({ argv, env, stdin = '' }: Line): Promise<Ended> {
+  async run({ stdin = '', ...line }: Line): Promise<Ended> {
     this.#runs += 1;
     if (this.#runs % mostRuns === 0) this.stop();
     this.#child ??= await started();
@@ -43,7 +45,7 @@ export class Runner {
         child.off('exit', gone);
         resolve(message as Ended);
       });
-      child.send({ argv, env, stdin, limitMs });
+      child.send({ ...line, stdin, limitMs });
     });
     // What is left of one that crashed must not disturb the next.
     if (ended.crash !== undefined) this.stop();
