@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { noteBuilt, sourcesHash } from './built.js';
 import { builtinsTaken } from './builtins.js';
 import { createNotices } from './notices.js';
 import { stubs } from './stubs.js';
@@ -139,6 +140,7 @@ async function write(input, output, ...plugins) {
   await bundle.close();
 }
 
+const sources = sourcesHash();
 const notices = createNotices();
 rmSync('dist', { recursive: true, force: true });
 const program = {
@@ -157,3 +159,4 @@ await write(
   notices.plugin,
 );
 notices.write('dist/THIRD-PARTY-NOTICES');
+noteBuilt(sources);
