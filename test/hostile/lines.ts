@@ -81,6 +81,7 @@ const givenLines: readonly CommandLine[] = [
     code: 7,
   },
   { command: 'order create', args: order, writes: true },
+  { command: 'order create', args: async (scene) => ['--like', (await come(scene)).id], writes: true },
   {
     command: 'order create',
     args: (scene) => [...order(scene), '--watch', '--until', 'delivered'],

@@ -1,6 +1,11 @@
+import { addressFields } from '../../addresses/options.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { checkUuid } from '../../cli/ids.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
 import { checkFollowing, placedExits, watchOptions } from '../../orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
+import type { Completed } from '../../orders/input/complete.ts';
 import { orderAssembled } from '../../orders/order-assembled.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
 
@@ -13,6 +18,12 @@ export const create = defineCommand({
     ...orderInputOptions,
     ...watchOptions,
     ...policyOptions,
+    like: {
+      kind: 'text',
+      placeholder: 'id',
+      completes: 'orders',
+      description: 'as this earlier order was, with a key of its own; flags override it',
+    },
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     new: {
       kind: 'flag',
@@ -32,8 +43,12 @@ export const create = defineCommand({
       command: "errand order create --product $URL,quantity=2 --max-price '$80' --ship-to home --dry-run",
       note: 'the request, not sent',
     },
+    {
+      command: 'errand order create --like $ORDER --dry-run',
+      note: 'an order once more: what it takes of the earlier one',
+    },
   ],
-  operations: ['order.create'],
+  operations: ['order.create', 'order.get'],
   exitCodes: {
     ...placedExits,
     6: 'the wallet cannot cover it',
@@ -44,6 +59,21 @@ export const create = defineCommand({
   async run(context, input) {
     checkFollowing(input);
     await context.ready();
-    return orderAssembled(context, await assembleOrder(context, input), input);
+    return orderAssembled(context, await assembled(context, input), input);
   },
 });
+
+type Input = Parameters<typeof assembleOrder>[1] & { readonly like?: string };
+
+/** The payload by flags, over that of a file or of an earlier order. */
+async function assembled(context: Context, { like, ...input }: Input): Promise<Completed> {
+  if (like === undefined) return assembleOrder(context, input);
+  if (input.file !== undefined) throw new UsageError('--like and --file exclude each other; give one');
+  const id = checkUuid('order id', like);
+  const { payloadLines, readLike } = await import('../../orders/input/like.ts');
+  const givesAddress = input.shipTo !== undefined || Object.keys(addressFields(input)).length > 0;
+  const base = await readLike(context, id, input, givesAddress);
+  const whole = await assembleOrder(context, input, { base });
+  for (const line of [`like order ${id}:`, ...payloadLines(whole.payload)]) context.note(line);
+  return whole;
+}

@@ -1,0 +1,127 @@
+import { addressLine } from '../../addresses/options.ts';
+import type { Context } from '../../context.ts';
+import { isObject, type JsonObject, listIn, numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
+import { eachPlainField } from '../../contract/order-fields.ts';
+import type { Received } from '../../contract/received.ts';
+import { UsageError } from '../../errors.ts';
+import { formatMoney } from '../../output/money.ts';
+import { plainText } from '../../output/path.ts';
+import type { OrderFlags } from './fields.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * What an order asks for that is like an earlier one: everything that its record holds of what was asked, and no key.
+ * What the record lacks is missing here too, to be given by flags or asked for.
+ * @param givesAddress whether flags say where to: the default address is not where the earlier order went.
+ * @throws UsageError naming the flag for what the record has in part only, where the flag is not given.
+ */
+export async function readLike(
+  context: Context,
+  id: string,
+  flags: OrderFlags,
+  givesAddress: boolean,
+): Promise<Fields> {
+  if (context.previewsReads)
+    throw new UsageError(
+      '--like reads that order, and with --curl nothing is read; --dry-run shows the request',
+    );
+  const client = await context.client();
+  const { body: order } = await client.call('order.get', { path: { order_id: id } });
+  const { max_price, shipping_address, metadata } = order;
+  if (!isObject(shipping_address) && !givesAddress)
+    throw new UsageError(
+      `--like: the record of order ${order.id} has no address; say where to with --ship-to`,
+    );
+  const products = flags.product ? undefined : productsOf(order);
+  const fields: Fields = {
+    ...(products && { products }),
+    ...(typeof max_price === 'number' && { max_price }),
+    ...(isObject(shipping_address) && { shipping_address: filled(shipping_address) }),
+    ...(isObject(metadata) && { metadata }),
+    ...Object.fromEntries(eachPlainField.map(([name]) => [name, own(order, name)])),
+    customer_notifications: notificationsOf(order),
+    payment: paymentOf(order, flags),
+    fulfillment: fulfillmentOf(order),
+  };
+  return filled(fields);
+}
+
+/** @throws UsageError where the record does not say of each line what was ordered: the rest would be another order. */
+function productsOf(order: Received<'order.get'>): Fields[] | undefined {
+  const items = listIn(order, 'items');
+  if (items.length === 0) return undefined;
+  return items.map((item, index) => {
+    const url = textIn(item, 'url');
+    const quantity = numberIn(item, 'quantity');
+    if (!isObject(item) || url === undefined || quantity === undefined)
+      throw new UsageError(
+        `--like: the record of order ${order.id} does not say what line ${index + 1} was; name the products with --product`,
+      );
+    const { variant, condition_in, condition_not_in } = item;
+    return { ...filled({ variant, condition_in, condition_not_in }), url, quantity };
+  });
+}
+
+function notificationsOf(order: Received<'order.get'>): Fields | undefined {
+  const email = textIn(order.customer_notifications, 'email');
+  return email === undefined ? undefined : { email };
+}
+
+/** @throws UsageError for a payment that the record does not tell enough of, where no flag gives another. */
+function paymentOf(order: Received<'order.get'>, { paymentMode }: OrderFlags): Fields | undefined {
+  const mode = isObject(order.connect) ? 'connect' : textIn(order.payment, 'mode');
+  if (paymentMode !== undefined && paymentMode !== mode) return undefined;
+  if (mode === 'connect' && paymentMode === undefined)
+    throw new UsageError(
+      `--like: order ${order.id} was charged to a connected customer, whom its record does not name; give --payment-mode connect with --payment-customer and --margin, or --payment-mode wallet`,
+    );
+  if (mode !== 'card') return undefined;
+  return filled({ mode, payment_method: textIn(order.payment, 'payment_method') });
+}
+
+function fulfillmentOf({ fulfillment }: Received<'order.get'>): Fields {
+  const { gift, items, quantity, excluded_merchants } = isObject(fulfillment) ? fulfillment : {};
+  return filled({ gift, items, quantity, excluded_merchants });
+}
+
+/** The fields that say something. */
+const filled = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === false ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** A payload in lines for a person who has not typed it. */
+export function payloadLines(payload: Fields): string[] {
+  const { products, max_price: ceiling, shipping_address: address, ...rest } = payload;
+  return [
+    ...objectsIn({ products }, 'products').map((line) => `  ${lineText(line)}`),
+    ...(typeof ceiling === 'number' ? [`  ceiling  ${formatMoney(ceiling)}`] : []),
+    ...(isObject(address) ? [`  ship to  ${addressLine(address)}`] : []),
+    ...Object.entries(rest).map(([name, value]) => `  ${titleOf(name)}  ${valueText(value)}`),
+  ];
+}
+
+function lineText(line: JsonObject): string {
+  const choices = [
+    ...objectsIn(line, 'variant').map((it) => `${plainText(it.label)}: ${plainText(it.value)}`),
+    ...listIn(line, 'condition_in').map(plainText),
+    ...listIn(line, 'condition_not_in').map((it) => `not ${plainText(it)}`),
+  ];
+  return `${plainText(line.quantity ?? 1)} x ${plainText(line.url)}${choices.length > 0 ? ` (${choices.join(', ')})` : ''}`;
+}
+
+const titleOf = (name: string): string =>
+  (eachPlainField.find(([field]) => field === name)?.[1].title ?? name.replaceAll('_', ' ')).toLowerCase();
+
+function valueText(value: unknown): string {
+  if (value === true) return 'yes';
+  if (!isObject(value)) return plainText(value);
+  const parts = Object.entries(value).map(([name, inner]) => `${name}=${plainText(inner)}`);
+  return parts.join(', ');
+}
