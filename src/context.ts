@@ -3,6 +3,7 @@ import type { Surface } from './contract/operation.ts';
 import type { ErrandError } from './errors.ts';
 import type { Client } from './http/client.ts';
 import type { Io } from './io.ts';
+import { asTyped } from './output/as-typed.ts';
 import { deliverErr, writeErr } from './output/notice.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { safeText } from './output/safe-text.ts';
@@ -214,7 +215,7 @@ export async function createContext(making: Making): Promise<Context> {
     },
     waitMs: () => (settings.timeoutMs.from === 'flag' ? settings.timeoutMs.value : undefined),
     note,
-    tell: (lines) => deliverErr(io, lines.map((line) => `${safeText(line)}\n`).join('')),
+    tell: (lines) => deliverErr(io, asTyped(lines.map((line) => `${safeText(line)}\n`).join(''), io)),
     report: async (error) => {
       const { renderError } = await import('./output/error.ts');
       await renderError(error, io, context.output.format, { debug: settings.debug });

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { commandName, type Started } from './command-name.ts';
 import { useOwnPipes } from './own-pipes.ts';
 
 export interface OutputStream {
@@ -18,6 +19,8 @@ export interface Io {
   readonly stdin: { readonly stream: Readable; readonly isTerminal: boolean };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  /** What a person types to start this program: `errand` where the PATH has it. */
+  readonly commandName?: () => string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,6 +28,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The streams of this process. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` decide colour before the terminal does. */
 export function processIo(process: NodeJS.Process): Io {
   useOwnPipes(process);
+  let name: string | undefined;
   return {
     // Opening it costs a millisecond, and the help reads nothing.
     get stdin() {
@@ -32,8 +36,16 @@ export function processIo(process: NodeJS.Process): Io {
     },
     stdout: outputStream(process.stdout, process.env),
     stderr: outputStream(process.stderr, process.env),
+    commandName: () => (name ??= commandName(startOf(process))),
   };
 }
+
+const startOf = (process: NodeJS.Process): Started => ({
+  environment: process.env,
+  platform: process.platform,
+  file: process.argv[1] ?? '',
+  folder: process.cwd(),
+});
 
 function outputStream(stream: NodeJS.WriteStream, environment: Environment): OutputStream {
   const isTerminal = stream.isTTY === true;

@@ -42,8 +42,7 @@ async function runLine(
     await runProgram(argv, {
       now: Date.now,
       version: version(),
-      help: { width: io.stdout.columns() || 100, color: io.stdout.color },
-      writeHelp: (text) => io.stdout.stream.write(text),
+      io,
       run: async (line) => {
         code = await runCommand(process, io, signal, line);
       },

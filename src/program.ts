@@ -1,9 +1,9 @@
 import { Command as Commander, CommanderError, Option as CommanderOption } from 'commander';
 import type { RootCommand, RootNoun } from './cli/define.ts';
-import type { HelpTarget } from './cli/help/show.ts';
 import type { Runner } from './cli/mount.ts';
 import { addGlobalOptions } from './cli/options.ts';
 import { UsageError } from './errors.ts';
+import type { Io } from './io.ts';
 
 interface Entry {
   readonly name: string;
@@ -185,23 +185,29 @@ export const entries: readonly Entry[] = [
   },
 ];
 
-interface Hooks {
+interface Building {
   readonly run: Runner;
   readonly now: () => number;
-  readonly writeHelp: (text: string) => void;
-  readonly help: HelpTarget;
   readonly version: string;
+  readonly write: (text: string) => void;
+  /** Told what help is to be shown: that of a command, or of words after `errand help`. Commander itself prints none. */
+  readonly onHelp: (wanted: Commander | readonly string[]) => void;
 }
 
 /**
  * Parses the command line and runs what it names.
  * @throws UsageError for an unknown command or flag, with a suggestion where one is near.
  */
-export async function runProgram(argv: readonly string[], hooks: Hooks): Promise<void> {
-  let shown: Commander | undefined;
-  const root = await buildProgram(argv, hooks, (command) => {
-    shown = command;
-  });
+export async function runProgram(
+  argv: readonly string[],
+  { io, ...hooks }: Pick<Building, 'run' | 'now' | 'version'> & { readonly io: Io },
+): Promise<void> {
+  const write = (text: string): void => void io.stdout.stream.write(text);
+  let wanted: Commander | readonly string[] | undefined;
+  const onHelp: Building['onHelp'] = (help) => {
+    wanted = help;
+  };
+  const root = await buildProgram(argv, { ...hooks, write, onHelp });
   try {
     await root.parseAsync([...argv], { from: 'user' });
   } catch (error) {
@@ -215,38 +221,41 @@ export async function runProgram(argv: readonly string[], hooks: Hooks): Promise
       throw new UsageError(message, { hint: message.endsWith('?)') ? undefined : whereToLook(root, argv) });
     }
   }
-  if (shown) hooks.writeHelp(await (await import('./cli/help/show.ts')).commandHelp(shown, hooks.help));
+  if (!wanted) return;
+  const { commandHelp, namedHelp } = await import('./cli/help/show.ts');
+  write(await ('commands' in wanted ? commandHelp(wanted, io) : namedHelp(root, wanted, io)));
 }
 
-/**
- * The whole program for one command line: every noun is known, only those it names are loaded.
- * @param onHelp told whose help is to be shown; commander itself prints none.
- */
-export async function buildProgram(
-  argv: readonly string[],
-  hooks: Hooks,
-  onHelp: (command: Commander) => void = () => {},
-): Promise<Commander> {
+/** The program with every command mounted, for what describes it. */
+export const wholeProgram = (): Promise<Commander> =>
+  buildProgram(
+    entries.map(({ name }) => name),
+    { run: async () => {}, now: Date.now, version: '', write: () => {}, onHelp: () => {} },
+  );
+
+/** The program for one command line: every noun is known, only those it names are loaded. */
+async function buildProgram(argv: readonly string[], building: Building): Promise<Commander> {
+  const { version, now, write, onHelp } = building;
   const root = new Commander('errand')
     .description(
       'Buy from online retailers on the command line: search, order under a price ceiling, track, cancel and return. With nothing configured, everything runs in a sandbox on this machine.',
     )
     .exitOverride()
-    .configureOutput({ writeOut: hooks.writeHelp, writeErr: hooks.writeHelp, outputError: () => {} })
+    .configureOutput({ writeOut: write, writeErr: write, outputError: () => {} })
     .configureHelp({
       formatHelp: (command) => {
         onHelp(command);
         return '';
       },
     })
-    .version(hooks.version, '-V, --version', 'print the version')
+    .version(version, '-V, --version', 'print the version')
     .addHelpOption(new CommanderOption('-h, --help', 'show help').helpGroup('Global options:'))
     .helpCommand(false)
     .enablePositionalOptions(false);
-  addGlobalOptions(root, hooks.now);
+  addGlobalOptions(root, now);
   for (const entry of entries) {
     const mounted = argv.includes(entry.name)
-      ? await mountEntry(root, entry, hooks)
+      ? await mountEntry(root, entry, building)
       : root.command(entry.name).description(entry.summary);
     mounted.helpGroup(entry.group);
   }
@@ -255,17 +264,14 @@ export async function buildProgram(
     .description('Help for a command or a topic')
     .helpGroup('Setup')
     .argument('[words...]', 'a command, or one of the topics below')
-    .action(async (words: string[]) => {
-      const { namedHelp } = await import('./cli/help/show.ts');
-      hooks.writeHelp(await namedHelp(root, words, hooks.help));
-    });
+    .action((words: string[]) => onHelp(words));
   return root;
 }
 
-async function mountEntry(root: Commander, entry: Entry, hooks: Hooks): Promise<Commander> {
+async function mountEntry(root: Commander, entry: Entry, { run, now }: Building): Promise<Commander> {
   const [loaded, { mountCommand, mountNoun }] = await Promise.all([entry.load(), import('./cli/mount.ts')]);
   const { name, summary } = entry;
   return 'noun' in loaded
-    ? mountNoun(root, { ...loaded.noun, name, summary }, hooks.run, hooks.now)
-    : mountCommand(root, { ...loaded.command, name, summary }, hooks.run, hooks.now);
+    ? mountNoun(root, { ...loaded.noun, name, summary }, run, now)
+    : mountCommand(root, { ...loaded.command, name, summary }, run, now);
 }

@@ -38,6 +38,7 @@ const openToAll = [
   'io.ts',
   'child-output.ts',
   'clock.ts',
+  'command-name.ts',
   'markup.ts',
   'network',
   'own-pipes.ts',

@@ -1,6 +1,7 @@
 import { type ErrandError, type NextStep, toError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { redactor } from '../redact/redactor.ts';
+import { asTyped } from './as-typed.ts';
 import { deliverErr } from './notice.ts';
 import { paintFor } from './paint.ts';
 import type { OutputFormat } from './result.ts';
@@ -41,7 +42,7 @@ export async function renderError(
   }
   const { errorLines } = await import('./error-text.ts');
   const { safeLines } = await import('./safe-text.ts');
-  const lines = errorLines(report, await paintFor(io.stderr.color));
+  const lines = errorLines(report, await paintFor(io.stderr.color)).map((line) => asTyped(line, io));
   return deliverErr(
     io,
     [...lines, ...(stack === undefined ? [] : [safeLines(stack)])].map((line) => `${line}\n`).join(''),

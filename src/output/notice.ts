@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Io } from '../io.ts';
 import { redactor } from '../redact/redactor.ts';
+import { asTyped } from './as-typed.ts';
 import { makeRoom } from './live-area.ts';
 import type { OutputFormat } from './result.ts';
 import { safeText } from './safe-text.ts';
@@ -18,7 +19,7 @@ export function tellPeople(lines: readonly string[], io: Io, format: OutputForma
 /** Writes to stderr, without the secrets in use; that nobody reads it stops nothing. */
 export function writeErr(io: Io, text: string): void {
   if (text !== '' && io.stderr.isTerminal) makeRoom(text.endsWith('\n'));
-  writeQuietly(io.stderr.stream, redactor.known(text));
+  writeQuietly(io.stderr.stream, redactor.known(asTyped(text, io)));
 }
 
 const quiet = new WeakSet<Writable>();

@@ -1,29 +1,21 @@
 import type { Command as Commander } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { layOutPage, layOutTopic } from '../../src/cli/help/layout.ts';
+import { type HelpLook, layOutPage, layOutTopic } from '../../src/cli/help/layout.ts';
 import { globalOptionsTitle, pageOf } from '../../src/cli/help/page.ts';
 import { topics } from '../../src/cli/help/topics.ts';
 import { foldCommand, wrap } from '../../src/cli/help/wrap.ts';
 import { paintFor } from '../../src/output/paint.ts';
 import { isNarrow } from '../../src/output/width.ts';
-import { buildProgram, entries } from '../../src/program.ts';
+import { entries, wholeProgram } from '../../src/program.ts';
 
-const program = await buildProgram(
-  entries.map(({ name }) => name),
-  {
-    run: async () => {},
-    now: Date.now,
-    writeHelp: () => {},
-    help: { width: 80, color: false },
-    version: '',
-  },
-);
+const program = await wholeProgram();
 const plain = await paintFor(false);
+const look = (width: number): HelpLook => ({ width, paint: plain, asTyped: (text) => text });
 const all = (command: Commander): Commander[] => [command, ...command.commands.flatMap(all)];
 const pages = all(program).map(pageOf);
 const help = (words: string, width: number): string => {
   const page = pages.find(({ name }) => name === words);
-  return page ? layOutPage(page, { width, paint: plain }) : expect.fail(words);
+  return page ? layOutPage(page, look(width)) : expect.fail(words);
 };
 
 /** The words of a text, wherever its lines end; a line of a shell may end in a backslash. */
@@ -44,23 +36,23 @@ describe.each([40, 50, 80, 120])('help in %i columns', (width) => {
   test('fits, and no word and no placeholder is broken', () => {
     expect(pages.length).toBeGreaterThan(110);
     for (const page of pages) {
-      const text = layOutPage(page, { width, paint: plain });
+      const text = layOutPage(page, look(width));
       const tooLong = text.split('\n').filter((line) => line.length > width && !isOneWord(line));
       expect([page.name, tooLong]).toEqual([page.name, []]);
-      expect(wordsOf(text)).toEqual(wordsOf(layOutPage(page, { width: 10_000, paint: plain })));
+      expect(wordsOf(text)).toEqual(wordsOf(layOutPage(page, look(10_000))));
     }
   });
 
   test('topics fit', () => {
     for (const topic of Object.values(topics)) {
-      const lines = layOutTopic(topic, { width, paint: plain }).split('\n');
+      const lines = layOutTopic(topic, look(width)).split('\n');
       expect(lines.filter((line) => line.length > width)).toEqual([]);
     }
   });
 });
 
 test('each character of the help takes one column, so that lengths are widths', () => {
-  const texts = pages.map((page) => layOutPage(page, { width: 80, paint: plain }));
+  const texts = pages.map((page) => layOutPage(page, look(80)));
   for (const line of texts.flatMap((text) => text.split('\n'))) expect(isNarrow(line), line).toBe(true);
 });
 

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errand } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
@@ -50,4 +51,25 @@ test.each([40, 50, 80, 120])('in %i columns no line is broken by the terminal', 
   expect((await shown(['order', 'create', '--help'], columns)).text).toMatch(
     /\[,condition=New\];\s+repeats\n/,
   );
+});
+
+test('commands are printed as they can be typed where errand is not on the PATH, and JSON keeps errand', async () => {
+  const path = `${dirname(process.execPath)}:/usr/bin:/bin`;
+  const program = join(workspace.folder, '.bin', 'errand');
+  const run = async (environment: Record<string, string>, ...words: string[]): Promise<string> => {
+    const own = { ...workspace, environment: { ...workspace.environment, PATH: path, ...environment } };
+    const terminal = new Terminal(own, process.execPath, [program, ...words], { columns: 200, rows: 200 });
+    await terminal.ended();
+    return terminal.text;
+  };
+  const npm = { npm_execpath: '/usr/lib/npm/bin/npx-cli.js' };
+  expect(await run(npm, 'order', 'list', '--bad')).toContain('`npx errand order list --help`');
+  expect(await run(npm, 'search', '--help')).toContain('  npx errand search coffee');
+  expect(await run(npm, 'order', 'get', 'x')).toContain('`npx errand order list -o id` prints them');
+  const plain = await run({}, 'order', 'get', 'x');
+  expect(plain).toContain(`\`node ${program} order list -o id\` prints them`);
+  expect(await run(npm, 'order', 'get', 'x', '-o', 'json')).toContain(
+    '`errand order list -o id` prints them',
+  );
+  expect((await shown(['search', '--help'], 80)).text).toContain('  errand search coffee');
 });

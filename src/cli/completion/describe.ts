@@ -1,5 +1,5 @@
 import type { Command as Commander, Option as CommanderOption } from 'commander';
-import { buildProgram, entries } from '../../program.ts';
+import { entries, wholeProgram } from '../../program.ts';
 import type { Option, Options, RootCommand, RootNoun } from '../define.ts';
 import { globalOptions, requestOptions, writeOptions } from '../global-options.ts';
 import { topics } from '../help/topics.ts';
@@ -13,14 +13,7 @@ type Definition = RootCommand | RootNoun;
  * Loads every command, so the build does it once and keeps the tree.
  */
 export async function describeProgram(): Promise<Tree> {
-  const names = entries.map(({ name }) => name);
-  const program = await buildProgram(names, {
-    run: async () => {},
-    now: Date.now,
-    writeHelp: () => {},
-    help: { width: 100, color: false },
-    version: '',
-  });
+  const program = await wholeProgram();
   const definitions = new Map<string, Definition>();
   for (const entry of entries) {
     const loaded = await entry.load();

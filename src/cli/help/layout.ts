@@ -8,6 +8,8 @@ export interface HelpLook {
   /** Columns. */
   readonly width: number;
   readonly paint: Paint;
+  /** A command line as it is typed here. */
+  readonly asTyped: (text: string) => string;
 }
 
 /** Lines longer than this are hard to read, however wide the terminal is. */
@@ -26,7 +28,7 @@ export function layOutPage(page: HelpPage, look: HelpLook): string {
   const paragraphs = [page.summary, ...page.description].map((text) => wrap(text, width));
   const aligned = columnOf(page.sections.filter(({ isAligned }) => isAligned).flatMap(itemsOf));
   const sections = page.sections.map((section) =>
-    sectionLines(section, { width, paint }, section.isAligned ? aligned : columnOf(itemsOf(section))),
+    sectionLines(section, { ...look, width }, section.isAligned ? aligned : columnOf(itemsOf(section))),
   );
   return asText([usage, ...paragraphs, ...sections]);
 }
@@ -77,9 +79,9 @@ function paintTerm(term: string, paint: Paint): string {
   return end < 0 ? paint.command(term) : paint.command(term.slice(0, end)) + term.slice(end);
 }
 
-const exampleLines = ({ note, command }: Example, { width, paint }: HelpLook): string[] => [
+const exampleLines = ({ note, command }: Example, { width, paint, asTyped }: HelpLook): string[] => [
   ...indented(wrap(note, width - 4), 2, (line) => paint.faint(`# ${line}`)),
-  ...indented(foldCommand(command, width - 2), 2, paint.command),
+  ...indented(foldCommand(asTyped(command), width - 2), 2, paint.command),
 ];
 
 const indented = (

@@ -1,35 +1,37 @@
 import type { Command as Commander } from 'commander';
 import { UsageError } from '../../errors.ts';
+import type { Io } from '../../io.ts';
+import { asTyped } from '../../output/as-typed.ts';
 import { paintFor } from '../../output/paint.ts';
-import { layOutPage, layOutTopic } from './layout.ts';
+import { type HelpLook, layOutPage, layOutTopic } from './layout.ts';
 import { type HelpSection, pageOf } from './page.ts';
 
-/** The stream that help is written to. */
-export interface HelpTarget {
-  /** Columns. */
-  readonly width: number;
-  readonly color: boolean;
+/** Columns where no terminal has any. */
+const usualWidth = 100;
+
+async function lookOf(io: Io): Promise<HelpLook> {
+  return {
+    width: io.stdout.columns() || usualWidth,
+    paint: await paintFor(io.stdout.color),
+    asTyped: (text) => asTyped(text, io, 'stdout'),
+  };
 }
 
 /** The help of a mounted command. */
-export async function commandHelp(mounted: Commander, { width, color }: HelpTarget): Promise<string> {
-  return layOutPage(pageOf(mounted), { width, paint: await paintFor(color) });
+export async function commandHelp(mounted: Commander, io: Io): Promise<string> {
+  return layOutPage(pageOf(mounted), await lookOf(io));
 }
 
 /**
  * The help of what `errand help WORDS` names.
  * @throws UsageError where there is neither such a command nor such a topic.
  */
-export async function namedHelp(
-  root: Commander,
-  words: readonly string[],
-  target: HelpTarget,
-): Promise<string> {
+export async function namedHelp(root: Commander, words: readonly string[], io: Io): Promise<string> {
   const { topics } = await import('./topics.ts');
   const [first = '', ...more] = words;
   const topic: HelpSection | undefined =
     more.length === 0 && Object.hasOwn(topics, first) ? topics[first] : undefined;
-  if (topic) return layOutTopic(topic, { ...target, paint: await paintFor(target.color) });
+  if (topic) return layOutTopic(topic, await lookOf(io));
   let found = root;
   for (const word of words) {
     const next = found.commands.find((command) => [command.name(), ...command.aliases()].includes(word));
@@ -39,5 +41,5 @@ export async function namedHelp(
       );
     found = next;
   }
-  return commandHelp(found, target);
+  return commandHelp(found, io);
 }
