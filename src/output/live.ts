@@ -22,10 +22,11 @@ const colour = /(\u001b\[[\d;]*m)/;
 const reset = '\u001b[0m';
 
 /** Whether stdout is a terminal whose cursor can be moved; where it is not, changes are printed one a line. */
-export const canDrawLive = ({ stdout }: Io): boolean => stdout.isTerminal && stdout.isDumb !== true;
+export const canDrawLive = ({ stdout }: Pick<Io, 'stdout'>): boolean =>
+  stdout.isTerminal && stdout.isDumb !== true;
 
-/** An area of stdout's terminal that is drawn again and again. Only where `canDrawLive`. */
-export async function createLive({ stdout }: Io): Promise<Live> {
+/** An area of a terminal (stdout's, unless another is given in its place) that is drawn again and again. Only where `canDrawLive`. */
+export async function createLive({ stdout }: Pick<Io, 'stdout'>): Promise<Live> {
   const measure = await fullMeasure();
   const columns = (): number => stdout.columns() || 100;
   let drawn: readonly number[] = [];

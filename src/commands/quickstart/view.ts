@@ -1,0 +1,129 @@
+import { foldCommand, wrap } from '../../cli/help/wrap.ts';
+import type { Context } from '../../context.ts';
+import { asTyped } from '../../output/as-typed.ts';
+import { canDrawLive, createLive } from '../../output/live.ts';
+import { writeErr } from '../../output/notice.ts';
+import { paintFor } from '../../output/paint.ts';
+import { safeText } from '../../output/safe-text.ts';
+import { cut, fullMeasure } from '../../output/width.ts';
+
+/** What came of a step; a long text is cut so that the tail is seen. */
+export interface Outcome {
+  readonly text: string;
+  readonly tail?: string;
+}
+
+export interface NextCommand {
+  readonly command: string;
+  readonly note: string;
+}
+
+/** The steps as they go, on stderr. */
+export interface QuickstartView {
+  /** Whether a person watches: then everything is told here, and nothing need be printed after it. */
+  readonly isLive: boolean;
+  /** What is being done, on the line that moves. */
+  working(label: string, state: string): void;
+  done(label: string, outcome: Outcome, command: string): void;
+  /** A step that did not end well, or not yet. */
+  ended(sign: 'failed' | 'open', label: string, outcome: string): void;
+  next(commands: readonly NextCommand[]): void;
+  /** Takes away the line that moves. Call it whatever happens. */
+  close(): void;
+}
+
+const labelWidth = 9;
+const indent = '  ';
+const refreshMs = 120;
+const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/** A line a step with its command below it; while a step goes on, a line that moves. In a pipe plain lines. */
+export async function quickstartView(context: Context): Promise<QuickstartView> {
+  return canDrawLive({ stdout: context.io.stderr }) ? terminalView(context) : plainView(context);
+}
+
+async function terminalView({ io }: Context): Promise<QuickstartView> {
+  const [paint, measure, live] = [
+    await paintFor(io.stderr.color),
+    await fullMeasure(),
+    await createLive({ stdout: io.stderr }),
+  ];
+  const columns = (): number => io.stderr.columns() || 80;
+  const margin = indent.length + labelWidth;
+  let moving: { readonly label: string; readonly state: string } | undefined;
+  let frame = 0;
+  const draw = (): void => {
+    if (!moving) return;
+    frame += 1;
+    const sign = paint.waiting(spinner[frame % spinner.length] ?? '');
+    live.draw([`${sign} ${moving.label.padEnd(labelWidth)}${moving.state}`]);
+  };
+  const timer = setInterval(draw, refreshMs);
+  timer.unref();
+  const print = (lines: readonly string[]): void => {
+    moving = undefined;
+    writeErr(io, lines.map((line) => `${line}\n`).join(''));
+  };
+  const lineOf = (sign: string, label: string, { text, tail = '' }: Outcome): string[] => {
+    const room = Math.max(10, columns() - margin);
+    const safe = safeText(text);
+    const shown = tail === '' ? safe : `${cut(safe, room - tail.length, measure)}${tail}`;
+    const [first = '', ...more] = wrap(shown, room);
+    return [`${sign} ${label.padEnd(labelWidth)}${first}`, ...more.map((line) => ' '.repeat(margin) + line)];
+  };
+  const typed = (command: string): string[] => foldCommand(asTyped(command, io), columns() - indent.length);
+  return {
+    isLive: true,
+    working(label, state) {
+      moving = { label, state: safeText(state) };
+      draw();
+    },
+    done(label, outcome, command) {
+      const below = typed(command).map((line) => indent + paint.faint(line));
+      print([...lineOf(paint.good('✔'), label, outcome), ...below]);
+    },
+    ended(how, label, outcome) {
+      const sign = how === 'failed' ? paint.bad('✖') : paint.waiting('●');
+      print(lineOf(sign, label, { text: outcome }));
+    },
+    next(commands) {
+      const rows = commands.map(({ command, note }) => ({ lines: typed(command), note }));
+      const widest = Math.max(...rows.map(({ lines }) => lines[0]?.length ?? 0)) + indent.length;
+      const fits = rows.every(
+        ({ lines, note }) => lines.length === 1 && indent.length + widest + note.length <= columns(),
+      );
+      const lines = rows.flatMap(({ lines: [first = '', ...more], note }) =>
+        fits
+          ? [indent + paint.command(first) + ' '.repeat(widest - first.length) + paint.faint(note)]
+          : [first, ...more].map((line) => indent + paint.command(line)),
+      );
+      print(['', paint.strong('Next'), ...lines]);
+    },
+    close() {
+      clearInterval(timer);
+      if (moving) live.draw([]);
+      moving = undefined;
+      live.done();
+    },
+  };
+}
+
+function plainView(context: Context): QuickstartView {
+  let said = '';
+  return {
+    isLive: false,
+    working(label, state) {
+      // A line that does not move is printed once.
+      if (state === '' || state === said) return;
+      said = state;
+      context.note(`${label}: ${state}`);
+    },
+    done(label, { text, tail = '' }, command) {
+      context.note(`${label}: ${text}${tail}`);
+      context.note(`     $ ${command}`);
+    },
+    ended: (_, label, outcome) => context.note(`${label}: ${outcome}`),
+    next: () => {},
+    close: () => {},
+  };
+}
