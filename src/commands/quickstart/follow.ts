@@ -1,0 +1,87 @@
+import { valueAt } from '../../contract/received.ts';
+import type { Order, OrderRecord } from '../../orders/order-record.ts';
+import { watchOrders } from '../../orders/watch.ts';
+import { defaultPace } from '../../orders/watch-policy.ts';
+import { formatMoney } from '../../output/money.ts';
+import { plainText } from '../../output/path.ts';
+import type { Column, Result } from '../../output/result.ts';
+import { shellLine } from '../../shell-word.ts';
+import { begin, labels, type Run } from './steps.ts';
+
+const usualWaitMs = 60_000;
+
+const columns: readonly Column<Order>[] = [
+  { name: 'id', path: 'id', kind: 'id' },
+  { name: 'status', path: 'status', kind: 'status' },
+  { name: 'delivery', path: 'tracking_numbers.0.status', kind: 'status' },
+  { name: 'total', path: 'job_result.price_components.total', kind: 'money' },
+  { name: 'carrier', path: 'tracking_numbers.0.carrier' },
+  { name: 'tracking number', path: 'tracking_numbers.0.tracking_number' },
+];
+
+/** Follows the order to the door, and says what to type next. */
+export async function follow(run: Run, order: OrderRecord): Promise<Result> {
+  const { context, view } = run;
+  const id = String(order.id);
+  const again = shellLine`errand order watch ${id}`;
+  begin(run, 'watch', 'until delivered');
+  let record = order;
+  let exitCode = 0;
+  const options = {
+    until: 'delivered',
+    timeoutMs: context.waitMs() ?? usualWaitMs,
+    pace: defaultPace,
+    allowMissing: false,
+  } as const;
+  for await (const event of watchOrders(context, [id], options)) {
+    if (event.type === 'change') {
+      record = event.order;
+      run.state = stateOf(record);
+      view.working(labels.watch, run.state);
+    }
+    if (event.type === 'gap')
+      view.working(labels.watch, `the service does not respond, still trying: ${event.message}`);
+    if (event.type === 'reconnected') view.working(labels.watch, run.state);
+    if (event.type === 'summary') exitCode = event.waiting > 0 ? 8 : event.failed > 0 ? 7 : 0;
+  }
+  if (exitCode === 0) view.done(labels.watch, { text: outcomeOf(record) }, again);
+  else if (exitCode === 7) view.ended('failed', labels.watch, outcomeOf(record));
+  else view.ended('open', labels.watch, `${stateOf(record)}; the time is up, and the order goes on`);
+  const next = exitCode === 8 ? [{ command: again, note: 'goes on watching' }] : nextAfter(id);
+  const { stdout } = context.io;
+  const { format, fields, query } = context.output;
+  const isTold = view.isLive && stdout.isTerminal && format === 'table' && !fields && query === undefined;
+  if (isTold) {
+    view.next(next);
+    return { kind: 'none', exitCode };
+  }
+  const hints = [`Next: ${next.map(({ command }) => command).join(', ')}`];
+  return { kind: 'record', record, columns, exitCode, hints };
+}
+
+const nextAfter = (id: string) => [
+  { command: 'errand order list', note: 'your orders' },
+  { command: shellLine`errand order timeline ${id}`, note: 'how it went' },
+  { command: 'errand search tea', note: 'something else' },
+  { command: 'errand sandbox serve', note: 'a console in the browser' },
+];
+
+/** How an order stands, in a few words. */
+function stateOf(order: OrderRecord): string {
+  const parcel = valueAt<Order>(order, 'tracking_numbers.0.status');
+  const state = typeof parcel === 'string' ? `parcel ${parcel}` : plainText(order.status);
+  return state.replaceAll('_', ' ');
+}
+
+/** The end of an order: what came, what it cost, and by whom; or why nothing did. */
+function outcomeOf(order: OrderRecord): string {
+  const total = valueAt<Order>(order, 'job_result.price_components.total');
+  const carrier = valueAt<Order>(order, 'tracking_numbers.0.carrier');
+  const why = valueAt<Order>(order, 'job_result.error');
+  return [
+    stateOf(order).replace(/^parcel /, ''),
+    ...(typeof why === 'string' ? [why] : []),
+    ...(typeof total === 'number' && typeof why !== 'string' ? [formatMoney(total)] : []),
+    ...(typeof carrier === 'string' ? [`by ${carrier}`] : []),
+  ].join(', ');
+}
