@@ -11,6 +11,8 @@ interface ResultOptions {
   readonly until: Until;
   readonly intervalMs?: number;
   readonly allowMissing?: boolean;
+  /** Whether the ids are those of every open order; there may be none. */
+  readonly isOpen?: boolean;
 }
 
 /** Follows orders and shows them as the output asks for; the exit code is 0, 7 or 8. */
@@ -19,15 +21,18 @@ export async function watchResult(
   ids: readonly string[],
   options: ResultOptions,
 ): Promise<Result> {
-  if (ids.length === 0) return { kind: 'none', hints: ['no order to watch'] };
-  const { intervalMs } = options;
+  const { intervalMs, isOpen = false } = options;
+  const isStream = context.output.format === 'ndjson';
+  // A program that follows all that is open is owed the first and the last record, however many orders there are.
+  if (ids.length === 0 && !(isOpen && isStream))
+    return { kind: 'none', hints: [isOpen ? 'no order is open' : 'no order to watch'] };
   const events = watchOrders(context, ids, {
     until: options.until,
     allowMissing: options.allowMissing ?? false,
     timeoutMs: context.waitMs(),
     pace: intervalMs === undefined ? defaultPace : { shortestMs: intervalMs, longestMs: intervalMs },
   });
-  if (context.output.format === 'ndjson') return eventStream(context, events);
+  if (isStream) return eventStream(context, events);
   if (context.output.format === 'table' && !context.io.stdout.isTerminal) return changeLines(context, events);
   return finalState(context, ids, events);
 }

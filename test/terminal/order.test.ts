@@ -106,6 +106,22 @@ describe('in a real terminal', () => {
     expect(terminal.text).toContain('delivered');
   });
 
+  test('order watch without ids follows what is open; in CI it follows nothing', async () => {
+    const create = ['order', 'create', '--max-price', '$50', '--ship-to', 'home', '--product'];
+    await errand(workspace, [...create, product('test-success')]);
+    await errand(workspace, [...create, product('test-slow')]);
+    const terminal = open(['order', 'watch']);
+    await terminal.shows('watching 2 orders');
+    expect(await terminal.ended()).toBe(0);
+    const none = open(['order', 'watch']);
+    expect(await none.ended()).toBe(0);
+    expect(none.text).toContain('no order is open');
+    workspace.environment.CI = 'true';
+    const inCi = open(['order', 'watch']);
+    expect(await inCi.ended()).toBe(0);
+    expect(inCi.text).toContain('no order to watch');
+  });
+
   test('Ctrl-C while watching ends with 130 and gives the cursor back; the order goes on', async () => {
     const terminal = open([
       'order',

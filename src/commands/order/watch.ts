@@ -3,22 +3,25 @@ import { readIds } from '../../cli/ids.ts';
 import { UsageError } from '../../errors.ts';
 import { untilValues } from '../../orders/watch-policy.ts';
 import { watchResult } from '../../orders/watch-result.ts';
+import { openOrders } from './open-orders.ts';
 
 export const watch = defineCommand({
   name: 'watch',
   summary: 'Follow orders until they arrive',
-  description: 'A live table on a terminal; one line for each change in a pipe or with -o ndjson.',
+  description:
+    'A live table on a terminal; one line for each change in a pipe or with -o ndjson. Open is what is pending or being placed, and what was placed in the last 60 days and has not arrived.',
   arguments: [
     {
       name: 'ids',
       completes: 'orders',
-      description: 'ids of orders; - reads them from stdin',
+      description: 'ids of orders; - reads them from stdin; none, on a terminal: all that are open',
       variadic: true,
     },
   ],
   options: {
     until: { kind: 'choice', values: untilValues, description: 'what to wait for (default delivered)' },
     interval: { kind: 'duration', description: 'pause between polls; by default it follows what happens' },
+    open: { kind: 'flag', description: 'all orders that are open' },
     allowMissing: { kind: 'flag', description: 'wait for an id that does not exist yet' },
   },
   examples: [
@@ -27,17 +30,21 @@ export const watch = defineCommand({
       command: 'errand order watch $(errand order list --status pending -o id) --timeout 30s',
       note: 'all that is pending',
     },
+    { command: 'errand order watch --open', note: 'everything that is open' },
     { command: 'errand order watch $ORDER --until placed -o ndjson', note: 'each change as a record' },
   ],
   operations: ['order.list', 'order.get'],
   exitCodes: { 7: 'an order failed or was cancelled', 8: '--timeout passed; the orders go on' },
   related: ['order get', 'order timeline'],
-  async run(context, { ids, until = 'delivered', interval, allowMissing = false }) {
+  async run(context, { ids = [], until = 'delivered', interval, allowMissing = false, open = false }) {
     if (interval === 0)
       throw new UsageError('--interval 0s would ask the service without a pause; 500ms is short enough');
-    const wanted = await readIds(context, 'order id', ids ?? []);
+    if (open && ids.length > 0) throw new UsageError('--open follows every open order; give it no ids');
+    const isOpen = open || (ids.length === 0 && context.interactive.yes && context.io.stdout.isTerminal);
+    const wanted = isOpen ? await openOrders(context, until) : await readIds(context, 'order id', ids);
     return watchResult(context, wanted, {
       until,
+      isOpen,
       allowMissing,
       ...(interval !== undefined && { intervalMs: interval }),
     });

@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { errand, orderOf } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
+
+let workspace: Workspace;
+
+beforeEach(async () => {
+  workspace = makeWorkspace();
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '20']);
+});
+afterEach(() => workspace.remove());
+
+const watch = (...args: string[]) => errand(workspace, ['order', 'watch', ...args]);
+const records = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+test('--open follows what is under way to its end, and nothing that has ended', async () => {
+  const ended = await orderOf(workspace, 'test-out-of-stock');
+  await watch(ended);
+  const [slow, quick] = [await orderOf(workspace, 'test-slow'), await orderOf(workspace, 'test-success')];
+  const { code, stdout } = await watch('--open', '-o', 'ndjson');
+  expect(code).toBe(0);
+  const [ready, ...changes] = records(stdout);
+  const summary = changes.pop();
+  expect(ready).toMatchObject({ type: 'ready', orders: 2 });
+  expect(new Set(changes.map(({ order }) => order.id))).toEqual(new Set([slow, quick]));
+  expect(summary).toMatchObject({ type: 'summary', reached: 2, failed: 0, waiting: 0 });
+});
+
+test('what was placed is no more open for --until placed', async () => {
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '2']);
+  const id = await orderOf(workspace, 'test-success');
+  await watch(id, '--until', 'placed');
+  expect(await watch('--open', '--until', 'placed')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: 'no order is open\n',
+  });
+  expect(records((await watch('--open', '-o', 'ndjson')).stdout)[0]).toMatchObject({ orders: 1 });
+});
+
+test('nothing open: said to a person, and a program gets the first and the last record', async () => {
+  await errand(workspace, ['sandbox', 'mint']);
+  expect(await watch('--open')).toMatchObject({ code: 0, stdout: '', stderr: 'no order is open\n' });
+  const { code, stdout } = await watch('--open', '-o', 'ndjson');
+  expect(code).toBe(0);
+  expect(records(stdout).map(({ type }) => type)).toEqual(['ready', 'summary']);
+});
+
+test('no ids and no terminal follow nothing, as ever; --open takes no ids', async () => {
+  const id = await orderOf(workspace, 'test-slow');
+  expect(await watch()).toMatchObject({ code: 0, stdout: '', stderr: 'no order to watch\n' });
+  expect(await watch(id, '--open')).toMatchObject({ code: 2, stdout: '' });
+});
