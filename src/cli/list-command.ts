@@ -59,6 +59,10 @@ interface ListDefinition<N extends ListName> {
   readonly summary: string;
   readonly filters?: Presentation<QueryOfRow<(typeof operations)[N]>>;
   readonly columns: readonly Column<RowShape<N>>[];
+  /** Columns for a terminal, where they differ. */
+  readonly screen?: readonly Column<RowShape<N>>[];
+  /** What the columns of a terminal need the service to add. */
+  readonly screenQuery?: QueryOf<N>;
   /** Path of what `-o id` prints; default `id`. */
   readonly id?: string;
   /** What the records are called: `orders`. */
@@ -74,7 +78,7 @@ const paging: readonly string[] = ['limit', 'offset'];
 /** The `list` verb of a noun: filters, paging and columns of an operation that lists records. */
 export function listCommand<N extends ListName>(
   name: N,
-  { summary, filters, columns, id, what, empty, examples, related }: ListDefinition<N>,
+  { summary, filters, columns, screen, screenQuery, id, what, empty, examples, related }: ListDefinition<N>,
 ): AnyCommand {
   const operation: Operation = operations[name];
   const all = { kind: 'flag', description: 'page to the end' } as const;
@@ -99,11 +103,13 @@ export function listCommand<N extends ListName>(
     related,
     async run(context, { all, ...input }) {
       // The options are those of the row.
-      const paged = await listRows(context, name, toQuery(input) as QueryOf<N>, all === true);
+      const query = { ...(isOnScreen(context) && screenQuery), ...toQuery(input) } as QueryOf<N>;
+      const paged = await listRows(context, name, query, all === true);
       return {
         kind: 'list',
         rows: paged.rows,
         columns,
+        ...(screen && { screen }),
         ...(id !== undefined && { id }),
         empty,
         hints: () => moreHint(paged, what),
@@ -111,6 +117,10 @@ export function listCommand<N extends ListName>(
     },
   });
 }
+
+/** Whether a person sees the columns of a terminal. */
+const isOnScreen = ({ io, output }: Context): boolean =>
+  io.stdout.isTerminal && output.format === 'table' && !output.fields && output.query === undefined;
 
 const pick = (operation: Operation, isPicked: (parameter: string) => boolean): Operation => ({
   ...operation,

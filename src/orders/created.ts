@@ -3,8 +3,8 @@ import { UsageError } from '../errors.ts';
 import type { Result } from '../output/result.ts';
 import { shellLine } from '../shell-word.ts';
 import { whereFlags } from '../where-flags.ts';
-import { orderDetailColumns } from './columns.ts';
 import type { OrderRecord } from './order-record.ts';
+import { orderView } from './screen.ts';
 import { type Until, untilValues } from './watch-policy.ts';
 import { watchResult } from './watch-result.ts';
 
@@ -46,7 +46,7 @@ export async function createdResult(
   return {
     kind: 'record',
     record: order,
-    columns: orderDetailColumns,
+    ...orderView,
     hints: [`follow it: ${shellLine`errand order watch ${id}`}${whereFlags(context)}`],
   };
 }

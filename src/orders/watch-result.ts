@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { exitCodes } from '../errors.ts';
 import type { ListResult, Result } from '../output/result.ts';
-import { orderColumns, orderDetailColumns } from './columns.ts';
 import type { OrderRecord } from './order-record.ts';
+import { orderList, orderView } from './screen.ts';
 import { type WatchEvent, type WatchSummary, watchOrders } from './watch.ts';
 import { defaultPace, type Until } from './watch-policy.ts';
 import { changeLine, watchView } from './watch-view.ts';
@@ -83,9 +83,8 @@ async function finalState(
     view.done('broken off');
   }
   const [only] = [...orders.values()];
-  if (ids.length === 1 && only !== undefined)
-    return { kind: 'record', record: only, columns: orderDetailColumns, exitCode };
-  return { kind: 'list', rows: [...orders.values()], columns: orderColumns, exitCode: () => exitCode };
+  if (ids.length === 1 && only !== undefined) return { kind: 'record', record: only, ...orderView, exitCode };
+  return { kind: 'list', rows: [...orders.values()], ...orderList, exitCode: () => exitCode };
 }
 
 function exitCodeOf(summary: WatchSummary): number {

@@ -1,4 +1,7 @@
+import type { Mood } from '../contract/order-state.ts';
+import { gauge } from './chart.ts';
 import { formatMoney } from './money.ts';
+import { moodOf, signed } from './paint.ts';
 import { accessor, isRecord } from './path.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
@@ -10,6 +13,10 @@ export interface CellOptions {
   readonly localNow?: (() => number) | undefined;
   /** Absolute UTC times in place of relative ones. */
   readonly utc: boolean;
+  /** A person looks at it on a terminal: states are spoken, and have signs. */
+  readonly isScreen?: boolean | undefined;
+  /** The terminal cannot draw: bars are ASCII. */
+  readonly plain?: boolean | undefined;
 }
 
 /** More of a cell than this tells nobody anything; other formats have it all. */
@@ -25,8 +32,22 @@ export function cellText(column: Column, row: unknown, options: CellOptions): st
   return safeText(spell(column, value, row, options), longestCell);
 }
 
+/** How the status in a cell stands: as its column says, else by its words. Undefined for any other column. */
+export function cellMood(column: Column, row: unknown): Mood | undefined {
+  if (column.kind !== 'status') return undefined;
+  if (column.mood && isRecord(row)) return column.mood(row);
+  const value = columnValue(column, row);
+  return typeof value === 'string' ? moodOf(value) : undefined;
+}
+
 function spell(column: Column, value: unknown, row: unknown, options: CellOptions): string {
   switch (column.kind) {
+    case 'status':
+      return options.isScreen
+        ? signed(plain(value).replaceAll('_', ' '), cellMood(column, row))
+        : plain(value);
+    case 'share':
+      return typeof value === 'number' ? gauge(value, { plain: options.plain === true }) : plain(value);
     case 'money':
       return typeof value === 'number' ? formatMoney(value, currencyOf(column, row)) : plain(value);
     case 'time':

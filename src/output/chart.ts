@@ -20,10 +20,10 @@ export function sparkline(series: readonly number[], { plain = false } = {}): st
 }
 
 /**
- * A share as a bar with its percentage: `████░░░░░░ 40 %`. @param plain for a terminal that shows ASCII alone.
+ * A share as a bar with its percentage: `███░░░░░ 40 %`. @param plain for a terminal that shows ASCII alone.
  * @param width of the bar, in characters.
  */
-export function gauge(share: number, { plain = false, width = 10 } = {}): string {
+export function gauge(share: number, { plain = false, width = 8 } = {}): string {
   const full = Math.min(width, Math.max(0, Math.round(share * width)));
   const [done, rest] = plain ? ['#', '.'] : ['█', '░'];
   return `${done.repeat(full)}${rest.repeat(width - full)} ${Math.round(share * 100)} %`;

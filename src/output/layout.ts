@@ -3,7 +3,11 @@ import type { Column, ColumnKind } from './result.ts';
 export const gap = 2;
 
 /** A column narrower than this says little, so the least important one goes first. */
-const leastText = 12;
+export const leastText = 12;
+/** Enough of a status for its sign and its first word. */
+const leastStatus = 16;
+/** A status is kept before anything else: a row that hides it may pass for one that ended well. */
+const statusFirst = 1000;
 
 export interface PlacedColumn {
   /** Position in the columns given. */
@@ -12,8 +16,8 @@ export interface PlacedColumn {
   readonly align: 'left' | 'right';
   /** Whether a longer text is cut with `…`; an amount or an id never is, it would say something else. */
   readonly cuts: boolean;
-  /** What of a cut text stays: of a URL the end, which tells one product from another. */
-  readonly keeps: 'start' | 'end';
+  /** What of a cut text stays: of a URL its host, and the end, which tells one product from another. */
+  readonly keeps: 'start' | 'host';
 }
 
 export interface Layout {
@@ -33,16 +37,20 @@ interface Candidate extends Omit<PlacedColumn, 'width'> {
 
 /**
  * Places columns within a terminal: drops the lowest weights first (of equals the last), puts back those for
- * which there is room all the same, then narrows the widest texts.
+ * which there is room all the same, then narrows the widest texts. Extra columns come where nothing else gives way.
  * @param natural width of the widest text of each column, its header included.
  * @param limit columns of the terminal; undefined for a pipe, where everything is shown whole.
+ * @param leasts of a column whose texts say how little room they can do with, in place of its own `least`.
  */
 export function layOut(
   columns: readonly Column[],
   natural: readonly number[],
   limit: number | undefined,
+  leasts: readonly (number | undefined)[] = [],
 ): Layout {
-  let shown = columns.map((column, index) => candidate(column, index, natural[index] ?? 0));
+  const all = columns.map((column, index) => candidate(column, index, natural[index] ?? 0, leasts[index]));
+  const isExtra = ({ index }: Candidate): boolean => columns[index]?.isExtra === true;
+  let shown = limit === undefined ? all : all.filter((column) => !isExtra(column));
   const dropped: Candidate[] = [];
   if (limit === undefined) return { shown, hidden: [], narrowed: [] };
   while (shown.length > 1 && total(shown, 'least') > limit) {
@@ -50,13 +58,15 @@ export function layOut(
     shown = shown.filter((column) => column !== low);
     dropped.unshift(low);
   }
-  shown = withThoseThatFit(shown, dropped, limit);
+  shown = withThoseThatFit(shown, dropped, limit, 'least');
+  const extras = all.filter(isExtra).sort((a, b) => b.weight - a.weight);
+  if (total(shown, 'width') <= limit) shown = withThoseThatFit(shown, extras, limit, 'width');
   narrow(shown, limit);
   const isShown = new Set(shown.map(({ index }) => index));
   const placed = shown.map((column) => ({ ...column, ...onlyOne(shown, limit) }));
   return {
     shown: placed,
-    hidden: names(columns, (index) => !isShown.has(index)),
+    hidden: names(columns, (index) => !isShown.has(index) && !columns[index]?.isExtra),
     narrowed: names(columns, (index) =>
       placed.some((column) => column.index === index && column.width < (natural[index] ?? 0)),
     ),
@@ -68,26 +78,29 @@ function withThoseThatFit(
   shown: readonly Candidate[],
   dropped: readonly Candidate[],
   limit: number,
+  key: 'width' | 'least',
 ): Candidate[] {
   let kept = [...shown];
   for (const column of dropped) {
     const more = [...kept, column];
-    if (total(more, 'least') <= limit) kept = more;
+    if (total(more, key) <= limit) kept = more;
   }
   return kept.sort((a, b) => a.index - b.index);
 }
 
-function candidate(column: Column, index: number, width: number): Candidate {
-  const { kind, weight = 0, name, least = leastText } = column;
-  const cuts = kind === undefined || kind === 'text' || kind === 'url';
+function candidate(column: Column, index: number, width: number, needed: number | undefined): Candidate {
+  const { kind, weight = 0, name } = column;
+  const isStatus = kind === 'status';
+  const least = needed ?? column.least ?? (isStatus ? leastStatus : leastText);
+  const cuts = kind === undefined || kind === 'text' || kind === 'url' || isStatus;
   return {
     index,
     width,
     least: cuts ? Math.min(width, least) : width,
     cuts,
-    keeps: kind === 'url' ? 'end' : 'start',
+    keeps: kind === 'url' ? 'host' : 'start',
     align: alignment(kind),
-    weight,
+    weight: isStatus ? weight + statusFirst : weight,
     name,
   };
 }

@@ -1,5 +1,5 @@
-import { cellText, columnValue } from './cell.ts';
-import { paintStatus } from './paint.ts';
+import { cellMood, cellText, columnValue } from './cell.ts';
+import { paintMood } from './paint.ts';
 import { isRecord } from './path.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
@@ -33,10 +33,10 @@ export async function recordLines(
   const lines = entries.map(async ({ column, name, value }) => {
     if (opens(value, depth)) {
       const inner = await nested(value, column, options, depth + 1);
-      return [options.paint.faint(name), ...inner.map((line) => `  ${line}`)];
+      return [options.paint.strong(name), ...inner.map((line) => `  ${line}`)];
     }
     const text = cellText(column, record, options);
-    const shown = column.kind === 'status' ? paintStatus(text, options.paint)(text) : text;
+    const shown = paintMood(cellMood(column, record), options.paint)(text);
     const label = options.paint.faint(pad(name, width, 'left', measure));
     const room = column.isProse && options.width !== undefined ? options.width - width - 2 : 0;
     if (room < leastRoom) return [`${label}  ${shown}`.trimEnd()];

@@ -3,7 +3,7 @@ import { printRows } from './format.ts';
 import { tellPeople } from './notice.ts';
 import { openFormat, openValues } from './open-format.ts';
 import { paintFor } from './paint.ts';
-import type { ListResult, OutputOptions, RecordResult, Result, TextResult } from './result.ts';
+import type { Column, ListResult, OutputOptions, RecordResult, Result, TextResult } from './result.ts';
 import { inferColumns, selectColumns } from './select.ts';
 import { type Writer, writerOf } from './writer.ts';
 
@@ -80,7 +80,7 @@ async function printList(result: ListResult, { io, options, out }: Printing): Pr
     return;
   }
   const { printTable } = await import('./table.ts');
-  const columns = selectColumns(result.columns, options.fields);
+  const columns = columnsFor(result, io, options);
   const table = await printTable(result.rows, columns, await tableOptions(io, options), out);
   if (out.isClosed) return;
   if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
@@ -97,7 +97,7 @@ async function printRecord(result: RecordResult, { io, options, out }: Printing)
     return;
   }
   const { recordLines } = await import('./record-view.ts');
-  const columns = selectColumns(result.columns, options.fields);
+  const columns = columnsFor(result, io, options);
   const lines = await recordLines(
     result.record,
     columns,
@@ -107,9 +107,19 @@ async function printRecord(result: RecordResult, { io, options, out }: Printing)
   out.write(asText(lines));
 }
 
-async function tableOptions(io: Io, { now, localNow, utc = false }: OutputOptions) {
-  const width = io.stdout.isTerminal ? io.stdout.columns() || 100 : undefined;
-  return { now, localNow, utc, width, paint: await paintFor(io.stdout.color) };
+/** Scripts that read a table find its columns where they were; a person sees what matters first. */
+const columnsFor = (
+  { columns, screen = columns }: RecordResult | ListResult,
+  { stdout }: Io,
+  { fields }: OutputOptions,
+): readonly Column[] => selectColumns(stdout.isTerminal && !fields ? screen : columns, fields);
+
+async function tableOptions({ stdout }: Io, { now, localNow, utc = false, fields }: OutputOptions) {
+  // Who names a field means the value that stands there.
+  const isScreen = stdout.isTerminal && !fields;
+  const width = stdout.isTerminal ? stdout.columns() || 100 : undefined;
+  const plain = stdout.isDumb === true;
+  return { now, localNow, utc, width, isScreen, plain, paint: await paintFor(stdout.color) };
 }
 
 async function printQueried(

@@ -1,3 +1,4 @@
+import type { Mood } from '../contract/order-state.ts';
 import type { PathOf, Unchecked } from '../contract/received.ts';
 import type { KnownFields } from './known-fields.ts';
 
@@ -6,7 +7,21 @@ import type { KnownFields } from './known-fields.ts';
 /** A record as the service sent it: wire names, unknown fields kept. */
 export type Row = Readonly<Record<string, unknown>>;
 
-export type ColumnKind = 'text' | 'money' | 'time' | 'date' | 'id' | 'count' | 'flag' | 'status' | 'url';
+/**
+ * How a value is spelled. A `status` has its sign and colour on a terminal, and no width hides it; of a `url` the host is
+ * never cut; a `share` (0 to 1) is a bar in tables.
+ */
+export type ColumnKind =
+  | 'text'
+  | 'money'
+  | 'time'
+  | 'date'
+  | 'id'
+  | 'count'
+  | 'flag'
+  | 'status'
+  | 'url'
+  | 'share';
 
 interface ColumnStyle<R> {
   readonly name: string;
@@ -21,6 +36,10 @@ interface ColumnStyle<R> {
   readonly isLocal?: true;
   /** Path of the field naming the currency of a money column; USD without it. */
   readonly currency?: PathOf<R>;
+  /** Of a status: how it stands; by its last word without it. Pure. */
+  readonly mood?: (row: Unchecked<R>) => Mood | undefined;
+  /** Shown where all others have their full width beside it; nobody is told where not. */
+  readonly isExtra?: true;
   /** A sentence: on a terminal it is broken between words. For the view of one record. */
   readonly isProse?: true;
   /** The cell of a CSV, in place of a list or an object; null where a CSV has it only when it is named. Pure. */
@@ -43,6 +62,8 @@ export interface RecordResult {
   readonly kind: 'record';
   readonly record: Row;
   readonly columns: readonly Column[];
+  /** Columns for a terminal, where they differ from those that scripts read. */
+  readonly screen?: readonly Column[];
   /** Path of what `-o id` prints; default `id`. */
   readonly id?: string;
   /** Lines for stderr after the record, for people only. */
@@ -54,6 +75,8 @@ export interface ListResult {
   readonly kind: 'list';
   readonly rows: Iterable<Row> | AsyncIterable<Row>;
   readonly columns: readonly Column[];
+  /** Columns for a terminal, where they differ from those that scripts read. */
+  readonly screen?: readonly Column[];
   readonly id?: string;
   /** Shown on stderr in place of an empty table. */
   readonly empty?: string;

@@ -1,11 +1,11 @@
 import { headFirst } from './batches.ts';
-import { type CellOptions, cellText } from './cell.ts';
+import { type CellOptions, cellMood, cellText } from './cell.ts';
 import { type Cell, drawRows } from './draw-rows.ts';
-import { type Layout, layOut, type PlacedColumn } from './layout.ts';
-import { type Paint, paintStatus } from './paint.ts';
+import { type Layout, layOut, leastText, type PlacedColumn } from './layout.ts';
+import { type Paint, paintMood } from './paint.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
-import { cut, cutStart, type Measure, measureFor } from './width.ts';
+import { cut, cutUrl, leastOfUrl, type Measure, measureFor } from './width.ts';
 import type { Writer } from './writer.ts';
 
 export interface TableOptions extends CellOptions {
@@ -78,32 +78,42 @@ class Table {
     const natural = texts.map((column, index) =>
       column.reduce((most, text) => Math.max(most, measure(text)), columns[index]?.room ?? 0),
     );
-    return new Table(layOut(columns, natural, options.width), columns, options);
+    const least = texts.map(([, ...column], index) =>
+      columns[index]?.kind === 'url'
+        ? column.reduce((most, url) => Math.max(most, leastOfUrl(url, measure)), leastText)
+        : undefined,
+    );
+    return new Table(layOut(columns, natural, options.width, least), columns, options);
   }
 
   /** @returns the header, then one line for each row. */
   async firstPage(rows: readonly unknown[]): Promise<string[]> {
-    const [header = '', ...lines] = await this.#draw([this.columns.map(heading), ...this.#texts(rows)], 0);
-    return [this.options.paint.faint(header), ...lines];
+    const [header = '', ...lines] = await this.#draw(
+      [this.columns.map(heading), ...this.#texts(rows)],
+      [undefined, ...rows],
+    );
+    return [this.options.paint.strong(header), ...lines];
   }
 
   /** @returns one line for each row. */
   page(rows: readonly unknown[]): Promise<string[]> {
-    return this.#draw(this.#texts(rows));
+    return this.#draw(this.#texts(rows), rows);
   }
 
   #texts(rows: readonly unknown[]): string[][] {
     return rows.map((row) => this.columns.map((column) => cellText(column, row, this.options)));
   }
 
-  async #draw(rows: readonly (readonly string[])[], header?: number): Promise<string[]> {
+  /** @param records what the rows were made of; the header has none. */
+  async #draw(rows: readonly (readonly string[])[], records: readonly unknown[]): Promise<string[]> {
     const { shown } = this.layout;
     const measure = await measureFor(rows.flat());
     const cells = rows.map((texts, line) =>
       shown.map((placed): Cell => {
         const text = this.#fit(texts[placed.index] ?? '', placed, measure);
-        const isStatus = line !== header && this.columns[placed.index]?.kind === 'status';
-        return isStatus ? { text, paint: paintStatus(text, this.options.paint) } : { text };
+        const column = this.columns[placed.index];
+        const mood = column && records[line] !== undefined ? cellMood(column, records[line]) : undefined;
+        return mood === undefined ? { text } : { text, paint: paintMood(mood, this.options.paint) };
       }),
     );
     return drawRows(cells, shown, measure);
@@ -111,7 +121,7 @@ class Table {
 
   #fit(text: string, { width, cuts, keeps }: PlacedColumn, measure: Measure): string {
     if (!cuts || this.options.width === undefined) return text;
-    return (keeps === 'end' ? cutStart : cut)(text, width, measure);
+    return (keeps === 'host' ? cutUrl : cut)(text, width, measure);
   }
 }
 

@@ -3,10 +3,10 @@ export type Measure = (text: string) => number;
 
 /**
  * Texts whose every UTF-16 unit takes one column: ASCII, Latin, typographic punctuation, currency signs, and the
- * pictures that `safeText` writes. Most texts are such, and then nothing need be loaded (25 ms).
+ * pictures that `safeText` writes, the signs of states. Most texts are such, and then nothing need be loaded (25 ms).
  */
 const narrow =
-  /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u203b\u203d-\u2048\u204a-\u205e\u20a0-\u20c0\u23ce\u2400-\u2426]*$/;
+  /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u203b\u203d-\u2048\u204a-\u205e\u20a0-\u20c0\u23ce\u2400-\u2426\u25cb\u25cf\u2714\u2716]*$/;
 
 export const isNarrow = (text: string): boolean => narrow.test(text);
 
@@ -70,6 +70,41 @@ export function cut(text: string, width: number, measure: Measure): string {
     kept += character;
   }
   return `${kept}…`;
+}
+
+const secure = /^https:\/\//i;
+
+/** The host of an address with the slash behind it; undefined for any other text, such as a title in place of an address. */
+function hostOf(text: string): string | undefined {
+  const scheme = /^http:\/\//i.exec(text)?.[0] ?? '';
+  const slash = text.indexOf('/', scheme.length);
+  const host = text.slice(0, slash < 0 ? text.length : slash + 1);
+  return /\s/.test(text) || !/[.:]/.test(host.slice(scheme.length)) ? undefined : host;
+}
+
+/** Characters of a path that say something. */
+const leastPath = 6;
+
+/** Columns below which a cut address would lose its host; 0 for any other text. */
+export function leastOfUrl(url: string, measure: Measure): number {
+  const bare = url.replace(secure, '');
+  const host = hostOf(bare);
+  return host === undefined ? 0 : Math.min(measure(bare), measure(host) + 1 + leastPath);
+}
+
+/**
+ * An address within `width` columns: without `https://`, then cut in the middle of its path. Where its host alone is wider,
+ * the host's end stays. Any other text is cut at its end.
+ */
+export function cutUrl(url: string, width: number, measure: Measure): string {
+  if (measure(url) <= width) return url;
+  const bare = url.replace(secure, '');
+  if (measure(bare) <= width) return bare;
+  const host = hostOf(bare);
+  if (host === undefined) return cut(bare, width, measure);
+  const room = width - measure(host);
+  if (host === bare || room < 1) return cutStart(host, width, measure);
+  return `${host}${cutStart(bare.slice(host.length), room, measure)}`;
 }
 
 /** The end of the text within `width` columns, beginning with `…` where it was cut. */

@@ -26,7 +26,7 @@ describeInChromium('the console in a browser', (browser) => {
     await page.getByText('No order yet.').waitFor();
     const id = await place('test-success');
     const row = page.locator(`#order-${id}`);
-    await row.getByText('pending').waitFor();
+    await row.getByText('waiting').waitFor();
     await row.getByRole('link').click();
     await page.getByText('Order created').waitFor();
     await page.evaluate('window.mark = 1');

@@ -99,11 +99,42 @@ describe('placing columns', () => {
     const { shown, hidden, narrowed } = layOut(columns, [60, 80, 4], 44);
     expect(shown.map(({ width, keeps }) => [width, keeps])).toEqual([
       [24, 'start'],
-      [12, 'end'],
+      [12, 'host'],
       [4, 'start'],
     ]);
     expect([hidden, narrowed]).toEqual([[], ['title', 'url']]);
     expect(layOut(columns, [60, 80, 4], 43).hidden).toEqual(['url']);
+  });
+
+  test('a status stays whatever weighs more, and is cut where nothing else is left to go', () => {
+    const columns = [column('id', 10), column('state', 1, 'status'), column('total', 9, 'money')];
+    expect(placed(columns, [36, 24, 8], 40)).toEqual({
+      shown: [
+        ['state', 24],
+        ['total', 8],
+      ],
+      hidden: ['id'],
+    });
+    expect(placed([column('a', 1, 'status'), column('b', 1, 'status')], [30, 30], 40).shown).toEqual([
+      ['a', 19],
+      ['b', 19],
+    ]);
+  });
+
+  test('an extra column comes where all others have their full width, and is not told where not', () => {
+    const columns: Column[] = [
+      column('title', 1, 'text'),
+      { ...column('recipient', 3), isExtra: true },
+      { ...column('number', 9), isExtra: true },
+    ];
+    expect(placed(columns, [40, 10, 30], 60)).toEqual({
+      shown: [
+        ['title', 40],
+        ['recipient', 10],
+      ],
+      hidden: [],
+    });
+    expect(placed(columns, [40, 10, 30], 40)).toEqual({ shown: [['title', 40]], hidden: [] });
   });
 
   test('the last one left fits whatever it is', () => {

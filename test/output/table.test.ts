@@ -45,7 +45,7 @@ describe('a table', () => {
   test('drops the columns of lowest weight on a narrow terminal, and says so on stderr', async () => {
     const { out, err } = await printed(list(orders), {}, { terminal: true, columns: 30 });
     expect(out).toBe(
-      'ID   STATUS            TOTAL\na1   pending          $12.34\nb22  order_failed  €1,234.56\n',
+      'ID   STATUS              TOTAL\na1   ● pending          $12.34\nb22  ✖ order failed  €1,234.56\n',
     );
     expect(err).toBe('2 columns hidden: product, created; widen the terminal or use -o json\n');
   });
@@ -55,7 +55,7 @@ describe('a table', () => {
       { id: 'a1', status: 'pending', total: 1, product: 'a very long title of a product', created_at: null },
     ];
     const { out, err } = await printed(list(rows, columns.slice(0, 4)), {}, { terminal: true, columns: 40 });
-    expect(out).toBe('ID  STATUS   TOTAL  PRODUCT\na1  pending  $0.01  a very long title o…\n');
+    expect(out).toBe('ID  STATUS     TOTAL  PRODUCT\na1  ● pending  $0.01  a very long title…\n');
     expect(err).toBe('');
   });
 
@@ -124,7 +124,7 @@ describe('a table', () => {
             }),
           );
           const rows = cells.map((row): Row => ({ ...row, edge: '|' }));
-          const edged = [...of, { name: '|', path: 'edge', kind: 'id', weight: 9 } as const];
+          const edged = [...of, { name: '|', path: 'edge', kind: 'id', weight: 9_999 } as const];
           const { out } = await printed(list(rows, edged), {}, { terminal: true, columns: width });
           const lines = out.split('\n').slice(0, -1);
           expect(lines).toHaveLength(rows.length + 1);

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
-import { cut, cutStart, fullMeasure, isNarrow, measureFor, pad } from '../../src/output/width.ts';
+import {
+  cut,
+  cutStart,
+  cutUrl,
+  fullMeasure,
+  isNarrow,
+  leastOfUrl,
+  measureFor,
+  pad,
+} from '../../src/output/width.ts';
 
 const measure = await fullMeasure();
 
@@ -47,6 +56,23 @@ describe('cutting', () => {
     expect(cutStart('👨‍👩‍👧👨‍👩‍👧ab', 4, measure)).toBe('…ab');
     expect(cutStart('https://shop.example/test-success', 13, measure)).toBe('…test-success');
     expect(cutStart('short', 5, measure)).toBe('short');
+  });
+
+  test('an address loses its scheme, then the middle of its path, and never its host', () => {
+    const url = 'https://shop.example/p/a-long-name/test-success';
+    expect(cutUrl(url, 47, measure)).toBe(url);
+    expect(cutUrl(url, 39, measure)).toBe('shop.example/p/a-long-name/test-success');
+    expect(cutUrl(url, 26, measure)).toBe('shop.example/…test-success');
+    expect(cutUrl(url, leastOfUrl(url, measure), measure)).toBe('shop.example/…uccess');
+    expect(cutUrl('http://shop.example/p/test-success', 26, measure)).toBe('http://shop.example/…ccess');
+    expect(cutUrl('https://bank.example.evil.example/x', 14, measure)).toBe('…evil.example/');
+    expect(cutUrl('A title, in place of an address', 10, measure)).toBe('A title, …');
+    expect(leastOfUrl('A title/name in place of an address', measure)).toBe(0);
+    fc.assert(
+      fc.property(texts, fc.nat(30), (text, width) => {
+        expect(measure(cutUrl(`https://${text}/x`, width, measure))).toBeLessThanOrEqual(width);
+      }),
+    );
   });
 
   test('padding counts columns, not characters', () => {

@@ -41,7 +41,7 @@ describe('in a real terminal', () => {
     await terminal.shows('dollars or cents? Type $5,000.00 or $50.00');
     terminal.type(`${'\u007f'.repeat(4)}$50${enter}`);
     expect(await terminal.ended()).toBe(0);
-    expect(terminal.text).toContain('pending');
+    expect(terminal.text).toContain('● waiting');
     expect(terminal.text).toContain('Ada Example');
   });
 

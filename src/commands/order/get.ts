@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { eachId, readIds } from '../../cli/ids.ts';
-import { orderColumns, orderDetailColumns } from '../../orders/columns.ts';
 import { observeOrder } from '../../orders/observed.ts';
+import { orderList, orderView } from '../../orders/screen.ts';
 
 export const get = defineCommand({
   name: 'get',
@@ -35,8 +35,8 @@ export const get = defineCommand({
     };
     const [only] = wanted;
     if (only !== undefined && wanted.length === 1) {
-      return { kind: 'record', record: await read(only), columns: orderDetailColumns };
+      return { kind: 'record', record: await read(only), ...orderView };
     }
-    return { kind: 'list', columns: orderColumns, empty: 'no ids given', ...eachId(context, wanted, read) };
+    return { kind: 'list', ...orderList, empty: 'no ids given', ...eachId(context, wanted, read) };
   },
 });

@@ -1,11 +1,12 @@
 import { listCommand } from '../../cli/list-command.ts';
-import { orderColumns } from '../../orders/columns.ts';
+import { orderList } from '../../orders/screen.ts';
 import { orderFilters } from './filters.ts';
 
 export const list = listCommand('order.list', {
   summary: 'List orders, newest first',
   filters: orderFilters,
-  columns: orderColumns,
+  ...orderList,
+  screenQuery: { include: ['tracking_events'] },
   what: 'orders',
   empty: 'no order matches',
   examples: [

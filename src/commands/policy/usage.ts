@@ -1,5 +1,4 @@
 import { defineCommand } from '../../cli/define.ts';
-import { gauge } from '../../output/chart.ts';
 import type { Column } from '../../output/result.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
@@ -13,6 +12,7 @@ const columns: readonly Column[] = [
   { name: 'used', path: 'used_cents', kind: 'money', weight: 9 },
   { name: 'of that open', path: 'open_cents', kind: 'money', weight: 4 },
   { name: 'left', path: 'left_cents', kind: 'money', weight: 9 },
+  { name: 'share', path: 'used_share', kind: 'share', weight: 8.5 },
 ];
 
 export const usage = defineCommand({
@@ -35,20 +35,10 @@ export const usage = defineCommand({
     const policy = await loadPolicy(context);
     const isRehearsal = !live && context.isRehearsal();
     const rows = policy ? await shownUsage(context, policy, { refresh, isRehearsal }) : [];
-    const isTable = context.output.format === 'table';
-    const plain = context.io.stdout.isDumb === true;
     return {
       kind: 'list',
       rows,
-      columns: [
-        ...columns,
-        {
-          name: 'share',
-          path: 'used_share',
-          weight: 8.5,
-          value: ({ used_share: share }) => (isTable ? gauge(Number(share), { plain }) : share),
-        },
-      ],
+      columns,
       id: 'rule',
       empty: policy ? `${policy.file} sets no limit for a day or a month` : noPolicy(context),
       hints: () =>

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkName, eachId, readIds } from '../../cli/ids.ts';
 import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/control.ts';
-import { errorTypes } from '../../contract/error-codes.ts';
+import { errorTypes } from '../../contract/error-types.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';

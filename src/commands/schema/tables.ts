@@ -1,5 +1,6 @@
 import * as enums from '../../contract/enums.ts';
-import { errorCodes, errorTypes } from '../../contract/error-codes.ts';
+import { errorCodes } from '../../contract/error-codes.ts';
+import { errorTypes } from '../../contract/error-types.ts';
 import { webhookEvents } from '../../contract/events.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';

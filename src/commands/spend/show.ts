@@ -5,7 +5,7 @@ import { UsageError } from '../../errors.ts';
 import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
 import { type Grouping, groupings, groupOf } from '../../spending/report/groups.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
-import { plainColumns, recordOf, tableColumns } from '../../spending/report/rows.ts';
+import { plainColumns, recordOf, shareColumn, tableColumns } from '../../spending/report/rows.ts';
 import { spanOf } from '../../spending/report/span.ts';
 import { Tally, totalsOf } from '../../spending/report/tally.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
@@ -54,14 +54,16 @@ export const show = defineCommand({
       await savePage(context, html, spendPage({ ...made, now: context.serviceClock.now() }), { force });
     }
     const isTable = context.output.format === 'table' && context.output.query === undefined;
-    const { isTerminal, isDumb: plain = false } = context.io.stdout;
+    const columns = isTable ? tableColumns(by, rows) : plainColumns(by);
+    const hasSpent = totals.some(({ net }) => net > 0);
     return {
       kind: 'list',
       rows: [
         ...rows.map((row) => recordOf(by, row)),
         ...(isTable ? totals.map((row) => ({ ...recordOf(by, row), group: 'total', is_total: true })) : []),
       ],
-      columns: isTable ? tableColumns(by, rows, totals, { isTerminal, plain }) : plainColumns(by),
+      columns,
+      ...(isTable && hasSpent && { screen: [...columns, shareColumn(totals)] }),
       id: 'group',
       empty: 'there are no orders in this time',
       hints: () => notes,

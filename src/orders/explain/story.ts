@@ -2,6 +2,7 @@ import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
 import type { MoneyDue, MoneyLine } from '../../spending/money-lines.ts';
 import { moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
 import { chargeOf, type PricePart, partsOfPrice } from '../../spending/price-of-order.ts';
+import { productsOf } from '../products-of.ts';
 import type { LocalPart } from './local.ts';
 import { type OpenPoint, openPoints } from './open.ts';
 import { summaryOf } from './summary.ts';
@@ -120,7 +121,7 @@ export function storyOf(sources: Sources): Story {
     service,
     status,
     summary: '',
-    products: productsOf(order ?? record?.body),
+    products: productsOf(order ?? record?.body).map(({ name, quantity }) => `${quantity} x ${name}`),
     asked: askedIn(sources),
     why,
     policy: reservation ? policyPart(reservation) : null,
@@ -203,13 +204,4 @@ function priceOf(order: unknown): Story['price'] {
   const charge = chargeOf(order);
   const charged = charge && charge.currency !== currency.toUpperCase() ? charge : null;
   return { currency, parts, total, charged };
-}
-
-/** What was ordered: titles from the receipt, else the URLs of the lines. */
-function productsOf(order: unknown): string[] {
-  const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
-  const named = cart.map((item) => `${numberIn(item, 'quantity') ?? 1} x ${textIn(item, 'name') ?? '?'}`);
-  if (named.length > 0) return named;
-  const lines = [...objectsIn(order, 'items'), ...objectsIn(order, 'products')];
-  return lines.map((item) => `${numberIn(item, 'quantity') ?? 1} x ${textIn(item, 'url') ?? '?'}`);
 }

@@ -1,5 +1,5 @@
 import { type SandboxTrigger, sandboxTriggers } from '../../contract/control.ts';
-import { type ErrorType, errorTypes } from '../../contract/error-codes.ts';
+import { type ErrorType, errorTypes } from '../../contract/error-types.ts';
 import { fullestSandboxWalletCents } from '../../contract/limits.ts';
 import { findAccount } from '../accounts/records.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';

@@ -1,6 +1,6 @@
 import type { SandboxTrigger } from '../../contract/control.ts';
 import type { OrderStatus } from '../../contract/enums.ts';
-import type { ErrorType } from '../../contract/error-codes.ts';
+import type { ErrorType } from '../../contract/error-types.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Service } from '../service.ts';
 import { type ForcedKind, forceTransition } from './lifecycle/index.ts';

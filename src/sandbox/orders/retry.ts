@@ -1,4 +1,4 @@
-import type { ErrorType } from '../../contract/error-codes.ts';
+import type { ErrorType } from '../../contract/error-types.ts';
 import type { AllHandlers } from '../http/handler.ts';
 import { Refusal } from '../http/refusal.ts';
 import { prepareOrder } from './create.ts';

@@ -1,7 +1,7 @@
 import type { Shape } from '../../contract/schemas/index.ts';
 import { type Content, html } from '../../markup.ts';
 import { dateTime } from './figures.ts';
-import { stateBadge } from './words.ts';
+import { parcelBadge } from './words.ts';
 
 type Shipment = Shape<'PublicTrackingResponse'>['shipments'][number];
 type Checkpoint = Shipment['checkpoints'][number];
@@ -18,7 +18,7 @@ export const parcels = (shipments: readonly Shipment[]): Content =>
           estimated_delivery_date,
           checkpoints,
         }) => html`<div class="parcel">
-<p><strong>${carrier}</strong> <span class="mono">${tracking_number}</span> ${stateBadge(status)}${
+<p><strong>${carrier}</strong> <span class="mono">${tracking_number}</span> ${parcelBadge(status)}${
           estimated_delivery_date !== null &&
           (status === 'pending' || status === 'in_transit') &&
           html` <span class="soft">expected ${estimated_delivery_date}</span>`

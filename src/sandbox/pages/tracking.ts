@@ -1,4 +1,5 @@
 import { uuidPattern } from '../../contract/limits.ts';
+import { orderState, spoken } from '../../contract/order-state.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { html } from '../../markup.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
@@ -8,7 +9,7 @@ import { findOrder } from '../orders/records.ts';
 import { htmlPage } from './html.ts';
 import type { Page } from './page.ts';
 import { parcels } from './parcels.ts';
-import { outsideLink, reached, spoken, stateBadge } from './words.ts';
+import { outsideLink, stateBadge } from './words.ts';
 
 type Tracked = Shape<'PublicTrackingResponse'>;
 
@@ -26,13 +27,13 @@ export const trackingPage: Page<'tracking'> = async ({ service, path: { order_id
 
 function found(tracked: Tracked): SandboxResponse {
   const { destination, estimated_delivery_date: expected, items } = tracked;
-  const state = reached(tracked.current_status, tracked.shipments);
+  const state = orderState({ status: tracked.current_status, items, parcels: tracked.shipments });
   const town = [destination.city, destination.state, destination.postal_code].filter(Boolean).join(' ');
   const lines = [destination.address_line1, destination.address_line2, town, destination.country];
   const address = lines.filter((line) => line !== null && line !== '');
   const body = html`<p>${stateBadge(state)}${
     expected !== null &&
-    (state === 'order_placed' || state === 'in_transit') &&
+    state.mood === 'waiting' &&
     html` <span class="soft">delivery expected ${expected}</span>`
   }</p>
 <section><header><h2>Parcels</h2></header>${parcels(tracked.shipments)}</section>

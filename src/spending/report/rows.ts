@@ -1,4 +1,3 @@
-import { gauge } from '../../output/chart.ts';
 import type { Column, Row } from '../../output/result.ts';
 import type { Grouping } from './groups.ts';
 import type { SpendRow } from './tally.ts';
@@ -58,23 +57,10 @@ export function plainColumns(by: Grouping): readonly Column[] {
 const rare = ['fees', 'refunded', 'credited', 'held'] as const;
 const weights = { spent: 9, fees: 8, refunded: 8, credited: 8, net: 10, held: 7 } as const;
 
-interface TableOptions {
-  /** Whether bars are drawn. */
-  readonly isTerminal: boolean;
-  /** Whether it shows ASCII alone. */
-  readonly plain: boolean;
-}
-
 /**
- * Columns for people: what is 0 everywhere is left out, `*` marks what follows from rules alone, and a terminal has bars of what
- * each group cost. Pure.
+ * Columns for people: what is 0 everywhere is left out, and `*` marks what follows from rules alone. Pure.
  */
-export function tableColumns(
-  by: Grouping,
-  rows: readonly SpendRow[],
-  totals: readonly SpendRow[],
-  { isTerminal, plain }: TableOptions,
-): readonly Column[] {
+export function tableColumns(by: Grouping, rows: readonly SpendRow[]): readonly Column[] {
   const starred = new Set<string>(rows.flatMap(({ byRule }) => [...byRule].map((what) => amountOf[what])));
   const shows = (name: (typeof rare)[number]): boolean => rows.some((row) => row[name] !== 0);
   const amounts = (['spent', 'fees', 'refunded', 'credited', 'net', 'held'] as const)
@@ -97,20 +83,20 @@ export function tableColumns(
     ...(isMixed ? [{ name: 'paid by', path: 'paid_by', weight: 11, value: payerIn }] : []),
     { name: 'orders', path: 'orders', kind: 'count', weight: 5 },
     ...amounts,
-    ...(isTerminal && totals.some(({ net }) => net > 0) ? [shareColumn(totals, plain)] : []),
   ];
 }
 
 const payerIn = ({ paid_by: payer }: Row): string =>
   Object.entries(payerNames).find(([key]) => key === payer)?.[1] ?? '';
 
-/** What a row cost, as a part of all that its payer paid in its currency. */
-const shareColumn = (totals: readonly SpendRow[], plain: boolean): Column => ({
+/** What a row cost, as a part of all that its payer paid in its currency. Pure. */
+export const shareColumn = (totals: readonly SpendRow[]): Column => ({
   name: 'share',
   path: 'share',
+  kind: 'share',
   weight: 6,
   value: ({ paid_by: payer, currency, net_cents: net, is_total: isTotal }) => {
     const total = totals.find((it) => it.paidBy === payer && it.currency === currency)?.net ?? 0;
-    return isTotal === true || total <= 0 ? '' : gauge(Number(net) / total, { plain, width: 6 });
+    return isTotal === true || total <= 0 ? undefined : Number(net) / total;
   },
 });

@@ -47,5 +47,7 @@ os.hostname = () => 'laptop';
 os.userInfo = () => ({ username: 'ada' });
 syncBuiltinESMExports();
 
+// Lists stand as most terminals show them; the help, of which the global options are a part that is kept once, has more room.
+const columns = process.argv.includes('--help') ? 100 : 80;
 // What the transcript shows is a terminal's; a pipe of the shell or a file is none. Node gives its children sockets.
-if (fstatSync(1).isSocket()) Object.assign(process.stdout, { isTTY: true, columns: 100, rows: 40 });
+if (fstatSync(1).isSocket()) Object.assign(process.stdout, { isTTY: true, columns, rows: 40 });

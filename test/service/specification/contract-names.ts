@@ -6,7 +6,8 @@ import {
   returnStatuses,
   trackingStatuses,
 } from '../../../src/contract/enums.ts';
-import { errorCodes, errorTypes } from '../../../src/contract/error-codes.ts';
+import { errorCodes } from '../../../src/contract/error-codes.ts';
+import { errorTypes } from '../../../src/contract/error-types.ts';
 import { webhookEvents } from '../../../src/contract/events.ts';
 import type { Operation } from '../../../src/contract/operation.ts';
 import { type OperationName, operations } from '../../../src/contract/operations/index.ts';

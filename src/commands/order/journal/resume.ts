@@ -2,8 +2,8 @@ import { defineCommand } from '../../../cli/define.ts';
 import { eachId, readIds } from '../../../cli/ids.ts';
 import type { Context } from '../../../context.ts';
 import { UsageError } from '../../../errors.ts';
-import { orderColumns } from '../../../orders/columns.ts';
 import { resumeIntent } from '../../../orders/resume.ts';
+import { orderList } from '../../../orders/screen.ts';
 import { shellLine } from '../../../shell-word.ts';
 import type { JournalRecord } from '../../../state/journal-record.ts';
 import { wasSentWithAnother } from '../../../state/take-over.ts';
@@ -71,7 +71,7 @@ export const resume = defineCommand({
     );
     return {
       kind: 'list',
-      columns: orderColumns,
+      ...orderList,
       empty: 'nothing is in doubt, and all is reported',
       ...eachId(context, all ? [...found.keys()] : named, async (key) => {
         const record = found.get(key) ?? journal.get(key, baseUrl);

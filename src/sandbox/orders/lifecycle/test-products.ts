@@ -1,4 +1,5 @@
-import type { ErrorCode, ErrorType } from '../../../contract/error-codes.ts';
+import type { ErrorCode } from '../../../contract/error-codes.ts';
+import type { ErrorType } from '../../../contract/error-types.ts';
 import type { Shape } from '../../../contract/schemas/index.ts';
 import type { LineFacts } from './types.ts';
 

@@ -1,5 +1,5 @@
 import type { ItemStatus, ProductCondition, TrackingStatus } from '../../../contract/enums.ts';
-import type { ErrorType } from '../../../contract/error-codes.ts';
+import type { ErrorType } from '../../../contract/error-types.ts';
 import type { WebhookEvent } from '../../../contract/events.ts';
 import type { Shape } from '../../../contract/schemas/index.ts';
 

@@ -1,9 +1,10 @@
 import { errorTypeHint } from '../../../contract/error-codes.ts';
 import { eachPlainField } from '../../../contract/order-fields.ts';
+import { spoken } from '../../../contract/order-state.ts';
 import { type Content, html } from '../../../markup.ts';
 import type { OrderRecord } from '../../orders/lifecycle/index.ts';
 import { money } from '../figures.ts';
-import { outsideLink, spoken } from '../words.ts';
+import { outsideLink } from '../words.ts';
 
 /** Why an order failed, in words, and what to do about it. */
 export function failure({ job_result: result, items }: OrderRecord): Content {

@@ -11,11 +11,11 @@ import { htmlPage } from '../html.ts';
 import { siteLinks } from '../links.ts';
 import type { Page } from '../page.ts';
 import { parcels } from '../parcels.ts';
-import { reached, stateBadge } from '../words.ts';
+import { stateBadge } from '../words.ts';
 import { deliveriesTable } from './deliveries-table.ts';
 import { facts, failure, itemsTable } from './order-facts.ts';
 import { timeline } from './order-timeline.ts';
-import { ordersPath } from './orders.ts';
+import { ordersPath, stateOf } from './orders.ts';
 import { readDeliveriesOf } from './read-deliveries.ts';
 import { userNames } from './users.ts';
 
@@ -36,7 +36,7 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
   }));
   const deliveries = readDeliveriesOf(service.store, record.id, mostDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
-  const body = html`<p>${stateBadge(reached(record.status, shipments))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
+  const body = html`<p>${stateBadge(stateOf(record))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
 ${failure(record)}${actions(record.id, await whatCanHappen(service, order, now))}
 ${section('timeline', 'Timeline', timeline(order, now))}
 ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}

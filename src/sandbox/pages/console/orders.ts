@@ -1,10 +1,11 @@
+import { isFailedOrder, orderState, type ShownState } from '../../../contract/order-state.ts';
 import { type Content, html } from '../../../markup.ts';
 import type { OrderRecord } from '../../orders/lifecycle/index.ts';
 import type { Store } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
 import type { Page } from '../page.ts';
 import { consolePath } from '../paths.ts';
-import { isFailed, reached, stateBadge } from '../words.ts';
+import { stateBadge } from '../words.ts';
 import { listPage, type Part } from './paging.ts';
 import { userNames } from './users.ts';
 
@@ -45,15 +46,23 @@ export const ordersTable = (rows: readonly Row[], now: number): Content =>
           record,
           user,
         }) => html`<tr id="order-${record.id}"><td class="fit"><a class="mono" href="${ordersPath}/${record.id}">${record.id.slice(0, 8)}</a></td>
-<td class="fit">${stateBadge(reached(record.status, record.tracking_numbers))}</td><td>${itemsOf(record)}</td><td class="fit number">${price(record)}</td>
+<td class="fit">${stateBadge(stateOf(record))}</td><td>${itemsOf(record)}</td><td class="fit number">${price(record)}</td>
 <td class="fit" data-label="by">${user}</td><td class="fit">${age(Date.parse(record.created_at), now)}</td></tr>`,
       )}</tbody></table>`;
+
+/** The one state of an order, as every list of orders has it. */
+export const stateOf = ({
+  status,
+  items,
+  tracking_numbers: parcels,
+  job_result: result,
+}: OrderRecord): ShownState => orderState({ status, items, parcels, errorType: result?.error_type });
 
 /** What was paid, or the ceiling before that; nothing where it came to nothing. */
 function price({ status, job_result: result, max_price }: OrderRecord): string {
   const paid = result?.success ? result.price_components : null;
   if (paid) return money(paid.total, paid.currency);
-  return isFailed(status) ? '–' : `at most ${money(max_price)}`;
+  return isFailedOrder(status) ? '–' : `at most ${money(max_price)}`;
 }
 
 /** More lines than these are counted, not listed. */

@@ -1,0 +1,120 @@
+import { orderState, type ShownState } from '../contract/order-state.ts';
+import { valueAt } from '../contract/received.ts';
+import type { Shape } from '../contract/schemas/index.ts';
+import { formatMoney } from '../output/money.ts';
+import type { Column } from '../output/result.ts';
+import { moneyOf } from '../spending/money-of-order.ts';
+import { chargeOf } from '../spending/price-of-order.ts';
+import { cameToNothing, orderColumns, orderDetailColumns } from './columns.ts';
+import type { Order, OrderRecord } from './order-record.ts';
+import { productsOf } from './products-of.ts';
+
+/** The one state of an order as it was received. */
+export const stateOfOrder = (order: OrderRecord): ShownState =>
+  orderState({
+    status: order.status,
+    items: order.items,
+    parcels: order.tracking_numbers,
+    errorType: valueAt<Order>(order, 'job_result.error_type'),
+  });
+
+const state: Column<Order> = {
+  name: 'state',
+  path: 'state',
+  kind: 'status',
+  weight: 10,
+  value: (order) => stateOfOrder(order).text,
+  mood: (order) => stateOfOrder(order).mood,
+};
+const total: Column<Order> = {
+  name: 'total',
+  path: 'job_result.price_components.total',
+  kind: 'money',
+  weight: 6,
+  value: paidInTheEnd,
+};
+
+/** The products of an order in a line: `2 x Ground Coffee, Paper Filters`. */
+export const productLine = (order: OrderRecord): string =>
+  productsOf(order)
+    .map(({ name, quantity }) => (quantity === 1 ? name : `${quantity} x ${name}`))
+    .join(', ');
+
+const ofColumns = (columns: readonly Column<Order>[], ...names: readonly string[]): Column<Order>[] =>
+  names.flatMap((name) => columns.find((column) => column.name === name) ?? []);
+
+/** An order's columns on a terminal: what became of it, what it is about, what it cost. */
+const screenColumns: readonly Column<Order>[] = [
+  { name: 'id', path: 'id', kind: 'id', weight: 9 },
+  state,
+  { name: 'product', path: 'product', kind: 'url', weight: 7, value: productLine },
+  total,
+  { name: 'age', path: 'created_at', kind: 'time', weight: 5 },
+  ...ofColumns(orderColumns, 'recipient', 'tracking number').map(
+    (column): Column<Order> => ({ ...column, isExtra: true }),
+  ),
+];
+
+const parcelColumns: readonly Column<Shape<'TrackingNumber'>>[] = [
+  { name: 'state', path: 'status', kind: 'status', weight: 9 },
+  { name: 'carrier', path: 'carrier', weight: 7 },
+  { name: 'tracking number', path: 'tracking_number', kind: 'id', weight: 8 },
+  { name: 'expected', path: 'estimated_delivery_date', kind: 'date', weight: 6 },
+];
+
+const lineColumns: readonly Column<Shape<'OrderItem'>>[] = [
+  { name: 'state', path: 'status', kind: 'status', weight: 9 },
+  { name: 'quantity', path: 'quantity', kind: 'count', weight: 5 },
+  { name: 'product', path: 'url', kind: 'url', weight: 8 },
+  { name: 'why', path: 'error_type', weight: 7 },
+];
+
+/** Told anew above, or with each parcel. */
+const shownAnew: ReadonlySet<string> = new Set([
+  ...['id', 'status', 'delivery', 'why', 'total', 'items', 'tracking', 'expected', 'paid back'],
+]);
+
+/** One order on a terminal; its lines where there are several, and each parcel. */
+const screenDetailColumns: readonly Column<Order>[] = [
+  { name: 'id', path: 'id', kind: 'id' },
+  state,
+  { name: 'why', path: 'job_result.error', isProse: true },
+  { name: 'product', path: 'product', value: productLine, isProse: true },
+  total,
+  ...orderDetailColumns
+    .filter(({ name }) => !shownAnew.has(name))
+    .map((column): Column<Order> => (column.kind === undefined ? { ...column, isProse: true } : column)),
+  { name: 'lines', path: 'items', value: ({ items }) => severalOf(items), columns: lineColumns },
+  { name: 'parcels', path: 'tracking_numbers', columns: parcelColumns },
+];
+
+const severalOf = (lines: unknown): unknown => (Array.isArray(lines) && lines.length > 1 ? lines : undefined);
+
+/** Orders as a list, for scripts and for a terminal. */
+export const orderList = { columns: orderColumns, screen: screenColumns } as const;
+/** One order, for scripts and for a terminal. */
+export const orderView = { columns: orderDetailColumns, screen: screenDetailColumns } as const;
+
+/**
+ * What an order cost, with what came back of it where that is known: `$20.99`, `$1.00 kept, $19.99 back`. Undefined as long
+ * as it has no price, and where nothing was bought and nothing came back.
+ */
+function paidInTheEnd(order: OrderRecord): string | undefined {
+  const charge = cameToNothing(order) ? undefined : chargeOf(order);
+  const { payer, lines } = moneyOf(order, { feeCents: 0 });
+  const returned = lines.filter(
+    ({ what, basis }) => (what === 'refund' || what === 'credit') && basis === 'observed',
+  );
+  const currencies = [...new Set(returned.map(({ currency }) => currency))];
+  const sums = currencies.map((currency) => ({
+    currency,
+    cents: -returned.filter((line) => line.currency === currency).reduce((sum, { cents }) => sum + cents, 0),
+  }));
+  const back = sums.map(({ cents, currency }) => `${formatMoney(cents, currency)} back`).join(', ');
+  if (!charge) return back === '' ? undefined : back;
+  if (back === '') return formatMoney(charge.cents, charge.currency);
+  // Who pays by challenge gets back what the order did not cost; everybody else a part of what it did.
+  const same =
+    payer === 'challenge' ? 0 : (sums.find(({ currency }) => currency === charge.currency)?.cents ?? 0);
+  return `${formatMoney(Math.max(0, charge.cents - same), charge.currency)} kept, ${back}`;
+}
