@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { EventLog } from './events.ts';
+import { Listeners } from './listeners.ts';
 import { Registrations } from './registrations.ts';
 
 const migrations = [
@@ -21,12 +22,15 @@ const migrations = [
   `ALTER TABLE events ADD COLUMN showing_pid INTEGER;
    ALTER TABLE events ADD COLUMN showing_started TEXT;
    CREATE INDEX events_showing ON events (id) WHERE showing_pid IS NOT NULL;`,
+  `CREATE TABLE listeners (
+     id INTEGER PRIMARY KEY AUTOINCREMENT, base_url TEXT NOT NULL, pid INTEGER NOT NULL, process_started TEXT NOT NULL) STRICT;`,
 ];
 
-/** What errand keeps of webhooks: events received, and addresses registered. */
+/** What errand keeps of webhooks: events received, addresses registered, and who listens. */
 export interface WebhookStore {
   readonly events: EventLog;
   readonly registrations: Registrations;
+  readonly listeners: Listeners;
   close(): void;
 }
 
@@ -45,6 +49,7 @@ export async function openWebhookStore(
   return {
     events: new EventLog(database, now),
     registrations: new Registrations(database, now),
+    listeners: new Listeners(database),
     close: () => database.close(),
   };
 }

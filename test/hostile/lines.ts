@@ -168,6 +168,13 @@ const givenLines: readonly CommandLine[] = [
   { command: 'sandbox status' },
   { command: 'sandbox products' },
   { command: 'sandbox trigger', args: async (scene) => ['placed', await pending(scene)] },
+  {
+    command: 'webhook wait',
+    args: ({ delivered }) => ['--order', delivered, '--event', 'request_succeeded', '--timeout', '100ms'],
+    code: 8,
+    writes: true,
+    waits: true,
+  },
   { command: 'webhook register', args: () => ['http://127.0.0.1:9/hook'], writes: true },
   {
     command: 'auth login',

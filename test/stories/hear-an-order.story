@@ -22,3 +22,11 @@ registered http://127.0.0.1:9/hooks?token=… again
 $ errand webhook events --order $ORDER --event status_updated,request_succeeded -o csv --fields event,status | tail -2
 request_succeeded,order_placed
 status_updated,…
+
+# A script asserts that an event has come in one line, and is told plainly where none can.
+$ errand webhook wait --order $ORDER --event request_succeeded --timeout 30s -o json --query '[event, order_id]' | tr -d ' \n'; echo
+["request_succeeded","…"]
+$ errand webhook wait --order $ORDER --event case_updated --timeout 300ms
+? 8
+! no `errand webhook listen` is running on this machine for the embedded sandbox; events are received only while one is
+! error: --timeout passed; no case_updated of order … had come

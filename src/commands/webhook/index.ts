@@ -3,7 +3,8 @@ import { events } from './events.ts';
 import { listenCommand } from './listen.ts';
 import { register } from './register.ts';
 import { replay } from './replay.ts';
+import { waitCommand } from './wait.ts';
 
 export const noun: RootNoun = {
-  verbs: [listenCommand, register, events, replay],
+  verbs: [listenCommand, waitCommand, register, events, replay],
 };

@@ -71,7 +71,7 @@ export const listenCommand = defineCommand({
   ],
   operations: ['webhook.register', 'order.get'],
   exitCodes: { 7: 'an event could not be sent on, or its command failed', 8: '--timeout passed' },
-  related: ['webhook events', 'webhook replay', 'webhook register'],
+  related: ['webhook wait', 'webhook events', 'webhook replay', 'webhook register'],
   async run(context, { port = 0, host = '127.0.0.1', allowRemote = false, secretFile, register, ...more }) {
     if (!isLoopback(host) && !allowRemote) {
       throw new UsageError(`--host ${host} can be reached by other machines`, {
@@ -115,10 +115,13 @@ export const listenCommand = defineCommand({
 
 /** The embedded sandbox delivers only while a process runs it, so this one does; and the address is registered. */
 async function begin(context: Context, registers: boolean, url: string): Promise<() => Promise<void>> {
+  const { listeners } = await context.webhooks();
   const stopSandbox = await runSandbox(context);
   try {
     const restore = registers ? await registerWhileListening(context, url) : undefined;
+    const id = await listeners.begin(context.settings.baseUrl.value);
     return async () => {
+      await listeners.end(id);
       await stopSandbox?.();
       await restore?.();
     };

@@ -1,0 +1,47 @@
+import type { Database } from '../sqlite/database.ts';
+import { isAlive, self } from './owner.ts';
+
+/** The processes that receive events at this moment. One that was killed is no listener any more. */
+export class Listeners {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** This process receives events of a service. @returns what to end it by. */
+  begin(baseUrl: string): Promise<number> {
+    const { pid, started } = self();
+    return this.#database.transaction(() => {
+      this.#database.run(
+        'INSERT INTO listeners (base_url, pid, process_started) VALUES (?, ?, ?)',
+        baseUrl,
+        pid,
+        started,
+      );
+      return Number(this.#database.all('SELECT max(id) AS id FROM listeners')[0]?.id);
+    });
+  }
+
+  end(id: number): Promise<void> {
+    return this.#database.transaction(() => {
+      this.#database.run('DELETE FROM listeners WHERE id = ?', id);
+    });
+  }
+
+  /** Whether a process receives events of a service. */
+  areThere(baseUrl: string): Promise<boolean> {
+    return this.#database.transaction(() => {
+      const rows = this.#database.all(
+        'SELECT id, pid, process_started FROM listeners WHERE base_url = ?',
+        baseUrl,
+      );
+      const alive = rows.filter(({ pid, process_started: started }) =>
+        isAlive({ pid: Number(pid), started: String(started) }),
+      );
+      for (const { id } of rows.filter((row) => !alive.includes(row)))
+        this.#database.run('DELETE FROM listeners WHERE id = ?', Number(id));
+      return alive.length > 0;
+    });
+  }
+}
