@@ -1,4 +1,5 @@
 import { Runner } from '../runner.ts';
+import { makeWorkspace } from '../workspace.ts';
 import { columns, type Printed } from './transcript.ts';
 
 const asksForHelp = /^errand (?<words>[a-z -]*)--help$/;
@@ -10,12 +11,15 @@ const asksForHelp = /^errand (?<words>[a-z -]*)--help$/;
 export async function helpsOf(lines: readonly string[]): Promise<ReadonlyMap<string, Printed>> {
   const runner = new Runner();
   const helps = new Map<string, Printed>();
+  // Commands are shown as they can be typed there: `errand`, where the PATH has it.
+  const workspace = makeWorkspace();
+  const { PATH = '' } = workspace.environment;
   try {
     for (const line of lines.filter((one) => asksForHelp.test(one))) {
       const argv = line.split(' ').slice(1);
       const { code, crash, stdout, stderr } = await runner.run({
         argv,
-        env: { NO_COLOR: '1', TERM: 'dumb' },
+        env: { PATH, NO_COLOR: '1', TERM: 'dumb' },
         columns,
       });
       if (crash !== undefined) throw new Error(`${line}: ${crash}`);
@@ -23,6 +27,7 @@ export async function helpsOf(lines: readonly string[]): Promise<ReadonlyMap<str
     }
   } finally {
     runner.stop();
+    workspace.remove();
   }
   return helps;
 }
