@@ -1,5 +1,5 @@
 // Builds the program: one entry with lazy chunks, so that a command loads only what it uses.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -22,17 +22,35 @@ const withStubs = {
   },
 };
 
-/** What completion must know of every command, asked of the commands themselves. */
-async function programTree() {
+/** A part of the sources, for what the build asks of it. */
+async function loadSource(source) {
   const folder = mkdtempSync(join(tmpdir(), 'errand-build-'));
   try {
-    const file = join(folder, 'describe.mjs');
-    await write('src/cli/completion/describe.ts', { file, codeSplitting: false });
-    const { describeProgram } = await import(pathToFileURL(file).href);
-    return await describeProgram();
+    const file = join(folder, 'source.mjs');
+    await write(source, { file, codeSplitting: false });
+    return await import(pathToFileURL(file).href);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What completion must know of every command, asked of the commands themselves. */
+async function programTree() {
+  const { describeProgram } = await loadSource('src/cli/completion/describe.ts');
+  return await describeProgram();
+}
+
+/** Writes a man page for each command and topic. npm links those that package.json lists, so the list is kept in step. */
+async function writeManual() {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  const { manual } = await loadSource('src/manual.ts');
+  const pages = await manual(manifest.version);
+  mkdirSync('dist/man');
+  for (const [name, text] of pages) writeFileSync(join('dist', 'man', name), text);
+  const man = [...pages.keys()].map((name) => `dist/man/${name}`).toSorted();
+  if (JSON.stringify(manifest.man) === JSON.stringify(man)) return;
+  writeFileSync('package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`);
+  console.error('package.json lists the man pages anew; commit it');
 }
 
 /** A TAB loads no command: their description is made here, in place of at each start. */
@@ -159,4 +177,5 @@ await write(
   notices.plugin,
 );
 notices.write('dist/THIRD-PARTY-NOTICES');
+await writeManual();
 noteBuilt(sources);

@@ -86,6 +86,7 @@ describe('the package', () => {
         ...[...reached].map((name) => `dist/${name}`),
         ...inFolder('bin'),
         ...inFolder('completions'),
+        ...inFolder('dist/man'),
       ].toSorted(),
     );
   });

@@ -48,10 +48,16 @@ const exitItems: readonly HelpItem[] = [
   })),
 ];
 
+export interface HelpTopic extends HelpSection {
+  /** In a few words, for the list of man pages. */
+  readonly summary: string;
+}
+
 /** The topics of `errand help TOPIC`. */
-export const topics: Readonly<Record<string, HelpSection>> = {
+export const topics: Readonly<Record<string, HelpTopic>> = {
   'exit-codes': {
     title: 'Exit codes',
+    summary: 'what the exit code of errand says',
     parts: [
       { items: exitItems },
       { text: 'With several ids each one is attempted, and the exit code is that of the first failure.' },
@@ -59,10 +65,12 @@ export const topics: Readonly<Record<string, HelpSection>> = {
   },
   environment: {
     title: 'Environment variables',
+    summary: 'environment variables that errand reads',
     parts: [{ text: 'A flag wins over them, they win over the profile.' }, { items: itemsOf(environment) }],
   },
   output: {
     title: 'Output',
+    summary: 'streams and formats of what errand prints',
     parts: [
       { text: 'stdout carries data only; progress, hints and errors go to stderr.' },
       {
@@ -83,6 +91,7 @@ export const topics: Readonly<Record<string, HelpSection>> = {
   },
   money: {
     title: 'Money',
+    summary: 'how errand reads prices, and makes one order of one intent',
     parts: [
       {
         text: "A price flag takes currency units with a sign or decimals: --max-price '$50', 50.00, 'USD 50'.",
@@ -118,6 +127,7 @@ export const topics: Readonly<Record<string, HelpSection>> = {
   },
   policy: {
     title: 'Policy',
+    summary: 'a file that limits what errand may spend',
     parts: [
       {
         text: 'A file says what may be spent; every order is held to it before it is sent, by whichever command: order create, agent order create, bulk upload and retry, api. Without the file nothing is limited. `errand policy init` writes one with comments: policy.yaml in the configuration folder, or the file that ERRAND_POLICY or the profile names.',
