@@ -8,7 +8,8 @@ export interface Started {
   readonly platform: NodeJS.Platform;
   /** The file that runs: `…/bin/errand.js`, or a link to it. */
   readonly file: string;
-  readonly folder: string;
+  /** Undefined where it is not there any more. */
+  readonly folder: string | undefined;
 }
 
 /**
@@ -24,7 +25,7 @@ export function commandName({ environment, platform, file, folder }: Started): s
   const endings = platform === 'win32' ? (environment.PATHEXT ?? '.COM;.EXE;.BAT;.CMD').split(';') : [''];
   const names = endings.map((ending) => `errand${ending.toLowerCase()}`);
   if (own.some((one) => names.some((name) => canRun(join(one, name), platform)))) return 'errand';
-  if (byNpm || isWithin(folder, projectOf(file))) return 'npx errand';
+  if (byNpm || (folder !== undefined && isWithin(folder, projectOf(file)))) return 'npx errand';
   return `node ${shellWord(platform === 'win32' ? file.replaceAll('\\', '/') : file)}`;
 }
 

@@ -44,8 +44,17 @@ const startOf = (process: NodeJS.Process): Started => ({
   environment: process.env,
   platform: process.platform,
   file: process.argv[1] ?? '',
-  folder: process.cwd(),
+  folder: currentFolder(process),
 });
+
+function currentFolder(process: NodeJS.Process): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    // It was removed under the program.
+    return undefined;
+  }
+}
 
 function outputStream(stream: NodeJS.WriteStream, environment: Environment): OutputStream {
   const isTerminal = stream.isTTY === true;

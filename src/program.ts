@@ -18,7 +18,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'quickstart',
     group: 'Start',
-    summary: 'Run the main job end to end in the sandbox',
+    summary: 'Search, order and watch to delivery in the sandbox',
     load: () => import('./commands/quickstart/index.ts'),
   },
   {
@@ -36,7 +36,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'retailer',
     group: 'Start',
-    summary: 'Supported retailers; would an order be refused, and why',
+    summary: 'Supported retailers, and whether they would refuse an order',
     load: () => import('./commands/retailer/index.ts'),
   },
   {
@@ -48,7 +48,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'track',
     group: 'After delivery',
-    summary: 'Follow an order publicly',
+    summary: 'Track an order without a key',
     load: () => import('./commands/track/index.ts'),
   },
   {
@@ -72,7 +72,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'spend',
     group: 'Money',
-    summary: 'What was spent, came back and is still held',
+    summary: 'Spending, refunds and amounts still held',
     load: () => import('./commands/spend/index.ts'),
   },
   {
@@ -84,19 +84,19 @@ export const entries: readonly Entry[] = [
   {
     name: 'policy',
     group: 'Money',
-    summary: 'What may be spent: limits for orders, days and months',
+    summary: 'Spending limits per order, day and month',
     load: () => import('./commands/policy/index.ts'),
   },
   {
     name: 'approval',
     group: 'Money',
-    summary: 'Who said yes: requests, approvals, signatures',
+    summary: 'Approve or deny orders that the policy holds back',
     load: () => import('./commands/approval/index.ts'),
   },
   {
     name: 'audit',
     group: 'Money',
-    summary: 'What happened to money on this machine, provably',
+    summary: 'Tamper-evident log of every step that touches money',
     load: () => import('./commands/audit/index.ts'),
   },
   {
@@ -120,7 +120,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'schema',
     group: 'Programs',
-    summary: 'The contract, and how far the service has moved from it',
+    summary: 'Show the API contract; compare it with the service',
     load: () => import('./commands/schema/index.ts'),
   },
   {
@@ -144,7 +144,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'auth',
     group: 'Setup',
-    summary: 'Keys: store one, see which is used, forget it',
+    summary: 'Sign in; store, show or remove a key',
     load: () => import('./commands/auth/index.ts'),
   },
   {
@@ -180,7 +180,7 @@ export const entries: readonly Entry[] = [
   {
     name: 'completion',
     group: 'Setup',
-    summary: 'Print the script with which a shell completes errand',
+    summary: 'Print a shell completion script',
     load: () => import('./commands/completion/index.ts'),
   },
 ];

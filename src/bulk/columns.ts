@@ -83,7 +83,7 @@ export function planTable(name: string, headings: readonly string[], map: Column
     };
   throw new UsageError(`the headings of ${name}: ${problems.join('; ')}`, {
     details: { headings },
-    hint: `--map 'Their Heading=max_price_cents' says what one means; \`errand bulk template\` shows all.`,
+    hint: `--map 'Their Heading=max_price_cents' maps a heading to a column; \`errand bulk template\` shows all columns.`,
   });
 }
 

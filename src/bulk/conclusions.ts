@@ -31,7 +31,7 @@ export function conclusions(
     [count.placed, 'placed'],
     [count.failed, 'failed'],
     [count.under_way, 'under way'],
-    [count.before, 'ordered before, and not again'],
+    [count.before, 'already ordered, not ordered again'],
     [count.unknown, 'of unknown status'],
   ]);
   return [

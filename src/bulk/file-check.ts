@@ -83,7 +83,7 @@ export class FileCheck {
     if (tally.orders > 0 || wasPriced) return [counted, spendLine(spend)];
     return [
       counted,
-      ...(this.#scope.local ? [] : ['no row is valid here, so none was checked with the service']),
+      ...(this.#scope.local ? [] : ['no row passed the local check, so the service checked none']),
     ];
   }
 

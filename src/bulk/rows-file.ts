@@ -27,7 +27,7 @@ export async function csvOf(
 
 /** What the person who named the file can mend. */
 const wrongPlaces: Readonly<Record<string, string>> = {
-  EEXIST: 'is there already; --force writes over it',
+  EEXIST: 'already exists; use --force to overwrite it',
   EISDIR: 'is a folder; --to takes a file',
   ENOENT: 'cannot be written: its folder is not there',
   ENOTDIR: 'cannot be written: its folder is a file',

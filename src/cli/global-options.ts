@@ -30,7 +30,7 @@ export const globalOptions = {
     min: 0,
     max: 20,
     placeholder: 'n',
-    description: 'attempts after the first one',
+    description: 'retries after the first attempt',
   },
   debug: { kind: 'flag', description: 'trace requests on stderr, secrets redacted' },
 } as const satisfies Options;

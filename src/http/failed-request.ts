@@ -94,7 +94,7 @@ function interruption(request: Prepared, facts: ErrorFacts, reason: unknown): Er
 function inDoubt(request: Prepared, reason: string, facts: ErrorFacts): ErrandError {
   return new InDoubtError(`${requestLine(request)} may have taken effect: ${reason}`, {
     ...facts,
-    hint: 'Look whether it took effect before sending it again.',
+    hint: 'Check whether it took effect before you send it again.',
   });
 }
 

@@ -122,7 +122,7 @@ async function beforeDeadline<T>(loading: Promise<T>, deadline: Deadline, title:
 
 const late = (title: string): ErrandError =>
   new ErrandError('deadline', `--timeout passed; ${title} has more pages than came until then`, {
-    hint: 'The rows that are shown are not all. A longer --timeout waits longer.',
+    hint: 'The list is incomplete. Try a longer --timeout.',
   });
 
 async function* everyPage(

@@ -23,9 +23,12 @@ export async function confirmSpending(
 ): Promise<void> {
   if (yes || context.isRehearsal(surface) || context.previewsRequests) return;
   if (!context.interactive.yes) {
-    throw new UsageError(`this spends real money: --yes is needed, as ${context.interactive.why}`, {
-      next: [{ command: ['errand', ...context.argv.map(shellWord), '--yes'].join(' '), when: 'to spend' }],
-    });
+    throw new UsageError(
+      `this spends real money: pass --yes to confirm, because ${context.interactive.why}`,
+      {
+        next: [{ command: ['errand', ...context.argv.map(shellWord), '--yes'].join(' '), when: 'to spend' }],
+      },
+    );
   }
   for (const line of await lines()) context.note(line);
   const prompt = await context.prompt();

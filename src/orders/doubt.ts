@@ -29,7 +29,7 @@ function inDoubt(
     ? `the ${thing.one} was sent, and its payment is refused now`
     : isRefusedNow
       ? `the ${thing.one} may have been made by an earlier attempt, and is refused now`
-      : `the ${thing.one} was sent, and what became of it is unknown`;
+      : `the ${thing.one} was sent, but its outcome is unknown`;
   return new ErrandError(stopped ? error.category : 'in_doubt', `in doubt: ${how} (${error.message})`, {
     ...error.facts,
     outcome: 'unknown',
@@ -57,13 +57,13 @@ export async function leftInDoubt(
 
 type Advice = Pick<ErrorFacts, 'hint' | 'next'>;
 
-const orderAgain = 'Do not order again: resuming sends the same key, so that exactly one order comes of it.';
+const orderAgain = 'Do not order again: resume sends the same key, so you get exactly one order.';
 
 /** By operation; where nothing stands, `orderAgain`. */
 const hints: Readonly<Record<string, string>> = {
   'bulk.create':
-    'Resuming, or the same upload again, is safe: each row has a key, so that one order comes of it.',
-  'return.create': 'Resuming, or the same command again, is safe: one return comes of it.',
+    'It is safe to resume or to upload the same file again: each row has a key, so you get one order per row.',
+  'return.create': 'It is safe to resume or to run the same command again: you get one return.',
 };
 
 const noResponse = (context: Context, key: string, operation: string): Advice => ({
@@ -73,7 +73,7 @@ const noResponse = (context: Context, key: string, operation: string): Advice =>
 
 /** The service responds, but not whether the earlier attempt made anything: a look at what there is tells. */
 const refusedNow = (context: Context, key: string, { one, list }: Thing): Advice => ({
-  hint: `Look whether the ${one} is there: where it is not, nothing came of it, and it can be given up.`,
+  hint: `Check whether the ${one} exists. If it does not, nothing was made and you can forget the record.`,
   next: [
     { command: `${list}${whereFlags(context)}`, when: `to see whether the ${one} was made` },
     { command: journalCommand('forget', key, whereFlags(context)), when: 'where it was not' },

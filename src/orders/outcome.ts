@@ -44,7 +44,7 @@ function withoutOutcome(
     ...(made.length > 0 && { details: detailsOf(error, made, undefined) }),
     outcome: 'unknown',
     idempotencyKey: first?.key,
-    hint: 'Do not order again: resuming sends the same key, so that exactly one order comes of it.',
+    hint: 'Do not order again: resume sends the same key, so you get exactly one order.',
     next: first && [{ command: journalCommand('resume', first.key), when: 'to find out, safely' }],
   });
 }

@@ -241,7 +241,7 @@ export function repeated(context: Context, record: JournalRecord, id: string, is
       idempotencyKey: key,
       outcome: 'applied',
       retryable: false,
-      hint: `The same ${one} again within a short time is taken for a repeated command (\`errand config set repeat-window\`).`,
+      hint: `An identical ${one} within a short time is refused as a repeated command (\`errand config set repeat-window\`).`,
       next: [
         { command: `${get} ${shellWord(id)}${whereFlags(context)}`, when: 'to see it' },
         ...(isKeyed(operation) && !isByHand

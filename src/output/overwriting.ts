@@ -5,6 +5,6 @@ import { UsageError } from '../errors.ts';
 export function refuseOverwriting(paths: readonly string[]): void {
   const there = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }));
   if (there.length === 0) return;
-  const [are, them] = there.length > 1 ? ['are', 'them'] : ['is', 'it'];
-  throw new UsageError(`${there.join(', ')} ${are} there already; --force writes over ${them}`);
+  const [exist, them] = there.length > 1 ? ['exist', 'them'] : ['exists', 'it'];
+  throw new UsageError(`${there.join(', ')} already ${exist}; use --force to overwrite ${them}`);
 }

@@ -7,7 +7,7 @@ type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 
 /** What the person who named the file can mend. */
 const wrongPlaces: Readonly<Record<string, string>> = {
-  EEXIST: 'is there already; --force writes over it',
+  EEXIST: 'already exists; use --force to overwrite it',
   EISDIR: 'is a folder; name a file',
   ENOENT: 'cannot be written: its folder is not there',
   ENOTDIR: 'cannot be written: its folder is a file',

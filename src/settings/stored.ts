@@ -73,7 +73,7 @@ export class BrokenConfigError extends UsageError {
   readonly file: string;
   constructor(file: string, what: string) {
     super(`the configuration ${file} ${what}`, {
-      hint: 'Correct the file; or write a setting anew (`errand config set …`): the broken file is kept aside then.',
+      hint: 'Correct the file, or set a value (`errand config set …`): the broken file is then kept as a backup.',
     });
     this.file = file;
   }

@@ -26,7 +26,7 @@ const lostJournal = (file: string, since: string | undefined): DamagedError =>
   new DamagedError(
     `${file} is empty or gone${since === undefined ? '' : `, and a journal was begun there at ${since}`}`,
     {
-      hint: 'An earlier command may have ordered. Put the journal back where there is a copy of it.',
+      hint: 'An earlier command may have placed an order. If you have a copy of the journal, restore it.',
       next: [
         { command: 'errand order list', when: 'to see what was ordered' },
         { command: 'errand order journal repair', when: 'to begin a new one' },

@@ -18,5 +18,5 @@ export const olderNames = (requested: readonly string[]): string[] =>
     const present = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
     return present === undefined || requested.includes(present)
       ? []
-      : [`${name} is the older name of ${present}; events that come as ${present} are not among these`];
+      : [`${name} is the old name of ${present}; events named ${present} are not included`];
   });

@@ -73,7 +73,7 @@ describe('the same command settles what is in doubt, whatever the policy has bec
   test.each([
     ['cannot be read', 'limits: {'],
     ['refuses it', 'limits: { per_order: $1 }'],
-    ['wants an approval', 'approve: { above: $1 }'],
+    ['requires approval', 'approve: { above: $1 }'],
     ['asks the service for a retailer that nobody knows', 'retailers: { deny: [nobody] }'],
   ])('it %s now', async (_, text) => {
     const shop = await shopping();

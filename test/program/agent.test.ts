@@ -260,7 +260,7 @@ describe('a wallet of your own', () => {
   test('spends only with --yes where nobody can be prompted, and by a method that was named where there are several', async () => {
     const withoutYes = await order('--method', 'tempo', ...wallet(pays));
     expect(withoutYes.code).toBe(2);
-    expect(withoutYes.stderr).toContain('--yes is needed');
+    expect(withoutYes.stderr).toContain('pass --yes to confirm');
     const unnamed = await order('--yes', ...wallet(pays));
     expect(unnamed.code).toBe(2);
     expect(unnamed.stderr).toContain('--method says which');

@@ -166,7 +166,7 @@ describe('one approval is one order', () => {
     const { id } = JSON.parse((await at.create(5000, {}, 'test-slow')).stdout);
     expect(await at.run(['order', 'cancel', id])).toMatchObject({ code: 0 });
     expect(await at.run(['policy', 'usage', '--refresh'])).toMatchObject({ code: 0 });
-    expect(errorOf(await at.create(5000, {}, 'test-slow')).message).toContain('and holds once');
+    expect(errorOf(await at.create(5000, {}, 'test-slow')).message).toContain('and works only once');
   });
 
   test('repairing a damaged journal takes approvals back to be asked about', {
@@ -261,7 +261,7 @@ describe('an approval is carried to another machine', () => {
     expect([exported.code, exported.stdout, exported.stderr]).toEqual([
       11,
       '',
-      expect.stringContaining(`approval ${id} was used for ${order}, and holds once`),
+      expect.stringContaining(`approval ${id} was already used for ${order}, and works only once`),
     ]);
   });
 
@@ -451,7 +451,7 @@ describe('every door', () => {
     expect(errorOf(await at.run(plain))).toMatchObject({ code: 'policy_refused' });
     expect(await at.run(args)).toMatchObject({ code: 0 });
     expect(await auditKinds(at)).toEqual(expect.arrayContaining(['override', 'approval_used', 'intent']));
-    expect(errorOf(await at.run(args)).message).toContain('and holds once');
+    expect(errorOf(await at.run(args)).message).toContain('and works only once');
     expect(await at.ordersMade()).toBe(1);
   });
 });

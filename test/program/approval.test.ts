@@ -60,7 +60,9 @@ describe('an approval covers that order at that total, once', () => {
     expect(shown).toMatchObject({ id, state: 'used', used_for: [{ cents: 5100 }] });
     const again = await at.create(5000);
     expect(askedIn(again)).not.toBe(id);
-    expect(errorOf(again).message).toContain(`approval ${id} was used for ${shown.used_for[0].orderId}`);
+    expect(errorOf(again).message).toContain(
+      `approval ${id} was already used for ${shown.used_for[0].orderId}`,
+    );
     expect(await at.ordersMade()).toBe(1);
   });
 

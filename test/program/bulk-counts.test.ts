@@ -77,7 +77,7 @@ test('rows that were ordered before have not failed: exit 0', async () => {
   const again = await upload();
   expect(again.code, again.stderr).toBe(0);
   expect(again.stderr).toMatch(/^3 rows: 3 ordered in/m);
-  expect(again.stderr).toMatch(/^3 orders: 1 placed, 2 ordered before, and not again$/m);
+  expect(again.stderr).toMatch(/^3 orders: 1 placed, 2 already ordered, not ordered again$/m);
   expect(again.stderr).not.toContain('try again');
 });
 
@@ -168,7 +168,7 @@ describe('a file with rows that cannot be ordered', () => {
     write(line('test-success', 1).replace('5000', 'free'));
     const { code, stderr } = await validate();
     expect(code).toBe(7);
-    expect(stderr).toContain('no row is valid here, so none was checked with the service');
+    expect(stderr).toContain('no row passed the local check, so the service checked none');
     expect(stderr).not.toContain('at most');
   });
 

@@ -49,7 +49,7 @@ describe('legacy retry', () => {
     const id = await failed();
     workspace.environment.ERRAND_LEGACY_TOKEN = 'client-token-of-the-account';
     const refused = await errand(workspace, ['legacy', 'retry', id]);
-    expect([refused.code, refused.stderr.includes('--yes is needed')]).toEqual([2, true]);
+    expect([refused.code, refused.stderr.includes('pass --yes to confirm')]).toEqual([2, true]);
     expect((await errand(workspace, ['legacy', 'retry', id, '--yes'])).code).toBe(3);
     expect(await orders()).toBe(1);
   });

@@ -156,7 +156,7 @@ describe('bulk plan', { timeout: 90_000 }, () => {
     const taken = await planned(shop);
     expect([taken.code, taken.stderr]).toEqual([
       2,
-      expect.stringContaining('a.plan is there already; --force'),
+      expect.stringContaining('a.plan already exists; use --force'),
     ]);
     expect(readFileSync(planFile(shop), 'utf8')).toBe('mine');
     for (const [out, what] of [
@@ -284,7 +284,7 @@ describe('bulk show', { timeout: 90_000 }, () => {
     expect(page).toContain('prefers-color-scheme:dark');
     expect(statSync(join(shop.workspace.folder, 'a.html')).mode & 0o777).toBe(0o600);
     const again = await write();
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('--force writes over it')]);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('use --force to overwrite it')]);
     expect((await write('--force')).code).toBe(0);
     const alone = await shop.run('bulk', 'show', 'a.plan', '--force');
     expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('--force goes with --html')]);

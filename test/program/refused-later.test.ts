@@ -22,7 +22,7 @@ test('an order in doubt that is refused when it is resumed is told as that, with
   const first = await errand(workspace, args);
   expect(first).toMatchObject({
     code: 10,
-    stderr: expect.stringContaining('was sent, and what became of it is unknown'),
+    stderr: expect.stringContaining('was sent, but its outcome is unknown'),
   });
   const again = await errand(workspace, ['order', 'journal', 'resume', 'k1', '-o', 'json']);
   expect(again.code).toBe(10);

@@ -141,7 +141,7 @@ describe('return labels', () => {
     writeFileSync(join(workspace.folder, 'return-0b9c4a52-2.pdf'), 'mine');
     const refused = await labels(service);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('return-0b9c4a52-2.pdf is there already; --force writes over it');
+    expect(refused.stderr).toContain('return-0b9c4a52-2.pdf already exists; use --force to overwrite it');
     expect(service.received).toHaveLength(1);
     expect(files()).toEqual(['return-0b9c4a52-2.pdf']);
     expect((await labels(service, '--force')).code).toBe(0);
@@ -283,7 +283,7 @@ describe('return create', () => {
     expect(stdout).toBe('');
     const { error } = JSON.parse(stderr);
     expect(error).toMatchObject({ category: 'in_doubt', outcome: 'unknown' });
-    expect(error.hint).toContain('the same command again, is safe');
+    expect(error.hint).toContain('It is safe to resume or to run the same command again');
     expect(error.next[0].command).toBe(
       `errand order journal resume ${error.idempotency_key} --base-url ${service.url}`,
     );

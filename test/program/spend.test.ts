@@ -164,7 +164,7 @@ test('a page is written whole or not at all, and over nothing unasked', async ()
   expect([refused.code, refused.stdout, refused.stderr]).toEqual([
     2,
     '',
-    `error: ${file} is there already; --force writes over it\n`,
+    `error: ${file} already exists; use --force to overwrite it\n`,
   ]);
   const unreachable = await errand(
     {

@@ -89,7 +89,7 @@ async function receiveOn(listening: Listening, status = 'pending'): Promise<void
   expect(await post(address(), JSON.stringify(order(status)))).toBe(200);
 }
 
-/** Events that could not be sent on, `count` of them. */
+/** Events that could not be forwarded, `count` of them. */
 async function keepFailed(count: number): Promise<void> {
   const store = await openWebhookStore(join(workspace.folder, '.state'), Date.now);
   try {

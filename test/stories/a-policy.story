@@ -1,6 +1,6 @@
 # Before anything is spent, somebody writes down how much may be.
 $ errand policy show
-! there is no policy, so nothing is limited; …
+! there is no policy, so spending is not limited; …
 $ errand policy init -o id > /dev/null
 $ errand policy show -o csv --fields rule,value
 rule,value

@@ -7,7 +7,7 @@ $ ERRAND_POLICY=$(echo $PWD/policy.yaml)
 $ URL=$(errand sandbox products -o id | grep test-success)
 $ errand order create --product $URL --max-price '$150' --ship-to home
 ? 11
-! error: the policy wants an approval of this order: approve.above: $151.00 is above $100.00; nothing was sent …
+! error: the policy requires approval for this order: approve.above: $151.00 is above $100.00; nothing was sent …
 ! try: errand approval show … — to see what is to be approved
 ! try: errand approval approve … --key ~/.ssh/id_ed25519 — for whoever may approve it
 $ ID=$(errand approval list -o id)
@@ -28,16 +28,16 @@ $ errand order create --product $URL --max-price '$150.01' --ship-to home
 $ errand order create --product $URL --max-price '$150' --ship-to home -o id > placed
 $ errand order create --product $URL --max-price '$150' --ship-to home --new
 ? 11
-! error: … was used for …, and holds once …
+! error: … was already used for …, and works only once …
 $ errand approval show $ID -o json --query state
 "used"
 
-# What he asked for since is denied, and not asked for again.
+# His new request is denied, so the command does not request it again.
 $ errand approval list -o id | xargs -n 1 errand approval deny > /dev/null
 $ errand order create --product $URL --max-price '$150.01' --ship-to home
 ? 11
 ! error: … approval … was denied …
-! hint: … The same is not asked for again before …; whoever may approve it can still do so.
+! hint: … It will not be requested again before …, but an approver can still approve it.
 
 # Who asked, who said yes and what came of it stands in the audit chain.
 $ errand audit log --kind approved,approval_used -o csv --fields kind,amount_cents

@@ -27,7 +27,7 @@ order_created
 $ errand agent order receipt $ORDER -o json --query '[method, status, amount]' | tr -d ' \n'
 ["sandbox","success","5100"]
 $ errand order journal list
-! nothing is in doubt, and all is reported
+! nothing is in doubt or unreported
 $ errand auth status -o json --query key
 null
 

@@ -5,7 +5,7 @@ $ ERRAND_API_KEY=$(cat key.txt) errand order create --product $URL --max-price '
 ? 9
 ! error: …the connection was refused
 $ errand order journal list
-! nothing is in doubt, and all is reported
+! nothing is in doubt or unreported
 
 # The same key for the same order is that order; for another one it is refused, with the differences.
 $ FIRST=$(errand order create --product $URL --max-price '$50' --ship-to home --idempotency-key monday-1 -o json | jq -r .id)

@@ -55,7 +55,7 @@ $ errand bulk validate others.csv --local
 ? 2
 ! error: the headings of others.csv: no column for product_url, …
 !   headings: a, b
-! hint: --map 'Their Heading=max_price_cents' says what one means; `errand bulk template` shows all.
+! hint: --map 'Their Heading=max_price_cents' maps a heading to a column; `errand bulk template` shows all columns.
 
 # One order for each row; the same file again places nothing twice, on purpose it does.
 $ BATCH=$(errand bulk upload orders.csv -o id)
@@ -87,7 +87,7 @@ $ errand bulk retry $MIXED --to failed.csv
 ! wrote 1 row to failed.csv
 $ errand bulk retry $MIXED --to failed.csv
 ? 2
-! error: failed.csv is there already; --force writes over it
+! error: failed.csv already exists; use --force to overwrite it
 $ RETRY=$(errand bulk retry $MIXED -o id)
 $ errand bulk retry $MIXED -o csv --fields rows,existed
 rows,existed

@@ -35,12 +35,12 @@ $ grep -c '<figure' december.html
 $ errand order list -o id | wc -l
 0
 
-# The plan is a file for one pair of eyes, and is not written over by mistake.
+# Only you can read the plan, and it is not overwritten by mistake.
 $ ls -l december.plan | cut -c1-10
 -rw-------
 $ errand bulk plan orders.csv --out december.plan
 ? 2
-! error: december.plan is there already; --force writes over it
+! error: december.plan already exists; use --force to overwrite it
 
 # One retailer's rows first, then all but the twin. The same again places nothing twice.
 $ errand bulk apply december.plan --only harborgoods --watch -o csv --fields row_count,placed_count

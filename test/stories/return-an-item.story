@@ -34,7 +34,7 @@ $ head -c 5 labels/*.pdf
 %PDF-
 $ errand return labels $RETURN --dir labels
 ? 2
-! error: labels/return-…-1.pdf is there already; --force writes over it
+! error: labels/return-…-1.pdf already exists; use --force to overwrite it
 
 # What was charged comes back, and shows on the order.
 $ errand sandbox trigger return-credited $RETURN > /dev/null

@@ -34,7 +34,8 @@ describe('stories: what a user types and sees', () => {
 test.each(commands)('a story runs `$path`', ({ path, command }) => {
   const parent = path.replace(/ [^ ]+$/, '');
   const typed = command.isDefault ? `(?:${path}|${parent})` : path;
-  expect(typedLines.some((line) => new RegExp(`\\berrand ${typed}(?![\\w-])`).test(line))).toBe(true);
+  const isRun = typedLines.some((line) => new RegExp(`\\berrand ${typed}(?![\\w-])`).test(line));
+  expect(isRun, `no story in test/stories/ runs errand ${path}`).toBe(true);
 });
 
 const lines = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');

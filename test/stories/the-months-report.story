@@ -18,7 +18,7 @@ TEAM    ORDERS   SPENT  FEES*     NET   HELD*
 lab          2   $0.00  $0.00   $0.00  $51.00
 office       1  $19.99  $1.00  $20.99   $0.00
 total        3  $19.99  $1.00  $20.99  $51.00
-! * by rule: at least a part follows from how the service works, and no record shows it
+! * by rule: at least part of the amount is computed from the rules of the service, not read from a record
 ! time zone: UTC (change it with --time-zone)
 $ errand spend --by po --since 1d -o csv --fields group,net_cents
 group,net_cents
@@ -36,7 +36,7 @@ $ grep -c "default-src 'none'" november.html
 1
 $ errand spend --html november.html
 ? 2
-! error: november.html is there already; --force writes over it
+! error: november.html already exists; use --force to overwrite it
 $ errand spend --by weekday
 ? 2
 ! error: --by takes day, month, retailer, country, po, account or metadata.KEY, not "weekday"; did you mean day?

@@ -40,11 +40,11 @@ id,event,status,error_type,deliveries
 $ errand webhook events --event request_failed -o id
 4
 $ errand webhook events --event order_failed -o id
-! note: order_failed is the older name of request_failed; events that come as request_failed are not among these
+! note: order_failed is the old name of request_failed; events named request_failed are not included
 $ errand webhook events 4 -o json --query body.error_type
 "out_of_stock"
 
-# The stranger knows the address, but not the service: what it does not confirm is sent on to nobody.
+# The stranger knows the address, but not the service: what it does not confirm is forwarded to nobody.
 $ errand webhook replay 4 --to http://127.0.0.1:9/hooks
 ? 4
 ! error: event 4 was not sent, since order 6f1c2d3e-1111-4222-8333-444455556666 does not confirm it: …

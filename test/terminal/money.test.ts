@@ -89,7 +89,7 @@ describe('the question about real money', () => {
   ])('--no-input asks nobody, wherever it stands: errand %j', async (args) => {
     const terminal = open(...args);
     expect(await terminal.ended()).toBe(2);
-    expect(terminal.text).toContain('--yes is needed, as --no-input is given');
+    expect(terminal.text).toContain('pass --yes to confirm, because --no-input is given');
     expect(ordersSent()).toEqual([]);
   });
 });

@@ -132,7 +132,7 @@ test('an older name asks for the events of that name alone', async () => {
   expect(sameEvents(['order_placed'])).toEqual(['order_placed']);
   expect(sameEvents(['request_succeeded'])).toEqual(['request_succeeded', 'order_placed']);
   expect(olderNames(['order_placed'])).toEqual([
-    'order_placed is the older name of request_succeeded; events that come as request_succeeded are not among these',
+    'order_placed is the old name of request_succeeded; events named request_succeeded are not included',
   ]);
   expect(olderNames(['order_placed', 'request_succeeded', 'status_updated'])).toEqual([]);
 });

@@ -32,7 +32,7 @@ export async function checkTarget(path: string, source: string, force: boolean):
   if (stat?.isDirectory()) throw new UsageError(`--out: ${path} is a folder; name a file`);
   if (stat && !stat.isFile() && !stat.isSymbolicLink())
     throw new UsageError(`--out: ${path} is not a plain file; name another`);
-  if (stat && !force) throw new UsageError(`${path} is there already; --force writes over it`);
+  if (stat && !force) throw new UsageError(`${path} already exists; use --force to overwrite it`);
   const folder = await lookAt(dirname(path)).catch(() => undefined);
   if (!folder?.isDirectory())
     throw new UsageError(`${path} cannot be written: its folder is ${folder ? 'a file' : 'not there'}`);

@@ -54,7 +54,7 @@ function altered(path: string, bytes: Buffer) {
     code: 'plan_altered',
     what: `was altered since it was written, ${rows.length === 0 ? 'outside its rows' : `in ${rowsNamed(rows)}`}`,
     ...{ rows, namesRows: true },
-    hint: 'Every byte counts, line breaks too. Take the file as it was written, or plan again in the same way.',
+    hint: 'Any change counts, even a line break. Use the original file, or plan again with the same options.',
   });
 }
 

@@ -50,7 +50,7 @@ function priceLine(rows: readonly ShownRow[]): string {
   const priced = rows.filter(({ price_cents: price }) => price !== null);
   const sum = priced.reduce((total, { price_cents: price }) => total + (price ?? 0), 0);
   const unknown = rows.length - priced.length;
-  if (priced.length === 0) return `prices today: none is known; the ceilings hold all the same`;
+  if (priced.length === 0) return `prices today: none known; the ceilings still apply`;
   const rest = unknown === 0 ? '' : `; ${grouped(unknown)} without a known price`;
   return `prices today: ${formatMoney(sum)} for ${ordersText(priced.length)}${rest}`;
 }

@@ -9,7 +9,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   conflict: 'refused because of state: already exists, not cancellable, return not allowed',
   payment: 'payment: the wallet cannot cover it, or a payment was declined',
   ended_badly: 'the order or some rows failed, were cancelled or are invalid',
-  deadline: '--timeout passed while waiting; what was awaited goes on',
+  deadline: '--timeout passed while waiting; the order or batch continues',
   unavailable: 'the service cannot be reached, is unavailable or rate-limits; nothing is in doubt',
   in_doubt: 'in doubt: money may have moved and no response came; the message says how to find out',
   policy: 'your own policy refused it, or an approval is missing; nothing was sent (`errand help policy`)',
@@ -60,13 +60,13 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
     summary: 'what the exit code of errand says',
     parts: [
       { items: exitItems },
-      { text: 'With several ids each one is attempted, and the exit code is that of the first failure.' },
+      { text: 'With several ids, errand tries each one and exits with the code of the first failure.' },
     ],
   },
   environment: {
     title: 'Environment variables',
     summary: 'environment variables that errand reads',
-    parts: [{ text: 'A flag wins over them, they win over the profile.' }, { items: itemsOf(environment) }],
+    parts: [{ text: 'Flags override them; they override the profile.' }, { items: itemsOf(environment) }],
   },
   output: {
     title: 'Output',
@@ -112,13 +112,13 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
         text: 'One intent is one order: every order has an idempotency key that is written to the journal before it is sent.',
       },
       {
-        text: 'The same order again within ten minutes is taken for a repeated command; --new orders another.',
+        text: 'An identical order within ten minutes is refused as a repeated command; --new orders another.',
       },
       {
-        text: 'What was spent, came back and is still held: `errand spend`; as books for hledger, beancount or a bank program: `errand spend export`.',
+        text: 'For spending, refunds and held amounts: `errand spend`; for hledger, beancount or banking software: `errand spend export`.',
       },
       {
-        text: 'Every step that touches money is a record of a chain that shows a later change: `errand audit log`, `errand audit verify`.',
+        text: 'A tamper-evident log records every step that touches money: `errand audit log`, `errand audit verify`.',
       },
       {
         text: "`errand order explain ID` tells one order's whole story; `errand reconcile` compares all orders with the service, to the cent.",
@@ -130,7 +130,7 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
     summary: 'a file that limits what errand may spend',
     parts: [
       {
-        text: 'A file says what may be spent; every order is held to it before it is sent, by whichever command: order create, agent order create, bulk upload and retry, api. Without the file nothing is limited. `errand policy init` writes one with comments: policy.yaml in the configuration folder, or the file that ERRAND_POLICY or the profile names.',
+        text: 'A policy file limits spending. Every order is checked against it before it is sent, whichever command sends it: order create, agent order create, bulk upload and retry, api. Without the file, spending is not limited. `errand policy init` writes one with comments: policy.yaml in the configuration folder, or the file that ERRAND_POLICY or the profile names.',
       },
       {
         text: 'Amounts are ceiling and fee together: limits for an order, a day, a month and an upload, for all orders or for a part of them (a retailer, metadata). Days and months are those of its time_zone.',
@@ -139,7 +139,7 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
         text: "The amount is reserved together with the order's record in the journal, so that processes that race cannot pass a limit.",
       },
       {
-        text: 'What is in doubt counts as spent. What failed or was cancelled is given back, and what was placed counts with what it cost: that is read before an order is refused for a limit. One idempotency key is reserved for once.',
+        text: 'Orders in doubt count as spent. Failed and cancelled orders are released, and placed orders count at their actual cost, which is read before a limit refuses an order. An idempotency key is reserved only once.',
       },
       { text: 'Counting begins with the policy: orders placed before there was one do not count.' },
       { text: 'Refused: exit 11, nothing was sent, and the message names rule, limit and what is left.' },
@@ -147,26 +147,26 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
         text: '`order journal resume` is never refused: what may have been sent must be settled. `legacy retry` is, since nobody knows what it buys. Data calls of `agent` (a cent each) are held to --max-pay alone.',
       },
       {
-        text: "A file that cannot be read or understood, or that others could change, stops every order; so does a retailer's name that the service does not know. It is read again when the order is written down: a question may stand for hours.",
+        text: "A file that cannot be read or understood, or that others could change, stops every order; so does a retailer's name that the service does not know. The file is read again when the order is recorded, since a prompt may stay open for hours.",
       },
       {
-        text: "Above an amount (approve), or for what looks like an earlier order, a person must say yes. The command asks for it, prints its id and exits 11, or waits with --wait-approval 1h; once `errand approval approve ID` said yes, the same command goes through. An approval covers that order (address, products, quantities, account, profile) at that total or less, once, for 24 hours unless `expires` says otherwise; what the service surely refused gives it back. It is signed with the order's idempotency key, so that it orders once wherever it is carried; an upload is approved whole, with every row's ceiling.",
+        text: "Above an amount (approve), or for a likely duplicate, a person must approve the order. The command requests approval, prints its id and exits 11, or waits with --wait-approval 1h; after `errand approval approve ID`, run the same command again: it goes through. An approval covers that order (address, products, quantities, account, profile) at that total or less, once, for 24 hours unless `expires` says otherwise; a definite refusal by the service restores it. It is signed with the order's idempotency key, so it orders once on whichever machine it is used; an upload is approved whole, with every row's ceiling.",
       },
-      { text: 'A no holds for the same order at the same total.' },
+      { text: 'A denial applies to the same order at the same total.' },
       {
-        text: 'With `approvers: [ada.pub]` a yes is a signature by one of these SSH keys, wherever it is made; `approval export` writes a file of it that --approval carries to a CI job. Without approvers whoever sits at a terminal types the amount: a second look, not a second person. Only a signature is proof of a person: what owns a terminal can type.',
+        text: 'With `approvers: [ada.pub]` an approval is a signature by one of these SSH keys, made on any machine; `approval export` writes it to a file, which a CI job passes with --approval. Without approvers, anyone at a terminal types the amount: a second look, not a second person. Only a signature proves a person: a program can type at a terminal.',
       },
       {
-        text: "--override-policy 'reason' places an order all the same: at a terminal once its amount is typed, or, where there are approvers, signed as an approval is; `overrides: never` ends that.",
+        text: "--override-policy 'reason' places the order anyway: at a terminal after you type its amount or, if there are approvers, with a signature as for an approval. `overrides: never` rules that out.",
       },
-      { text: 'Whoever can write the file can change it: on one account it is a guard, not a lock.' },
+      { text: 'Anyone who can write the file can change it: on your own account it is a guard, not a lock.' },
       {
         items: itemsOf({
-          'errand policy show': 'every rule, and its line',
-          'errand policy check': 'what it says of an order or a CSV, before anything is sent',
+          'errand policy show': 'every rule with its line',
+          'errand policy check': 'check an order or a CSV before anything is sent',
           'errand policy usage': 'what each limit has left',
-          'errand policy init': 'a file to begin with',
-          'errand approval list': 'what waits for a yes',
+          'errand policy init': 'write a policy file to start from',
+          'errand approval list': 'what is waiting for approval',
         }),
       },
     ],

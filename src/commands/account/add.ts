@@ -52,7 +52,7 @@ export const add = defineCommand({
         ...(account.has_totp
           ? []
           : [
-              `sends it codes by email or text? ${shellLine`errand account forwarding ${account.short_id}`} tells how to pass them on`,
+              `if the retailer sends codes by email or text, forward them: ${shellLine`errand account forwarding ${account.short_id}`}`,
             ]),
       ],
     };

@@ -17,7 +17,7 @@ const pollMs = 3000;
 
 export const forwarding = defineCommand({
   name: 'forwarding',
-  summary: "Pass an account's verification codes on: where to, and whether it works",
+  summary: "Show where to forward an account's verification codes, and whether that works",
   arguments: [
     { name: 'account', completes: 'accounts', description: 'short id of the account', required: true },
   ],

@@ -10,7 +10,7 @@ import { showJson, showResponse } from './response.ts';
 
 export const command = defineRootCommand({
   description:
-    'With the key, retries, errors and exit codes of the other commands. The response is shown as JSON; -o table, csv, tsv and id show the records of a list. A response that is not JSON is passed as it is. Fields make a JSON body, or the query of a GET: -f as text, -F typed (true, false, null, whole numbers, @file, @- for stdin); key[sub]=value makes objects, key[]=value lists. What makes an order, a batch or a return goes through the journal, as it does with the command of its own: it gets a key where it has none, the same again within a few minutes is refused and names what exists, and one in doubt is settled. Paths of the legacy service go to its own address.',
+    'With the key, retries, errors and exit codes of the other commands. The response is shown as JSON; -o table, csv, tsv and id show the records of a list. A response that is not JSON is passed as it is. Fields make a JSON body, or the query of a GET: -f as text, -F typed (true, false, null, whole numbers, @file, @- for stdin); key[sub]=value makes objects, key[]=value lists. Requests that make an order, a batch or a return go through the journal, as they do with their own commands: they get a key if they have none, an identical request within a few minutes is refused and names what exists, and one in doubt is settled. Legacy paths go to the legacy base URL.',
   arguments: [
     { name: 'method', description: 'left out, GET, or POST where something is sent', required: true },
     { name: 'path', description: 'under the base URL: /orders?limit=5' },
@@ -31,7 +31,7 @@ export const command = defineRootCommand({
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     new: {
       kind: 'flag',
-      description: 'make another one on purpose, though the same was made a short while ago or is in doubt',
+      description: 'make another one, even if the same one was just made or is in doubt',
     },
   },
   examples: [

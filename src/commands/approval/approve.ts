@@ -17,10 +17,9 @@ import { idArgument, recordColumns } from './columns.ts';
 
 export const approve = defineCommand({
   name: 'approve',
-  summary:
-    'Say yes to what was asked for: at a terminal, or with an SSH key where the policy names approvers',
+  summary: 'Approve a request, at a terminal or with an SSH key if the policy names approvers',
   description:
-    'Where the policy names approvers, the approval is a signature by one of their keys, made by ssh-keygen: with an agent or a hardware key too. Without approvers whoever sits at the terminal types the amount: a second look, not a second person, since what owns a terminal can type.',
+    'If the policy names approvers, one of them signs with ssh-keygen; agents and hardware keys work too. Without approvers, anyone at the terminal types the amount: that is a second look, not a second person, since a program can type too.',
   arguments: [idArgument],
   options: {
     key: {
@@ -56,7 +55,7 @@ export const approve = defineCommand({
     const now = context.clock.now();
     const policy = await loadPolicy(context);
     const state = stateAt(before, approvals.usesOf(request.id), now, policy);
-    if (state === 'used') throw notApproved(`approval ${request.id} was used already, and holds once`);
+    if (state === 'used') throw notApproved(`approval ${request.id} was already used, and works only once`);
     if (state === 'expired')
       throw notApproved(
         `approval ${request.id} has expired; the command that asked for it asks again when it is run again`,

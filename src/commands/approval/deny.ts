@@ -5,7 +5,7 @@ import { idArgument, recordColumns } from './columns.ts';
 
 export const deny = defineCommand({
   name: 'deny',
-  summary: 'Say no: the same is not asked for again until the request expires',
+  summary: 'Deny a request; the same order is not requested again until the request expires',
   description: 'Also takes back an approval that was not used yet.',
   arguments: [idArgument],
   examples: [{ command: 'errand approval deny $APPROVAL', note: 'the command that asked is refused' }],

@@ -6,9 +6,9 @@ import { idArgument } from './columns.ts';
 
 export const exportApproval = defineCommand({
   name: 'export',
-  summary: 'Print what is to be signed; of a signed approval, a file to carry to another machine',
+  summary: 'Print the text to sign or, once signed, an approval file for another machine',
   description:
-    'Of a request that is open: the very text to sign, one line of JSON. Of an approval that is signed: request and signature, for --approval where the order is placed.',
+    'For an open request: the exact text to sign, one line of JSON. For a signed approval: the request and its signature, to pass with --approval on the machine that places the order.',
   arguments: [idArgument],
   examples: [
     {
@@ -36,7 +36,9 @@ export const exportApproval = defineCommand({
       throw notApproved(`approval ${request.id} was given at ${decidedBy}; it holds on this machine alone`);
     const [use] = request.subject === 'plan' ? [] : approvals.usesOf(request.id);
     if (use)
-      throw notApproved(`approval ${request.id} was used for ${use.orderId ?? use.key}, and holds once`);
+      throw notApproved(
+        `approval ${request.id} was already used for ${use.orderId ?? use.key}, and works only once`,
+      );
     return { kind: 'stream', chunks: [approvalText(approval)] };
   },
 });

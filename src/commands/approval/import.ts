@@ -14,7 +14,7 @@ import { recordColumns } from './columns.ts';
 
 export const importApproval = defineCommand({
   name: 'import',
-  summary: 'Take a signature that ssh-keygen made, or an approval that was exported elsewhere',
+  summary: 'Import an ssh-keygen signature, or an approval exported on another machine',
   arguments: [
     {
       name: 'file',

@@ -9,9 +9,9 @@ const listed: readonly ShownState[] = ['open', 'approved', 'untrusted'];
 export const list = defineCommand({
   name: 'list',
   aliases: ['ls'],
-  summary: 'What waits for an approval, and what is approved and not used yet',
+  summary: 'List open requests and unused approvals',
   options: {
-    all: { kind: 'flag', description: 'also what was used, was denied or has expired; kept for 400 days' },
+    all: { kind: 'flag', description: 'include used, denied and expired ones; kept for 400 days' },
   },
   examples: [
     { command: 'errand approval list', note: 'what there is to decide on' },

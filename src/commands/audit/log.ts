@@ -8,7 +8,7 @@ export const log = defineCommand({
   aliases: ['list', 'ls'],
   summary: 'What happened to money on this machine, in order',
   description:
-    'Every step is one record: who, by which command, for which order, how much. Addresses stand as hashes that only this machine can compare; names, emails and secrets that are given as such are never in it. An idempotency key of your own is the name that an order is followed by, so it stands as you chose it; the reason of an override stands as typed, without keys, emails and phone numbers. The records are shown as they are stored; `audit verify` says whether they are what was written.',
+    'Every step is one record: who, by which command, for which order, how much. Addresses stand as hashes that only this machine can compare; names, emails and secrets given as such are never included. Your own idempotency keys appear as you chose them, since orders are tracked by them; override reasons appear as typed, minus keys, emails and phone numbers. Records are shown as stored; `audit verify` checks whether they were changed.',
   options: {
     kind: { kind: 'list', values: Object.keys(auditKinds), description: 'only these kinds' },
     key: { kind: 'text', completes: 'intents', description: 'only this idempotency key, or its beginning' },

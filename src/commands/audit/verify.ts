@@ -10,7 +10,7 @@ export const verify = defineCommand({
   name: 'verify',
   summary: 'Prove that no record was changed, removed or reordered',
   description:
-    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, stand as they stood then. The journal counts its intents, so a chain that has lost them is found; an export has no such count.',
+    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, are unchanged. The journal counts its intents, so verify also detects a chain that has lost some; an export has no such count.',
   options: {
     head: {
       kind: 'text',

@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/define.ts';
 export const logout = defineCommand({
   name: 'logout',
   summary: "Forget the profile's keys",
-  examples: [{ command: 'errand auth logout --profile served', note: 'the service keeps knowing the key' }],
+  examples: [{ command: 'errand auth logout --profile served', note: 'the key stays valid at the service' }],
   related: ['auth token', 'profile delete'],
   async run(context) {
     const { profile, apiKey } = context.settings;

@@ -20,7 +20,7 @@ export const apply = defineCommand({
   name: 'apply',
   summary: 'Place the orders of a plan, exactly as it was planned',
   description:
-    'Goes the way of `bulk upload`: the same orders with the same keys, the same journal, the same policy. A plan that was altered, is a day old, or was made for another service or account is refused, and so is one that wallet or policy no longer allow. Applied again, after a crash or by mistake, it places nothing twice and goes on with what is left. A price may have moved since: the ceiling protects from that, and --recheck-prices asks again.',
+    'Works like `bulk upload`: same orders, keys, journal and policy. Refuses a plan that was altered, is a day old, was made for another service or account, or that the wallet or the policy no longer allows. Apply it again after a crash or by mistake: it places nothing twice and continues with the rest. If a price has changed since, the ceiling still protects you, and --recheck-prices checks it again.',
   arguments: [{ name: 'plan', completes: 'files', description: 'a plan of `bulk plan`', required: true }],
   options: {
     only: {

@@ -18,9 +18,9 @@ import { whereFlags } from '../../where-flags.ts';
 
 export const plan = defineCommand({
   name: 'plan',
-  summary: 'Write down what an upload would order, to be looked at and applied; places nothing',
+  summary: 'Write a plan of what an upload would order, to review and apply; places nothing',
   description:
-    'The plan holds every order with its key, what its product costs today, twins among earlier orders, the verdict of the policy and what the wallet has left; `bulk apply` places exactly that, within 24 hours, with the same key, at the same service. Its hash shows every change of its bytes; it does not prove who wrote it. It holds addresses, so it is readable for you alone. Listed are the rows that need a look; --all lists every row.',
+    'The plan lists every order with its key, the current product price, likely duplicates of earlier orders, the policy verdict and the remaining wallet balance. `bulk apply` places exactly that within 24 hours, with the same key, at the same service. A hash detects any change to the file but does not prove who wrote it. The plan contains addresses, so only you can read it. Output lists the rows that need review; --all lists every row.',
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     out: {

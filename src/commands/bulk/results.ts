@@ -9,7 +9,7 @@ export const results = defineCommand({
   name: 'results',
   summary: "A batch's results as CSV, with the uploader's own columns",
   description:
-    'As the service writes it, with the number that each row has in its file in place of its index, where that is known here, and why an order failed. --raw-csv leaves it as it comes.',
+    'The CSV of the service, with the row numbers of your file (if known here) instead of its indexes, and the reason why an order failed. --raw-csv prints it unchanged.',
   arguments: [{ name: 'id', completes: 'batches', description: 'id of the batch', required: true }],
   options: { wait: { kind: 'flag', description: 'wait until every row is placed or has failed' } },
   examples: [

@@ -23,9 +23,9 @@ import { followResult } from './watch.ts';
 
 export const retry = defineCommand({
   name: 'retry',
-  summary: "Take a batch's failed rows to a new batch, or to a file",
+  summary: "Retry a batch's failed rows in a new batch, or write them to a file",
   description:
-    'Failed are rows that became no order and orders that failed. The rows themselves are known here for 30 days after the upload; later, or elsewhere, --file names the CSV that was uploaded. The same retry again places nothing twice.',
+    'Retries rows that became no order and orders that failed. This machine keeps the rows for 30 days after the upload; later, or on another machine, pass the uploaded CSV with --file. Running the same retry again places nothing twice.',
   arguments: [{ name: 'id', completes: 'batches', description: 'id of the batch', required: true }],
   options: {
     to: {

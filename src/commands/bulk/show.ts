@@ -14,7 +14,7 @@ export const show = defineCommand({
   name: 'show',
   summary: 'Show a plan: what it comes to, and what needs a look',
   description:
-    'Reads the plan alone and asks nobody, so that it works for one that is stale or comes from another machine, and says so. One that was altered is refused. Listed are the rows that need a look; --all lists every row. The plan itself is JSON: `jq .rows[0].order december.plan`.',
+    'Reads only the plan file and sends no request, so it also works for a stale plan or one from another machine, and says so. An altered plan is refused. Output lists the rows that need review; --all lists every row. The plan itself is JSON: `jq .rows[0].order december.plan`.',
   arguments: [{ name: 'plan', completes: 'files', description: 'a plan of `bulk plan`', required: true }],
   options: {
     all: { kind: 'flag', description: 'list every row' },

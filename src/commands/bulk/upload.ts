@@ -17,7 +17,7 @@ export const upload = defineCommand({
   name: 'upload',
   summary: 'Place the orders of a CSV, one for each row',
   description:
-    'The file is checked first, as by bulk validate. Each row gets a key that follows from its order, so that the same file uploaded again, after a crash or by mistake, places nothing twice; --run tells uploads apart that are meant as new orders.',
+    'The file is checked first, as by bulk validate. Each row gets a key derived from its order, so uploading the same file again, after a crash or by mistake, places nothing twice. To order the same rows again on purpose, give the upload a new --run name.',
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     ...tableOptions,

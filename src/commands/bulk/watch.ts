@@ -12,7 +12,7 @@ import type { ListResult } from '../../output/result.ts';
 
 export const watch = defineCommand({
   name: 'watch',
-  summary: 'Follow batches until every row is an order that was placed, or has failed',
+  summary: 'Watch batches until every row is placed or has failed',
   arguments: [
     {
       name: 'ids',

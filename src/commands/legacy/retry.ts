@@ -5,7 +5,7 @@ import { retryOrder } from '../../orders/retry-order.ts';
 
 export const retry = defineCommand({
   name: 'retry',
-  summary: 'Retry failed orders as new order requests, once what stood in the way is gone',
+  summary: 'Retry failed orders as new order requests, once you have fixed the cause',
   arguments: [
     {
       name: 'ids',

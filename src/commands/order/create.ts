@@ -27,7 +27,7 @@ export const create = defineCommand({
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     new: {
       kind: 'flag',
-      description: 'another order on purpose, though the same was placed a short while ago or is in doubt',
+      description: 'order again, even if the same order was just placed or is in doubt',
     },
   },
   examples: [

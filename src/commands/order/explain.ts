@@ -2,9 +2,10 @@ import { defineCommand } from '../../cli/define.ts';
 
 export const explain = defineCommand({
   name: 'explain',
-  summary: "One order's whole story: who asked, what was decided, what happened, and each cent",
+  summary:
+    "Show an order's full history: who ordered, what the policy decided, what happened, and every cent",
   description:
-    "What this machine knows (audit chain, policy, events received) beside what the service says (milestones, price, returns). An amount is observed where a record shows it, by rule where it only follows from how the service works. An order that this machine never saw has the service's part alone; one in doubt is explained by its idempotency key. Fields of -o json: id, key, service, status, summary, products, asked, why, policy, steps, milestones, price, money (payer, lines, sums, due), returns, events, open (what, command).",
+    'Combines what this machine knows (audit chain, policy, events received) with what the service says (milestones, price, returns). An amount is observed if a record shows it, by rule if it only follows from how the service works. For an order that this machine never saw, only the part of the service is shown. For an order in doubt, give its idempotency key. Fields of -o json: id, key, service, status, summary, products, asked, why, policy, steps, milestones, price, money (payer, lines, sums, due), returns, events, open (what, command).',
   arguments: [
     {
       name: 'id',

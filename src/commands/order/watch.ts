@@ -7,7 +7,7 @@ import { openOrders } from './open-orders.ts';
 
 export const watch = defineCommand({
   name: 'watch',
-  summary: 'Follow orders until they arrive',
+  summary: 'Watch orders until they are delivered',
   description:
     'A live table on a terminal; one line for each change in a pipe or with -o ndjson. Open is what is pending or being placed, and what was placed in the last 60 days and has not arrived.',
   arguments: [

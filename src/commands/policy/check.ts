@@ -37,7 +37,7 @@ export const check = defineCommand({
   name: 'check',
   summary: 'What the policy says of an order, or of every row of a CSV; reserves and orders nothing',
   description:
-    'Takes an order as `order create` does. With --file and a name that ends in .csv, the rows of an upload, as `bulk upload` reads them. In the embedded sandbox it gets a new machine its key and its example address first, as every command there does.',
+    'Takes an order as `order create` does. With --file and a name that ends in .csv, the rows of an upload, as `bulk upload` reads them. On a new machine it first mints the sandbox key and saves the example address, as every embedded sandbox command does.',
   options: { ...orderInputOptions, ...tableOptions },
   examples: [
     {

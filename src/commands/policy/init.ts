@@ -20,7 +20,7 @@ export const init = defineCommand({
       writeFileSync(file, examplePolicy, { flag: 'wx', mode: 0o600 });
     } catch (cause) {
       if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')
-        throw new UsageError(`${file} is there already; it is not written over`, {
+        throw new UsageError(`${file} already exists; errand does not overwrite it`, {
           next: [{ command: 'errand policy show', when: 'to see what it says' }],
         });
       throw new StorageError(`${file} cannot be written (${reasonOf(cause)})`, { cause });

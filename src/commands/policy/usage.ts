@@ -19,7 +19,7 @@ export const usage = defineCommand({
   name: 'usage',
   summary: 'What each limit of a day or month has left, with a chart',
   description:
-    'Of that open: reserved for orders of which it is not known yet what they cost, or whether they were placed. --refresh reads what became of them first.',
+    '"of that open" is reserved for orders whose cost or outcome is not known yet. --refresh reads it first.',
   options: {
     refresh: { kind: 'flag', description: 'read first what open orders came to' },
     live: { kind: 'flag', description: 'of real orders, though this profile rehearses' },

@@ -42,7 +42,7 @@ export function begin({ view, steps }: Run, step: Step, state = ''): void {
 export async function mint(run: Run): Promise<void> {
   const { context, view } = run;
   if (!context.isRehearsal()) {
-    throw new UsageError('quickstart rehearses with a test key, and this profile has another', {
+    throw new UsageError('quickstart needs a test key, and this profile has a different key', {
       next: [{ command: 'errand quickstart --profile local', when: 'to use the embedded sandbox' }],
     });
   }

@@ -19,7 +19,7 @@ export const create = defineCommand({
   name: 'create',
   summary: 'Ask to return items of a placed order',
   description:
-    'From flags, a JSON or YAML file, stdin, or prompts. The same command again is safe: it shows the return that an interrupted command, or one a short while ago, has requested. --new requests another.',
+    'From flags, a JSON or YAML file, stdin, or prompts. The same command again is safe: it shows the return that an interrupted or recent command requested. --new requests another.',
   options: {
     order: {
       kind: 'text',
@@ -35,7 +35,7 @@ export const create = defineCommand({
     reason: {
       kind: 'choice',
       values: returnReasons,
-      description: 'why; it decides what comes of the return',
+      description: 'reason for the return; it decides the outcome',
     },
     notes: { kind: 'text', description: 'more for the retailer' },
     file: {
@@ -46,8 +46,7 @@ export const create = defineCommand({
     },
     new: {
       kind: 'flag',
-      description:
-        'another return on purpose, though the same was requested a short while ago or is in doubt',
+      description: 'request another return, even if the same one was just requested or is in doubt',
     },
   },
   examples: [

@@ -16,7 +16,7 @@ export const labels = defineCommand({
   name: 'labels',
   summary: 'Download every label of returns',
   description:
-    'An expired link is refreshed and tried once more. A link is a permission, so no message shows one.',
+    'Expired links are refreshed and tried once more. Anyone who has a link can use it, so no message shows one.',
   arguments: [
     {
       name: 'ids',

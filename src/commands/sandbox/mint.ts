@@ -9,7 +9,7 @@ export const mint = defineCommand({
   name: 'mint',
   summary: 'Mint a sandbox key and use it from now on; no account needed',
   description:
-    'The key is stored in the profile where it was minted at the address of that profile. A stored key is never replaced unasked: its orders and wallet belong to it. With -o json the key is printed whole, for a CI job to keep.',
+    'The key is stored if the profile has the address where it was minted. A stored key is replaced only with --replace or after a prompt, since its orders and wallet belong to it. With -o json the key is printed whole, for a CI job to keep.',
   options: {
     email: { kind: 'text', description: 'who to tell when the sandbox is claimed' },
     name: { kind: 'text', description: 'name of the key' },

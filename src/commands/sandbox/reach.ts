@@ -13,7 +13,8 @@ export const reachOptions = {
   },
   allowRemote: {
     kind: 'flag',
-    description: 'listen on an address that other machines reach; webhooks to this one must then be named',
+    description:
+      'allow an address that other machines can reach; webhooks to this machine then need --allow-webhook',
   },
   allowHost: {
     kind: 'texts',

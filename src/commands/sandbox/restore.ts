@@ -3,7 +3,7 @@ import { checkEmbedded } from './embedded-only.ts';
 
 export const restore = defineCommand({
   name: 'restore',
-  summary: 'Bring a kept state of the embedded sandbox back, its time with it',
+  summary: 'Restore a snapshot of the embedded sandbox, including its clock',
   description:
     'What happened since is gone from the sandbox. Keys of that state work again; later ones do not.',
   arguments: [{ name: 'name', description: 'name of the snapshot', required: true }],

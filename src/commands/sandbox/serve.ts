@@ -22,7 +22,7 @@ export const serve = defineCommand({
       kind: 'integer',
       min: 1,
       max: 1000,
-      description: 'how many times faster than usual orders live',
+      description: 'speed-up factor for the life of an order',
     },
     latency: { kind: 'duration', description: 'wait before each response' },
     seed: {

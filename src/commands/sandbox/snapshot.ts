@@ -3,7 +3,7 @@ import { checkEmbedded } from './embedded-only.ts';
 
 export const snapshot = defineCommand({
   name: 'snapshot',
-  summary: "Keep the embedded sandbox's state under a name; without one, list them",
+  summary: 'Save a snapshot of the embedded sandbox; without a name, list snapshots',
   arguments: [{ name: 'name', description: 'name of the snapshot' }],
   options: { force: { kind: 'flag', description: 'take one of that name anew' } },
   examples: [

@@ -31,14 +31,14 @@ export const exportBooks = defineCommand({
   name: 'export',
   summary: 'Balanced entries of every order for hledger, beancount, OFX or a CSV',
   description:
-    'Prices in their parts, fees, refunds and return credits. With --out what the file lacks is added and the rest is left as it is, so that the command may run every night; a credit that has grown, or was taken back, is an entry of its own. Orders of a retailer account, a card, connect or another currency are booked against accounts of their own; OFX is a statement of the wallet and leaves them out. Purchases and fees have the date of the order, refunds and credits the date when the order last changed at the service. A file that is cut off is refused; an entry that somebody has changed is named, and left as it is.',
+    'Prices in their parts, fees, refunds and return credits. With --out, only missing entries are added, so you can run it every night; a credit that grew or was reversed becomes a new entry. Orders paid by a retailer account, a card, connect or in another currency are booked to separate accounts; OFX is a wallet statement and omits them. Purchases and fees have the date of the order, refunds and credits the date when the order last changed at the service. A file that is cut off is refused; an entry that somebody has changed is named, and left as it is.',
   options: {
     as: { kind: 'choice', values: formats, description: 'the program that reads it' },
     out: {
       kind: 'text',
       placeholder: 'file',
       completes: 'files',
-      description: 'make this file, or add to it what it lacks; else everything goes to stdout',
+      description: 'file to create, or to add missing entries to (default: all entries to stdout)',
     },
     openingBalance: { kind: 'money', description: 'what the wallet held before the first of these orders' },
     ...spanOptions,

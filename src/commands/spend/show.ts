@@ -14,9 +14,10 @@ import { ordersOf, readWallet, spanOptions } from './orders.ts';
 export const show = defineCommand({
   name: 'show',
   isDefault: true,
-  summary: 'What orders cost, brought back and still hold, by day, month, retailer and more',
+  summary:
+    'Show what orders cost, what was refunded and what is still held, by day, month, retailer and more',
   description:
-    'Read from the orders of the service. Net is spent and fees, less refunded and credited; held is not in it. An order counts in full, with what came back of it later, where and when it was created. Only what the wallet paid in its own currency is added up: a retailer account, a card, connect, and every other currency stand apart. Agent orders, which the service does not list, are told in a note. A table ends with totals; other formats have rows alone.',
+    'Read from the orders of the service. Net is spent plus fees, less refunds and credits; held amounts are excluded. Each order counts in full, later refunds included, in the period when it was created. Only wallet payments in the currency of the wallet are added up; retailer accounts, cards, connect and other currencies are separate. A note reports agent orders, which the service does not list. Tables end with totals; other formats have rows only.',
   options: {
     by: {
       kind: 'text',
@@ -91,7 +92,9 @@ function notesOf(
   const apart = rows.some(({ paidBy, currency }) => paidBy !== 'wallet' || currency !== 'USD');
   return [
     ...(isByRule
-      ? ['* by rule: at least a part follows from how the service works, and no record shows it']
+      ? [
+          '* by rule: at least part of the amount is computed from the rules of the service, not read from a record',
+        ]
       : []),
     ...(apart
       ? ['only the wallet pays from your balance; other payers and currencies have rows of their own']

@@ -11,7 +11,7 @@ export const eventColumns: readonly Column<StoredEvent>[] = [
   { name: 'status', path: 'status', kind: 'status', weight: 8 },
   { name: 'error', path: 'error_type', weight: 6 },
   { name: 'deliveries', path: 'deliveries', kind: 'count', weight: 2 },
-  { name: 'sent on', path: 'forward.delivered', kind: 'flag', weight: 5 },
+  { name: 'forwarded', path: 'forward.delivered', kind: 'flag', weight: 5 },
   { name: 'command', path: 'exec.exit_code', kind: 'count', weight: 4 },
 ];
 

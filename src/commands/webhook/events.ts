@@ -24,7 +24,7 @@ export const events = defineCommand({
     order: { kind: 'text', completes: 'orders', placeholder: 'id', description: 'only of this order' },
     failed: {
       kind: 'flag',
-      description: 'only those that could not be sent on, or whose command failed or never ran',
+      description: 'only those that could not be forwarded, or whose command failed or never ran',
     },
     limit: {
       kind: 'integer',

@@ -74,8 +74,8 @@ function tell(context: Context, record: ListenRecord): void {
   if (record.type === 'forward')
     context.note(
       record.delivered
-        ? `event ${record.id} sent on to ${record.url}`
-        : `event ${record.id} was not sent on: ${record.message}; errand webhook replay ${record.id}`,
+        ? `event ${record.id} forwarded to ${record.url}`
+        : `event ${record.id} was not forwarded: ${record.message}; errand webhook replay ${record.id}`,
     );
   if (record.type === 'exec' && record.exit_code !== 0)
     context.note(
@@ -85,4 +85,4 @@ function tell(context: Context, record: ListenRecord): void {
 }
 
 const summaryLine = ({ received, stored, duplicates, forwarded, failed }: ListenSummary): string =>
-  `${received} received, ${stored} new, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${forwarded} sent on, ${failed} failed`;
+  `${received} received, ${stored} new, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${forwarded} forwarded, ${failed} failed`;

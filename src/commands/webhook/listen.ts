@@ -15,9 +15,9 @@ import { Shown } from './shown.ts';
 
 export const listenCommand = defineCommand({
   name: 'listen',
-  summary: 'Receive events: show them, keep them, send them on',
+  summary: 'Receive events: show, store and forward them',
   description:
-    'An event is kept before it is acknowledged; one that comes twice is shown once. Events are not signed, so an event is only a reason to look: the order is read again, and that is what is shown, sent on and given to the command. Ctrl-C ends it.',
+    'Stores each event before acknowledging it, and shows duplicates once. Events are not signed, so errand reads the order again from the service, and shows, forwards and passes that to the command. Ctrl-C ends it.',
   options: {
     port: { kind: 'integer', min: 0, max: 65_535, description: 'port to listen on (default: a free one)' },
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
@@ -26,24 +26,23 @@ export const listenCommand = defineCommand({
       kind: 'text',
       placeholder: 'file',
       completes: 'files',
-      description: 'keep the secret of the address here, so that it stays the same; made where missing',
+      description: 'file that keeps the secret of the address, so that it stays the same; created if missing',
     },
     register: { kind: 'flag', description: 'register the address with the service while listening' },
     publicUrl: {
       kind: 'text',
       placeholder: 'url',
-      description: 'where a tunnel leads here from; the secret is added to it',
+      description: 'public URL of a tunnel to this listener; the secret is added to it',
     },
     events: { kind: 'list', values: eventNames, description: 'only these' },
     unverified: {
       kind: 'flag',
-      description:
-        'take events as they come: without it the order is read again, and what the service says counts',
+      description: 'trust events as received, instead of reading each order again from the service',
     },
     forwardTo: {
       kind: 'text',
       placeholder: 'url',
-      description: 'send the order of each event on; tried again as often as --retries says (4)',
+      description: 'forward the order of each event to this URL; --retries sets how often to retry (4)',
     },
     allowPrivate: { kind: 'flag', description: 'let a name in --forward-to lead to a private address' },
     exec: {
@@ -70,7 +69,7 @@ export const listenCommand = defineCommand({
     },
   ],
   operations: ['webhook.register', 'order.get'],
-  exitCodes: { 7: 'an event could not be sent on, or its command failed', 8: '--timeout passed' },
+  exitCodes: { 7: 'an event could not be forwarded, or its command failed', 8: '--timeout passed' },
   related: ['webhook wait', 'webhook events', 'webhook replay', 'webhook register'],
   async run(context, { port = 0, host = '127.0.0.1', allowRemote = false, secretFile, register, ...more }) {
     if (!isLoopback(host) && !allowRemote) {

@@ -12,9 +12,9 @@ import { forwardTarget } from './forwarding.ts';
 
 export const replay = defineCommand({
   name: 'replay',
-  summary: 'Send events that were received once more',
+  summary: 'Resend received events',
   description:
-    'Each goes out as it came, with the same name and body, to --to or to the address that events were last sent on to, once the service has confirmed that there is such an order. Retried as `webhook listen --forward-to` does.',
+    'Resends each event unchanged, to --to or to the last forwarding address, once the service confirms its order. Retries as `webhook listen --forward-to` does.',
   arguments: [
     {
       name: 'ids',
@@ -44,7 +44,7 @@ export const replay = defineCommand({
     const { events: log } = await context.webhooks();
     const url = to ?? log.lastForward();
     if (wanted.length > 0 && url === undefined) {
-      throw new UsageError('--to is missing, and no event was sent on yet', {
+      throw new UsageError('--to is missing, and no event was forwarded yet', {
         next: [{ command: `errand webhook replay ${wanted[0]} --to URL`, when: 'to name the address' }],
       });
     }

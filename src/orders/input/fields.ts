@@ -3,6 +3,7 @@ import { flagOf } from '../../cli/parse-option.ts';
 import type { Context } from '../../context.ts';
 import { fulfillmentConcerns, paymentModes } from '../../contract/enums.ts';
 import { limits } from '../../contract/limits.ts';
+import { type PlainFieldName, type PlainOrderField, plainOrderFields } from '../../contract/order-fields.ts';
 import type { ShapeInput } from '../../contract/schemas/index.ts';
 import { parseProduct } from './product-flag.ts';
 import * as convert from './values.ts';
@@ -62,6 +63,23 @@ const field = <const N extends string, const O extends Option>(
   ...(more.required && { required: more.required }),
 });
 
+/** The options of plain fields, by their types. */
+const plainKinds = { string: 'text', integer: 'integer', boolean: 'flag' } as const;
+type PlainOption<K extends PlainFieldName> = Option & {
+  readonly kind: (typeof plainKinds)[(typeof plainOrderFields)[K]['type']];
+};
+
+/** A plain field: its option takes what its row of the contract says. */
+const plain = <const K extends PlainFieldName, const N extends string>(
+  key: K,
+  name: N,
+  shown: Pick<Option, 'description' | 'completes'>,
+): OrderField<{ readonly [_ in N]: PlainOption<K> }> => {
+  const { type, min, maxLength }: PlainOrderField = plainOrderFields[key];
+  const bounds = { ...(min !== undefined && { min }), ...(maxLength !== undefined && { maxLength }) };
+  return field(name, { kind: plainKinds[type], ...bounds, group, ...shown } as PlainOption<K>);
+};
+
 /** A field that several options give, or that adds to what a file has. */
 const joined = <const O extends Options>(
   flag: keyof O & string,
@@ -119,10 +137,8 @@ export const orderFields = {
     maxLength: limits.idempotencyKeyLength.max,
     description: 'key of this intent: the same key never makes a second order',
   }),
-  retailer_credentials_id: field('account', {
-    kind: 'text',
+  retailer_credentials_id: plain('retailer_credentials_id', 'account', {
     completes: 'accounts',
-    group,
     description: 'managed account to order with',
   }),
   metadata: joined(
@@ -142,18 +158,10 @@ export const orderFields = {
     },
     convert.metadata,
   ),
-  po_number: field('poNumber', { kind: 'text', group, description: 'purchase order reference' }),
-  is_gift: field('gift', { kind: 'flag', group, description: 'send as a gift' }),
-  gift_message: field('giftMessage', {
-    kind: 'text',
-    group,
-    maxLength: limits.giftMessageLength.max,
-    description: 'message to put in; needs --gift',
-  }),
-  handling_days_max: field('handlingDaysMax', {
-    kind: 'integer',
-    min: 0,
-    group,
+  po_number: plain('po_number', 'poNumber', { description: 'purchase order reference' }),
+  is_gift: plain('is_gift', 'gift', { description: 'send as a gift' }),
+  gift_message: plain('gift_message', 'giftMessage', { description: 'message to put in; needs --gift' }),
+  handling_days_max: plain('handling_days_max', 'handlingDaysMax', {
     description: 'longest handling time, in days',
   }),
   customer_notifications: field(

@@ -74,7 +74,7 @@ function usedUp(
   const others = uses.filter(({ key }) => !keys.has(key));
   const [first] = others;
   if (!first) return undefined;
-  if (subject !== 'plan') return `was used for ${first.orderId ?? first.key}, and holds once`;
+  if (subject !== 'plan') return `was already used for ${first.orderId ?? first.key}, and works only once`;
   // The parts of a plan are placed one after another.
   const left = total - others.reduce((sum, { cents }) => sum + cents, 0);
   return verdict.amount_cents > left

@@ -95,7 +95,7 @@ const unusable = (file: string, what: string, cause?: unknown): ErrandError =>
     outcome: 'not_sent',
     retryable: false,
     details: { file },
-    hint: 'No order is sent until the policy can be read, and nobody but its owner can change it.',
+    hint: 'No order is sent until the policy is readable and writable only by its owner.',
     next: [{ command: 'errand policy show', when: 'to see whether it can be used' }],
     cause,
   });

@@ -2,4 +2,4 @@ import type { Context } from '../../context.ts';
 
 /** What is said where there is no policy. */
 export const noPolicy = ({ settings }: Pick<Context, 'settings'>): string =>
-  `there is no policy, so nothing is limited; \`errand policy init\` writes ${settings.policy.value}`;
+  `there is no policy, so spending is not limited; \`errand policy init\` writes ${settings.policy.value}`;

@@ -24,7 +24,7 @@ export class PolicyRefusal extends ErrandError {
   constructor(context: Context, verdict: Verdict, asked?: AskedApproval) {
     const isRefused = verdict.outcome === 'refused';
     const what = verdict.orders === 1 ? 'this order' : 'these orders';
-    const said = isRefused ? `the policy refuses ${what}` : `the policy wants an approval of ${what}`;
+    const said = isRefused ? `the policy refuses ${what}` : `the policy requires approval for ${what}`;
     const others = othersOf(asked)
       .map((other) => `; ${other}`)
       .join('');
@@ -58,13 +58,13 @@ export const findingText = ({ rule, applies_to: part, row, message }: Finding): 
 
 function hintOf(verdict: Verdict, asked: AskedApproval | undefined): string {
   const [first] = against(verdict);
-  const where = `It says so in ${verdict.policy}, line ${first?.line ?? 1}.`;
+  const where = `See ${verdict.policy}, line ${first?.line ?? 1}.`;
   if (!asked) return where;
   const { id, expires_at: until, override } = asked.request;
   if (asked.isDenied)
-    return `${where} The same is not asked for again before ${until}; whoever may approve it can still do so.`;
+    return `${where} It will not be requested again before ${until}, but an approver can still approve it.`;
   const what = override === null ? `Approval ${id}` : `Approval ${id}, which overrules the policy,`;
-  return `${where} ${what} was asked for and can be used until ${until}: once it is given, the same command goes through.`;
+  return `${where} ${what} was requested and is valid until ${until}. Once it is approved, run the same command again.`;
 }
 
 const othersOf = (asked: AskedApproval | undefined): readonly string[] =>

@@ -39,7 +39,7 @@ export async function settleUnsettled(context: Context, since: number): Promise<
   } catch (error) {
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     context.note(
-      `policy: what earlier orders came to could not be read (${error.message}); all that is reserved counts`,
+      `policy: could not read what earlier orders cost (${error.message}); every reserved amount counts`,
     );
   }
   return changed > 0;

@@ -129,7 +129,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
     async () => {
       terminal.type('errand order journal \t\t');
       await terminal.shows(/resume +.*Settle orders in doubt/);
-      await terminal.shows(/forget +.*Give an order in doubt up/);
+      await terminal.shows(/forget +.*Drop an order in doubt/);
     },
   );
 

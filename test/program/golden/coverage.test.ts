@@ -6,6 +6,8 @@ const here = new URL('./', import.meta.url);
 const texts = readdirSync(here)
   .filter((name) => name.endsWith('.transcript'))
   .map((name) => ({ name, text: readFileSync(new URL(name, here), 'utf8') }));
+/** What to do where a transcript lacks something. */
+const howTo = `write the lines to run in test/program/golden/, then UPDATE_GOLDEN=1 npx vitest run test/program/golden, twice; read the diff`;
 const commands = await knownCommands();
 
 interface Shown {
@@ -58,13 +60,19 @@ const without: Readonly<Record<string, readonly string[]>> = {
 
 describe('transcripts', () => {
   test.each(commands.map(({ path, command }) => [path, command.isDefault === true] as const))(
-    'show the help of `%s`, its table, its JSON, and an error in both',
+    'show the help of `%s`, its table, its JSON, and an error as text and as JSON',
     (path, isDefault) => {
       const typed = isDefault ? `(?:${path}|${path.replace(/ \S+$/, '')})` : path;
-      expect(shown.filter(({ line }) => line === `errand ${path} --help`)).toHaveLength(1);
+      expect(
+        shown.filter(({ line }) => line === `errand ${path} --help`),
+        howTo,
+      ).toHaveLength(1);
       const ofCommand = shown.filter(({ line }) => runs(typed)(line));
       const missing = Object.keys(views).filter((view) => !ofCommand.some((it) => views[view]?.(it)));
-      expect(missing.filter((view) => !without[path]?.includes(view))).toEqual([]);
+      expect(
+        missing.filter((view) => !without[path]?.includes(view)),
+        howTo,
+      ).toEqual([]);
     },
   );
 

@@ -25,6 +25,6 @@ describe.concurrent('what every command prints, byte for byte', () => {
     // An unexpected error is a bug, whatever the transcript says of it.
     expect(printed).not.toMatch(/^\? 1$/m);
     if (updates) writeFileSync(new URL(name, here), printed);
-    else expect(printed).toBe(kept);
+    else expect(printed, 'UPDATE_GOLDEN=1 refills it; read the diff before you commit it').toBe(kept);
   });
 });

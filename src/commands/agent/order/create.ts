@@ -9,15 +9,14 @@ export const create = defineCommand({
   name: 'create',
   summary: 'Place an order without an account, paid for as it is placed',
   description:
-    'The ceiling and a fee of $1.00 are paid up front, the difference comes back. What pays is written to the journal before it is sent: an order without a response is resumed with the same payment, never paid again. The key that reads the order is kept with it.',
+    'The ceiling and a fee of $1.00 are paid up front, the difference comes back. The payment is written to the journal before it is sent, so an order without a response is resumed with the same payment and never paid twice. The key that reads the order is kept with it.',
   options: {
     ...orderInputOptions,
     ...watchOptions,
     ...policyOptions,
     new: {
       kind: 'flag',
-      description:
-        'pay for another order on purpose, though the same was placed a short while ago or is in doubt',
+      description: 'pay for another order, even if the same order was just placed or is in doubt',
     },
     ...payOptions,
   },

@@ -15,7 +15,7 @@ export const clock: Check = {
     if (Math.abs(skew) <= allowedMs) return ok('the clock of this machine agrees with that of the service');
     const seconds = Math.round(Math.abs(skew) / 1000);
     return trouble(
-      `the clock of this machine is ${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} that of the service`,
+      `this machine's clock is ${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's`,
       'Set it by the network (timedatectl set-ntp true; or the date settings of the system). A sandbox that was advanced differs on purpose.',
     );
   },

@@ -8,7 +8,7 @@ export const policy: Check = {
       const found = await loadPolicy(context);
       return found
         ? ok(`orders are held to ${found.file}`)
-        : info('there is none, so nothing is limited; `errand policy init` writes one');
+        : info('no policy, so spending is not limited; `errand policy init` writes one');
     } catch (error) {
       return troubleOf(error);
     }

@@ -7,8 +7,8 @@ import { asItIs, keysMeaning } from './keys.ts';
 export const forget = defineCommand({
   name: 'forget',
   aliases: ['rm'],
-  summary: 'Give an order in doubt up, without finding out what became of it',
-  description: 'An order may have come of it all the same: look with `errand order list` first.',
+  summary: 'Drop an order in doubt without finding out its outcome',
+  description: 'It may have been placed anyway: check `errand order list` first.',
   arguments: [
     { name: 'keys', completes: 'intents', description: keysMeaning, required: true, variadic: true },
   ],

@@ -4,7 +4,7 @@ import { journalColumns, shown } from './columns.ts';
 export const list = defineCommand({
   name: 'list',
   aliases: ['ls'],
-  summary: 'What got no response, or was never reported',
+  summary: 'List what is in doubt, or was made but never reported',
   options: { all: { kind: 'flag', description: 'everything else too; it is kept for 30 days' } },
   examples: [
     { command: 'errand order journal list', note: 'orders in doubt' },
@@ -19,7 +19,7 @@ export const list = defineCommand({
       rows: journal.list(all).map(shown),
       columns: journalColumns,
       id: 'key',
-      empty: 'nothing is in doubt, and all is reported',
+      empty: 'nothing is in doubt or unreported',
     };
   },
 });

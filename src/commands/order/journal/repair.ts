@@ -6,9 +6,9 @@ import { journalColumns, shown } from './columns.ts';
 
 export const repair = defineCommand({
   name: 'repair',
-  summary: 'Begin a new journal with what is intact of a damaged one, or where one is gone',
+  summary: 'Rebuild a damaged or missing journal from what is intact',
   description:
-    'The old file is kept beside the new one. Records that are not what was written are shown; they are kept, never sent, and given up one by one with `order journal forget`; so are orders in doubt of which only the audit chain still tells. What cannot be read any more is not known to errand: look at your orders.',
+    'The old file is kept beside the new one. Damaged records are shown and kept but never sent; drop them one by one with `order journal forget`. The same goes for orders in doubt that only the audit chain still records. errand cannot recover what is unreadable: check your orders.',
   examples: [{ command: 'errand order journal repair', note: 'a journal that is whole is left as it is' }],
   related: ['order journal list', 'order journal forget', 'order list'],
   async run(context) {

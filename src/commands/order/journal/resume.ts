@@ -35,9 +35,9 @@ async function owedHere(
 
 export const resume = defineCommand({
   name: 'resume',
-  summary: 'Settle orders in doubt: the same key is sent again, and exactly one order comes of it',
+  summary: 'Settle orders in doubt: resend the same key, so exactly one order is placed',
   description:
-    'What was placed by a command that was interrupted before it could say so is shown. A key that is older than a day is not sent again unasked, since the service may have forgotten it: orders that look like it are named, and --resend sends it once you have looked.',
+    'Also shows what an interrupted command placed without reporting it. A key older than a day is not resent automatically, since the service may have forgotten it: errand names similar orders, and --resend sends the key after you have checked them.',
   arguments: [{ name: 'keys', completes: 'intents', description: keysMeaning, variadic: true }],
   options: {
     all: { kind: 'flag', description: 'everything in doubt or not reported at the service in use' },
