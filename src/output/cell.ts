@@ -15,6 +15,8 @@ export interface CellOptions {
   readonly utc: boolean;
   /** A person looks at it on a terminal: states are spoken, and have signs. */
   readonly isScreen?: boolean | undefined;
+  /** A text with its command lines as this terminal takes them. */
+  readonly asTyped?: ((text: string) => string) | undefined;
   /** The terminal cannot draw: bars are ASCII. */
   readonly plain?: boolean | undefined;
 }
@@ -58,6 +60,9 @@ function spell(column: Column, value: unknown, row: unknown, options: CellOption
           : relativeTime(value, (column.isLocal && options.localNow ? options.localNow : options.now)());
     case 'date':
       return typeof value === 'string' ? value.replace(/^(\d{4}-\d\d-\d\d)T.*$/, '$1') : plain(value);
+    case undefined:
+    case 'text':
+      return options.asTyped ? options.asTyped(plain(value)) : plain(value);
     default:
       return plain(value);
   }

@@ -1,4 +1,5 @@
 import type { Io } from '../io.ts';
+import { asTyped } from './as-typed.ts';
 import { printRows } from './format.ts';
 import { tellPeople } from './notice.ts';
 import { openFormat, openValues } from './open-format.ts';
@@ -114,12 +115,15 @@ const columnsFor = (
   { fields }: OutputOptions,
 ): readonly Column[] => selectColumns(stdout.isTerminal && !fields ? screen : columns, fields);
 
-async function tableOptions({ stdout }: Io, { now, localNow, utc = false, fields }: OutputOptions) {
+async function tableOptions(io: Io, { now, localNow, utc = false, fields }: OutputOptions) {
+  const { stdout } = io;
+  const typed = (text: string): string => asTyped(text, io, 'stdout');
   // Who names a field means the value that stands there.
   const isScreen = stdout.isTerminal && !fields;
   const width = stdout.isTerminal ? stdout.columns() || 100 : undefined;
   const plain = stdout.isDumb === true;
-  return { now, localNow, utc, width, isScreen, plain, paint: await paintFor(stdout.color) };
+  const paint = await paintFor(stdout.color);
+  return { now, localNow, utc, width, isScreen, plain, paint, ...(isScreen && { asTyped: typed }) };
 }
 
 async function printQueried(

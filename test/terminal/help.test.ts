@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errand } from '../program/run.ts';
+import { errand, orderOf } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
@@ -72,4 +72,30 @@ test('commands are printed as they can be typed where errand is not on the PATH,
     '`errand order list -o id` prints them',
   );
   expect((await shown(['search', '--help'], 80)).text).toContain('  errand search coffee');
+});
+
+test('a record tells commands as they can be typed too, and a pipe keeps errand', async () => {
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+  await errand(workspace, ['wallet']);
+  const id = await orderOf(workspace, 'test-slow');
+  const program = join(workspace.folder, '.bin', 'errand');
+  const environment = {
+    ...workspace.environment,
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    npm_execpath: '/usr/lib/npm/bin/npx-cli.js',
+  };
+  const terminal = new Terminal(
+    { ...workspace, environment },
+    process.execPath,
+    [program, 'order', 'explain', id],
+    {
+      columns: 120,
+      rows: 100,
+    },
+  );
+  await terminal.ended();
+  expect(terminal.text).toContain(`npx errand order watch ${id}`);
+  const piped = await errand(workspace, ['order', 'explain', id]);
+  expect(piped.stdout).toContain(`errand order watch ${id}`);
+  expect(piped.stdout).not.toContain('npx');
 });

@@ -101,12 +101,12 @@ test('NO_COLOR leaves the signs, and nothing but the cursor is moved', async () 
 test('Ctrl-C while the order lives says where it stands and how to go on, and leaves nothing owed', async () => {
   await speed(1);
   const shown = start(80);
-  await shown.shows('Watch    pending');
+  await shown.shows('Watch    waiting');
   shown.type('\u0003');
   expect(await shown.ended()).toBe(130);
   const lines = screenOf(shown, 80);
   const id = (await errand(workspace, ['order', 'list', '-o', 'id'])).stdout.trim();
-  expect(lines).toContain('● Watch    pending');
+  expect(lines.join('\n')).toMatch(/^● Watch {4}(?:waiting|in progress)$/m);
   expect(lines).toContain(`The order goes on: errand order watch ${id}`);
   expect(shown.text).not.toContain('error');
   expect((await errand(workspace, ['order', 'journal', 'list', '-o', 'json'])).stdout).toBe('[]\n');

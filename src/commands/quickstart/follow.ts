@@ -1,9 +1,9 @@
 import { valueAt } from '../../contract/received.ts';
 import type { Order, OrderRecord } from '../../orders/order-record.ts';
+import { orderView, stateOfOrder } from '../../orders/screen.ts';
 import { watchOrders } from '../../orders/watch.ts';
 import { defaultPace } from '../../orders/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
-import { plainText } from '../../output/path.ts';
 import type { Column, Result } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
 import { begin, labels, type Run } from './steps.ts';
@@ -56,7 +56,7 @@ export async function follow(run: Run, order: OrderRecord): Promise<Result> {
     return { kind: 'none', exitCode };
   }
   const hints = [`Next: ${next.map(({ command }) => command).join(', ')}`];
-  return { kind: 'record', record, columns, exitCode, hints };
+  return { kind: 'record', record, columns, screen: orderView.screen, exitCode, hints };
 }
 
 const nextAfter = (id: string) => [
@@ -66,22 +66,19 @@ const nextAfter = (id: string) => [
   { command: 'errand sandbox serve', note: 'a console in the browser' },
 ];
 
-/** How an order stands, in a few words. */
-function stateOf(order: OrderRecord): string {
-  const parcel = valueAt<Order>(order, 'tracking_numbers.0.status');
-  const state = typeof parcel === 'string' ? `parcel ${parcel}` : plainText(order.status);
-  return state.replaceAll('_', ' ');
-}
+const stateOf = (order: OrderRecord): string => stateOfOrder(order).text;
 
 /** The end of an order: what came, what it cost, and by whom; or why nothing did. */
 function outcomeOf(order: OrderRecord): string {
   const total = valueAt<Order>(order, 'job_result.price_components.total');
   const carrier = valueAt<Order>(order, 'tracking_numbers.0.carrier');
   const why = valueAt<Order>(order, 'job_result.error');
-  return [
-    stateOf(order).replace(/^parcel /, ''),
-    ...(typeof why === 'string' ? [why] : []),
-    ...(typeof total === 'number' && typeof why !== 'string' ? [formatMoney(total)] : []),
-    ...(typeof carrier === 'string' ? [`by ${carrier}`] : []),
-  ].join(', ');
+  const facts =
+    typeof why === 'string'
+      ? [why]
+      : [
+          ...(typeof total === 'number' ? [formatMoney(total)] : []),
+          ...(typeof carrier === 'string' ? [`by ${carrier}`] : []),
+        ];
+  return [stateOf(order), ...facts].join(', ');
 }
