@@ -31,7 +31,6 @@ function surroundings({ argv, env, stdin, columns }) {
     platform: process.platform,
     cwd: () => process.cwd(),
     pid: process.pid,
-    cwd: process.cwd,
     stdin: Object.assign(Readable.from([stdin]), { isTTY: false }),
     stdout: out.stream,
     stderr: err.stream,
