@@ -9,6 +9,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const alone = [
   'browser',
   'cli/completion',
+  'documents',
   'faults',
   'hostile',
   'interop',

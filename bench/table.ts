@@ -61,7 +61,7 @@ export function growth(name: string, one: Effort, ten: Effort): Row[] {
 export const spell = (ms: number): string =>
   ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`;
 
-/** All rows as one Markdown table, as the README shows it. */
+/** All rows as one Markdown table, as README.md in this folder shows it. */
 export function printTable(rows: readonly Row[]): void {
   const cells = rows.map(({ name, figure, aim = '', isMet }) => [
     name,

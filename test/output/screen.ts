@@ -1,6 +1,23 @@
+interface Cell {
+  readonly character: string;
+  /** The codes that are in force, as `1;36`; none where it is plain. */
+  readonly style: string;
+}
+
+/** Characters side by side that look alike. */
+export interface Run {
+  readonly column: number;
+  readonly text: string;
+  readonly style: string;
+}
+
+/** What ends a code: bold and dim, a colour. */
+const ends: Readonly<Record<string, RegExp>> = { 22: /^[12]$/, 39: /^(?:3|9)\d$/ };
+
 /** A terminal's screen: what is seen once the bytes were obeyed. Knows what `live` and the progress bar write. */
 export class Screen {
-  #cells: string[][] = [[]];
+  #cells: Cell[][] = [[]];
+  #style: readonly string[] = [];
   #row = 0;
   #column = 0;
   cursorShown = true;
@@ -26,12 +43,26 @@ export class Screen {
   /** Every line that was ever drawn, scrolled-off ones included, without blanks at the ends. */
   lines(): string[] {
     const lines = this.#cells.map((cells) =>
-      Array.from(cells, (cell) => cell ?? ' ')
+      Array.from(cells, (cell?: Cell) => cell?.character ?? ' ')
         .join('')
         .trimEnd(),
     );
     while (lines.at(-1) === '') lines.pop();
     return lines;
+  }
+
+  /** Every line as the pieces that look alike, blanks at its end left out. */
+  runs(): Run[][] {
+    return this.lines().map((line, row) => {
+      const runs: Run[] = [];
+      for (const [column, character] of Array.from(line).entries()) {
+        const style = this.#cells[row]?.[column]?.style ?? '';
+        const last = runs.at(-1);
+        if (last?.style === style) runs[runs.length - 1] = { ...last, text: last.text + character };
+        else runs.push({ column, text: character, style });
+      }
+      return runs;
+    });
   }
 
   /** A terminal made narrower wraps the lines that are too long. */
@@ -50,7 +81,7 @@ export class Screen {
     else if (character === '\n') this.#newLine();
     else {
       if (this.#column >= this.columns) this.#newLine();
-      this.#line()[this.#column] = character;
+      this.#line()[this.#column] = { character, style: this.#style.join(';') };
       this.#column += 1;
     }
   }
@@ -61,7 +92,7 @@ export class Screen {
     this.#line();
   }
 
-  #line(): string[] {
+  #line(): Cell[] {
     while (this.#cells.length <= this.#row) this.#cells.push([]);
     return this.#cells[this.#row] ?? [];
   }
@@ -77,6 +108,15 @@ export class Screen {
       this.#cells.length = this.#row + 1;
     } else if (sequence.endsWith('h')) this.cursorShown = true;
     else if (sequence.endsWith('l')) this.cursorShown = false;
-    else if (!sequence.endsWith('m')) throw new Error(`the screen does not know ${JSON.stringify(sequence)}`);
+    else if (sequence.endsWith('m')) this.#paint(sequence.slice(2, -1).split(';'));
+    else throw new Error(`the screen does not know ${JSON.stringify(sequence)}`);
+  }
+
+  #paint(codes: readonly string[]): void {
+    for (const code of codes) {
+      if (code === '' || code === '0') this.#style = [];
+      else if (ends[code]) this.#style = this.#style.filter((one) => !ends[code]?.test(one));
+      else this.#style = [...this.#style.filter((one) => one !== code), code];
+    }
   }
 }

@@ -8,6 +8,8 @@ export class Terminal {
   readonly #pty: ReturnType<typeof spawn>;
   readonly #ended: Promise<number>;
   #raw = '';
+  /** What was written, piece by piece, and when, ms since the start. */
+  readonly pieces: { readonly at: number; readonly data: string }[] = [];
 
   constructor(
     workspace: Workspace,
@@ -22,7 +24,9 @@ export class Terminal {
       cwd: workspace.folder,
       env: workspace.environment,
     });
+    const began = performance.now();
     this.#pty.onData((data) => {
+      this.pieces.push({ at: performance.now() - began, data });
       this.#raw += data;
     });
     this.#ended = new Promise((resolve) =>

@@ -1,0 +1,89 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { errand, shell } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { runInTerminal, steady } from './in-terminal.ts';
+import { blocksOf, pages, readme } from './markdown.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Writes what is printed now into the README, to be read in the difference. */
+const updates = process.env.UPDATE_DOCUMENTS === '1' && !process.env.CI;
+
+async function inWorkspace(run: (workspace: Workspace) => Promise<void>): Promise<void> {
+  const workspace = makeWorkspace({ TERM: 'xterm-256color', NO_COLOR: '1' });
+  try {
+    await errand(workspace, ['config', 'set', 'sandbox-speed', '20']);
+    await run(workspace);
+  } finally {
+    workspace.remove();
+  }
+}
+
+describe('the README', () => {
+  test('begins with exactly two commands, each whole on a fresh machine', () => {
+    const first = [...readme.text.matchAll(/```\n(.*?)\n```/gs)].slice(0, 2).map(([, line]) => line);
+    expect(first).toEqual(['npm ci && npx errand quickstart', 'npm ci && npm test']);
+  });
+
+  test('puts the program on the PATH of a terminal with one line', async () => {
+    const [line = ''] = blocksOf(readme, 'sh');
+    await inWorkspace(async (workspace) => {
+      const typed = `shopt -s expand_aliases; cd '${root}'\n${line}cd /; PATH=$(echo "$PATH" | cut -d: -f2-)\nerrand --version`;
+      const { code, stdout } = await shell(workspace, typed);
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+    });
+  });
+
+  test('leads to commands that do not build the program again', async () => {
+    const built = (): number => statSync(`${root}/dist/main.js`).mtimeMs;
+    await inWorkspace(async (workspace) => {
+      const before = built();
+      expect(await shell(workspace, `cd '${root}' && npx errand --version`)).toMatchObject({ code: 0 });
+      expect(built()).toBe(before);
+    });
+  });
+
+  test('shows what its lines print, in order, after the quickstart', { timeout: 180_000 }, async () => {
+    let text = readme.text;
+    await inWorkspace(async (workspace) => {
+      expect((await errand(workspace, ['quickstart'])).code).toBe(0);
+      for (const block of blocksOf(readme, 'console')) {
+        const shown: string[] = [];
+        for (const [, line = ''] of block.matchAll(/^\$ (.*)$/gm)) {
+          const { code, lines } = await runInTerminal(workspace, line);
+          expect(code, `${line}\n${lines.join('\n')}`).toBe(0);
+          shown.push([`$ ${line}`, ...lines].join('\n'));
+        }
+        const now = `${shown.join('\n\n')}\n`;
+        if (updates) text = text.replace(block, () => now);
+        else expect(steady(block)).toBe(steady(now));
+      }
+    });
+    if (updates) writeFileSync(readme.file, text);
+  });
+});
+
+describe('every page of the documents', () => {
+  test.each(pages)(
+    '$name: every line of its sh blocks runs as it stands, in order',
+    { timeout: 120_000 },
+    async (page) => {
+      await inWorkspace(async (workspace) => {
+        for (const block of blocksOf(page, 'sh')) {
+          const { code, stdout, stderr } = await shell(workspace, `set -e\n${block}`, { timeoutMs: 60_000 });
+          expect(code, `${block}\n${stdout}${stderr}`).toBe(0);
+        }
+      });
+    },
+  );
+
+  test.each([readme, ...pages])('$name leads to files that are there', ({ file, text }) => {
+    const targets = [...text.matchAll(/\]\(([^)#:]+)(?:#[\w-]+)?\)|(?:src|srcset)="([^"]+)"/g)].map(
+      ([, link, picture]) => link ?? picture ?? '',
+    );
+    const folder = dirname(fileURLToPath(file));
+    expect(targets.filter((target) => !existsSync(join(folder, target)))).toEqual([]);
+  });
+});

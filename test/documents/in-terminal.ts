@@ -1,0 +1,51 @@
+import { Screen } from '../output/screen.ts';
+import type { Workspace } from '../program/workspace.ts';
+import { Terminal } from '../terminal/terminal.ts';
+
+export interface Shown {
+  readonly code: number;
+  /** The lines that stand there in the end. */
+  readonly lines: readonly string[];
+}
+
+export const columns = 80;
+const rows = 60;
+
+/** Runs a line in bash in a terminal of 80 columns, as a reader of the documents does. */
+export async function runInTerminal(workspace: Workspace, line: string): Promise<Shown> {
+  const terminal = new Terminal(workspace, 'bash', ['-o', 'pipefail', '-c', line], { columns, rows });
+  try {
+    const code = await terminal.ended(60_000);
+    const screen = new Screen(columns, rows);
+    screen.write(terminal.raw.replaceAll('\r\n', '\n'));
+    return { code, lines: screen.lines() };
+  } finally {
+    terminal.close();
+  }
+}
+
+/** What differs from run to run, and what stands in its place. */
+const passing: readonly (readonly [RegExp, string])[] = [
+  [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'ID'],
+  [/\b(?=[0-9a-f]*\d)[0-9a-f]{8,13}\b…?/g, 'ID'],
+  [/\b[A-Z]{2}\d{9}[A-Z]{2}\b/g, 'PARCEL'],
+  [/\b\d{3}-\d{7}-\d{7}\b/g, 'NUMBER'],
+  // Shipping and tax are drawn for each order.
+  [/\$\d+(?:,\d{3})*\.\d\d/g, 'MONEY'],
+  [/(_test_…)\w+/g, '$1KEY'],
+  [/\b\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?\b/g, 'DATE'],
+  [/\b\d+(?:\.\d+)? ?(?:ms|s|m|min|h)\b(?: ago)?/g, 'TIME'],
+  [/\b(?:just )?now\b/g, 'TIME'],
+  [/\b(?:Northline Parcel|Swiftpost|Bluevan Express)\b/g, 'CARRIER'],
+  [/\b\d+(?:\.\d+)?\/s\b/g, 'RATE'],
+  [/\b127\.0\.0\.1:\d+\b/g, 'HOST'],
+  [/[─━═-]{3,}/g, '---'],
+  [/[ \t]+/g, ' '],
+];
+
+/** Text without what only one run prints: ids, times, and how wide they make a column. */
+export const steady = (text: string): string =>
+  passing
+    .reduce((changed, [pattern, replacement]) => changed.replace(pattern, replacement), text)
+    .replace(/ $/gm, '')
+    .trim();

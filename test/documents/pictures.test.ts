@@ -1,0 +1,102 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { describeInChromium, openTab } from '../browser/chromium.ts';
+import { Screen } from '../output/screen.ts';
+import { makeWorkspace } from '../program/workspace.ts';
+import { TestService } from '../service/service.ts';
+import { Terminal } from '../terminal/terminal.ts';
+import { columns, steady } from './in-terminal.ts';
+import { type Frame, lastText, movingPicture } from './moving-picture.ts';
+import { describedBy, withDescription } from './png-text.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const pictures = new URL('../../docs/pictures/', import.meta.url);
+/** `npm run pictures` makes them anew, to be looked at before they are committed. */
+const updates = process.env.UPDATE_DOCUMENTS === '1' && !process.env.CI;
+
+describe('the picture of the quickstart', () => {
+  const file = new URL('quickstart.svg', pictures);
+  const line = 'npx errand quickstart';
+
+  /** Runs it as a reader of the README does, in a clone, and keeps what the terminal shows and when. */
+  async function record(): Promise<Frame[]> {
+    const workspace = makeWorkspace({ TERM: 'xterm-256color', npm_config_update_notifier: 'false' });
+    const { PATH = '' } = workspace.environment;
+    // Nobody who follows the README has errand on the PATH yet.
+    workspace.environment.PATH = PATH.replace(/^[^:]*:/, '');
+    const script = `cd '${root}' && exec ${line}`;
+    const terminal = new Terminal(workspace, 'bash', ['-c', script], { columns, rows: 60 });
+    try {
+      expect(await terminal.ended(60_000), terminal.text).toBe(0);
+      const screen = new Screen(columns, 60);
+      screen.write(`\u001b[32m$\u001b[39m ${line}\n`);
+      const [first] = terminal.pieces;
+      const frames: Frame[] = [{ at: 0, rows: screen.runs() }];
+      for (const { at, data } of terminal.pieces) {
+        screen.write(data.replaceAll('\r\n', '\n'));
+        frames.push({ at: Math.round(at - (first?.at ?? 0)) + 600, rows: screen.runs() });
+      }
+      return frames;
+    } finally {
+      terminal.close();
+      workspace.remove();
+    }
+  }
+
+  test('shows what it prints', { timeout: 90_000 }, async () => {
+    const drawn = movingPicture(calm(await record()), 'errand quickstart in a terminal', columns);
+    if (updates) writeFileSync(file, drawn);
+    else expect(steady(lastText(readFileSync(file, 'utf8')))).toBe(steady(lastText(drawn)));
+  });
+});
+
+/** Frames that stand long enough to be seen, ms. */
+const leastMs = 80;
+
+/** Without those that another follows at once. */
+const calm = (frames: readonly Frame[]): Frame[] =>
+  frames.filter(({ at }, index) => {
+    const next = frames[index + 1];
+    return next === undefined || next.at - at >= leastMs;
+  });
+
+describeInChromium('the pictures of the console', (browser) => {
+  const slugs = ['test-success', 'test-two-packages', 'test-out-of-stock', 'test-undeliverable', 'test-slow'];
+
+  test.each(['light', 'dark'] as const)(
+    'in %s show what it prints',
+    { timeout: 60_000 },
+    async (colorScheme) => {
+      const file = new URL(`console-${colorScheme}.png`, pictures);
+      const service = await TestService.start();
+      try {
+        for (const slug of slugs) {
+          await service.order(slug);
+          service.pass(slug === 'test-undeliverable' ? 12_000 : 4_000);
+        }
+        const viewport = { width: 1000, height: 640 };
+        const { page } = await openTab(browser(), { colorScheme, viewport, deviceScaleFactor: 2 });
+        await page.goto(`${service.baseUrl}/`);
+        await page
+          .locator('tr[id^=order-]')
+          .nth(slugs.length - 1)
+          .waitFor();
+        const text = steady(await page.locator('body').innerText());
+        if (updates) writeFileSync(file, withDescription(await page.screenshot(), text));
+        else expect(describedBy(readFileSync(file))).toBe(text);
+        await page.context().close();
+      } finally {
+        await service.stop();
+      }
+    },
+  );
+});
+
+test('no picture is missing, or too large for a page', () => {
+  for (const name of ['quickstart.svg', 'console-light.png', 'console-dark.png']) {
+    const file = new URL(name, pictures);
+    expect(existsSync(file), name).toBe(true);
+    expect(readFileSync(file).length, name).toBeLessThan(300_000);
+  }
+});
