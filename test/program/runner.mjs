@@ -29,7 +29,6 @@ function surroundings({ argv, env, stdin, columns }) {
     argv: ['node', 'errand', ...argv],
     env,
     platform: process.platform,
-    cwd: () => process.cwd(),
     pid: process.pid,
     stdin: Object.assign(Readable.from([stdin]), { isTTY: false }),
     stdout: out.stream,
