@@ -104,6 +104,11 @@ const givenLines: readonly CommandLine[] = [
     writes: true,
   },
   { command: 'return get', args: ({ returned }) => [returned] },
+  {
+    command: 'return watch',
+    args: ({ returned }) => [returned, '--timeout', '2s', '--interval', '100ms'],
+    waits: true,
+  },
   { command: 'return list', args: () => ['--all'] },
   {
     command: 'return labels',

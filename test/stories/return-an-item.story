@@ -28,6 +28,9 @@ $ errand return labels $RETURN
 $ errand sandbox trigger return-approved $RETURN -o csv --fields status
 status
 approved
+$ errand return watch $RETURN -o csv --fields status
+status
+approved
 $ errand return labels $RETURN --dir labels -o id
 labels/return-…-1.pdf
 $ head -c 5 labels/*.pdf

@@ -59,3 +59,26 @@ test('Ctrl-C at a prompt sends nothing and ends with 130', async () => {
   expect(await terminal.ended()).toBe(130);
   expect((await errand(workspace, ['return', 'list', '-o', 'id'])).stdout).toBe('');
 });
+
+test('return watch draws a table in place until the return is decided, and ends on Ctrl-C with the cursor back', async () => {
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
+  const order = await orderOf(workspace, 'test-success');
+  await errand(workspace, ['order', 'watch', order]);
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+  const create = `errand return create --order ${order} --reason damaged -o id`;
+  const id = (await shell(workspace, create)).stdout.trim();
+  terminal = new Terminal(workspace, 'errand', ['return', 'watch', id, '--interval', '100ms'], {
+    columns: 60,
+  });
+  await terminal.shows('0 of 1 ended');
+  terminal.type('\u0003');
+  expect(await terminal.ended()).toBe(130);
+  expect(terminal.raw.lastIndexOf('\u001b[?25h')).toBeGreaterThan(terminal.raw.lastIndexOf('\u001b[?25l'));
+  terminal = new Terminal(workspace, 'errand', ['return', 'watch', id, '--interval', '100ms'], {
+    columns: 60,
+  });
+  await terminal.shows('0 of 1 ended');
+  await errand(workspace, ['sandbox', 'trigger', 'return-approved', id]);
+  expect(await terminal.ended()).toBe(0);
+  expect(terminal.text).toMatch(/status +(?:✔ )?approved/);
+});

@@ -1,0 +1,90 @@
+import type { Context } from '../../context.ts';
+import type { ReturnStatus } from '../../contract/enums.ts';
+import type { Received } from '../../contract/received.ts';
+import { Deadline, stopwatch } from '../../wait/deadline.ts';
+import { type Interruption, type Pace, watchWithSummary } from '../../wait/poll.ts';
+
+export type ReturnRecord = Received<'return.get'>;
+
+export const untilValues = ['approved', 'credited'] as const;
+export type Until = (typeof untilValues)[number];
+
+/** Where an awaited return stands: still on its way, at the awaited state, or at an end that is not it. */
+export type Verdict = 'waiting' | 'reached' | 'failed';
+
+const denied: readonly unknown[] = ['denied'] satisfies ReturnStatus[];
+/** An earlier version of the service calls a return that is over `completed`. */
+const over: readonly unknown[] = ['completed', 'credited'] satisfies ReturnStatus[];
+
+/** Where one return stands. A status that is not known is waited on. Pure. */
+export function verdictOf({ status }: Pick<ReturnRecord, 'status'>, until: Until): Verdict {
+  if (denied.includes(status)) return 'failed';
+  if (over.includes(status)) return 'reached';
+  return until === 'approved' && status === 'approved' ? 'reached' : 'waiting';
+}
+
+export interface FollowOptions {
+  readonly until: Until;
+  readonly pace: Pace;
+}
+
+export type FollowEvent =
+  | { readonly type: 'ready'; readonly returns: number; readonly until: Until }
+  | { readonly type: 'change'; readonly return: ReturnRecord; readonly verdict: Verdict }
+  | Interruption
+  | ({ readonly type: 'summary' } & FollowSummary);
+
+export interface FollowSummary {
+  readonly reached: number;
+  readonly failed: number;
+  readonly waiting: number;
+  readonly requests: number;
+  readonly elapsed_ms: number;
+}
+
+/**
+ * Follows returns until each has reached what is awaited, was denied, or the deadline has passed. Yields one `change` for
+ * each return whose status is new. A blip of the network is a `gap`, not an end.
+ * @throws ErrandError not_found for an unknown id, and whatever polling cannot mend.
+ */
+export async function* followReturns(
+  context: Context,
+  ids: readonly string[],
+  { until, pace }: FollowOptions,
+): AsyncGenerator<FollowEvent> {
+  const { clock, signal } = context;
+  const client = await context.client();
+  const elapsedMs = stopwatch(clock);
+  const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
+  const seen = new Map<string, unknown>();
+  let requests = 0;
+  const isOver = (): boolean => count('waiting') === 0;
+  const deadline = new Deadline(clock, context.waitMs());
+  const hasResponded = (): boolean => seen.size > 0;
+  yield* watchWithSummary<FollowEvent>(
+    { type: 'ready', returns: ids.length, until },
+    { look, isOver, hasResponded, pace, deadline, clock, signal },
+    summary,
+  );
+
+  async function* look(): AsyncGenerator<FollowEvent> {
+    for (const id of ids.filter((one) => verdicts.get(one) === 'waiting')) {
+      requests += 1;
+      const { body } = await client.call('return.get', { path: { return_request_id: id } });
+      if (seen.has(id) && seen.get(id) === body.status) continue;
+      const verdict = verdictOf(body, until);
+      seen.set(id, body.status);
+      verdicts.set(id, verdict);
+      yield { type: 'change', return: body, verdict };
+    }
+  }
+
+  function count(counted: Verdict): number {
+    return [...verdicts.values()].filter((verdict) => verdict === counted).length;
+  }
+
+  function summary(): FollowEvent {
+    const tally = { reached: count('reached'), failed: count('failed'), waiting: count('waiting') };
+    return { type: 'summary', ...tally, requests, elapsed_ms: elapsedMs() };
+  }
+}

@@ -1,0 +1,143 @@
+import { defineCommand } from '../../cli/define.ts';
+import { readIds } from '../../cli/ids.ts';
+import type { Context } from '../../context.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import { plainText } from '../../output/path.ts';
+import type { Result } from '../../output/result.ts';
+import { safeText } from '../../output/safe-text.ts';
+import { returnColumns, returnDetailColumns } from './columns.ts';
+import {
+  type FollowEvent,
+  type FollowSummary,
+  followReturns,
+  type ReturnRecord,
+  untilValues,
+} from './follow.ts';
+import { followView } from './follow-view.ts';
+
+export const watch = defineCommand({
+  name: 'watch',
+  summary: 'Follow returns until they are decided, or the money is back',
+  description:
+    'A live table on a terminal; one line for each change in a pipe or with -o ndjson. Once a return is approved, `return labels` has its labels. The money may take as long as the parcel: --until credited waits for it.',
+  arguments: [
+    {
+      name: 'ids',
+      completes: 'returns',
+      description: 'ids of returns; - reads them from stdin',
+      required: true,
+      variadic: true,
+    },
+  ],
+  options: {
+    until: { kind: 'choice', values: untilValues, description: 'what to wait for (default approved)' },
+    interval: { kind: 'duration', description: 'pause between polls; by default it follows what happens' },
+  },
+  examples: [
+    { command: 'errand return watch $RETURN --timeout 30s', note: 'until it is decided' },
+    {
+      command: 'errand return watch $RETURN --until credited --timeout 1s -o ndjson',
+      note: 'until the money is back; each change as a record',
+    },
+  ],
+  operations: ['return.get'],
+  exitCodes: { 7: 'a return was denied', 8: '--timeout passed; the returns go on' },
+  related: ['return get', 'return labels', 'order watch'],
+  async run(context, { ids, until = 'approved', interval }) {
+    if (interval === 0)
+      throw new UsageError('--interval 0s would ask the service without a pause; 500ms is short enough');
+    const wanted = await readIds(context, 'return id', ids);
+    if (wanted.length === 0) return { kind: 'none', hints: ['no return to watch'] };
+    const pace = interval === undefined ? usualPace : { shortestMs: interval, longestMs: interval };
+    const events = followReturns(context, wanted, { until, pace });
+    if (context.output.format === 'ndjson') return eventStream(context, events);
+    if (context.output.format === 'table' && !context.io.stdout.isTerminal)
+      return changeLines(context, events);
+    return finalState(context, wanted, events);
+  },
+});
+
+/** A return takes longer than an order. */
+const usualPace = { shortestMs: 1_000, longestMs: 60_000 };
+
+/** Each event as a record, from `ready` to `summary`. */
+function eventStream(context: Context, events: AsyncGenerator<FollowEvent>): Result {
+  let code = 0;
+  return { kind: 'list', rows: rows(), columns: [], exitCode: () => code };
+
+  async function* rows() {
+    for await (const event of events) {
+      if (event.type === 'summary') code = exitCodeOf(event);
+      yield { ...event, at: new Date(context.clock.now()).toISOString() };
+    }
+  }
+}
+
+/** One plain line for each change: time, return, status, what was credited. */
+function changeLines(context: Context, events: AsyncGenerator<FollowEvent>): Result {
+  let code = 0;
+  return { kind: 'stream', chunks: chunks(), exitCode: () => code };
+
+  async function* chunks(): AsyncGenerator<string> {
+    for await (const event of events) {
+      if (event.type === 'change') yield `${changeLine(context, event.return)}\n`;
+      else if (event.type === 'summary') code = conclude(context, event);
+      else noteGap(context, event);
+    }
+  }
+}
+
+const changeLine = ({ clock }: Context, { id, status, order_id }: ReturnRecord): string =>
+  safeText(
+    [new Date(clock.now()).toISOString(), id, plainText(status), `order ${plainText(order_id)}`].join('  '),
+  );
+
+/** The returns as they stand at the end; on a terminal a live table until then. */
+async function finalState(
+  context: Context,
+  ids: readonly string[],
+  events: AsyncGenerator<FollowEvent>,
+): Promise<Result> {
+  const returns = new Map<string, ReturnRecord>();
+  const view = await followView(context, ids);
+  let ended = 0;
+  let exitCode = 0;
+  try {
+    for await (const event of events) {
+      if (event.type === 'change') {
+        returns.set(event.return.id, event.return);
+        if (event.verdict !== 'waiting') ended += 1;
+        if (!view.isLive) context.note(changeLine(context, event.return));
+      }
+      noteGap(context, event);
+      await view.show(returns, ended);
+      if (event.type !== 'summary' || context.signal.aborted) continue;
+      view.done('settled');
+      exitCode = conclude(context, event);
+    }
+  } finally {
+    view.done('broken off');
+  }
+  const [only] = [...returns.values()];
+  if (ids.length === 1 && only !== undefined)
+    return { kind: 'record', record: only, columns: returnDetailColumns, exitCode };
+  return { kind: 'list', rows: [...returns.values()], columns: returnColumns, exitCode: () => exitCode };
+}
+
+function exitCodeOf({ waiting, failed }: FollowSummary): number {
+  if (waiting > 0) return exitCodes.deadline;
+  return failed > 0 ? exitCodes.ended_badly : 0;
+}
+
+function conclude(context: Context, summary: FollowSummary): number {
+  const { waiting } = summary;
+  if (waiting > 0 && !context.signal.aborted)
+    context.note(`--timeout passed; ${waiting === 1 ? 'one return goes' : `${waiting} returns go`} on`);
+  return exitCodeOf(summary);
+}
+
+function noteGap(context: Context, event: FollowEvent): void {
+  if (event.type === 'gap') context.note(`the service does not respond, still trying: ${event.message}`);
+  if (event.type === 'reconnected')
+    context.note(`the service responds again after ${Math.round(event.gap_ms / 1000)} s`);
+}

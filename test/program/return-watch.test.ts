@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Until, type Verdict, verdictOf } from '../../src/commands/return/follow.ts';
+import { json, peer } from '../http/peer.ts';
+import { begin, errand, shell } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
+
+test.each<[string, Until, Verdict]>([
+  ['open', 'approved', 'waiting'],
+  ['in_progress', 'approved', 'waiting'],
+  ['approved', 'approved', 'reached'],
+  ['completed', 'approved', 'reached'],
+  ['credited', 'approved', 'reached'],
+  ['denied', 'approved', 'failed'],
+  ['approved', 'credited', 'waiting'],
+  ['completed', 'credited', 'reached'],
+  ['credited', 'credited', 'reached'],
+  ['denied', 'credited', 'failed'],
+  ['never_heard_of', 'credited', 'waiting'],
+])('a return that is %s, watched until %s, is %s', (status, until, verdict) => {
+  expect(verdictOf({ status }, until)).toBe(verdict);
+});
+
+let workspace: Workspace;
+
+beforeEach(() => {
+  workspace = makeWorkspace();
+});
+afterEach(() => workspace.remove());
+
+const someId = '00000000-0000-4000-8000-000000000001';
+
+const watch = (...args: string[]) => errand(workspace, ['return', 'watch', ...args]);
+const trigger = (event: string, id: string) => errand(workspace, ['sandbox', 'trigger', event, id]);
+const records = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+/** A return that is open, of an order that came. */
+async function requested(): Promise<string> {
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '20']);
+  const url = '$(errand sandbox products -o id | grep test-success$)';
+  const create = `errand order create --product "${url}" --max-price '$50' --ship-to home --new -o id`;
+  const order = (await shell(workspace, create)).stdout.trim();
+  await errand(workspace, ['order', 'watch', order]);
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+  return (
+    await shell(workspace, `errand return create --order ${order} --reason damaged -o id`)
+  ).stdout.trim();
+}
+
+describe('return watch', () => {
+  test('follows a return until it is approved, one line for each change', async () => {
+    const id = await requested();
+    const watching = begin(workspace, 'errand', ['return', 'watch', id, '--interval', '100ms']);
+    let stdout = '';
+    watching.stdout.on('data', (data) => {
+      if (stdout === '') void trigger('return-approved', id);
+      stdout += data;
+    });
+    expect(await new Promise((resolve) => watching.on('close', resolve))).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => line.split('  ').slice(1, 3))).toEqual([
+      [id, 'open'],
+      [id, 'approved'],
+    ]);
+  });
+
+  test('the money is waited for with --until credited', async () => {
+    const id = await requested();
+    await trigger('return-credited', id);
+    const flags = ['--until', 'credited', '-o', 'json', '--query', 'credited_amount'];
+    const { code, stdout } = await watch(id, ...flags);
+    expect(code).toBe(0);
+    expect(Number(stdout)).toBeGreaterThan(0);
+  });
+
+  test('at the deadline: 8, and the return goes on', async () => {
+    const { url } = await peer(json({ id: someId, status: 'approved', order_id: someId }));
+    workspace.environment.ERRAND_API_KEY = 'xx_test_0123456789abcdef0123';
+    const until = [someId, '--until', 'credited', '--timeout', '2s', '--base-url', url];
+    const late = await watch(...until, '-o', 'ndjson');
+    expect(late.code).toBe(8);
+    expect(records(late.stdout)).toMatchObject([
+      { type: 'ready', returns: 1, until: 'credited' },
+      { type: 'change', return: { id: someId, status: 'approved' }, verdict: 'waiting' },
+      { type: 'summary', reached: 0, failed: 0, waiting: 1 },
+    ]);
+    expect((await watch(...until)).stderr).toBe('--timeout passed; one return goes on\n');
+  });
+
+  test('a return that is denied is 7, and others are followed to their end', async () => {
+    const [one, other] = [await requested(), await requested()];
+    await trigger('return-denied', other);
+    const both = await shell(
+      workspace,
+      `printf '${one}\\n${other}\\n' | errand return watch - -o csv --fields id,status`,
+    );
+    expect(both.code).toBe(7);
+    const lines = both.stdout.split(/\r?\n/);
+    expect(lines).toContain(`${other},denied`);
+    expect(lines.join('\n')).toMatch(new RegExp(`^${one},(?:approved|credited)$`, 'm'));
+  });
+
+  test('a blip of the network is told, and ends nothing', async () => {
+    const is = (status: string) => json({ id: someId, status, order_id: someId });
+    const away = json({ code: 'service_unavailable', message: 'away', details: {} }, 503);
+    const { url } = await peer(is('open'), away, is('approved'));
+    workspace.environment.ERRAND_API_KEY = 'xx_test_0123456789abcdef0123';
+    const { code, stdout } = await watch(
+      ...[someId, '--base-url', url, '--retries', '0', '--interval', '50ms', '-o', 'ndjson'],
+    );
+    expect(code).toBe(0);
+    expect(records(stdout).map(({ type }) => type)).toEqual([
+      'ready',
+      'change',
+      'gap',
+      'change',
+      'reconnected',
+      'summary',
+    ]);
+  });
+
+  test.each([
+    [[someId], 4],
+    [['nonsense'], 2],
+    [[], 2],
+    [[someId, '--interval', '0s'], 2],
+    [[someId, '--until', 'delivered'], 2],
+  ])('return watch %j ends with %d', async (args, code) => {
+    await errand(workspace, ['sandbox', 'mint']);
+    expect(await watch(...args)).toMatchObject({ code, stdout: '' });
+  });
+});
