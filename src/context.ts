@@ -2,7 +2,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Surface } from './contract/operation.ts';
 import type { ErrandError } from './errors.ts';
 import type { Client } from './http/client.ts';
-import type { Io } from './io.ts';
+import { type Interactivity, type Io, interactivity } from './io.ts';
 import { asTyped } from './output/as-typed.ts';
 import { deliverErr, writeErr } from './output/notice.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
@@ -23,6 +23,7 @@ import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './sett
 import type { AuditOrigin } from './state/audit-entry.ts';
 import type { Journal } from './state/journal.ts';
 import type { Sender } from './state/journal-record.ts';
+import type { LastList } from './state/last-list.ts';
 import type { RunIntent, RunIntents } from './state/run-intents.ts';
 import type { Uploads } from './state/uploads.ts';
 import type { WebhookStore } from './state/webhook-store.ts';
@@ -45,8 +46,7 @@ export interface Context {
   /** What is wrong with the settings, for a command that looks for it. */
   readonly diagnosis: Diagnosis | undefined;
   readonly output: OutputOptions;
-  /** Whether anyone can answer a prompt; otherwise why not. */
-  readonly interactive: { readonly yes: true } | { readonly yes: false; readonly why: string };
+  readonly interactive: Interactivity;
   /** Whether requests are shown in place of being sent (`--dry-run`, `--curl`). */
   readonly previewsRequests: boolean;
   /** Whether reads too are shown in place of being sent (`--curl`). */
@@ -66,6 +66,10 @@ export interface Context {
   webhooks(): Promise<WebhookStore>;
   /** What is known here of the files that were uploaded. */
   uploads(): Promise<Uploads>;
+  /** The list that this terminal printed last; undefined where there is no terminal. */
+  lastList(): Promise<LastList | undefined>;
+  /** What that list says of the values that were given by the number of a row, by the value that stands in its place. */
+  readonly rowFacts: ReadonlyMap<string, Readonly<Record<string, string>>>;
   store(): Promise<SettingsStore>;
   prompt(): Promise<typeof import('./prompt/index.ts')>;
   sandbox(): Promise<typeof import('./sandbox-door.ts')>;
@@ -163,7 +167,7 @@ export async function createContext(making: Making): Promise<Context> {
     settings,
     output: await outputOptions(globals, settings, serviceClock, making.defaultFormat),
     diagnosis,
-    interactive: interactivity(io, settings),
+    interactive: interactivity(io, settings.noInput),
     previewsRequests: preview !== undefined,
     previewsReads: preview === 'curl',
     client: async () => (await opened()).client,
@@ -203,6 +207,13 @@ export async function createContext(making: Making): Promise<Context> {
       return uploads;
     }),
     environment: withoutKeys(environment),
+    lastList: once(async () => {
+      const terminal = (await import('./settings/terminal.ts')).terminalOf(environment, making.platform);
+      if (terminal === undefined) return undefined;
+      const { LastList } = await import('./state/last-list.ts');
+      return new LastList(folders.state, terminal, systemClock.now);
+    }),
+    rowFacts: new Map(),
     store: async () => store,
     prompt: () => import('./prompt/index.ts'),
     sandbox: () => import('./sandbox-door.ts'),
@@ -285,11 +296,4 @@ async function outputOptions(
     now: () => serviceClock.now(),
     localNow: systemClock.now,
   };
-}
-
-function interactivity(io: Io, settings: Settings): Context['interactive'] {
-  if (settings.noInput !== undefined) return { yes: false, why: settings.noInput };
-  if (!io.stdin.isTerminal) return { yes: false, why: 'stdin is not a terminal' };
-  if (!io.stderr.isTerminal) return { yes: false, why: 'stderr is not a terminal' };
-  return { yes: true };
 }

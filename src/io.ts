@@ -23,6 +23,16 @@ export interface Io {
   readonly commandName?: () => string;
 }
 
+/** Whether anyone can answer a prompt; otherwise why not. */
+export type Interactivity = { readonly yes: true } | { readonly yes: false; readonly why: string };
+
+/** @param noInput why nobody is to be asked, where somebody said so. */
+export function interactivity({ stdin, stderr }: Io, noInput: string | undefined): Interactivity {
+  if (noInput !== undefined) return { yes: false, why: noInput };
+  if (!stdin.isTerminal) return { yes: false, why: 'stdin is not a terminal' };
+  return stderr.isTerminal ? { yes: true } : { yes: false, why: 'stderr is not a terminal' };
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The streams of this process. `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` decide colour before the terminal does. */

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { CommandLine } from './cli/mount.ts';
+import type { Context } from './context.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
 import { type Io, processIo } from './io.ts';
+import type { ListedRows } from './output/listed-rows.ts';
 import type { Result } from './output/result.ts';
 import { writerOf } from './output/writer.ts';
 
@@ -59,7 +61,8 @@ async function runCommand(
   signal: AbortSignal,
   line: CommandLine,
 ): Promise<number> {
-  const { command, input, globals } = line;
+  const { command, globals } = line;
+  let { input } = line;
   const { createContext } = await import('./context.ts');
   const context = await createContext({
     argv: process.argv.slice(2),
@@ -73,15 +76,18 @@ async function runCommand(
     mendsConfig: command.mendsConfig === true,
     defaultFormat: command.defaultFormat,
     diagnoses: command.diagnoses === true,
-    privateCommand: async () => (await import('./cli/private-command.ts')).privateCommand(line),
+    privateCommand: async () => (await import('./cli/private-command.ts')).privateCommand({ ...line, input }),
   });
   let result: Result | undefined;
   try {
     const { printResult } = await import('./output/render.ts');
     const { fields } = context.output;
+    const whole = await withWholeIds(context, line);
+    input = whole.input;
     const knownFields = fields && (await import('./cli/known-fields.ts')).knownFieldsOf(command, input);
-    result = await command.run(context, input);
-    const code = await printResult(result, io, { ...context.output, knownFields });
+    result = await command.run(whole.context, input);
+    const listed = await listKeeper(context);
+    const code = await printResult(result, io, { ...context.output, knownFields, listed });
     if (context.unreported().length > 0) {
       const { reportPrinted } = await import('./orders/report.ts');
       await reportPrinted(context);
@@ -107,6 +113,22 @@ async function runCommand(
   } finally {
     await context.close();
   }
+}
+
+/** What a person at a terminal gave for ids, in full. */
+async function withWholeIds(context: Context, { command, input }: CommandLine) {
+  const { hasHandles } = await import('./cli/handles.ts');
+  if (!hasHandles(command, input)) return { context, input };
+  const { resolveHandles } = await import('./cli/resolve-handles.ts');
+  return resolveHandles(context, command, input);
+}
+
+/** Keeps the list that a terminal is shown, so that the next command can name its rows. */
+async function listKeeper({ io, settings, lastList }: Context) {
+  if (!io.stdout.isTerminal) return undefined;
+  const last = await lastList();
+  const [profile, service] = [settings.profile.value, settings.baseUrl.value];
+  return last && ((list: ListedRows): void => last.write({ ...list, profile, service }));
 }
 
 /** An interruption is shown as one, whatever it made of what was under way. */

@@ -12,7 +12,7 @@ export const issueColumns: readonly Column[] = [
 ];
 
 export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
-  { name: 'id', path: 'id', kind: 'id', weight: 10 },
+  { name: 'id', path: 'id', kind: 'id', names: 'batches', weight: 10 },
   { name: 'status', path: 'status', kind: 'status', weight: 9 },
   { name: 'rows', path: 'row_count', kind: 'count', weight: 8 },
   { name: 'ordered', path: 'placed_count', kind: 'count', weight: 7 },
@@ -41,7 +41,7 @@ export const batchDetailColumns = (
         ? { name: 'row', path: 'index', weight: 10, value: (row) => numberOf(numberIn(row, 'index') ?? -1) }
         : { name: 'place', path: 'index', weight: 10, value: placeIn },
       { name: 'status', path: 'status', kind: 'status', weight: 9 },
-      { name: 'order', path: 'order_id', kind: 'id', weight: 8 },
+      { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
       { name: 'order status', path: 'order_status', kind: 'status', weight: 7 },
       { name: 'recipient', path: 'recipient', weight: 4 },
       { name: 'why', path: 'error', weight: 6, value: (row) => reasonOf(row, reasons) },
@@ -50,7 +50,7 @@ export const batchDetailColumns = (
 ];
 
 export const uploadedColumns: readonly Column[] = [
-  { name: 'id', path: 'id', kind: 'id', weight: 10 },
+  { name: 'id', path: 'id', kind: 'id', names: 'batches', weight: 10 },
   { name: 'rows', path: 'rows', kind: 'count', weight: 9 },
   { name: 'existed', path: 'existed', kind: 'flag', weight: 8 },
 ];

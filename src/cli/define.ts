@@ -1,10 +1,15 @@
 import type { Context } from '../context.ts';
 import type { OperationName } from '../contract/operations/index.ts';
-import type { OutputFormat, Result } from '../output/result.ts';
+import type { OutputFormat, RecordKind, Result } from '../output/result.ts';
 import type { SourceName } from './completion/sources.ts';
 
 /** What a TAB offers for a value; nothing where every text will do. */
 export interface Completable {
+  /**
+   * Records that the value is the id of: on a terminal a beginning of it and the number of a row are taken too, and a TAB
+   * offers those that this machine knows.
+   */
+  readonly names?: RecordKind | readonly RecordKind[];
   /** Values that this machine knows; `files` only where none of the others fits. */
   readonly completes?: SourceName | 'files' | readonly (SourceName | 'files')[];
   /** A fixed list of values, each with what is shown beside it. */

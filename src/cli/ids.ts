@@ -46,7 +46,7 @@ export function eachId<T>(
   context: Context,
   ids: readonly string[],
   act: (id: string) => Promise<T>,
-): { rows: AsyncGenerator<T>; exitCode: () => number } {
+): { rows: AsyncGenerator<T>; exitCode: () => number; isByName: true } {
   let code = 0;
   async function* rows(): AsyncGenerator<T> {
     const previews: RequestPreview[] = [];
@@ -65,5 +65,5 @@ export function eachId<T>(
     }
     if (previews.length > 0) throw new RequestPreview(previews.map(({ text }) => text).join(''));
   }
-  return { rows: rows(), exitCode: () => code };
+  return { rows: rows(), exitCode: () => code, isByName: true };
 }

@@ -3,19 +3,25 @@ import { operations } from '../contract/operations/index.ts';
 import type { KnownFields } from '../output/known-fields.ts';
 import type { AnyCommand } from './define.ts';
 
-/** What the definition of a command says of the fields of its records, as it is run with this input. */
-export function knownFieldsOf(
+/** Whether a command changes nothing with this input: it says so, or calls operations that all read. */
+export function onlyReads(
   { operations: called = [], anyOperation, readsOnly }: AnyCommand,
   input: Readonly<Record<string, unknown>>,
-): KnownFields {
-  const reads = called.map((name) => operations[name]).filter(({ method }) => method === 'GET');
-  const isRead = called.length > 0 && reads.length === called.length;
-  const responses = reads
+): boolean {
+  const says = typeof readsOnly === 'function' ? readsOnly(input) : readsOnly;
+  const reads = called.every((name) => operations[name].method === 'GET');
+  return says ?? (called.length > 0 && reads && anyOperation !== true);
+}
+
+/** What the definition of a command says of the fields of its records, as it is run with this input. */
+export function knownFieldsOf(command: AnyCommand, input: Readonly<Record<string, unknown>>): KnownFields {
+  const responses = (command.operations ?? [])
+    .map((name) => operations[name])
+    .filter(({ method }) => method === 'GET')
     .map(({ response }): SuccessResponse => response)
     .filter((response) => response.type === 'json');
   return {
-    refuses:
-      (typeof readsOnly === 'function' ? readsOnly(input) : readsOnly) ?? (isRead && anyOperation !== true),
+    refuses: onlyReads(command, input),
     inContract: responses.length === 0 ? undefined : isInResponse,
   };
 

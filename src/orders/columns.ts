@@ -13,7 +13,7 @@ type Concession = Shape<'FulfillmentConcession'>;
 
 /** An order's columns, for every format. */
 export const orderColumns: readonly Column<Order>[] = [
-  { name: 'id', path: 'id', kind: 'id', weight: 10 },
+  { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 10 },
   { name: 'status', path: 'status', kind: 'status', weight: 9 },
   { name: 'delivery', path: 'delivery', kind: 'status', weight: 8, value: deliveryOf },
   {

@@ -45,7 +45,7 @@ const ofColumns = (columns: readonly Column<Order>[], ...names: readonly string[
 
 /** An order's columns on a terminal: what became of it, what it is about, what it cost. */
 const screenColumns: readonly Column<Order>[] = [
-  { name: 'id', path: 'id', kind: 'id', weight: 9 },
+  { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 9 },
   state,
   { name: 'product', path: 'product', kind: 'url', weight: 7, value: productLine },
   total,

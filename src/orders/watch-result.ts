@@ -84,7 +84,13 @@ async function finalState(
   }
   const [only] = [...orders.values()];
   if (ids.length === 1 && only !== undefined) return { kind: 'record', record: only, ...orderView, exitCode };
-  return { kind: 'list', rows: [...orders.values()], ...orderList, exitCode: () => exitCode };
+  return {
+    kind: 'list',
+    rows: [...orders.values()],
+    ...orderList,
+    exitCode: () => exitCode,
+    isByName: true,
+  };
 }
 
 function exitCodeOf(summary: WatchSummary): number {

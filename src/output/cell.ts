@@ -13,12 +13,14 @@ export interface CellOptions {
   readonly localNow?: (() => number) | undefined;
   /** Absolute UTC times in place of relative ones. */
   readonly utc: boolean;
-  /** A person looks at it on a terminal: states are spoken, and have signs. */
+  /** A person looks at it on a terminal: states are spoken and have signs, ids are short. */
   readonly isScreen?: boolean | undefined;
   /** A text with its command lines as this terminal takes them. */
   readonly asTyped?: ((text: string) => string) | undefined;
   /** The terminal cannot draw: bars are ASCII. */
   readonly plain?: boolean | undefined;
+  /** Spells an id of a column that says what it names. */
+  readonly spellId?: ((id: string) => string) | undefined;
 }
 
 /** More of a cell than this tells nobody anything; other formats have it all. */
@@ -64,7 +66,7 @@ function spell(column: Column, value: unknown, row: unknown, options: CellOption
     case 'text':
       return options.asTyped ? options.asTyped(plain(value)) : plain(value);
     default:
-      return plain(value);
+      return column.names && options.spellId ? options.spellId(plain(value)) : plain(value);
   }
 }
 

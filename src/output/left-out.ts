@@ -3,16 +3,18 @@ import type { Layout } from './layout.ts';
 /**
  * What a table found no room for, and how to see it: one line that does not wrap for the hidden columns, and one for an
  * id that was cut, since the next command needs it whole.
- * @param id name of the column that `-o id` prints.
+ * @param id name of the column that `-o id` prints. @param isNumbered whether a row's number stands for its id.
  * @param width columns of the terminal that the lines are read on; undefined where it is none.
  */
 export function leftOut(
   { hidden, narrowed }: Pick<Layout, 'hidden' | 'narrowed'>,
   id: string | undefined,
+  isNumbered: boolean,
   width: number | undefined,
 ): string[] {
   const lines = hidden.length > 0 ? [hiddenColumns(hidden, width ?? Number.POSITIVE_INFINITY)] : [];
-  if (id !== undefined && narrowed.includes(id)) lines.push(`${id} is cut short; -o id prints it whole`);
+  if (id !== undefined && narrowed.includes(id))
+    lines.push(`${id} is cut short; ${isNumbered ? '@1 names the first row, ' : ''}-o id prints it whole`);
   return lines;
 }
 

@@ -76,19 +76,41 @@ async function checkedFields<R extends RecordResult | ListResult>(
 }
 
 async function printList(result: ListResult, { io, options, out }: Printing): Promise<void> {
-  if (options.format !== 'table') {
-    await printRows(result.rows, await openFormat(options.format, result, io, options), out);
-    return;
+  const { rows, numbers, tell } = await numbered(result, io, options);
+  try {
+    if (options.format === 'table') await printListTable(result, rows, numbers, { io, options, out });
+    else await printRows(rows, await openFormat(options.format, result, io, options), out);
+  } finally {
+    tell();
   }
+}
+
+/** The rows of a list, counted where a terminal is shown them: each can then be named by its number. */
+async function numbered(result: ListResult, io: Io, options: OutputOptions) {
+  const plain = { rows: result.rows, numbers: [], tell: (): void => {} };
+  if (!io.stdout.isTerminal) return plain;
+  const { RowCounter } = await import('./listed-rows.ts');
+  const counter = RowCounter.of(result, { ...options, utc: options.utc === true });
+  if (!counter) return plain;
+  const tell = (): void => options.listed?.(counter.listed);
+  return { rows: counter.count(result.rows), numbers: [counter.column], tell };
+}
+
+async function printListTable(
+  result: ListResult,
+  rows: ListResult['rows'],
+  numbers: readonly Column[],
+  { io, options, out }: Printing,
+): Promise<void> {
   const { printTable } = await import('./table.ts');
-  const columns = columnsFor(result, io, options);
-  const table = await printTable(result.rows, columns, await tableOptions(io, options), out);
+  const columns = [...numbers, ...columnsFor(result, io, options)];
+  const table = await printTable(rows, columns, await tableOptions(io, options), out);
   if (out.isClosed) return;
   if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
   if (table.hidden.length + table.narrowed.length === 0) return;
   const { leftOut } = await import('./left-out.ts');
   const id = columns.find(({ path }) => path === (result.id ?? 'id'))?.name;
-  tellPeople(leftOut(table, id, io.stderr.columns()), io, 'table');
+  tellPeople(leftOut(table, id, numbers.length > 0, io.stderr.columns()), io, 'table');
 }
 
 async function printRecord(result: RecordResult, { io, options, out }: Printing): Promise<void> {

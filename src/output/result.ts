@@ -1,11 +1,23 @@
 import type { Mood } from '../contract/order-state.ts';
 import type { PathOf, Unchecked } from '../contract/received.ts';
 import type { KnownFields } from './known-fields.ts';
+import type { ListedRows } from './listed-rows.ts';
 
 /** What a command's `run` returns: data with its columns. `output` prints it in the requested format. */
 
 /** A record as the service sent it: wire names, unknown fields kept. */
 export type Row = Readonly<Record<string, unknown>>;
+
+/** What an id can be the id of: `names` of a column or an argument says which. */
+export type RecordKind =
+  | 'orders'
+  | 'returns'
+  | 'accounts'
+  | 'batches'
+  | 'approvals'
+  | 'events'
+  | 'intents'
+  | 'products';
 
 /**
  * How a value is spelled. A `status` has its sign and colour on a terminal, and no width hides it; of a `url` the host is
@@ -26,6 +38,8 @@ export type ColumnKind =
 interface ColumnStyle<R> {
   readonly name: string;
   readonly kind?: ColumnKind;
+  /** Of ids: what they name. In a terminal's table they are shortened to what commands take back. */
+  readonly names?: RecordKind;
   /** Higher is kept longer when the terminal is narrow; default 0. */
   readonly weight?: number;
   /** Columns of a terminal below which a text says too little; default 12. */
@@ -78,6 +92,8 @@ export interface ListResult {
   /** Columns for a terminal, where they differ from those that scripts read. */
   readonly screen?: readonly Column[];
   readonly id?: string;
+  /** What is kept of a row, beside its id, for a command that names it by its number. */
+  readonly facts?: (row: Row) => Readonly<Record<string, unknown>>;
   /** Shown on stderr in place of an empty table. */
   readonly empty?: string;
   /** Called when all rows are out; lines for stderr ("50 of 1,200; --all for the rest"). */
@@ -85,6 +101,8 @@ export interface ListResult {
   /** Called when all rows are out, for what is to be noted only then. */
   readonly printed?: () => Promise<void>;
   readonly exitCode?: () => number;
+  /** Its rows are the records that the command line named: they are not numbered anew. */
+  readonly isByName?: true;
 }
 
 /** Bytes for stdout as they come: an export, a script, a file. */
@@ -130,4 +148,6 @@ export interface OutputOptions {
   readonly now: () => number;
   /** The time of this machine; that of the service where it is not given. */
   readonly localNow?: (() => number) | undefined;
+  /** Called with the rows of a list that a terminal was shown, as many as can be named by their numbers. */
+  readonly listed?: ((rows: ListedRows) => void) | undefined;
 }

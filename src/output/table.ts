@@ -1,10 +1,11 @@
 import { headFirst } from './batches.ts';
-import { type CellOptions, cellMood, cellText } from './cell.ts';
+import { type CellOptions, cellMood, cellText, columnValue } from './cell.ts';
 import { type Cell, drawRows } from './draw-rows.ts';
 import { type Layout, layOut, leastText, type PlacedColumn } from './layout.ts';
 import { type Paint, paintMood } from './paint.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
+import { ShortIds } from './short-ids.ts';
 import { cut, cutUrl, leastOfUrl, type Measure, measureFor } from './width.ts';
 import type { Writer } from './writer.ts';
 
@@ -63,13 +64,17 @@ class Table {
     readonly layout: Layout,
     readonly columns: readonly Column[],
     readonly options: TableOptions,
+    readonly ids: ShortIds,
   ) {}
 
   static async begin(
     rows: readonly unknown[],
     columns: readonly Column[],
-    options: TableOptions,
+    given: TableOptions,
   ): Promise<Table> {
+    const ids = new ShortIds();
+    learnIds(ids, rows, columns);
+    const options = given.isScreen ? { ...given, spellId: (id: string) => ids.short(id) } : given;
     const texts = columns.map((column) => [
       heading(column),
       ...rows.map((row) => cellText(column, row, options)),
@@ -83,7 +88,7 @@ class Table {
         ? column.reduce((most, url) => Math.max(most, leastOfUrl(url, measure)), leastText)
         : undefined,
     );
-    return new Table(layOut(columns, natural, options.width, least), columns, options);
+    return new Table(layOut(columns, natural, options.width, least), columns, options, ids);
   }
 
   /** @returns the header, then one line for each row. */
@@ -97,6 +102,7 @@ class Table {
 
   /** @returns one line for each row. */
   page(rows: readonly unknown[]): Promise<string[]> {
+    learnIds(this.ids, rows, this.columns);
     return this.#draw(this.#texts(rows), rows);
   }
 
@@ -123,6 +129,10 @@ class Table {
     if (!cuts || this.options.width === undefined) return text;
     return (keeps === 'host' ? cutUrl : cut)(text, width, measure);
   }
+}
+
+function learnIds(ids: ShortIds, rows: readonly unknown[], columns: readonly Column[]): void {
+  for (const column of columns) if (column.names) for (const row of rows) ids.learn(columnValue(column, row));
 }
 
 const heading = ({ name }: Column): string => safeText(name.toUpperCase());

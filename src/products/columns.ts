@@ -7,7 +7,7 @@ import type { Column } from '../output/result.ts';
 type Offer = Unchecked<Shape<'Offer'>>;
 
 export const resultColumns: readonly Column<Shape<'ProductSearchResult'>>[] = [
-  { name: 'product id', path: 'product_id', weight: 10 },
+  { name: 'product id', path: 'product_id', names: 'products', weight: 10 },
   { name: 'title', path: 'title', weight: 8, least: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
   { name: 'shipping', path: 'ship_price', kind: 'money', currency: 'currency_code', weight: 5 },

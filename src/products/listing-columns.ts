@@ -10,7 +10,7 @@ export const listingColumns: readonly Column<Shape<'Sku'>>[] = [
   { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3 },
   { name: 'free shipping', path: 'free_shipping', kind: 'flag', weight: 2 },
   { name: 'available', path: 'available', kind: 'flag', weight: 1 },
-  { name: 'url', path: 'url', kind: 'url', weight: 8 },
+  { name: 'url', path: 'url', kind: 'url', names: 'products', weight: 8 },
 ];
 
 /** What a search adds to its results. */

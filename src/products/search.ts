@@ -4,6 +4,7 @@ import { operations } from '../contract/operations/index.ts';
 import type { Received } from '../contract/received.ts';
 import type { ListResult } from '../output/result.ts';
 import { listingColumns, searchHints } from './listing-columns.ts';
+import { productFacts } from './named.ts';
 
 const { query } = operations.search;
 
@@ -41,6 +42,7 @@ export const listings = (words: string, body: Received<'search'> | Received<'age
   rows: objectsIn(body, 'results'),
   columns: listingColumns,
   id: 'url',
+  facts: productFacts(),
   empty: `nothing found for "${words}"`,
   hints: () => searchHints(numberIn(body, 'excluded_by_price'), textIn(body, 'hint')),
 });

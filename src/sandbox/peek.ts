@@ -13,15 +13,18 @@ interface Choice {
 const queries: Readonly<Record<Kind, string>> = {
   orders: `SELECT id, status || '  ' || (record ->> '$.shipping_address.first_name') || ' '
        || (record ->> '$.shipping_address.last_name') || '  ' || (record ->> '$.items[0].url') AS text
-     FROM orders WHERE user_id = ? ORDER BY created_at DESC, seq DESC`,
-  accounts: `SELECT short_id AS id, email || coalesce('  ' || retailer, '') AS text FROM accounts WHERE user_id = ? ORDER BY seq DESC`,
-  batches: `SELECT id, row_count || ' rows  ' || coalesce(filename, '') AS text FROM batches WHERE user_id = ? ORDER BY seq DESC`,
-  returns: `SELECT id, status AS text FROM returns WHERE user_id = ? ORDER BY created_at DESC, seq DESC`,
+     FROM orders WHERE user_id = ? AND id BETWEEN ? AND ? ORDER BY created_at DESC, seq DESC`,
+  accounts: `SELECT short_id AS id, email || coalesce('  ' || retailer, '') AS text FROM accounts
+     WHERE user_id = ? AND short_id BETWEEN ? AND ? ORDER BY seq DESC`,
+  batches: `SELECT id, row_count || ' rows  ' || coalesce(filename, '') AS text FROM batches
+     WHERE user_id = ? AND id BETWEEN ? AND ? ORDER BY seq DESC`,
+  returns: `SELECT id, status AS text FROM returns WHERE user_id = ? AND id BETWEEN ? AND ? ORDER BY created_at DESC, seq DESC`,
 };
 
 /**
  * What a key has in the embedded sandbox, newest first, read in passing: the file is opened read-only, and nothing
- * that is due is brought up to date. @param open opens a file read-only. @throws where the file is missing or of an older version.
+ * that is due is brought up to date. @param open opens a file read-only. @param limit -1 for all.
+ * @param beginning of their ids. @throws where the file is missing or of an older version.
  */
 export async function peekSandbox(
   open: (file: string) => Sqlite,
@@ -29,12 +32,13 @@ export async function peekSandbox(
   apiKey: string,
   kind: Kind,
   limit: number,
+  beginning = '',
 ): Promise<readonly Choice[]> {
   const database = open(sandboxFile(stateDir));
   try {
     return database
       .prepare(`${queries[kind]} LIMIT ?`)
-      .all(await ownerOf(database, apiKey), limit)
+      .all(await ownerOf(database, apiKey), beginning, `${beginning}~`, limit)
       .map((row: object) => {
         const { id, text } = Object.assign(Object.create(null), row);
         return { id: String(id), text: String(text) };

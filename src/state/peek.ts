@@ -6,20 +6,22 @@ import { journalFile } from './journal-tables.ts';
 export interface PeekedIntent {
   readonly key: string;
   readonly state: string;
+  readonly operation: string;
   readonly orderId: string | undefined;
   readonly createdAt: string;
 }
 
-/** The newest records of the journal at a service; it is opened read-only. @throws where there is none. */
+/** The newest records of the journal at a service; it is opened read-only. @param limit -1 for all. @throws where there is none. */
 export function peekJournal(folder: string, baseUrl: string, limit: number): readonly PeekedIntent[] {
   const rows = read(
     journalFile(folder),
-    'SELECT key, state, order_id, created_at FROM intents WHERE base_url = ? ORDER BY created_at DESC LIMIT ?',
+    'SELECT key, state, operation, order_id, created_at FROM intents WHERE base_url = ? ORDER BY created_at DESC LIMIT ?',
     [baseUrl, limit],
   );
-  return rows.map(({ key, state, order_id, created_at }) => ({
+  return rows.map(({ key, state, operation, order_id, created_at }) => ({
     key: String(key),
     state: String(state),
+    operation: String(operation),
     orderId: order_id === null ? undefined : String(order_id),
     createdAt: String(created_at),
   }));

@@ -2,9 +2,9 @@ import type { Completable, Option } from '../define.ts';
 import type { Candidate, Hint } from './tree.ts';
 
 /** What a value is, from the definition of its argument or option. */
-export function hintOf({ completes = [], offers }: Completable): Hint {
+export function hintOf({ names = [], completes = [], offers }: Completable): Hint {
   const kinds = [completes].flat();
-  const from = kinds.find((kind) => kind !== 'files');
+  const from = kinds.find((kind) => kind !== 'files') ?? [names].flat().find((kind) => kind !== 'products');
   return {
     ...(offers && { values: candidates(offers) }),
     ...(from && { from }),

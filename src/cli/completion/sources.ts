@@ -20,59 +20,102 @@ export type SourceName =
   | 'maps'
   | 'approvals';
 
-interface Known {
-  readonly settings: SettingsPeek;
+/** What this machine is asked about. */
+export interface Known {
+  readonly settings: Pick<SettingsPeek, 'service'>;
   readonly stateDir: string;
 }
 
 /** Of the newest; more than anyone picks from. */
 const limit = 100;
 
-type Source = (known: Known) => Promise<readonly Candidate[]>;
+interface Sought {
+  /** Of the ids. */
+  readonly beginning: string;
+  /** How many at most, the newest; -1 for all. */
+  readonly limit: number;
+}
 
-const sandboxed =
+type Source<K extends Known = Known> = (known: K, sought: Sought) => Promise<readonly Candidate[]>;
+
+/** The intents that make a record of a kind. */
+const makers: Readonly<Partial<Record<Kind, readonly string[]>>> = {
+  orders: ['order.create', 'agent.order.create', 'legacy.retry'],
+  batches: ['bulk.create'],
+  returns: ['return.create'],
+};
+
+/** The embedded sandbox knows all that it has; of any other service this machine knows what it made there. */
+const records =
   (kind: Kind): Source =>
-  async ({ settings: { service }, stateDir }) => {
-    if (service?.baseUrl !== embeddedUrl || service.apiKey === undefined) return [];
-    const found = await peekSandbox(openReader, stateDir, service.apiKey, kind, limit);
+  async (known, sought) => {
+    const { service } = known.settings;
+    if (service?.baseUrl !== embeddedUrl) {
+      const made = await intents(known, { ...sought, limit: -1 });
+      const found = made.flatMap(({ orderId, operation, createdAt }) =>
+        orderId?.startsWith(sought.beginning) && makers[kind]?.includes(operation)
+          ? [{ value: orderId, text: `placed ${createdAt.slice(0, 16)}Z` }]
+          : [],
+      );
+      return sought.limit < 0 ? found : found.slice(0, sought.limit);
+    }
+    if (service.apiKey === undefined) return [];
+    const { apiKey } = service;
+    const found = await peekSandbox(openReader, known.stateDir, apiKey, kind, sought.limit, sought.beginning);
     return found.map(({ id, text }) => ({ value: id, text }));
   };
 
-const intents = async ({ settings: { service }, stateDir }: Known) => {
-  if (!service) return [];
-  return peekJournal(stateDir, service.baseUrl, limit);
-};
+const intents = async ({ settings: { service }, stateDir }: Known, { limit: most }: Sought) =>
+  service ? peekJournal(stateDir, service.baseUrl, most) : [];
 
 const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
   [...names].map(([value, text]) => ({ value, text }));
 
-/** The embedded sandbox knows its orders; of any other service this machine knows those that it placed. */
-const orders: Source = async (known) => {
-  if (known.settings.service?.baseUrl === embeddedUrl) return sandboxed('orders')(known);
-  return (await intents(known)).flatMap(({ orderId, createdAt }) =>
-    orderId === undefined ? [] : [{ value: orderId, text: `placed ${createdAt.slice(0, 16)}Z` }],
-  );
-};
+/** The records that are named by an id, or by a beginning of it. */
+const recordSources = {
+  orders: records('orders'),
+  accounts: records('accounts'),
+  batches: records('batches'),
+  returns: records('returns'),
+  approvals: async ({ stateDir }, { limit: most }) =>
+    peekApprovals(stateDir, most).map(({ id, text }) => ({ value: id, text })),
+  intents: async (known, sought) =>
+    (await intents(known, sought))
+      .filter(({ state }) => state === 'intended')
+      .map(({ key, createdAt }) => ({ value: key, text: `in doubt since ${createdAt.slice(0, 16)}Z` })),
+} as const satisfies Readonly<Record<string, Source>>;
 
-const sources: Readonly<Record<SourceName, Source>> = {
-  orders,
-  accounts: sandboxed('accounts'),
-  batches: sandboxed('batches'),
-  returns: sandboxed('returns'),
+export type RecordSource = keyof typeof recordSources;
+
+/** What this machine knows of a kind whose ids begin so; nothing where it cannot be read. */
+export async function beginningWith(
+  kind: RecordSource,
+  beginning: string,
+  known: Known,
+): Promise<readonly Candidate[]> {
+  try {
+    const found = await recordSources[kind](known, { beginning, limit: -1 });
+    return found.filter(({ value }) => value.startsWith(beginning));
+  } catch {
+    return [];
+  }
+}
+
+interface KnownToAll extends Known {
+  readonly settings: SettingsPeek;
+}
+
+const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
+  ...recordSources,
   profiles: async ({ settings }) => named(settings.profiles),
   addresses: async ({ settings }) => named(settings.addresses),
   maps: async ({ settings }) => named(settings.maps),
-  events: async ({ stateDir }) => peekEvents(stateDir, limit).map(({ id, text }) => ({ value: id, text })),
-  approvals: async ({ stateDir }) =>
-    peekApprovals(stateDir, limit).map(({ id, text }) => ({ value: id, text })),
+  events: async ({ stateDir }, { limit: most }) =>
+    peekEvents(stateDir, most).map(({ id, text }) => ({ value: id, text })),
   retailers: async ({ settings }) => {
     if (settings.service?.baseUrl !== embeddedUrl) return [];
     return peekRetailers().map(({ id, text }) => ({ value: id, text }));
   },
-  intents: async (known) =>
-    (await intents(known))
-      .filter(({ state }) => state === 'intended')
-      .map(({ key, createdAt }) => ({ value: key, text: `in doubt since ${createdAt.slice(0, 16)}Z` })),
 };
 
 /** Looks values up in files of this machine; what cannot be read has none. */
@@ -83,7 +126,7 @@ export function lookUpIn(environment: Environment, platform: NodeJS.Platform): L
       const { config, state } = resolveFolders(environment, platform);
       const given = { profile: chosenValue(cursor, '--profile'), baseUrl: chosenValue(cursor, '--base-url') };
       const settings = peekSettings(join(config, 'config.json'), environment, given);
-      return await sources[from]({ settings, stateDir: state });
+      return await sources[from]({ settings, stateDir: state }, { beginning: '', limit });
     } catch {
       return [];
     }

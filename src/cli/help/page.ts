@@ -124,7 +124,7 @@ const programHelp: HelpSection = {
     {
       items: [
         { term: 'errand COMMAND --help', text: 'its arguments, options and examples' },
-        { term: 'errand help TOPIC', text: 'exit-codes, environment, output, money, policy' },
+        { term: 'errand help TOPIC', text: 'exit-codes, environment, output, ids, money, policy' },
       ],
     },
   ],

@@ -89,6 +89,29 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
       { text: 'With -o json or ndjson a failure is one JSON object on stderr.' },
     ],
   },
+  ids: {
+    title: 'Ids',
+    summary: 'what stands for an id on a terminal: its beginning, or the number of a row',
+    parts: [
+      {
+        text: "On a terminal an id can be its beginning, of eight characters or more, as tables show it, or the number of its row in the last list: @1, @2 (in PowerShell '@2'). A product is named by its row too, in place of its URL.",
+      },
+      {
+        items: itemsOf({
+          'errand order get 9e2919b9': 'the order whose id begins so; of several, none is guessed',
+          'errand order cancel @2':
+            'the second row of the last `order list`; what is cancelled is told first',
+          'errand order create --product @2': 'what the second row of `search` shows',
+        }),
+      },
+      {
+        text: 'A beginning is looked up in the last list, on this machine, and for orders and returns at the service. Row numbers are those of the last list that this terminal printed, for an hour, with the same profile and service; what was done to its rows does not number them anew.',
+      },
+      {
+        text: 'Scripts, pipes and --no-input take whole ids: `-o id` prints them, and - reads them from stdin.',
+      },
+    ],
+  },
   money: {
     title: 'Money',
     summary: 'how errand reads prices, and makes one order of one intent',

@@ -2,7 +2,7 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import type { Column } from '../../output/result.ts';
 
 export const accountColumns: readonly Column<Shape<'ManagedAccount'>>[] = [
-  { name: 'short id', path: 'short_id', kind: 'id', weight: 10 },
+  { name: 'short id', path: 'short_id', kind: 'id', names: 'accounts', weight: 10 },
   { name: 'email', path: 'email', weight: 9 },
   { name: 'retailer', path: 'retailer', weight: 8, value: ({ retailer }) => retailer ?? 'any' },
   { name: 'two-factor secret', path: 'has_totp', kind: 'flag', weight: 5 },

@@ -18,9 +18,7 @@ const pollMs = 3000;
 export const forwarding = defineCommand({
   name: 'forwarding',
   summary: "Show where to forward an account's verification codes, and whether that works",
-  arguments: [
-    { name: 'account', completes: 'accounts', description: 'short id of the account', required: true },
-  ],
+  arguments: [{ name: 'account', names: 'accounts', description: 'short id of the account', required: true }],
   options: { wait: { kind: 'flag', description: 'wait for the first message (see --timeout)' } },
   examples: [
     { command: 'errand account forwarding $ACCOUNT', note: 'the address, and what to set up' },

@@ -9,7 +9,7 @@ export const remove = defineCommand({
   arguments: [
     {
       name: 'accounts',
-      completes: 'accounts',
+      names: 'accounts',
       description: 'short ids; - reads them from stdin',
       required: true,
       variadic: true,

@@ -24,9 +24,7 @@ function cleared(names: readonly string[], given: object): object {
 export const update = defineCommand({
   name: 'update',
   summary: 'Change a stored retailer account; only what is given changes',
-  arguments: [
-    { name: 'account', completes: 'accounts', description: 'short id of the account', required: true },
-  ],
+  arguments: [{ name: 'account', names: 'accounts', description: 'short id of the account', required: true }],
   options: {
     ...accountOptions,
     retailer: { ...accountOptions.retailer, description: 'which retailer it signs in to' },

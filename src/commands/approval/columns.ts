@@ -5,12 +5,12 @@ import { briefOf, type ShownApproval, summaryLines } from '../../spending/approv
 export const idArgument = {
   name: 'id',
   description: 'id of the approval, or its beginning',
-  completes: 'approvals',
+  names: 'approvals',
   required: true,
 } as const satisfies Argument;
 
 export const approvalColumns: readonly Column<ShownApproval>[] = [
-  { name: 'id', path: 'id', weight: 10 },
+  { name: 'id', path: 'id', kind: 'id', names: 'approvals', weight: 10 },
   { name: 'state', path: 'state', kind: 'status', weight: 10 },
   { name: 'total', path: 'total_cents', kind: 'money', weight: 10 },
   {

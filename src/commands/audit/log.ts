@@ -12,7 +12,11 @@ export const log = defineCommand({
   options: {
     kind: { kind: 'list', values: Object.keys(auditKinds), description: 'only these kinds' },
     key: { kind: 'text', completes: 'intents', description: 'only this idempotency key, or its beginning' },
-    order: { kind: 'text', completes: 'orders', description: 'only this order, batch or return' },
+    order: {
+      kind: 'text',
+      names: ['orders', 'batches', 'returns'],
+      description: 'only this order, batch or return',
+    },
     since: { kind: 'date', description: 'only from this time on' },
     until: { kind: 'date', description: 'only before this time' },
     last: { kind: 'integer', min: 1, max: 100_000, description: 'only the newest of them' },

@@ -13,7 +13,7 @@ export const get = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'batches',
+      names: 'batches',
       description: 'ids of batches; - reads them from stdin',
       required: true,
       variadic: true,

@@ -10,7 +10,7 @@ export const results = defineCommand({
   summary: "A batch's results as CSV, with the uploader's own columns",
   description:
     'The CSV of the service, with the row numbers of your file (if known here) instead of its indexes, and the reason why an order failed. --raw-csv prints it unchanged.',
-  arguments: [{ name: 'id', completes: 'batches', description: 'id of the batch', required: true }],
+  arguments: [{ name: 'id', names: 'batches', description: 'id of the batch', required: true }],
   options: { wait: { kind: 'flag', description: 'wait until every row is placed or has failed' } },
   examples: [
     { command: 'errand bulk results $BATCH > results.csv', note: 'as it stands now' },

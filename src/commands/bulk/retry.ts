@@ -26,7 +26,7 @@ export const retry = defineCommand({
   summary: "Retry a batch's failed rows in a new batch, or write them to a file",
   description:
     'Retries rows that became no order and orders that failed. This machine keeps the rows for 30 days after the upload; later, or on another machine, pass the uploaded CSV with --file. Running the same retry again places nothing twice.',
-  arguments: [{ name: 'id', completes: 'batches', description: 'id of the batch', required: true }],
+  arguments: [{ name: 'id', names: 'batches', description: 'id of the batch', required: true }],
   options: {
     to: {
       kind: 'text',

@@ -16,7 +16,7 @@ export const watch = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'batches',
+      names: 'batches',
       description: 'ids of batches; - reads them from stdin',
       required: true,
       variadic: true,
@@ -57,6 +57,7 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
     empty: 'no batch could be read',
     hints: () => conclusions(context, summary, [...latest.values()], reasons),
     exitCode: () => exitCodeOf(summary),
+    isByName: true,
   };
 }
 

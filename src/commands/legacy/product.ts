@@ -5,6 +5,7 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import type { Column } from '../../output/result.ts';
 import { noProduct, noResponse, noSuchProduct } from '../../products/failure.ts';
 import { freshnessFields, freshnessOptions } from '../../products/freshness.ts';
+import { namedProduct, productArgument } from '../../products/named.ts';
 
 const { query } = operations['legacy.product'];
 
@@ -23,7 +24,7 @@ export const product = defineCommand({
   name: 'product',
   summary: "Read one product's v1 record",
   description: 'HTTP Basic with the client token: ERRAND_LEGACY_TOKEN, or `errand auth token --legacy`.',
-  arguments: [{ name: 'id', description: "the retailer's product id", required: true }],
+  arguments: [productArgument],
   options: {
     ...freshnessOptions,
     // The legacy surface has bounds of its own.
@@ -37,22 +38,23 @@ export const product = defineCommand({
       note: 'one field of it',
     },
   ],
-  operations: ['legacy.product'],
+  operations: ['legacy.product', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 7: noResponse },
   related: ['product get'],
   async run(context, { id, async: soon = false, ...wanted }) {
     const { newerThan } = wanted;
+    const { productId, retailer } = await namedProduct(context, id, wanted.retailer);
     const fields = {
-      ...freshnessFields(wanted),
+      ...freshnessFields({ ...wanted, retailer }),
       // The legacy surface takes a fraction of a second.
       ...(newerThan !== undefined && { newer_than: Date.parse(newerThan) / 1000 }),
     };
     const client = await context.client();
     const { body } = await client.call('legacy.product', {
-      path: { product_id: id },
+      path: { product_id: productId },
       query: { ...fields, ...(soon && { async: true }) },
     });
     if (body.status !== 'failed') return { kind: 'record', record: body, columns, id: 'product_id' };
-    throw noProduct(id, body);
+    throw noProduct(productId, body);
   },
 });

@@ -9,7 +9,7 @@ export const retry = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'orders',
+      names: 'orders',
       description: 'ids of failed orders; - reads them from stdin',
       required: true,
       variadic: true,
@@ -41,8 +41,8 @@ export const retry = defineCommand({
     return {
       kind: 'list',
       columns: [
-        { name: 'order', path: 'order_id', kind: 'id', weight: 1 },
-        { name: 'new request', path: 'request_id', kind: 'id', weight: 2 },
+        { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 1 },
+        { name: 'new request', path: 'request_id', kind: 'id', names: 'orders', weight: 2 },
       ],
       id: 'request_id',
       empty: 'no order to retry',

@@ -30,7 +30,7 @@ export const cancel = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'orders',
+      names: 'orders',
       description: 'ids of orders; - reads them from stdin',
       required: true,
       variadic: true,
@@ -49,7 +49,7 @@ export const cancel = defineCommand({
     return {
       kind: 'list',
       columns: [
-        { name: 'id', path: 'id', kind: 'id', weight: 2 },
+        { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 2 },
         { name: 'status', path: 'status', kind: 'status', weight: 1 },
       ],
       empty: 'no order to cancel',

@@ -21,7 +21,7 @@ export const create = defineCommand({
     like: {
       kind: 'text',
       placeholder: 'id',
-      completes: 'orders',
+      names: 'orders',
       description: 'as this earlier order was, with a key of its own; flags override it',
     },
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },

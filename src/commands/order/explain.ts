@@ -9,7 +9,7 @@ export const explain = defineCommand({
   arguments: [
     {
       name: 'id',
-      completes: 'orders',
+      names: ['orders', 'intents'],
       description: 'id of the order, or the idempotency key of one that this machine has sent',
       required: true,
     },

@@ -10,7 +10,7 @@ export const get = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'orders',
+      names: 'orders',
       description: 'ids of orders; - reads them from stdin',
       required: true,
       variadic: true,

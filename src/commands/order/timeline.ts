@@ -6,7 +6,7 @@ import { milestoneColumns } from '../../orders/columns.ts';
 export const timeline = defineCommand({
   name: 'timeline',
   summary: "An order's milestones",
-  arguments: [{ name: 'id', completes: 'orders', description: 'id of the order', required: true }],
+  arguments: [{ name: 'id', names: 'orders', description: 'id of the order', required: true }],
   examples: [
     { command: 'errand order timeline $ORDER', note: 'what happened and when' },
     { command: 'errand order timeline $ORDER --utc -o csv', note: 'the same as CSV' },

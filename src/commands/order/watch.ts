@@ -13,7 +13,7 @@ export const watch = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'orders',
+      names: 'orders',
       description: 'ids of orders; - reads them from stdin; none, on a terminal: all that are open',
       variadic: true,
     },

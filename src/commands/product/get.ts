@@ -3,13 +3,14 @@ import { eachId } from '../../cli/ids.ts';
 import { detailColumns } from '../../products/columns.ts';
 import { noResponse, noSuchProduct } from '../../products/failure.ts';
 import { freshnessOptions } from '../../products/freshness.ts';
+import { productArgument } from '../../products/named.ts';
 import { readProduct, waitOption } from './read.ts';
 
 export const get = defineCommand({
   name: 'get',
   aliases: ['show'],
   summary: "Read products' details",
-  arguments: [{ name: 'ids', description: "the retailer's product ids", required: true, variadic: true }],
+  arguments: [{ ...productArgument, name: 'ids', variadic: true }],
   options: { ...freshnessOptions, ...waitOption },
   examples: [
     { command: 'errand product get $PRODUCT --retailer harborgoods', note: 'as the retailer shows it' },
@@ -18,7 +19,7 @@ export const get = defineCommand({
       note: 'not older than a minute',
     },
   ],
-  operations: ['product.get'],
+  operations: ['product.get', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 7: noResponse, 8: 'with --wait: --timeout passed' },
   related: ['product search', 'product offers'],
   async run(context, { ids, ...wanted }) {

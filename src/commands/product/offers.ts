@@ -2,13 +2,14 @@ import { defineCommand } from '../../cli/define.ts';
 import { offerColumns, offersOf } from '../../products/columns.ts';
 import { noResponse, noSuchProduct } from '../../products/failure.ts';
 import { freshnessOptions } from '../../products/freshness.ts';
+import { productArgument } from '../../products/named.ts';
 import { readProduct, waitOption } from './read.ts';
 
 export const offers = defineCommand({
   name: 'offers',
   summary: "List one product's offers",
   description: 'A hosted storefront has none.',
-  arguments: [{ name: 'id', description: "the retailer's product id", required: true }],
+  arguments: [productArgument],
   options: { ...freshnessOptions, ...waitOption },
   examples: [
     { command: 'errand product offers $PRODUCT --retailer harborgoods', note: 'who sells it, for how much' },
@@ -18,7 +19,7 @@ export const offers = defineCommand({
       note: 'the cheapest seller',
     },
   ],
-  operations: ['product.offers'],
+  operations: ['product.offers', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 7: noResponse, 8: 'with --wait: --timeout passed' },
   related: ['product get', 'order create'],
   async run(context, { id, ...wanted }) {

@@ -3,6 +3,7 @@ import type { Received } from '../../contract/received.ts';
 import { ErrandError } from '../../errors.ts';
 import { noProduct } from '../../products/failure.ts';
 import { type Freshness, freshnessFields } from '../../products/freshness.ts';
+import { namedProduct } from '../../products/named.ts';
 import { Deadline } from '../../wait/deadline.ts';
 import { poll } from '../../wait/poll.ts';
 
@@ -25,15 +26,16 @@ const pollMs = 1000;
 export async function readProduct(
   context: Context,
   name: 'product.get' | 'product.offers',
-  productId: string,
+  product: string,
   options: ReadOptions,
 ): Promise<Received<'product.get'> | Received<'product.offers'>> {
   const { wait = false } = options;
-  const fields = freshnessFields(options);
+  const { productId, retailer } = await namedProduct(context, product, options.retailer);
+  const fields = freshnessFields({ ...options, retailer });
   const client = await context.client();
   const { clock, signal } = context;
   const deadline = new Deadline(clock, context.waitMs());
-  const product = await poll(
+  const read = await poll(
     async () => {
       const { body } = await client.call(name, {
         path: { product_id: productId },
@@ -44,6 +46,6 @@ export async function readProduct(
     },
     { deadline, everyMs: pollMs, signal },
   );
-  if (product) return product;
+  if (read) return read;
   throw new ErrandError('deadline', `--timeout passed; ${productId} is still being fetched`);
 }

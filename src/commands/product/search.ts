@@ -4,6 +4,7 @@ import { listRows, moreHint } from '../../cli/list-command.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
 import { resultColumns } from '../../products/columns.ts';
+import { productFacts } from '../../products/named.ts';
 
 const { query } = operations['product.search'];
 
@@ -15,11 +16,20 @@ export const search = defineCommand({
   options: {
     retailer: optionFor(query.retailer, { completes: 'retailers' }),
     page: optionFor(query.page),
+    limit: {
+      kind: 'integer',
+      min: 1,
+      description: 'show at most so many; the retailer still sends whole pages',
+    },
     freeShipping: { kind: 'flag', description: query.free_shipping.description },
     all: { kind: 'flag', description: 'page to the end' },
   },
   examples: [
     { command: 'errand product search usb cable --retailer harborgoods', note: 'the first page' },
+    {
+      command: 'errand product search tea --retailer harborgoods --limit 5',
+      note: 'the first five of the page',
+    },
     {
       command: 'errand product search tea --retailer harborgoods --all -o id | head -3',
       note: 'product ids, page after page',
@@ -27,7 +37,7 @@ export const search = defineCommand({
   ],
   operations: ['product.search'],
   related: ['search', 'retailer list', 'product get'],
-  async run(context, { words, retailer, page, freeShipping, all = false }) {
+  async run(context, { words, retailer, page, limit, freeShipping, all = false }) {
     if (retailer === undefined)
       throw new UsageError('--retailer is missing; `errand retailer list -o id` prints them');
     if (all && page !== undefined) throw new UsageError('--all and --page exclude each other');
@@ -37,14 +47,25 @@ export const search = defineCommand({
       ...(page !== undefined && { page }),
       ...(freeShipping && { free_shipping: true }),
     };
+    let shown = 0;
     const paged = await listRows(context, 'product.search', wanted, all);
     return {
       kind: 'list',
-      rows: paged.rows,
+      rows: limit === undefined ? paged.rows : first(limit),
       columns: resultColumns,
       id: 'product_id',
+      facts: productFacts(retailer),
       empty: `nothing on this page of ${retailer} for "${words.join(' ')}"`,
-      hints: () => moreHint(paged, 'products'),
+      // Who says how many wants no more.
+      hints: () => (limit !== undefined && shown >= limit ? [] : moreHint(paged, 'products')),
     };
+
+    async function* first(most: number) {
+      for await (const row of paged.rows) {
+        shown += 1;
+        yield row;
+        if (shown >= most) return;
+      }
+    }
   },
 });

@@ -10,7 +10,7 @@ const query = operations['retailer.check'].query;
 export const check = defineCommand({
   name: 'check',
   summary: 'Would an order for this product URL be refused, and why',
-  arguments: [{ name: 'url', description: query.url.description, required: true }],
+  arguments: [{ name: 'url', names: 'products', description: query.url.description, required: true }],
   // Its length alone would say less than what a country takes.
   options: {
     country: { kind: 'text', offers: destinationCountries, description: query.country.description },

@@ -5,7 +5,7 @@ import type { Column } from '../../output/result.ts';
 
 /** A return's columns, for every format. Links of labels are permissions: tables tell only how many there are. */
 export const returnColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
-  { name: 'id', path: 'id', kind: 'id', weight: 10 },
+  { name: 'id', path: 'id', kind: 'id', names: 'returns', weight: 10 },
   { name: 'status', path: 'status', kind: 'status', weight: 9 },
   { name: 'reason', path: 'reason', weight: 6 },
   { name: 'credited', path: 'credited_amount', kind: 'money', weight: 8 },
@@ -16,7 +16,7 @@ export const returnColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
     weight: 5,
     value: ({ label_urls }) => list(label_urls).length,
   },
-  { name: 'order', path: 'order_id', kind: 'id', weight: 7 },
+  { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 7 },
   { name: 'retailer return', path: 'merchant_return_id', weight: 2 },
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];

@@ -23,7 +23,7 @@ export const create = defineCommand({
   options: {
     order: {
       kind: 'text',
-      completes: 'orders',
+      names: 'orders',
       placeholder: 'id',
       description: 'the order, which must be placed',
     },

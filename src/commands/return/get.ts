@@ -9,7 +9,7 @@ export const get = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'returns',
+      names: 'returns',
       description: 'ids of returns; - reads them from stdin',
       required: true,
       variadic: true,

@@ -20,7 +20,7 @@ export const labels = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'returns',
+      names: 'returns',
       description: 'ids of returns; - reads them from stdin',
       required: true,
       variadic: true,

@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { objectsIn } from '../../contract/json.ts';
+import { productFacts } from '../../products/named.ts';
 
 export const products = defineCommand({
   name: 'products',
@@ -16,11 +17,12 @@ export const products = defineCommand({
       kind: 'list',
       rows: objectsIn(body, 'products'),
       id: 'url',
+      facts: productFacts(),
       columns: [
         { name: 'scenario', path: 'scenario', weight: 10 },
         { name: 'what happens', path: 'description', weight: 9 },
         { name: 'refused at once', path: 'is_synchronous_error', kind: 'flag', weight: 5 },
-        { name: 'url', path: 'url', kind: 'url', weight: 8 },
+        { name: 'url', path: 'url', kind: 'url', names: 'products', weight: 8 },
         { name: 'name', path: 'name', weight: 1 },
       ],
       empty: 'this service names no test products',

@@ -36,7 +36,7 @@ export const trigger = defineCommand({
     { name: 'event', offers: sandboxTriggers, description: 'what happens', required: true },
     {
       name: 'ids',
-      completes: 'orders',
+      names: ['orders', 'returns', 'accounts'],
       description: 'what it happens to; - reads ids from stdin',
       variadic: true,
     },

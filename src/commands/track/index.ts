@@ -36,7 +36,7 @@ const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
 
 export const command = defineRootCommand({
   description: 'Needs no key: whoever knows the id of an order can follow it.',
-  arguments: [{ name: 'order', completes: 'orders', description: 'id of the order', required: true }],
+  arguments: [{ name: 'order', names: 'orders', description: 'id of the order', required: true }],
   examples: [
     { command: 'errand track $ORDER', note: 'where the parcel is' },
     { command: "errand track $ORDER -o json --query 'shipments[].status'", note: 'the state of each parcel' },

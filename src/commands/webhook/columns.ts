@@ -4,10 +4,10 @@ import { maskAddress } from '../../webhooks/secret.ts';
 
 /** An event's columns, for every format. */
 export const eventColumns: readonly Column<StoredEvent>[] = [
-  { name: 'id', path: 'id', kind: 'id', weight: 10 },
+  { name: 'id', path: 'id', kind: 'id', names: 'events', weight: 10 },
   { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 7 },
   { name: 'event', path: 'event', kind: 'status', weight: 9 },
-  { name: 'order', path: 'order_id', kind: 'id', weight: 8 },
+  { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
   { name: 'status', path: 'status', kind: 'status', weight: 8 },
   { name: 'error', path: 'error_type', weight: 6 },
   { name: 'deliveries', path: 'deliveries', kind: 'count', weight: 2 },

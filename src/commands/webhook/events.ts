@@ -14,14 +14,14 @@ export const events = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'events',
+      names: 'events',
       description: 'ids of events; - reads them from stdin',
       variadic: true,
     },
   ],
   options: {
     event: { kind: 'list', values: eventNames, description: 'only these' },
-    order: { kind: 'text', completes: 'orders', placeholder: 'id', description: 'only of this order' },
+    order: { kind: 'text', names: 'orders', placeholder: 'id', description: 'only of this order' },
     failed: {
       kind: 'flag',
       description: 'only those that could not be forwarded, or whose command failed or never ran',

@@ -18,7 +18,7 @@ export const replay = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'events',
+      names: 'events',
       description: 'ids of events; - reads them from stdin',
       required: true,
       variadic: true,
@@ -52,9 +52,9 @@ export const replay = defineCommand({
     return {
       kind: 'list',
       columns: [
-        { name: 'id', path: 'id', kind: 'id', weight: 9 },
+        { name: 'id', path: 'id', kind: 'id', names: 'events', weight: 9 },
         { name: 'event', path: 'event', kind: 'status', weight: 8 },
-        { name: 'order', path: 'order_id', kind: 'id', weight: 7 },
+        { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 7 },
         { name: 'sent to', path: 'url', weight: 6 },
         { name: 'response', path: 'status', kind: 'count', weight: 8 },
         { name: 'attempts', path: 'attempts', kind: 'count', weight: 5 },

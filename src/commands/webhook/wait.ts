@@ -14,7 +14,7 @@ export const waitCommand = defineCommand({
   description:
     'One assertion for a script. `errand webhook listen` receives events, and has to run beside this; one that it received before counts too. Events are not signed: an event counts once the order, read again, confirms it.',
   options: {
-    order: { kind: 'text', completes: 'orders', placeholder: 'id', description: 'the order (required)' },
+    order: { kind: 'text', names: 'orders', placeholder: 'id', description: 'the order (required)' },
     event: { kind: 'list', values: eventNames, description: 'the event, or any of several (required)' },
     unverified: { kind: 'flag', description: 'take the event as it came, without reading the order' },
   },

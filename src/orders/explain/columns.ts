@@ -109,7 +109,7 @@ export const storyColumns: readonly Column[] = [
     flat: null,
     value: ({ returns }) => rowsOf(returns),
     columns: [
-      { name: 'return', path: 'id', kind: 'id', weight: 7 },
+      { name: 'return', path: 'id', kind: 'id', names: 'returns', weight: 7 },
       { name: 'status', path: 'status', kind: 'status', weight: 10 },
       { name: 'reason', path: 'reason', weight: 8 },
       { name: 'credited', path: 'credited_amount', kind: 'money', weight: 9 },

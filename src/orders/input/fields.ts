@@ -73,7 +73,7 @@ type PlainOption<K extends PlainFieldName> = Option & {
 const plain = <const K extends PlainFieldName, const N extends string>(
   key: K,
   name: N,
-  shown: Pick<Option, 'description' | 'completes'>,
+  shown: Pick<Option, 'description' | 'names'>,
 ): OrderField<{ readonly [_ in N]: PlainOption<K> }> => {
   const { type, min, maxLength }: PlainOrderField = plainOrderFields[key];
   const bounds = { ...(min !== undefined && { min }), ...(maxLength !== undefined && { maxLength }) };
@@ -96,6 +96,7 @@ export const orderFields = {
     'product',
     {
       kind: 'texts',
+      names: 'products',
       placeholder: 'url',
       description: 'product URL[,quantity=N][,variant=Label:Value][,condition=New]; repeats',
     },
@@ -138,7 +139,7 @@ export const orderFields = {
     description: 'key of this intent: the same key never makes a second order',
   }),
   retailer_credentials_id: plain('retailer_credentials_id', 'account', {
-    completes: 'accounts',
+    names: 'accounts',
     description: 'managed account to order with',
   }),
   metadata: joined(

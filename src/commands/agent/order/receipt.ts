@@ -15,7 +15,7 @@ export const receipt = defineCommand({
   name: 'receipt',
   summary: 'The receipt of an order that was paid for from here',
   description: 'Read from this machine; nothing is requested from the service.',
-  arguments: [{ name: 'id', completes: 'orders', description: 'id of the order', required: true }],
+  arguments: [{ name: 'id', names: 'orders', description: 'id of the order', required: true }],
   examples: [{ command: 'errand agent order receipt $PAID -o json', note: 'with all that the method adds' }],
   exitCodes: { 4: 'no receipt of that order is kept here' },
   related: ['agent order create', 'order get'],

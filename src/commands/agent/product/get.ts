@@ -2,6 +2,7 @@ import { defineCommand } from '../../../cli/define.ts';
 import { detailColumns } from '../../../products/columns.ts';
 import { noResponse, noSuchProduct } from '../../../products/failure.ts';
 import { freshnessOptions } from '../../../products/freshness.ts';
+import { productArgument } from '../../../products/named.ts';
 import { paymentExit, payOptions } from '../pay-options.ts';
 import { readPaid } from './read.ts';
 
@@ -9,12 +10,12 @@ export const get = defineCommand({
   name: 'get',
   aliases: ['show'],
   summary: "Read one product's details, for a cent",
-  arguments: [{ name: 'id', description: "the retailer's product id", required: true }],
+  arguments: [productArgument],
   options: { ...freshnessOptions, ...payOptions },
   examples: [
     { command: 'errand agent product get $PRODUCT --retailer harborgoods', note: 'as the retailer shows it' },
   ],
-  operations: ['agent.product.get'],
+  operations: ['agent.product.get', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noResponse },
   related: ['agent product search', 'product get'],
   async run(context, { id, ...wanted }) {

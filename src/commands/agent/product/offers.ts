@@ -2,13 +2,14 @@ import { defineCommand } from '../../../cli/define.ts';
 import { offerColumns, offersOf } from '../../../products/columns.ts';
 import { noResponse, noSuchProduct } from '../../../products/failure.ts';
 import { freshnessOptions } from '../../../products/freshness.ts';
+import { productArgument } from '../../../products/named.ts';
 import { paymentExit, payOptions } from '../pay-options.ts';
 import { readPaid } from './read.ts';
 
 export const offers = defineCommand({
   name: 'offers',
   summary: "List one product's offers, for a cent",
-  arguments: [{ name: 'id', description: "the retailer's product id", required: true }],
+  arguments: [productArgument],
   options: { ...freshnessOptions, ...payOptions },
   examples: [
     {
@@ -16,7 +17,7 @@ export const offers = defineCommand({
       note: 'who sells it, for how much',
     },
   ],
-  operations: ['agent.product.offers'],
+  operations: ['agent.product.offers', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noResponse },
   related: ['agent product search', 'product offers'],
   async run(context, { id, ...wanted }) {

@@ -3,6 +3,7 @@ import type { Received } from '../../../contract/received.ts';
 import { paidCall } from '../../../payments/paid-call.ts';
 import { noProduct } from '../../../products/failure.ts';
 import { type Freshness, freshnessFields } from '../../../products/freshness.ts';
+import { namedProduct } from '../../../products/named.ts';
 import { paymentFrom } from '../pay-options.ts';
 
 type ReadOptions = Freshness & Parameters<typeof paymentFrom>[0] & { readonly async?: boolean };
@@ -11,9 +12,10 @@ type ReadOptions = Freshness & Parameters<typeof paymentFrom>[0] & { readonly as
 export async function readPaid(
   context: Context,
   name: 'agent.product.get' | 'agent.product.offers',
-  productId: string,
-  { retailer, maxAge, newerThan, async, ...pay }: ReadOptions,
+  product: string,
+  { retailer: given, maxAge, newerThan, async, ...pay }: ReadOptions,
 ): Promise<Received<'agent.product.get'> | Received<'agent.product.offers'>> {
+  const { productId, retailer } = await namedProduct(context, product, given);
   const fields = freshnessFields({ retailer, maxAge, newerThan });
   const query = { product_id: productId, ...fields, ...(async && { async }) };
   const payload = await paidCall(context, name, { query }, paymentFrom(pay));

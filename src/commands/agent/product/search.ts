@@ -5,6 +5,7 @@ import { operations } from '../../../contract/operations/index.ts';
 import { UsageError } from '../../../errors.ts';
 import { paidCall } from '../../../payments/paid-call.ts';
 import { resultColumns } from '../../../products/columns.ts';
+import { productFacts } from '../../../products/named.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
 const { query } = operations['product.search'];
@@ -54,6 +55,7 @@ export const search = defineCommand({
       rows: objectsIn(body, 'results'),
       columns: resultColumns,
       id: 'product_id',
+      facts: productFacts(retailer),
       empty: `nothing on this page of ${retailer} for "${words.join(' ')}"`,
       hints: () => (next === undefined ? [] : [`more products: --page ${next}`]),
     };

@@ -2,7 +2,7 @@ import type { Column } from '../../../output/result.ts';
 import type { JournalRecord } from '../../../state/journal-record.ts';
 
 export const journalColumns: readonly Column<JournalRecord>[] = [
-  { name: 'key', path: 'key', weight: 10 },
+  { name: 'key', path: 'key', names: 'intents', weight: 10 },
   { name: 'state', path: 'state', kind: 'status', weight: 9 },
   { name: 'written', path: 'created_at', kind: 'time', isLocal: true, weight: 8 },
   { name: 'profile', path: 'profile', weight: 4 },

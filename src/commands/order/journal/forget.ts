@@ -9,9 +9,7 @@ export const forget = defineCommand({
   aliases: ['rm'],
   summary: 'Drop an order in doubt without finding out its outcome',
   description: 'It may have been placed anyway: check `errand order list` first.',
-  arguments: [
-    { name: 'keys', completes: 'intents', description: keysMeaning, required: true, variadic: true },
-  ],
+  arguments: [{ name: 'keys', names: 'intents', description: keysMeaning, required: true, variadic: true }],
   examples: [{ command: 'errand order journal forget $KEY', note: 'after a look at the service' }],
   related: ['order journal list', 'order journal resume'],
   async run(context, { keys }) {

@@ -38,7 +38,7 @@ export const resume = defineCommand({
   summary: 'Settle orders in doubt: resend the same key, so exactly one order is placed',
   description:
     'Also shows what an interrupted command placed without reporting it. A key older than a day is not resent automatically, since the service may have forgotten it: errand names similar orders, and --resend sends the key after you have checked them.',
-  arguments: [{ name: 'keys', completes: 'intents', description: keysMeaning, variadic: true }],
+  arguments: [{ name: 'keys', names: 'intents', description: keysMeaning, variadic: true }],
   options: {
     all: { kind: 'flag', description: 'everything in doubt or not reported at the service in use' },
     resend: { kind: 'flag', description: 'send a key again that is older than a day; name it' },

@@ -1,0 +1,202 @@
+import type { Context } from '../context.ts';
+import { objectsIn, textIn } from '../contract/json.ts';
+import { idPattern } from '../contract/limits.ts';
+import { operations } from '../contract/operations/index.ts';
+import { ErrandError, UsageError } from '../errors.ts';
+import type { RecordKind } from '../output/result.ts';
+import { beginningWith } from './completion/sources.ts';
+import type { AnyCommand } from './define.ts';
+import { isListingId, isRowNumber, naming, textsOf } from './handles.ts';
+import { onlyReads } from './known-fields.ts';
+import { type Found, listingNamed, listNow, rowNamed } from './listed.ts';
+import type { Values } from './mount.ts';
+import { kinds, listOf, oneOf } from './record-kinds.ts';
+
+/** Characters that a beginning has at least. */
+const leastBeginning = 8;
+
+/**
+ * Puts whole ids in place of what a person at a terminal gave for them: the number of a row (`@2`) of the last list, or a
+ * beginning, looked up in the last list, then on this machine, then at the service. A command that writes tells what they name.
+ * @throws UsageError for a number that names nothing, for any without a terminal, and for a beginning of several;
+ * ErrandError not_found.
+ */
+export async function resolveHandles(
+  context: Context,
+  command: AnyCommand,
+  input: Values,
+): Promise<{ readonly context: Context; readonly input: Values }> {
+  const resolved: Record<string, unknown> = { ...input };
+  const rowFacts = new Map<string, Readonly<Record<string, string>>>();
+  let { argv } = context;
+  for (const [name, { names = [] }] of naming(command)) {
+    const resolve = async (text: string): Promise<string> => {
+      const found = await resolveOne(context, command, text, [names].flat(), textsOf(input[name]));
+      if (found.value === text) return text;
+      if (!onlyReads(command, input)) context.note(`${text} is ${found.told}`);
+      if (found.facts) rowFacts.set(found.value, found.facts);
+      argv = argv.map((word) => inPlaceOf(text, found.value, word));
+      return found.value;
+    };
+    const value = input[name];
+    if (typeof value === 'string') resolved[name] = await resolve(value);
+    if (!Array.isArray(value)) continue;
+    const values: string[] = [];
+    for (const text of textsOf(value)) values.push(await resolve(text));
+    resolved[name] = values;
+  }
+  return { context: { ...context, argv, rowFacts }, input: resolved };
+}
+
+/** A command that is printed to be run again must not mean another row by then. */
+function inPlaceOf(text: string, value: string, word: string): string {
+  if (word === text) return value;
+  return word.startsWith('--') && word.endsWith(`=${text}`) ? word.slice(0, -text.length) + value : word;
+}
+
+async function resolveOne(
+  context: Context,
+  command: AnyCommand,
+  text: string,
+  names: readonly RecordKind[],
+  beside: readonly string[],
+): Promise<Found> {
+  const asItIs = { value: text, told: '' };
+  const away = whyNoTerminal(context, beside);
+  if (isRowNumber(text)) {
+    // A key of the journal may be of the user's own making.
+    if (away !== undefined && names.includes('intents')) return asItIs;
+    if (away === undefined) return rowNamed(context, text, names);
+    throw new UsageError(`${text} names a row of the last list on a terminal; give the whole id, as ${away}`);
+  }
+  if (away !== undefined || text === '-') return asItIs;
+  if (names.includes('products') && isListingId(text)) return (await listingNamed(context, text)) ?? asItIs;
+  return (await beginning(context, command, text, names)) ?? asItIs;
+}
+
+/** Why nobody is at a terminal. Where ids come from stdin as well, what is printed must go to one. */
+function whyNoTerminal(
+  { interactive, io, settings }: Context,
+  beside: readonly string[],
+): string | undefined {
+  if (interactive.yes) return undefined;
+  const readsIds = beside.includes('-') && io.stdout.isTerminal && io.stderr.isTerminal;
+  return readsIds && settings.noInput === undefined ? undefined : interactive.why;
+}
+
+const mayBeUuid = (text: string): boolean => /^[\da-f]{1,8}(?:-[\da-f-]{0,27})?$/i.test(text);
+
+async function beginning(
+  context: Context,
+  command: AnyCommand,
+  text: string,
+  names: readonly RecordKind[],
+): Promise<Found | undefined> {
+  const uuidsOnly = names.every((name) => kinds[name].isUuid);
+  const sought = mayBeUuid(text) ? text.toLowerCase() : text;
+  if (uuidsOnly && !mayBeUuid(text)) return undefined;
+  const what = oneOf(names);
+  if (sought.length < leastBeginning) {
+    if (!uuidsOnly) return undefined;
+    throw new UsageError(
+      `${what} "${text}" is too short: give at least ${leastBeginning} characters of its id, or the number of its row as @1`,
+    );
+  }
+  const found =
+    (await inLastList(context, names, sought)) ??
+    (await onThisMachine(context, names, sought)) ??
+    (await atTheService(context, command, names, sought));
+  if (found === undefined) {
+    if (!uuidsOnly) return undefined;
+    const where = asksService(context, command, names) ? 'here or at the service' : 'that this machine knows';
+    throw new ErrandError('not_found', `no ${what} ${where} begins with ${text}`, {
+      outcome: 'not_sent',
+      hint: `\`${listOf(names)} -o id\` prints whole ids.`,
+    });
+  }
+  if (found.has(sought)) return undefined;
+  const [[id, label] = ['', ''], ...more] = found;
+  if (more.length === 0) return { value: id, told: `${what} ${id}${label && ` (${label})`}` };
+  const shown = [...found.keys()].slice(0, 5).join(', ');
+  const rest = found.size > 5 ? ` and ${found.size - 5} more` : '';
+  const [first = 'orders'] = names;
+  throw new UsageError(
+    `${text} is the beginning of ${found.size} ${kinds[first].several}: ${shown}${rest}; give more of it`,
+  );
+}
+
+/** Ids by what is told of them; undefined for none. */
+type Matches = ReadonlyMap<string, string> | undefined;
+
+const matches = (found: readonly (readonly [string, string])[]): Matches => {
+  const ids = found.filter(([id]) => idPattern.test(id));
+  return ids.length === 0 ? undefined : new Map(ids);
+};
+
+async function inLastList(context: Context, names: readonly RecordKind[], sought: string): Promise<Matches> {
+  const list = await listNow(context);
+  if (typeof list === 'string' || !names.some((name) => name === list.kind)) return undefined;
+  return matches(
+    list.rows.flatMap((row): [string, string][] =>
+      row?.id.toLowerCase().startsWith(sought.toLowerCase()) ? [[row.id, row.label]] : [],
+    ),
+  );
+}
+
+async function onThisMachine(
+  { settings }: Context,
+  names: readonly RecordKind[],
+  sought: string,
+): Promise<Matches> {
+  const { baseUrl, apiKey, folders } = settings;
+  const known = {
+    settings: { service: { baseUrl: baseUrl.value, apiKey: apiKey?.value } },
+    stateDir: folders.state,
+  };
+  const found: [string, string][] = [];
+  for (const name of names) {
+    const { source } = kinds[name];
+    if (source === undefined) continue;
+    for (const { value, text = '' } of await beginningWith(source, sought, known)) found.push([value, text]);
+  }
+  return matches(found);
+}
+
+/** Whether the command itself calls the service with a key, so that a look there is no more than it does. */
+const asksService = (
+  { previewsReads }: Context,
+  { operations: called = [] }: AnyCommand,
+  names: readonly RecordKind[],
+): boolean =>
+  !previewsReads &&
+  (names.includes('orders') || names.includes('returns')) &&
+  called.some((name) => operations[name].auth === 'bearer');
+
+/** Records that the service is asked for: many more than begin with the same eight characters. */
+const mostAsked = 100;
+
+/** Both filters find a text anywhere in an id, and other texts too: what begins otherwise is left out. */
+async function atTheService(
+  context: Context,
+  command: AnyCommand,
+  names: readonly RecordKind[],
+  sought: string,
+): Promise<Matches> {
+  if (!asksService(context, command, names)) return undefined;
+  const client = await context.client();
+  const rows = names.includes('orders')
+    ? objectsIn(
+        (await client.call('order.list', { query: { order_id: sought, limit: mostAsked } })).body,
+        'orders',
+      )
+    : objectsIn(
+        (await client.call('return.list', { query: { search: sought, limit: mostAsked } })).body,
+        'return_requests',
+      );
+  return matches(
+    rows.flatMap((row): [string, string][] => {
+      const id = textIn(row, 'id')?.toLowerCase() ?? '';
+      return id.startsWith(sought) ? [[id, textIn(row, 'status') ?? '']] : [];
+    }),
+  );
+}

@@ -1,0 +1,84 @@
+import type { Argument } from '../cli/define.ts';
+import type { Context } from '../context.ts';
+import { own, textIn } from '../contract/json.ts';
+import { UsageError } from '../errors.ts';
+import type { Row } from '../output/result.ts';
+
+/** A product as its retailer addresses it. */
+interface ProductName {
+  readonly productId: string;
+  /** Undefined where nobody said it. */
+  readonly retailer: string | undefined;
+}
+
+/** What every read of one product is given. */
+export const productArgument = {
+  name: 'id',
+  names: 'products',
+  description: "the retailer's product id, the URL of its page, or the number of its row (@2)",
+  required: true,
+} as const satisfies Argument;
+
+/** What is kept of a listed product, so that its row's number names it. @param retailer of all of the list. */
+export const productFacts =
+  (retailer?: string) =>
+  (row: Row): Readonly<Record<string, unknown>> => ({
+    listing: row.id,
+    url: row.url,
+    product_id: row.product_id,
+    retailer: row.retailer ?? retailer,
+  });
+
+const listingId = /^[A-Za-z0-9]+_sku_[A-Za-z0-9]+$/;
+
+/**
+ * The product that a text names: a row of the last list, the URL of its page, or the retailer's own id. The retailer of a
+ * URL is looked up at the service, where nobody said it.
+ * @throws UsageError for a URL without an id, and for the id of a listing, which no retailer knows.
+ */
+export async function namedProduct(
+  context: Context,
+  text: string,
+  retailer: string | undefined,
+): Promise<ProductName> {
+  const facts = context.rowFacts.get(text);
+  const known = retailer ?? facts?.retailer;
+  if (facts?.product_id !== undefined) return { productId: facts.product_id, retailer: known };
+  if (listingId.test(text))
+    throw new UsageError(
+      `${text} is the id of a listing; retailers have ids of their own: give the URL that stands beside it`,
+    );
+  if (!URL.canParse(text) || !/^https?:/i.test(text)) return { productId: text, retailer: known };
+  return { productId: idInUrl(text), retailer: known ?? (await retailerOf(context, text)) };
+}
+
+/**
+ * The id in the URL of a product's page (specification, Products): a numeric listing id where the path has a single one,
+ * else what the path ends with.
+ */
+function idInUrl(url: string): string {
+  const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');
+  const numbers = segments.filter((segment) => /^\d{6,}$/.test(segment));
+  const id = numbers.length === 1 ? numbers[0] : segments.at(-1);
+  if (id !== undefined) return decoded(id);
+  throw new UsageError(`${url} names no product; give the URL of a product's own page, or its id`);
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+async function retailerOf(context: Context, url: string): Promise<string> {
+  if (context.previewsReads) throw new UsageError('--retailer is missing: with --curl nothing is looked up');
+  const client = await context.client();
+  const { body } = await client.call('retailer.check', { query: { url } });
+  const retailer = textIn(own(body, 'retailer'), 'retailer');
+  if (retailer !== undefined) return retailer;
+  throw new UsageError(
+    `--retailer is missing: the service knows no retailer at ${new URL(url).host}; \`errand retailer list -o id\` prints those it knows`,
+  );
+}
