@@ -20,8 +20,9 @@ const longestTerm = 30;
 const narrowest = 24;
 
 /** A page of the help as it is shown on a terminal. */
-export function layOutPage(page: HelpPage, look: HelpLook): string {
+export function layOutPage(given: HelpPage, look: HelpLook): string {
   const { paint } = look;
+  const page = { ...given, sections: given.sections.map((section) => typedSection(section, look)) };
   const width = Math.min(look.width, widest);
   const [first = '', ...more] = wrap(page.usage, width - 'Usage: '.length);
   const usage = [`${paint.strong('Usage:')} ${first}`, ...more.map((line) => `${' '.repeat(7)}${line}`)];
@@ -34,12 +35,24 @@ export function layOutPage(page: HelpPage, look: HelpLook): string {
 }
 
 /** A topic of the help as it is shown on a terminal. */
-export function layOutTopic(topic: HelpSection, look: HelpLook): string {
+export function layOutTopic(given: HelpSection, look: HelpLook): string {
+  const topic = typedSection(given, look);
   const fitting = { ...look, width: Math.min(look.width, widest) };
   const column = columnOf(itemsOf(topic));
   const parts = topic.parts.map((part) => partLines(part, fitting, column));
   return asText([[look.paint.strong(topic.title)], ...parts]);
 }
+
+/** With its command lines as they are typed here. */
+const typedSection = (section: HelpSection, { asTyped }: HelpLook): HelpSection => ({
+  ...section,
+  parts: section.parts.map((part): HelpPart => {
+    if ('text' in part) return { text: asTyped(part.text) };
+    if ('examples' in part)
+      return { examples: part.examples.map((one) => ({ ...one, command: asTyped(one.command) })) };
+    return { items: part.items.map(({ term, text }) => ({ term: asTyped(term), text: asTyped(text) })) };
+  }),
+});
 
 const asText = (blocks: readonly (readonly string[])[]): string =>
   `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
@@ -79,9 +92,9 @@ function paintTerm(term: string, paint: Paint): string {
   return end < 0 ? paint.command(term) : paint.command(term.slice(0, end)) + term.slice(end);
 }
 
-const exampleLines = ({ note, command }: Example, { width, paint, asTyped }: HelpLook): string[] => [
+const exampleLines = ({ note, command }: Example, { width, paint }: HelpLook): string[] => [
   ...indented(wrap(note, width - 4), 2, (line) => paint.faint(`# ${line}`)),
-  ...indented(foldCommand(asTyped(command), width - 2), 2, paint.command),
+  ...indented(foldCommand(command, width - 2), 2, paint.command),
 ];
 
 const indented = (

@@ -55,7 +55,7 @@ export async function follow(run: Run, order: OrderRecord): Promise<Result> {
     view.next(next);
     return { kind: 'none', exitCode };
   }
-  const hints = [`Next: ${next.map(({ command }) => command).join(', ')}`];
+  const hints = ['Next:', ...next.map(({ command }) => `     $ ${command}`)];
   return { kind: 'record', record, columns, screen: orderView.screen, exitCode, hints };
 }
 
