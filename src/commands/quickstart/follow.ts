@@ -6,7 +6,7 @@ import { defaultPace } from '../../orders/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column, Result } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
-import { begin, labels, type Run } from './steps.ts';
+import { begin, labels, type Run, typedId } from './steps.ts';
 
 const usualWaitMs = 60_000;
 
@@ -23,7 +23,7 @@ const columns: readonly Column<Order>[] = [
 export async function follow(run: Run, order: OrderRecord): Promise<Result> {
   const { context, view } = run;
   const id = String(order.id);
-  const again = shellLine`errand order watch ${id}`;
+  const again = shellLine`errand order watch ${typedId(context, id)}`;
   begin(run, 'watch', 'until delivered');
   let record = order;
   let exitCode = 0;
@@ -47,7 +47,8 @@ export async function follow(run: Run, order: OrderRecord): Promise<Result> {
   if (exitCode === 0) view.done(labels.watch, { text: outcomeOf(record) }, again);
   else if (exitCode === 7) view.ended('failed', labels.watch, outcomeOf(record));
   else view.ended('open', labels.watch, `${stateOf(record)}; the time is up, and the order goes on`);
-  const next = exitCode === 8 ? [{ command: again, note: 'goes on watching' }] : nextAfter(id);
+  const next =
+    exitCode === 8 ? [{ command: again, note: 'goes on watching' }] : nextAfter(typedId(context, id));
   const { stdout } = context.io;
   const { format, fields, query } = context.output;
   const isTold = view.isLive && stdout.isTerminal && format === 'table' && !fields && query === undefined;

@@ -3,7 +3,7 @@ import { ErrandError } from '../../errors.ts';
 import type { Result } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
 import { follow } from './follow.ts';
-import { check, find, labels, mint, place, type Run } from './steps.ts';
+import { check, find, labels, mint, place, type Run, typedId } from './steps.ts';
 import { quickstartView } from './view.ts';
 
 export const command = defineRootCommand({
@@ -49,7 +49,7 @@ function stopped({ context, view, steps, state }: Run, error: unknown): Result {
     view.ended('open', labels[step], state === '' ? 'stopped here' : state);
     const id = made[0]?.madeId;
     const said = id
-      ? `The order goes on: ${shellLine`errand order watch ${id}`}`
+      ? `The order goes on: ${shellLine`errand order watch ${typedId(context, id)}`}`
       : 'Nothing was ordered. From the start: errand quickstart';
     return { kind: 'none', hints: [said], exitCode: reason.exitCode };
   }
