@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hasHandles } from './cli/handles.ts';
 import type { CommandLine } from './cli/mount.ts';
 import type { Context } from './context.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
@@ -86,8 +87,11 @@ async function runCommand(
     input = whole.input;
     const knownFields = fields && (await import('./cli/known-fields.ts')).knownFieldsOf(command, input);
     result = await command.run(whole.context, input);
-    const listed = await listKeeper(context);
-    const code = await printResult(result, io, { ...context.output, knownFields, listed });
+    const code = await printResult(result, io, {
+      ...context.output,
+      knownFields,
+      listed: listKeeper(context),
+    });
     if (context.unreported().length > 0) {
       const { reportPrinted } = await import('./orders/report.ts');
       await reportPrinted(context);
@@ -117,19 +121,18 @@ async function runCommand(
 
 /** What a person at a terminal gave for ids, in full. */
 async function withWholeIds(context: Context, { command, input }: CommandLine) {
-  const { hasHandles } = await import('./cli/handles.ts');
   if (!hasHandles(command, input)) return { context, input };
   const { resolveHandles } = await import('./cli/resolve-handles.ts');
   return resolveHandles(context, command, input);
 }
 
-/** Keeps the list that a terminal is shown, so that the next command can name its rows. */
-async function listKeeper({ io, settings, lastList }: Context) {
-  if (!io.stdout.isTerminal) return undefined;
-  const last = await lastList();
-  const [profile, service] = [settings.profile.value, settings.baseUrl.value];
-  return last && ((list: ListedRows): void => last.write({ ...list, profile, service }));
-}
+/** Keeps the list that a terminal was shown, so that the next command can name its rows. */
+const listKeeper =
+  ({ settings, lastList }: Context) =>
+  async (list: ListedRows): Promise<void> => {
+    const [profile, service] = [settings.profile.value, settings.baseUrl.value];
+    (await lastList())?.write({ ...list, profile, service });
+  };
 
 /** An interruption is shown as one, whatever it made of what was under way. */
 function failureOf(error: unknown, signal: AbortSignal): unknown {

@@ -67,7 +67,8 @@ async function resolveOne(
     // A key of the journal may be of the user's own making.
     if (away !== undefined && names.includes('intents')) return asItIs;
     if (away === undefined) return rowNamed(context, text, names);
-    throw new UsageError(`${text} names a row of the last list on a terminal; give the whole id, as ${away}`);
+    const whole = names.includes('products') ? 'its URL or id' : 'the whole id';
+    throw new UsageError(`${text} names a row of the last list on a terminal; give ${whole}, as ${away}`);
   }
   if (away !== undefined || text === '-') return asItIs;
   if (names.includes('products') && isListingId(text)) return (await listingNamed(context, text)) ?? asItIs;

@@ -81,18 +81,18 @@ async function printList(result: ListResult, { io, options, out }: Printing): Pr
     if (options.format === 'table') await printListTable(result, rows, numbers, { io, options, out });
     else await printRows(rows, await openFormat(options.format, result, io, options), out);
   } finally {
-    tell();
+    await tell();
   }
 }
 
 /** The rows of a list, counted where a terminal is shown them: each can then be named by its number. */
 async function numbered(result: ListResult, io: Io, options: OutputOptions) {
-  const plain = { rows: result.rows, numbers: [], tell: (): void => {} };
+  const plain = { rows: result.rows, numbers: [], tell: async (): Promise<void> => {} };
   if (!io.stdout.isTerminal) return plain;
   const { RowCounter } = await import('./listed-rows.ts');
   const counter = RowCounter.of(result, { ...options, utc: options.utc === true });
   if (!counter) return plain;
-  const tell = (): void => options.listed?.(counter.listed);
+  const tell = async (): Promise<void> => options.listed?.(counter.listed);
   return { rows: counter.count(result.rows), numbers: [counter.column], tell };
 }
 

@@ -149,5 +149,5 @@ export interface OutputOptions {
   /** The time of this machine; that of the service where it is not given. */
   readonly localNow?: (() => number) | undefined;
   /** Called with the rows of a list that a terminal was shown, as many as can be named by their numbers. */
-  readonly listed?: ((rows: ListedRows) => void) | undefined;
+  readonly listed?: ((rows: ListedRows) => Promise<void>) | undefined;
 }

@@ -73,6 +73,7 @@ const givenLines: readonly CommandLine[] = [
   { command: 'search', args: () => ['coffee', '--limit', '2'] },
   { command: 'product search', args: () => ['coffee', ...retailer] },
   { command: 'product get', args: ({ product }) => [product, ...retailer] },
+  { command: 'product get', args: ({ product }) => [`https://www.harborgoods.example/p/x/${product}`] },
   { command: 'product offers', args: ({ product }) => [product, ...retailer] },
   { command: 'retailer list', args: () => ['--include', 'all'] },
   {

@@ -25,7 +25,7 @@ const terminal = { terminal: true, columns: 80 };
 
 async function kept(result: ListResult, options: Partial<OutputOptions> = {}, stdout: object = terminal) {
   const told: ListedRows[] = [];
-  const { out } = await printed(result, { listed: (rows) => told.push(rows), ...options }, stdout);
+  const { out } = await printed(result, { listed: async (rows) => void told.push(rows), ...options }, stdout);
   return { lines: out.split('\n').slice(0, -1), told };
 }
 
@@ -98,7 +98,7 @@ test('what came before a failure is kept, as it was shown', async () => {
     throw new Error('the service is gone');
   }
   const told: ListedRows[] = [];
-  const options = { listed: (rows: ListedRows) => told.push(rows) };
+  const options = { listed: async (rows: ListedRows) => void told.push(rows) };
   await expect(printed(list(failing()), { format: 'ndjson', ...options }, terminal)).rejects.toThrow('gone');
   expect(told[0]?.rows).toHaveLength(2);
 });

@@ -183,6 +183,37 @@ describe('what a person at a terminal gives for an id', () => {
     );
   });
 
+  test('the rows of every other list are named in the same way', async () => {
+    const shell = open({ columns: 200 });
+    const csv =
+      'product_url,quantity,max_price,name,address1,city,state,zip,country,phone\n' +
+      'http://127.0.0.1:4848/shop/test-success,1,$50.00,Ada B,1 Main St,Austin,TX,78701,US,5125550100\n';
+    writeFileSync(join(workspace.folder, 'rows.csv'), csv);
+    writeFileSync(join(workspace.folder, 'secret.txt'), 'secret');
+    await shell.run('errand account add --email ada@example.com --password-file secret.txt');
+    await shell.run('errand bulk upload rows.csv');
+    for (const [list, first, use] of [
+      ['account list', 'errand account list -o id', 'account forwarding @1 -o id'],
+      ['bulk list', 'errand bulk list -o id', 'bulk get @1 -o id'],
+      [
+        'order journal list --all',
+        'errand order journal list --all -o id | head -1',
+        'order explain @1 -o json',
+      ],
+    ] as const) {
+      expect((await shell.run(`errand ${list}`)).text).toMatch(/^ *@ {2}/);
+      const id = (await shell.run(`${first} | cat`)).text;
+      const used = await shell.run(`errand ${use}`);
+      expect(used).toMatchObject({ code: 0, text: expect.stringContaining(id) });
+    }
+    await shell.run('errand bulk list');
+    expect((await shell.run('errand bulk results @1')).text).toContain('order_status');
+    await shell.run('errand account list');
+    const removed = await shell.run('errand account remove @1');
+    expect(removed.text).toMatch(/^@1 is account \S+_acct_\w+ \(when listed: ada@example.com, any/);
+    expect((await shell.run('errand account remove @1')).code).toBe(4);
+  });
+
   test('what stands in the file of a list can be nothing but an id', async () => {
     const shell = open();
     await shell.run('errand order list');
@@ -239,7 +270,8 @@ describe('what a person at a terminal gives for an id', () => {
     await shell.run('errand order list');
     expect((await shell.run('errand order get @3 @2')).text).not.toMatch(/^@|\n1 /);
     await shell.run('errand order timeline @1');
-    expect((await shell.run('errand order get @2 -o id')).text).toBe(id(2));
+    const [, second] = (await errand(workspace, ['order', 'list', '-o', 'id'])).stdout.split('\n');
+    expect((await shell.run('errand order get @2 -o id')).text).toBe(second);
   });
 
   test('a command that writes tells what it names, whole, and what it was; reading says nothing of it', async () => {

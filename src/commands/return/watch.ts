@@ -23,7 +23,7 @@ export const watch = defineCommand({
   arguments: [
     {
       name: 'ids',
-      completes: 'returns',
+      names: 'returns',
       description: 'ids of returns; - reads them from stdin',
       required: true,
       variadic: true,
@@ -121,7 +121,13 @@ async function finalState(
   const [only] = [...returns.values()];
   if (ids.length === 1 && only !== undefined)
     return { kind: 'record', record: only, columns: returnDetailColumns, exitCode };
-  return { kind: 'list', rows: [...returns.values()], columns: returnColumns, exitCode: () => exitCode };
+  return {
+    kind: 'list',
+    rows: [...returns.values()],
+    columns: returnColumns,
+    exitCode: () => exitCode,
+    isByName: true,
+  };
 }
 
 function exitCodeOf({ waiting, failed }: FollowSummary): number {
