@@ -238,7 +238,7 @@ describe('the audit chain of the program', () => {
     try {
       const [one, two] = ['zz_test_0123456789abcdef', 'zz_test_fedcba9876543210'];
       await errand(workspace, ['profile', 'set', 'work', '--base-url', 'http://127.0.0.1:9', '--use']);
-      for (const key of [one, two]) await errand(workspace, ['auth', 'token'], { stdin: key });
+      for (const key of [one, two]) await errand(workspace, ['auth', 'token', '--replace'], { stdin: key });
       await errand(workspace, ['auth', 'logout']);
       const { stdout } = await errand(workspace, ['audit', 'log', '-o', 'json']);
       const told = JSON.parse(stdout);

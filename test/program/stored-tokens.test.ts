@@ -24,24 +24,31 @@ const kept = async () => {
 };
 
 describe('what is stored for one service goes to no other', () => {
-  test('another base URL forgets both, and says so', async () => {
+  test('another base URL forgets both where that is meant, and says so', async () => {
     expect(await kept()).toEqual(['key', 'token']);
-    const { stderr } = await set('--base-url', there);
+    const refused = await set('--base-url', there);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(
+      `profile work has a key and a client token for ${here}, and another address would drop them; nothing was changed`,
+    );
+    expect(refused.stderr).toContain(`try: errand profile set work --base-url ${there} --replace`);
+    expect(await kept()).toEqual(['key', 'token']);
+    const { stderr } = await set('--base-url', there, '--replace');
     expect(stderr).toContain('dropped the key and the client token of work: stored for another service');
     expect(await kept()).toEqual([null, null]);
   });
 
   test('another legacy address forgets the client token, not the key', async () => {
-    const { stderr } = await set('--legacy-base-url', there);
+    const { stderr } = await set('--legacy-base-url', there, '--replace');
     expect(stderr).toContain('dropped the client token of work: stored for another service');
     expect(await kept()).toEqual(['key', null]);
   });
 
   test('another base URL forgets the key though the legacy address stays', async () => {
-    await set('--legacy-base-url', there);
+    await set('--legacy-base-url', there, '--replace');
     await errand(workspace, ['auth', 'token', '--legacy'], { stdin: token });
     expect(await kept()).toEqual(['key', 'token']);
-    await set('--base-url', there, '--legacy-base-url', there);
+    await set('--base-url', there, '--legacy-base-url', there, '--replace');
     expect((await kept())[0]).toBeNull();
   });
 
@@ -66,4 +73,29 @@ describe('what is stored for one service goes to no other', () => {
     await errand(workspace, ['legacy', 'product', 'https://shop.example/a']);
     expect(heard.join()).not.toMatch(new RegExp(`${key}|${token}|${btoa(`${token}:`)}`));
   });
+});
+
+test.each([
+  ['key', []],
+  ['token', ['--legacy']],
+])('a %s that is stored is replaced with --replace only; the same one again is fine', async (_, flags) => {
+  const store = (stdin: string, ...more: string[]) =>
+    errand(workspace, ['auth', 'token', ...flags, ...more], { stdin });
+  const same = flags.length > 0 ? token : key;
+  expect((await store(same)).code).toBe(0);
+  const refused = await store('zz_test_another0123456789');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('already; nothing was stored');
+  expect(refused.stderr).toContain('--replace — to store another in its place');
+  expect(refused.stderr).not.toContain(same);
+  expect((await store('zz_test_another0123456789', '--replace')).code).toBe(0);
+  expect((await store(same)).code).toBe(2);
+});
+
+test('signing in over a stored key takes --replace, before anything is sent', async () => {
+  const refused = await errand(workspace, ['auth', 'login', '--no-browser']);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('already; nothing was stored');
+  const tried = await errand(workspace, ['auth', 'login', '--no-browser', '--replace', '--retries', '0']);
+  expect(tried.code).toBe(9);
 });

@@ -257,3 +257,32 @@ describe('the address', () => {
     expect(await placed()).toMatchObject([{ shipping_address: { first_name: 'Ada-work' } }]);
   });
 });
+
+test('account add asks which retailer it is for; the first rows fit the terminal', async () => {
+  const terminal = open(['account', 'add', '--email', 'ada@example.com'], { columns: 50 });
+  await terminal.shows('Which retailer is it for?');
+  await terminal.shows(/❯ Harbor Goods +harborgoods/);
+  terminal.type(down + enter);
+  await terminal.shows('Password');
+  terminal.type(`correct horse${enter}`);
+  await terminal.shows('Two-factor secret');
+  terminal.type(enter);
+  expect(await terminal.ended()).toBe(0);
+  const { stdout } = await errand(workspace, ['account', 'list', '-o', 'json']);
+  expect(JSON.parse(stdout)).toMatchObject([{ email: 'ada@example.com', retailer: 'stallandbarrow' }]);
+});
+
+test('a key is replaced where a person agrees, and only then', async () => {
+  await errand(workspace, ['auth', 'token'], { stdin: 'zz_test_0123456789abcdef' });
+  const refused = open(['auth', 'token']);
+  await refused.shows('Replace zz_test_…cdef of profile local? (y/N)');
+  refused.type(enter);
+  expect(await refused.ended()).toBe(2);
+  const agreed = open(['auth', 'token']);
+  await agreed.shows('(y/N)');
+  agreed.type(`y${enter}`);
+  await agreed.shows('API key');
+  agreed.type(`zz_test_fedcba9876543210${enter}`);
+  expect(await agreed.ended()).toBe(0);
+  expect(agreed.text).toContain('stored zz_test_…3210 for profile local');
+});

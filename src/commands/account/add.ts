@@ -1,7 +1,11 @@
 import { emailProblem } from '../../addresses/rules.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
+import { type JsonObject, objectsIn, textIn } from '../../contract/json.ts';
+import { limits } from '../../contract/limits.ts';
+import type { Shape } from '../../contract/schemas/index.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import type { Column } from '../../output/result.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
 import { auditedAccount } from './audited-account.ts';
 import { accountDetailColumns } from './columns.ts';
@@ -25,13 +29,15 @@ export const add = defineCommand({
       note: 'for any retailer; prints the short id',
     },
   ],
-  operations: ['account.create'],
+  operations: ['account.create', 'retailer.list'],
   exitCodes: { 5: 'this login is stored already' },
   related: ['account list', 'account forwarding', 'order create'],
   async run(context, { email, passwordFile, totpFile, ...given }) {
     checkGiven(context, email, passwordFile);
+    const isPrompted = email === undefined || passwordFile === undefined;
     const login = email ?? (await askEmail(context));
-    const fields = await accountFields(context, { ...given, email: login });
+    const retailer = given.retailer ?? (isPrompted ? await askRetailer(context) : undefined);
+    const fields = await accountFields(context, { ...given, email: login, retailer });
     const secrets = await readSecrets(context, { passwordFile, totpFile });
     const prompted = secrets.password === undefined ? await askSecrets(context, totpFile === undefined) : {};
     const client = await context.client();
@@ -61,6 +67,51 @@ export const add = defineCommand({
 
 const askEmail = async (context: Context): Promise<string> =>
   (await context.prompt()).askText(context, 'Email at the retailer', { check: emailProblem });
+
+const anyRetailer = 'any retailer';
+
+/** Asks which retailer the account is for. Where the service lists none, its name is typed. */
+async function askRetailer(context: Context): Promise<string | undefined> {
+  const prompt = await context.prompt();
+  const rows = await accountRetailers(context);
+  if (rows.length === 0) {
+    const name = await prompt.askText(context, 'Retailer (empty: any)', { optional: true });
+    return name === '' ? undefined : name;
+  }
+  const chosen = await prompt.askRow(context, 'Which retailer is it for?', rows, retailerColumns, [
+    anyRetailer,
+  ]);
+  return chosen === anyRetailer ? undefined : chosen.retailer;
+}
+
+const retailerColumns: readonly Column<Shape<'PublicRetailer'>>[] = [
+  { name: 'name', path: 'display_name', weight: 9 },
+  { name: 'retailer', path: 'retailer', kind: 'id', weight: 10 },
+  {
+    name: 'needed',
+    path: 'no_account_needed',
+    weight: 8,
+    value: ({ no_account_needed: none }) => (none === false ? 'takes orders by account only' : ''),
+  },
+];
+
+/** Those that order with an account of one's own. */
+async function accountRetailers(context: Context): Promise<(JsonObject & { readonly retailer: string })[]> {
+  // With --curl nothing is read.
+  if (context.previewsReads) return [];
+  const client = await context.client();
+  try {
+    const { body } = await client.call('retailer.list', { query: { limit: limits.otherListLimit.max } });
+    return objectsIn(body, 'retailers').flatMap((row) => {
+      const retailer = textIn(row, 'retailer');
+      return row.use_your_account === true && retailer ? [{ ...row, retailer }] : [];
+    });
+  } catch (error) {
+    // The list only saves typing; whatever is the matter, storing the account will tell.
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+    return [];
+  }
+}
 
 /** @throws UsageError naming all that is missing, why there is no prompt, and the command to run again. */
 function checkGiven({ argv, interactive }: Context, email?: string, passwordFile?: string): void {

@@ -6,6 +6,7 @@ import { UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { embeddedUrl, type Profile } from '../../settings/stored.ts';
 import { shellLine } from '../../shell-word.ts';
+import { agreeToReplace, replaceOption } from './agree-to-replace.ts';
 import { untilApproved } from './until-approved.ts';
 
 export const login = defineCommand({
@@ -16,6 +17,7 @@ export const login = defineCommand({
   options: {
     name: { kind: 'text', description: 'name of the key, to tell it from others' },
     browser: { kind: 'yes-no', description: 'open the browser where there is one (default)' },
+    ...replaceOption,
   },
   examples: [
     { command: 'errand auth login --name laptop --dry-run', note: 'the first request, not sent' },
@@ -24,10 +26,12 @@ export const login = defineCommand({
   operations: ['device.code', 'device.token'],
   exitCodes: { 3: 'denied, or the code has expired', 8: '--timeout passed; nobody had approved' },
   related: ['auth token', 'auth status'],
-  async run(context, { name, browser = true }) {
+  async run(context, { name, browser = true, replace = false }) {
     const { value: profile } = context.settings.profile;
     const store = await context.store();
-    refuseOtherService(context, store.profile(profile));
+    const kept = store.profile(profile);
+    refuseOtherService(context, kept);
+    if (!context.previewsRequests) await agreeToReplace(context, kept?.api_key, replace);
     const client = await context.client();
     const { body: device } = await client.call('device.code', { body: { ...(name && { name }) } });
     await tell(context, device, browser);

@@ -1,25 +1,33 @@
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
+import { agreeToReplace, replaceOption } from './agree-to-replace.ts';
 
 const largestKeyBytes = 4096;
 
 export const token = defineCommand({
   name: 'token',
   summary: 'Store a key for the profile; read from stdin or a hidden prompt',
-  description: 'No flag takes a key: it would stay in the shell history and in the list of processes.',
+  description:
+    'No flag takes a key: it would stay in the shell history and in the list of processes. A stored key is never replaced unasked.',
   options: {
     legacy: { kind: 'flag', description: 'the client token of the legacy v1 surface in place of the key' },
+    ...replaceOption,
   },
   examples: [
     { command: 'errand auth token < key.txt', note: 'from a file' },
     { command: 'errand auth token --profile served < key.txt', note: 'for another profile' },
   ],
   related: ['auth status', 'auth logout', 'sandbox mint'],
-  async run(context, { legacy = false }) {
-    const key = checkKey(await readKey(), legacy ? 'the token' : 'the key');
+  async run(context, { legacy = false, replace = false }) {
     const { value: profile } = context.settings.profile;
     const store = await context.store();
+    const kept = store.profile(profile);
+    const before = legacy ? kept?.legacy_token : kept?.api_key;
+    const isPrompted = context.io.stdin.isTerminal && context.interactive.yes;
+    if (isPrompted) await agreeToReplace(context, before, replace);
+    const key = checkKey(await readKey(), legacy ? 'the token' : 'the key');
+    if (!isPrompted && key !== before) await agreeToReplace(context, before, replace);
     await store.setProfile(profile, (before) => {
       if (!before) throw new UsageError(`there is no profile "${profile}"`);
       return { ...before, ...(legacy ? { ...legacyAddress(), legacy_token: key } : { api_key: key }) };

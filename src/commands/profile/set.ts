@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
+import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { checkBaseUrl } from '../../settings/base-url.ts';
 import type { Profile } from '../../settings/stored.ts';
+import { shellWord } from '../../shell-word.ts';
 import { profileColumns } from './columns.ts';
 import { shownProfile } from './shown.ts';
 
@@ -11,7 +13,7 @@ export const set = defineCommand({
   aliases: ['add', 'create'],
   summary: 'Make a profile, or change one',
   description:
-    'Where an address changes, what was stored for the other service (key, client token) is dropped.',
+    'Where an address changes, what was stored for the other service (key, client token) is dropped: that is asked about, or takes --replace.',
   arguments: [{ name: 'name', completes: 'profiles', description: 'name of the profile', required: true }],
   options: {
     baseUrl: {
@@ -28,6 +30,7 @@ export const set = defineCommand({
       description: 'policy file of this profile',
     },
     defaultPolicy: { kind: 'flag', description: 'the policy of the configuration folder again' },
+    replace: { kind: 'flag', description: 'drop what is stored for another address' },
     use: { kind: 'flag', description: 'use it from now on' },
   },
   examples: [
@@ -39,40 +42,19 @@ export const set = defineCommand({
   ],
   related: ['auth token', 'profile use'],
   mendsConfig: true,
-  async run(context, { name, baseUrl, legacyBaseUrl, allowPlainHttp, policy, defaultPolicy, use = false }) {
-    if (policy !== undefined && defaultPolicy)
+  async run(context, { name, use = false, replace = false, ...given }) {
+    if (given.policy !== undefined && given.defaultPolicy)
       throw new UsageError('--policy and --default-policy exclude each other; give one');
     const store = await context.store();
-    let dropped: string[] = [];
+    const known = store.profile(name);
+    const isAgreed = replace || (await agreeToDrop(context, name, changed(known, given).dropped, known));
+    let dropped: readonly string[] = [];
     await store.setProfile(name, (before) => {
-      const base = baseUrl ?? before?.base_url;
-      if (base === undefined)
-        throw new UsageError(`--base-url is missing: a new profile needs the base URL of its service`);
-      const plain = allowPlainHttp ?? before?.allow_plain_http ?? false;
-      const checked = checkBaseUrl(base, '--base-url', plain);
-      const kept: Partial<Profile> = checked === before?.base_url ? before : {};
-      const legacy =
-        legacyBaseUrl === undefined
-          ? kept.legacy_base_url
-          : checkBaseUrl(legacyBaseUrl, '--legacy-base-url', plain);
-      const { legacy_token: token, policy: _, ...rest } = kept;
-      const given = policy === undefined ? before?.policy : resolve(policy);
-      const policyPath = defaultPolicy ? undefined : given;
-      const keepsToken = legacyAddress(before) === (legacy ?? checked);
-      dropped = [
-        ...(before?.api_key !== undefined && rest.api_key === undefined ? ['key'] : []),
-        ...(before?.legacy_token !== undefined && !(token !== undefined && keepsToken)
-          ? ['client token']
-          : []),
-      ];
-      return {
-        ...rest,
-        base_url: checked,
-        ...(legacy !== undefined && { legacy_base_url: legacy }),
-        ...(token !== undefined && keepsToken && { legacy_token: token }),
-        ...(plain && { allow_plain_http: true }),
-        ...(policyPath !== undefined && { policy: policyPath }),
-      };
+      const after = changed(before, given);
+      // Another process may have stored a key meanwhile.
+      if (!isAgreed && after.dropped.length > 0) throw wouldDrop(context, name, after.dropped, before);
+      dropped = after.dropped;
+      return after.profile;
     });
     if (dropped.length > 0)
       context.note(`dropped the ${dropped.join(' and the ')} of ${name}: stored for another service`);
@@ -87,6 +69,74 @@ export const set = defineCommand({
     };
   },
 });
+
+interface Given {
+  readonly baseUrl?: string;
+  readonly legacyBaseUrl?: string;
+  readonly allowPlainHttp?: boolean;
+  readonly policy?: string;
+  readonly defaultPolicy?: boolean;
+}
+
+/** A profile with what is given, and what is dropped then. @throws UsageError for an address that is none. */
+function changed(
+  before: Profile | undefined,
+  { baseUrl, legacyBaseUrl, allowPlainHttp, policy, defaultPolicy }: Given,
+): { readonly profile: Profile; readonly dropped: readonly string[] } {
+  const base = baseUrl ?? before?.base_url;
+  if (base === undefined)
+    throw new UsageError('--base-url is missing: a new profile needs the base URL of its service');
+  const plain = allowPlainHttp ?? before?.allow_plain_http ?? false;
+  const checked = checkBaseUrl(base, '--base-url', plain);
+  const kept: Partial<Profile> = checked === before?.base_url ? before : {};
+  const legacy =
+    legacyBaseUrl === undefined
+      ? kept.legacy_base_url
+      : checkBaseUrl(legacyBaseUrl, '--legacy-base-url', plain);
+  const { legacy_token: token, policy: _, ...rest } = kept;
+  const given = policy === undefined ? before?.policy : resolve(policy);
+  const policyPath = defaultPolicy ? undefined : given;
+  const keepsToken = legacyAddress(before) === (legacy ?? checked);
+  const dropped = [
+    ...(before?.api_key !== undefined && rest.api_key === undefined ? ['key'] : []),
+    ...(before?.legacy_token !== undefined && !(token !== undefined && keepsToken) ? ['client token'] : []),
+  ];
+  const profile = {
+    ...rest,
+    base_url: checked,
+    ...(legacy !== undefined && { legacy_base_url: legacy }),
+    ...(token !== undefined && keepsToken && { legacy_token: token }),
+    ...(plain && { allow_plain_http: true }),
+    ...(policyPath !== undefined && { policy: policyPath }),
+  };
+  return { profile, dropped };
+}
+
+/** Whether a person agrees to lose what is stored for another address. @throws UsageError where nobody does. */
+async function agreeToDrop(
+  context: Context,
+  name: string,
+  dropped: readonly string[],
+  before: Profile | undefined,
+): Promise<boolean> {
+  if (dropped.length === 0) return false;
+  const question = `Drop the ${dropped.join(' and the ')} of ${name}, stored for ${before?.base_url}?`;
+  if (context.interactive.yes && (await (await context.prompt()).confirm(context, question))) return true;
+  throw wouldDrop(context, name, dropped, before);
+}
+
+function wouldDrop(
+  { argv }: Context,
+  name: string,
+  dropped: readonly string[],
+  before: Profile | undefined,
+): UsageError {
+  const again = ['errand', ...argv.map(shellWord), '--replace'].join(' ');
+  return new UsageError(
+    `profile ${name} has a ${dropped.join(' and a ')} for ${before?.base_url}, and another address would drop ${dropped.length > 1 ? 'them' : 'it'}; nothing was changed`,
+    { next: [{ command: again, when: `to drop the ${dropped.join(' and the ')}` }] },
+  );
+}
 
 /** Where a profile's client token goes. */
 const legacyAddress = (profile: Profile | undefined): string | undefined =>

@@ -1,0 +1,28 @@
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { maskKey } from '../../settings/keys.ts';
+import { shellWord } from '../../shell-word.ts';
+
+/** What every command takes that stores a key. */
+export const replaceOption = {
+  replace: { kind: 'flag', description: 'in place of the one that the profile has' },
+} as const;
+
+/**
+ * A stored key or token is never replaced unasked. @param before the one that the profile has, if any.
+ * @throws UsageError where nobody agrees; nothing is stored then.
+ */
+export async function agreeToReplace(
+  context: Context,
+  before: string | undefined,
+  replace: boolean,
+): Promise<void> {
+  if (before === undefined || replace) return;
+  const { value: profile } = context.settings.profile;
+  const question = `Replace ${maskKey(before)} of profile ${profile}?`;
+  if (context.interactive.yes && (await (await context.prompt()).confirm(context, question))) return;
+  const again = ['errand', ...context.argv.map(shellWord), '--replace'].join(' ');
+  throw new UsageError(`profile ${profile} has ${maskKey(before)} already; nothing was stored`, {
+    next: [{ command: again, when: 'to store another in its place' }],
+  });
+}
