@@ -50,13 +50,13 @@ describe('the README', () => {
     await inWorkspace(async (workspace) => {
       expect((await errand(workspace, ['quickstart'])).code).toBe(0);
       for (const block of blocksOf(readme, 'console')) {
-        const shown: string[] = [];
-        for (const [, line = ''] of block.matchAll(/^\$ (.*)$/gm)) {
-          const { code, lines } = await runInTerminal(workspace, line);
-          expect(code, `${line}\n${lines.join('\n')}`).toBe(0);
-          shown.push([`$ ${line}`, ...lines].join('\n'));
-        }
-        const now = `${shown.join('\n\n')}\n`;
+        const lines = [...block.matchAll(/^\$ (.*)$/gm)].map(([, line = '']) => line);
+        const shown = await runInTerminal(workspace, lines);
+        expect(
+          shown.map(({ code }) => code),
+          JSON.stringify(shown, null, 1),
+        ).toEqual(lines.map(() => 0));
+        const now = `${shown.map((one, index) => [`$ ${lines[index]}`, ...one.lines].join('\n')).join('\n\n')}\n`;
         if (updates) text = text.replace(block, () => now);
         else expect(steady(block)).toBe(steady(now));
       }

@@ -10,15 +10,27 @@ export interface Shown {
 
 export const columns = 80;
 const rows = 60;
+/** Before the exit code of each line. */
+const mark = '--- exit ';
 
-/** Runs a line in bash in a terminal of 80 columns, as a reader of the documents does. */
-export async function runInTerminal(workspace: Workspace, line: string): Promise<Shown> {
-  const terminal = new Terminal(workspace, 'bash', ['-o', 'pipefail', '-c', line], { columns, rows });
+/** Runs lines in bash in one terminal of 80 columns, as a reader of the documents does. */
+export async function runInTerminal(workspace: Workspace, lines: readonly string[]): Promise<Shown[]> {
+  const script = lines.map((line) => `${line}\necho "${mark}$?"\n`).join('');
+  const terminal = new Terminal(workspace, 'bash', ['-c', script], { columns, rows });
   try {
-    const code = await terminal.ended(60_000);
+    await terminal.ended(120_000);
     const screen = new Screen(columns, rows);
     screen.write(terminal.raw.replaceAll('\r\n', '\n'));
-    return { code, lines: screen.lines() };
+    const shown: Shown[] = [];
+    let since: string[] = [];
+    for (const line of screen.lines()) {
+      if (!line.startsWith(mark)) since.push(line);
+      else {
+        shown.push({ code: Number(line.slice(mark.length)), lines: since });
+        since = [];
+      }
+    }
+    return shown;
   } finally {
     terminal.close();
   }
