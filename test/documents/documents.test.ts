@@ -57,7 +57,9 @@ describe('the README', () => {
           JSON.stringify(shown, null, 1),
         ).toEqual(lines.map(() => 0));
         const now = `${shown.map((one, index) => [`$ ${lines[index]}`, ...one.lines].join('\n')).join('\n\n')}\n`;
-        if (updates) text = text.replace(block, () => now);
+        // What only another run would print stays as it is.
+        const isSame = steady(block) === steady(now);
+        if (updates && !isSame) text = text.replace(block, () => now);
         else expect(steady(block)).toBe(steady(now));
       }
     });
