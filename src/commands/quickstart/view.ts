@@ -66,12 +66,13 @@ async function terminalView({ io }: Context): Promise<QuickstartView> {
   };
   const lineOf = (sign: string, label: string, { text, tail = '' }: Outcome): string[] => {
     const room = Math.max(10, columns() - margin);
-    const safe = safeText(text);
-    const shown = tail === '' ? safe : `${cut(safe, room - tail.length, measure)}${tail}`;
-    const [first = '', ...more] = wrap(shown, room);
+    const [safe, end] = [safeText(text), safeText(tail)];
+    const [first = '', ...more] =
+      tail === '' ? wrap(safe, room) : [`${cut(safe, room - measure(end), measure)}${end}`];
     return [`${sign} ${label.padEnd(labelWidth)}${first}`, ...more.map((line) => ' '.repeat(margin) + line)];
   };
-  const typed = (command: string): string[] => foldCommand(asTyped(command, io), columns() - indent.length);
+  const typed = (command: string): string[] =>
+    foldCommand(asTyped(safeText(command), io), columns() - indent.length);
   return {
     isLive: true,
     working(label, state) {
