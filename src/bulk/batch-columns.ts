@@ -8,7 +8,7 @@ export const issueColumns: readonly Column[] = [
   { name: 'row', path: 'row', weight: 10 },
   { name: 'column', path: 'column', weight: 9 },
   { name: 'value', path: 'value', weight: 7 },
-  { name: 'what is wrong', path: 'message', weight: 8 },
+  { name: 'what is wrong', path: 'message', weight: 8, isProse: true },
 ];
 
 export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
@@ -44,7 +44,7 @@ export const batchDetailColumns = (
       { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
       { name: 'order status', path: 'order_status', kind: 'status', weight: 7 },
       { name: 'recipient', path: 'recipient', weight: 4 },
-      { name: 'why', path: 'error', weight: 6, value: (row) => reasonOf(row, reasons) },
+      { name: 'why', path: 'error', weight: 6, isProse: true, value: (row) => reasonOf(row, reasons) },
     ],
   },
 ];

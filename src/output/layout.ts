@@ -6,6 +6,8 @@ export const gap = 2;
 export const leastText = 12;
 /** Enough of a status for its sign and its first word. */
 const leastStatus = 16;
+/** A few words to a line. */
+const leastProse = 20;
 /** A status is kept before anything else: a row that hides it may pass for one that ended well. */
 const statusFirst = 1000;
 
@@ -16,6 +18,8 @@ export interface PlacedColumn {
   readonly align: 'left' | 'right';
   /** Whether a longer text is cut with `…`; an amount or an id never is, it would say something else. */
   readonly cuts: boolean;
+  /** Whether a longer text goes on below, broken between words. */
+  readonly wraps: boolean;
   /** What of a cut text stays: of a URL its host, and the end, which tells one product from another. */
   readonly keeps: 'start' | 'host';
 }
@@ -68,7 +72,9 @@ export function layOut(
     shown: placed,
     hidden: names(columns, (index) => !isShown.has(index) && !columns[index]?.isExtra),
     narrowed: names(columns, (index) =>
-      placed.some((column) => column.index === index && column.width < (natural[index] ?? 0)),
+      placed.some(
+        (column) => column.index === index && !column.wraps && column.width < (natural[index] ?? 0),
+      ),
     ),
   };
 }
@@ -91,13 +97,15 @@ function withThoseThatFit(
 function candidate(column: Column, index: number, width: number, needed: number | undefined): Candidate {
   const { kind, weight = 0, name } = column;
   const isStatus = kind === 'status';
-  const least = needed ?? column.least ?? (isStatus ? leastStatus : leastText);
+  const own = isStatus ? leastStatus : column.isProse ? leastProse : leastText;
+  const least = needed ?? column.least ?? own;
   const cuts = kind === undefined || kind === 'text' || kind === 'url' || isStatus;
   return {
     index,
     width,
     least: cuts ? Math.min(width, least) : width,
     cuts,
+    wraps: column.isProse === true,
     keeps: kind === 'url' ? 'host' : 'start',
     align: alignment(kind),
     weight: isStatus ? weight + statusFirst : weight,

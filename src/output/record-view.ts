@@ -5,7 +5,7 @@ import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
 import { inferColumns } from './select.ts';
 import { type TableOptions, tableLines } from './table.ts';
-import { type Measure, measureFor, pad } from './width.ts';
+import { breakWords, measureFor, pad } from './width.ts';
 
 /** Records within records are opened this deep; below stands their JSON. */
 const deepest = 4;
@@ -40,7 +40,7 @@ export async function recordLines(
     const label = options.paint.faint(pad(name, width, 'left', measure));
     const room = column.isProse && options.width !== undefined ? options.width - width - 2 : 0;
     if (room < leastRoom) return [`${label}  ${shown}`.trimEnd()];
-    const [first = '', ...rest] = broken(shown, room, await measureFor([shown]));
+    const [first = '', ...rest] = breakWords(shown, room, await measureFor([shown]));
     return [`${label}  ${first}`.trimEnd(), ...rest.map((line) => `${' '.repeat(width + 2)}${line}`)];
   });
   return (await Promise.all(lines)).flat();
@@ -48,17 +48,6 @@ export async function recordLines(
 
 /** In less room than this breaking a text between words does not help. */
 const leastRoom = 20;
-
-/** A text in lines that fit, broken between words; a word that is longer stays whole. */
-function broken(text: string, room: number, measure: Measure): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const longer = `${lines.at(-1) ?? ''} ${word}`;
-    if (lines.length > 0 && measure(longer) <= room) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines;
-}
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||

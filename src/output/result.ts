@@ -54,7 +54,7 @@ interface ColumnStyle<R> {
   readonly mood?: (row: Unchecked<R>) => Mood | undefined;
   /** Shown where all others have their full width beside it; nobody is told where not. */
   readonly isExtra?: true;
-  /** A sentence: on a terminal it is broken between words. For the view of one record. */
+  /** A sentence: on a terminal it is broken between words, never cut. */
   readonly isProse?: true;
   /** The cell of a CSV, in place of a list or an object; null where a CSV has it only when it is named. Pure. */
   readonly flat?: ((row: Unchecked<R>) => unknown) | null;

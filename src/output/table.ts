@@ -6,7 +6,7 @@ import { type Paint, paintMood } from './paint.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
 import { ShortIds } from './short-ids.ts';
-import { cut, cutUrl, leastOfUrl, type Measure, measureFor } from './width.ts';
+import { breakWords, cut, cutUrl, leastOfUrl, type Measure, measureFor } from './width.ts';
 import type { Writer } from './writer.ts';
 
 export interface TableOptions extends CellOptions {
@@ -18,7 +18,7 @@ export interface TableOptions extends CellOptions {
 /** Rows that are drawn at a time. */
 const pageSize = 100;
 
-/** Rows as lines: a header, then one line each. For what is drawn whole; a list is printed with `printTable`. */
+/** Rows as lines: a header, then one line each, or several where a sentence is broken. For what is drawn whole; a list is printed with `printTable`. */
 export async function tableLines(
   rows: readonly unknown[],
   columns: readonly Column[],
@@ -91,7 +91,7 @@ class Table {
     return new Table(layOut(columns, natural, options.width, least), columns, options, ids);
   }
 
-  /** @returns the header, then one line for each row. */
+  /** @returns the header, then the lines of each row: one, unless a column wraps. */
   async firstPage(rows: readonly unknown[]): Promise<string[]> {
     const [header = '', ...lines] = await this.#draw(
       [this.columns.map(heading), ...this.#texts(rows)],
@@ -100,7 +100,7 @@ class Table {
     return [this.options.paint.strong(header), ...lines];
   }
 
-  /** @returns one line for each row. */
+  /** @returns the lines of each row. */
   page(rows: readonly unknown[]): Promise<string[]> {
     learnIds(this.ids, rows, this.columns);
     return this.#draw(this.#texts(rows), rows);
@@ -114,20 +114,26 @@ class Table {
   async #draw(rows: readonly (readonly string[])[], records: readonly unknown[]): Promise<string[]> {
     const { shown } = this.layout;
     const measure = await measureFor(rows.flat());
-    const cells = rows.map((texts, line) =>
-      shown.map((placed): Cell => {
-        const text = this.#fit(texts[placed.index] ?? '', placed, measure);
-        const column = this.columns[placed.index];
-        const mood = column && records[line] !== undefined ? cellMood(column, records[line]) : undefined;
-        return mood === undefined ? { text } : { text, paint: paintMood(mood, this.options.paint) };
-      }),
-    );
+    const cells = rows.flatMap((texts, line) => {
+      const fitted = shown.map((placed) => this.#fit(texts[placed.index] ?? '', placed, measure));
+      const height = Math.max(1, ...fitted.map(({ length }) => length));
+      return Array.from({ length: height }, (_, below) =>
+        shown.map((placed, at): Cell => {
+          const text = fitted[at]?.[below] ?? '';
+          const column = this.columns[placed.index];
+          const mood = column && records[line] !== undefined ? cellMood(column, records[line]) : undefined;
+          return mood === undefined ? { text } : { text, paint: paintMood(mood, this.options.paint) };
+        }),
+      );
+    });
     return drawRows(cells, shown, measure);
   }
 
-  #fit(text: string, { width, cuts, keeps }: PlacedColumn, measure: Measure): string {
-    if (!cuts || this.options.width === undefined) return text;
-    return (keeps === 'host' ? cutUrl : cut)(text, width, measure);
+  /** The lines of a cell: one, unless the column wraps. */
+  #fit(text: string, { width, cuts, wraps, keeps }: PlacedColumn, measure: Measure): string[] {
+    if (!cuts || this.options.width === undefined) return [text];
+    if (wraps) return breakWords(text, width, measure).map((line) => cut(line, width, measure));
+    return [(keeps === 'host' ? cutUrl : cut)(text, width, measure)];
   }
 }
 

@@ -126,3 +126,14 @@ export function pad(text: string, width: number, side: 'left' | 'right', measure
   const spaces = ' '.repeat(Math.max(0, width - measure(text)));
   return side === 'left' ? text + spaces : spaces + text;
 }
+
+/** A text in lines of at most `width` columns, broken between words; a word that is longer stays whole. */
+export function breakWords(text: string, width: number, measure: Measure): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1) ?? ''} ${word}`;
+    if (lines.length > 0 && measure(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}

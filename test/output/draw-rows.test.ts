@@ -9,6 +9,7 @@ const column = (width: number, align: 'left' | 'right' = 'left'): PlacedColumn =
   width,
   align,
   cuts: false,
+  wraps: false,
   keeps: 'start',
 });
 

@@ -50,6 +50,32 @@ describe('a table', () => {
     expect(err).toBe('2 columns hidden: product, created; widen the terminal or use -o json\n');
   });
 
+  test('breaks a sentence between words, under its own heading, and says of no cut', async () => {
+    const sentences: readonly Column[] = [
+      { name: 'id', path: 'id', kind: 'id', weight: 10 },
+      { name: 'why', path: 'product', weight: 8, isProse: true },
+      { name: 'total', path: 'total', kind: 'money', weight: 9 },
+    ];
+    const rows = [
+      { id: 'a1', product: 'the ceiling is below the price 日本の本 of today', total: 1 },
+      { id: 'b2', product: 'short', total: 2 },
+    ];
+    const { out, err } = await printed(list(rows, sentences), {}, { terminal: true, columns: 33 });
+    expect(out).toBe(
+      [
+        'ID  WHY                     TOTAL',
+        'a1  the ceiling is below    $0.01',
+        '    the price 日本の本 of',
+        '    today',
+        'b2  short                   $0.02',
+        '',
+      ].join('\n'),
+    );
+    expect(err).toBe('');
+    const piped = await printed(list(rows, sentences), {});
+    expect(piped.out.split('\n')).toHaveLength(4);
+  });
+
   test('cuts the longest texts before it is too wide', async () => {
     const rows = [
       { id: 'a1', status: 'pending', total: 1, product: 'a very long title of a product', created_at: null },

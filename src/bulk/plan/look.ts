@@ -109,7 +109,14 @@ function shownRow(
 
 export const rowColumns: readonly Column[] = [
   { name: 'row', path: 'row', kind: 'count', weight: 10 },
-  { name: 'look at', path: 'why', weight: 9, least: 44, value: (row) => list(row.why).join('; ') },
+  {
+    name: 'look at',
+    path: 'why',
+    weight: 9,
+    least: 44,
+    isProse: true,
+    value: (row) => list(row.why).join('; '),
+  },
   { name: 'retailer', path: 'sellers', weight: 3, value: (row) => list(row.sellers).join(', ') },
   { name: 'ceiling', path: 'ceiling_cents', kind: 'money', weight: 8 },
   { name: 'price today', path: 'price_cents', kind: 'money', weight: 7 },

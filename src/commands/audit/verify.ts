@@ -103,7 +103,7 @@ const columns: readonly Column[] = [
     columns: [
       { name: 'number', path: 'number', kind: 'count' },
       { name: 'finding', path: 'finding', kind: 'status' },
-      { name: 'message', path: 'message' },
+      { name: 'message', path: 'message', isProse: true },
     ],
   },
 ];

@@ -37,8 +37,8 @@ const checks: readonly Check[] = [
 /** Each finding is shown when it is there, the widest perhaps last. */
 const columns: readonly Column[] = [
   { name: 'check', path: 'check', weight: 9, room: 'configuration'.length },
-  { name: 'status', path: 'status', kind: 'status', weight: 8, room: 'trouble'.length },
-  { name: 'finding', path: 'message', weight: 7, room: 500 },
+  { name: 'status', path: 'status', kind: 'status', weight: 8, room: '✖ trouble'.length },
+  { name: 'finding', path: 'message', weight: 7, room: 500, isProse: true },
 ];
 
 export const command = defineRootCommand({

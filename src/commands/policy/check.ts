@@ -21,7 +21,7 @@ const findingColumns: readonly Column[] = [
   { name: 'rule', path: 'rule', weight: 9 },
   { name: 'applies to', path: 'applies_to', weight: 4 },
   { name: 'verdict', path: 'outcome', kind: 'status', weight: 10 },
-  { name: 'why', path: 'message', weight: 8 },
+  { name: 'why', path: 'message', weight: 8, isProse: true },
 ];
 
 const columns: readonly Column[] = [

@@ -20,7 +20,7 @@ export const products = defineCommand({
       facts: productFacts(),
       columns: [
         { name: 'scenario', path: 'scenario', weight: 10 },
-        { name: 'what happens', path: 'description', weight: 9 },
+        { name: 'what happens', path: 'description', weight: 9, isProse: true },
         { name: 'refused at once', path: 'is_synchronous_error', kind: 'flag', weight: 5 },
         { name: 'url', path: 'url', kind: 'url', names: 'products', weight: 8 },
         { name: 'name', path: 'name', weight: 1 },

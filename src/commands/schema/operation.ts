@@ -35,7 +35,7 @@ const parameterColumns: readonly Column[] = [
   { name: 'bounds', path: 'min', weight: 6, value: (row) => boundsText(row) },
   { name: 'default', path: 'default', weight: 4 },
   { name: 'values', path: 'values', weight: 5 },
-  { name: 'description', path: 'description', weight: 3 },
+  { name: 'description', path: 'description', weight: 3, isProse: true },
 ];
 
 export const operationDetailColumns: readonly Column[] = [
@@ -52,7 +52,7 @@ export const operationDetailColumns: readonly Column[] = [
     columns: [
       { name: 'code', path: 'code', weight: 3 },
       { name: 'status', path: 'status', kind: 'count', weight: 2 },
-      { name: 'hint', path: 'hint', weight: 1 },
+      { name: 'hint', path: 'hint', weight: 1, isProse: true },
     ],
   },
 ];

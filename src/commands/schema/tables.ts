@@ -62,7 +62,7 @@ export const tables = {
       { name: 'code', path: 'code', weight: 9 },
       { name: 'kind', path: 'kind', weight: 5 },
       { name: 'status', path: 'status', kind: 'count', weight: 7 },
-      { name: 'hint', path: 'hint', weight: 8 },
+      { name: 'hint', path: 'hint', weight: 8, isProse: true },
       { name: 'group', path: 'group', weight: 4 },
       { name: 'relaxed by', path: 'relaxed_by', weight: 3 },
       { name: 'observed', path: 'observed', kind: 'flag', weight: 2 },

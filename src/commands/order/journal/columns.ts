@@ -9,7 +9,7 @@ export const journalColumns: readonly Column<JournalRecord>[] = [
   { name: 'ceiling', path: 'body.max_price', kind: 'money', weight: 6 },
   { name: 'what', path: 'body.products.0.url', weight: 5, value: ({ body }) => whatOf(Object(body)) },
   { name: 'made', path: 'order_id', kind: 'id', weight: 7 },
-  { name: 'why', path: 'message', weight: 3 },
+  { name: 'why', path: 'message', weight: 3, isProse: true },
   { name: 'sent with', path: 'sent_with', weight: 1 },
   { name: 'service', path: 'base_url', weight: 2 },
 ];
