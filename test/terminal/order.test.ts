@@ -155,11 +155,11 @@ describe('in a real terminal', () => {
       '--ship-to',
       'home',
     ]);
-    const terminal = open(['order', 'list'], { columns: 60 });
+    const terminal = open(['order', 'list'], { columns: 45 });
     expect(await terminal.ended()).toBe(0);
     expect(terminal.text).toContain('hidden');
     const table = terminal.text.split('\n').filter((line) => !line.includes('hidden'));
-    expect(Math.max(...table.map((line) => line.length))).toBeLessThanOrEqual(60);
+    expect(Math.max(...table.map((line) => line.length))).toBeLessThanOrEqual(45);
   });
 
   test.each([
