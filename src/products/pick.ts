@@ -15,7 +15,7 @@ export interface Picked {
 
 const pickColumns: readonly Column<Shape<'Sku'>>[] = [
   { name: 'title', path: 'title', weight: 9, least: 24 },
-  { name: 'retailer', path: 'retailer', kind: 'id', weight: 8 },
+  { name: 'retailer', path: 'retailer', weight: 8 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
 ];
 
@@ -54,8 +54,8 @@ export async function pick(
   const prompt = await context.prompt();
   const chosen = await prompt.askRow(context, 'Which one?', orderable, pickColumns, [another]);
   if (chosen === another) return undefined;
-  // What is ordered is the URL, whatever a title says of it.
-  context.note(`  ${chosen.url}`);
+  // What is ordered is the URL, whatever a title says of it; a narrow terminal may have cut the retailer.
+  context.note(`  ${[textIn(chosen, 'retailer'), chosen.url].filter(Boolean).join('  ')}`);
   const isComparable = chosen.currency_code === serviceCurrency;
   return { url: chosen.url, price: isComparable ? numberIn(chosen, 'price') : undefined };
 }

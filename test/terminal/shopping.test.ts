@@ -27,7 +27,9 @@ function open(args: readonly string[], size: { columns?: number } = {}): Termina
   return terminal;
 }
 
-async function found(...words: string[]): Promise<{ url: string; title: string; price: number }[]> {
+async function found(
+  ...words: string[]
+): Promise<{ url: string; title: string; price: number; retailer: string }[]> {
   return JSON.parse((await errand(workspace, ['search', ...words, '-o', 'json'])).stdout);
 }
 
@@ -66,6 +68,23 @@ describe('from words to an order', () => {
     expect(await terminal.ended()).toBe(0);
     expect(await placed()).toMatchObject([{ items: [{ url: first?.url }], max_price: 9000 }]);
   });
+
+  test.each([40, 50, 120])(
+    '%d columns: title, retailer and price are seen before the ceiling',
+    async (columns) => {
+      const [first] = await found('coffee');
+      const terminal = open(['search', 'coffee', '--pick'], { columns });
+      await terminal.shows(/❯ .*\$\d+\.\d\d/);
+      terminal.type(enter);
+      await terminal.shows('Price ceiling');
+      const shown = terminal.text.slice(terminal.text.indexOf('✔')).replaceAll('\n', '');
+      for (const one of [first?.title.slice(0, 20), first?.retailer, dollars(first?.price ?? 0), first?.url])
+        expect(shown).toContain(one);
+      terminal.type('\u0003');
+      expect(await terminal.ended()).toBe(130);
+      expect(await placed()).toEqual([]);
+    },
+  );
 
   test('a ceiling below the price of what was picked, or one that may be cents, is asked for again', async () => {
     const [first] = await found('coffee');
