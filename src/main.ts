@@ -4,6 +4,7 @@ import type { CommandLine } from './cli/mount.ts';
 import type { Context } from './context.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
 import { type Io, processIo } from './io.ts';
+import { mayDraw } from './output/live-area.ts';
 import type { ListedRows } from './output/listed-rows.ts';
 import type { Result } from './output/result.ts';
 import { writerOf } from './output/writer.ts';
@@ -20,7 +21,7 @@ export async function main(process: NodeJS.Process): Promise<number> {
     io.stdout.stream.write(`${version()}\n`);
     return streams.outcome();
   }
-  const { signal, stop } = watchSignals(process);
+  const { signal, stop } = watchSignals(process, io);
   const outputs = [io.stdout.stream, io.stderr.stream];
   for (const stream of outputs) writerOf(stream).endWith(signal);
   let code = await runLine(process, io, signal, argv);
@@ -171,11 +172,14 @@ const signals: Readonly<Record<'SIGINT' | 'SIGTERM' | 'SIGHUP', ErrorCategory>> 
 };
 
 /** The first signal aborts, so that what is in doubt can be reported; the second ends the process at once. */
-function watchSignals(process: NodeJS.Process): { signal: AbortSignal; stop(): void } {
+function watchSignals(process: NodeJS.Process, { stderr }: Io): { signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const handlers = Object.entries(signals).map(([name, category]) => {
     const handle = (): void => {
       if (controller.signal.aborted) process.exit(exitCodes[category]);
+      // The terminal has written ^C at the start of the line that is printed next.
+      if (name === 'SIGINT' && stderr.isTerminal && !stderr.isDumb && mayDraw())
+        stderr.stream.write('\r\u001b[K');
       controller.abort(new ErrandError(category, category === 'interrupted' ? 'interrupted' : 'terminated'));
     };
     process.on(name, handle);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { steadyTime } from './clock.ts';
+import type { ServedRequest } from './contract/control.ts';
 import { sandboxFaults } from './contract/sandbox-faults.ts';
 import { ErrandError, StorageError, UsageError } from './errors.ts';
 import type { Tell } from './private-files.ts';
@@ -40,6 +41,8 @@ interface ServeRequest {
   /** As `--fault` writes them. */
   readonly faults: readonly string[];
   readonly tell: Tell;
+  /** Called with each request that is over; no secret is in it. */
+  readonly onRequest?: (request: ServedRequest) => void;
   /** Ends the waits for a lock of another process. */
   readonly signal: AbortSignal;
 }
@@ -80,6 +83,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       report: reportBug,
       faults: request.faults.map((text) => sandbox.readFault(text) ?? refuseFault(text)),
       tell: request.tell,
+      ...(request.onRequest && { onRequest: request.onRequest }),
       waiting: { signal: request.signal },
     });
   } catch (error) {

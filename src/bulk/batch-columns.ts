@@ -1,8 +1,12 @@
 import { numberIn } from '../contract/json.ts';
+import { type ShownState, spoken } from '../contract/order-state.ts';
 import type { Unchecked } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
+import { plainText } from '../output/path.ts';
 import type { Column } from '../output/result.ts';
+import { type BatchRow, rowsOf } from './batch.ts';
 import { type Reasons, reasonOf } from './reasons.ts';
+import { type RowState, stateOf } from './row-state.ts';
 
 export const issueColumns: readonly Column[] = [
   { name: 'row', path: 'row', weight: 10 },
@@ -19,6 +23,86 @@ export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   { name: 'refused', path: 'failed_count', kind: 'count', weight: 6 },
   { name: 'file', path: 'filename', weight: 5 },
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
+];
+
+/** A batch on a terminal: one that has ended with rows refused has not ended well. */
+export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
+  ...batchColumns.slice(0, 1),
+  {
+    name: 'state',
+    path: 'status',
+    kind: 'status',
+    weight: 9,
+    value: (batch) => batchState(batch).text,
+    mood: (batch) => batchState(batch).mood,
+  },
+  ...batchColumns.slice(2),
+];
+
+function batchState({
+  status,
+  failed_count: refused,
+  row_count: rows,
+}: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
+  const text = plainText(status);
+  if (status === 'failed') return { text, mood: 'bad' };
+  if (status !== 'completed') return { text, mood: 'waiting' };
+  if (typeof refused !== 'number' || refused === 0) return { text, mood: 'good' };
+  return { text: refused === rows ? 'refused' : `${refused.toLocaleString('en-US')} refused`, mood: 'bad' };
+}
+
+/** Batches as a list, for scripts and for a terminal. */
+export const batchList = { columns: batchColumns, screen: batchScreen } as const;
+
+/** How a row stands, in words and at a glance. */
+const rowStates: Readonly<Record<RowState, ShownState>> = {
+  waiting: { text: 'waiting', mood: 'waiting' },
+  refused: { text: 'refused', mood: 'bad' },
+  before: { text: 'ordered before', mood: 'past' },
+  under_way: { text: 'in progress', mood: 'waiting' },
+  placed: { text: 'placed', mood: 'good' },
+  failed: { text: 'failed', mood: 'bad' },
+  unknown: { text: 'unknown', mood: 'waiting' },
+};
+
+function rowState(row: BatchRow, batch: { readonly status?: unknown }): ShownState {
+  const state = stateOf(row, batch);
+  const isCancelled = state === 'failed' && row.orderStatus?.startsWith('cancelled') === true;
+  return isCancelled ? { text: spoken(row.orderStatus ?? ''), mood: 'bad' } : rowStates[state];
+}
+
+/** A batch on a terminal with one state for each row. @param numberOf as below. */
+export const batchDetailScreen = (
+  numberOf: ((index: number) => number | undefined) | undefined,
+  reasons: Reasons,
+): readonly Column<Shape<'BulkBatchResponse'>>[] => [
+  ...batchScreen,
+  { name: 'notified', path: 'notified_at', kind: 'time', weight: 1 },
+  {
+    name: 'rows in it',
+    path: 'rows',
+    value: (batch) =>
+      rowsOf(batch).map((row) => ({
+        ...row.record,
+        index: row.index,
+        shown: rowState(row, batch),
+      })),
+    columns: [
+      numberOf
+        ? { name: 'row', path: 'index', weight: 10, value: (row) => numberOf(numberIn(row, 'index') ?? -1) }
+        : { name: 'place', path: 'index', weight: 10, value: placeIn },
+      {
+        name: 'state',
+        path: 'shown.text',
+        kind: 'status',
+        weight: 9,
+        mood: ({ shown }) => (shown as ShownState).mood,
+      },
+      { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
+      { name: 'recipient', path: 'recipient', weight: 4 },
+      { name: 'why', path: 'error', weight: 6, value: (row) => reasonOf(row, reasons) },
+    ],
+  },
 ];
 
 const placeIn = (row: Unchecked<Shape<'BulkRowResult'>>): number | undefined => {

@@ -16,7 +16,7 @@ export interface BatchRow {
 }
 
 /** The rows of a batch; one that does not say its number has that of its place. */
-export const rowsOf = (batch: Batch): BatchRow[] =>
+export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
   objectsIn(batch, 'rows').map((record, place) => {
     const index = numberIn(record, 'index');
     return {

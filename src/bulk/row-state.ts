@@ -10,7 +10,7 @@ export type RowState = 'waiting' | 'refused' | 'before' | 'under_way' | 'placed'
 const openOrder: ReadonlySet<string | undefined> = new Set(['pending', 'in_progress']);
 const badOrder: ReadonlySet<string | undefined> = new Set(failedOrderStatuses);
 
-export function stateOf(row: BatchRow, batch: Pick<Batch, 'status'>): RowState {
+export function stateOf(row: BatchRow, batch: { readonly status?: unknown }): RowState {
   const { status, orderStatus: order, error } = row;
   // A batch that failed as a whole places no more rows.
   if (status === 'failed' || (status === 'pending' && batch.status === 'failed'))

@@ -112,7 +112,8 @@ export function listCommand<N extends ListName>(
         ...(screen && { screen }),
         ...(id !== undefined && { id }),
         empty,
-        hints: () => moreHint(paged, what),
+        // Who says how many wants no more.
+        hints: () => (input.limit === undefined ? moreHint(paged, what) : []),
       };
     },
   });

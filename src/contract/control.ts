@@ -27,3 +27,17 @@ export type SandboxTrigger = keyof typeof sandboxTriggers;
 
 /** Where a sandbox takes triggers: `{event, id?, error_type?, amount?}`, the amount in cents. */
 export const triggerPath = '/sandbox/trigger';
+
+/** A request to a served sandbox that is over, as it may be shown: no secret is in it. */
+export interface ServedRequest {
+  /** ms of the machine's time. */
+  readonly at: number;
+  readonly method: string;
+  readonly target: string;
+  /** null where the connection was broken off without a response. */
+  readonly status: number | null;
+  /** Until its response began, ms. */
+  readonly tookMs: number;
+  /** What `--fault` made of it. */
+  readonly fault: string | null;
+}

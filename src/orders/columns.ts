@@ -1,9 +1,12 @@
+import type { MilestoneType } from '../contract/enums.ts';
 import { own } from '../contract/json.ts';
 import { eachPlainField } from '../contract/order-fields.ts';
+import type { Mood } from '../contract/order-state.ts';
 import { type PathOf, valueAt } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { joinedText, plainText } from '../output/path.ts';
 import type { Column } from '../output/result.ts';
+import { spanText } from '../output/time.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
 type Item = Shape<'OrderItem'>;
@@ -79,6 +82,36 @@ export const milestoneColumns: readonly Column<Shape<'OrderMilestone'>>[] = [
   { name: 'detail', path: 'detail', weight: 7, value: ({ detail }) => inWords(detail) },
   { name: 'source', path: 'source', weight: 1 },
 ];
+
+/** Milestones on a terminal, each told from the first. @param start ms since the epoch; NaN where nobody says it. */
+export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMilestone'>>[] => [
+  {
+    name: 'after',
+    path: 'after',
+    weight: 9,
+    value: ({ occurred_at: at }) => spanText(Date.parse(plainText(at)) - start) ?? '0 s',
+  },
+  {
+    name: 'milestone',
+    path: 'type',
+    kind: 'status',
+    weight: 10,
+    value: ({ type, label }) => plainText(label) || type,
+    mood: ({ type }) => milestoneMoods[plainText(type)],
+  },
+  { name: 'detail', path: 'detail', weight: 7, value: ({ detail }) => inWords(detail) },
+  { name: 'at', path: 'occurred_at', kind: 'time', weight: 2, isExtra: true },
+  { name: 'source', path: 'source', weight: 1, isExtra: true },
+];
+
+const milestoneMoods: Readonly<Record<string, Mood | undefined>> = Object.assign(Object.create(null), {
+  order_placed: 'good',
+  delivered: 'good',
+  available_for_pickup: 'good',
+  undeliverable: 'bad',
+  order_failed: 'bad',
+  cancelled: 'bad',
+} satisfies Partial<Record<MilestoneType, Mood>>);
 
 const unpaid: ReadonlySet<unknown> = new Set(['order_failed', 'cancelled', 'cancelled_by_retailer']);
 

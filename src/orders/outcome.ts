@@ -67,7 +67,7 @@ function applied(
     retryable: false,
     idempotencyKey: made.length === 1 ? first.key : undefined,
     hint: `The ${one} was ${done} all the same: do not send it again.`,
-    next: [{ command: `${get} ${shellWord(first.madeId ?? '')}`, when: 'to see it' }],
+    next: error.facts.next ?? [{ command: `${get} ${shellWord(first.madeId ?? '')}`, when: 'to see it' }],
   });
 }
 

@@ -1,9 +1,12 @@
 import type { Context } from '../context.ts';
 import { exitCodes } from '../errors.ts';
 import type { ListResult, Result } from '../output/result.ts';
+import { shellWord } from '../shell-word.ts';
+import { stoppedWith } from '../wait/stopped.ts';
+import { whereFlags } from '../where-flags.ts';
 import type { OrderRecord } from './order-record.ts';
 import { orderList, orderView } from './screen.ts';
-import { type WatchEvent, type WatchSummary, watchOrders } from './watch.ts';
+import { type WatchEvent, type WatchOptions, type WatchSummary, watchOrders } from './watch.ts';
 import { defaultPace, type Until } from './watch-policy.ts';
 import { changeLine, watchView } from './watch-view.ts';
 
@@ -26,7 +29,7 @@ export async function watchResult(
   // A program that follows all that is open is owed the first and the last record, however many orders there are.
   if (ids.length === 0 && !(isOpen && isStream))
     return { kind: 'none', hints: [isOpen ? 'no order is open' : 'no order to watch'] };
-  const events = watchOrders(context, ids, {
+  const events = untilStopped(context, ids, {
     until: options.until,
     allowMissing: options.allowMissing ?? false,
     timeoutMs: context.waitMs(),
@@ -35,6 +38,30 @@ export async function watchResult(
   if (isStream) return eventStream(context, events);
   if (context.output.format === 'table' && !context.io.stdout.isTerminal) return changeLines(context, events);
   return finalState(context, ids, events);
+}
+
+/** The events of a watch; where it is interrupted, what ends it says what goes on, and how to follow it again. */
+async function* untilStopped(
+  context: Context,
+  ids: readonly string[],
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent> {
+  const ended = new Set<string>();
+  try {
+    for await (const event of watchOrders(context, ids, options)) {
+      if (event.type === 'change' && event.verdict !== 'waiting') ended.add(event.order.id);
+      yield event;
+    }
+  } catch (error) {
+    const open = ids.filter((id) => !ended.has(id));
+    const command = `errand order watch ${open.map(shellWord).join(' ')}${whereFlags(context)}`;
+    const [only] = ids;
+    const message =
+      only !== undefined && ids.length === 1
+        ? `stopped watching; the order ${only} goes on`
+        : `stopped watching; ${ended.size} of ${ids.length} orders had ended, the others go on`;
+    throw stoppedWith(error, context.signal, message, { command, when: 'to go on watching' });
+  }
 }
 
 /** Each event as a record, from `ready` to `summary`. */
@@ -76,11 +103,11 @@ async function finalState(
       if (event.type === 'change') orders.set(event.order.id, event.order);
       await view.show(event, orders);
       if (event.type !== 'summary' || context.signal.aborted) continue;
-      view.done('settled');
+      await view.done('settled');
       exitCode = conclude(context, event);
     }
   } finally {
-    view.done('broken off');
+    await view.done('broken off');
   }
   const [only] = [...orders.values()];
   if (ids.length === 1 && only !== undefined) return { kind: 'record', record: only, ...orderView, exitCode };

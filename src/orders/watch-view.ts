@@ -1,62 +1,72 @@
 import type { Context } from '../context.ts';
 import { errorTypeHint } from '../contract/error-codes.ts';
 import { valueAt } from '../contract/received.ts';
-import { formatMoney } from '../output/money.ts';
 import { plainText } from '../output/path.ts';
+import type { Column, Row } from '../output/result.ts';
 import { safeText } from '../output/safe-text.ts';
 import { stopwatch } from '../wait/deadline.ts';
-import { cameToNothing, deliveryOf } from './columns.ts';
+import { deliveryOf } from './columns.ts';
 import type { Order, OrderRecord } from './order-record.ts';
+import { orderList } from './screen.ts';
 import type { WatchEvent } from './watch.ts';
 
 interface WatchView {
   show(event: WatchEvent, orders: ReadonlyMap<string, OrderRecord>): Promise<void>;
   /** `settled` when the orders are printed next; else what was last seen of them stays. */
-  done(outcome: 'settled' | 'broken off'): void;
+  done(outcome: 'settled' | 'broken off'): Promise<void>;
 }
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const refreshMs = 120;
-const header = ['ORDER', 'STATUS', 'DELIVERY', 'AGE', 'TOTAL'] as const;
-const gap = 2;
-/** What most orders go through has room from the start, so that the columns seldom move. */
-const room = ['', 'order_placed', 'in_transit', '10 s', '$10.00'] as const;
+/** Ages are counted anew this often, ms. */
+const tableEveryMs = 1000;
 
 /** A live table on a terminal, redrawn between polls; elsewhere one line for each change on stderr. */
 export async function watchView(context: Context, ids: readonly string[]): Promise<WatchView> {
   const { canDrawLive, createLive } = await import('../output/live.ts');
   if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context);
   const live = await createLive(context.io);
+  const table = await LiveTable.open(context, ids);
   const elapsedMs = stopwatch(context.clock);
+  const ended = new Map<string, boolean>();
   let latest: ReadonlyMap<string, OrderRecord> = new Map();
+  let lines: readonly string[] = [];
+  let drawnAt = Number.NEGATIVE_INFINITY;
   let trouble = '';
   let frame = 0;
+  let over = false;
   const draw = (): void => {
+    if (over) return;
     frame += 1;
     live.draw(
-      liveLines(ids, latest, context.serviceClock.now(), context.io.stdout.columns()),
-      footer(frame, ids, latest, elapsedMs(), trouble),
+      lines,
+      `${spinner[frame % spinner.length]} ${footer(ids.length, ended, elapsedMs())}${trouble}`,
     );
   };
-  const timer = setInterval(draw, refreshMs);
-  let over = false;
+  const redraw = async (): Promise<void> => {
+    drawnAt = elapsedMs();
+    lines = await table.lines(latest);
+    draw();
+  };
+  const timer = setInterval(() => {
+    if (elapsedMs() - drawnAt >= tableEveryMs) void redraw();
+    else draw();
+  }, refreshMs);
   return {
     async show(event, orders) {
       latest = orders;
       if (event.type === 'gap') trouble = ` (no response: ${safeText(event.message)})`;
       if (event.type === 'reconnected') trouble = '';
-      draw();
+      if (event.type === 'change' && event.verdict !== 'waiting')
+        ended.set(event.order.id, event.verdict === 'failed');
+      await redraw();
     },
-    done(outcome) {
+    async done(outcome) {
       if (over) return;
       over = true;
       clearInterval(timer);
       // The orders as they stand are printed next; the live lines would only say it twice. Nothing follows an interruption.
-      live.draw(
-        outcome === 'settled'
-          ? []
-          : liveLines(ids, latest, context.serviceClock.now(), context.io.stdout.columns()),
-      );
+      live.draw(outcome === 'settled' ? [] : await table.lines(latest));
       live.done();
     },
   };
@@ -68,7 +78,7 @@ function lineView(context: Context): WatchView {
       if (event.type === 'change') context.note(changeLine(event, context.clock.now()));
       if (event.type === 'gap') context.note(`the service does not respond, still trying: ${event.message}`);
     },
-    done() {},
+    async done() {},
   };
 }
 
@@ -85,67 +95,76 @@ export function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: 
   return safeText([...parts, ...(reason ? [reason] : [])].join('  '));
 }
 
-/**
- * The header and one line for each order, in columns as wide as what stands in them. Where `width` columns do not hold
- * id, status and delivery, the id stands behind them: what is cut then is what never changes.
- */
-export function liveLines(
-  ids: readonly string[],
-  orders: ReadonlyMap<string, OrderRecord>,
-  now: number,
-  width = Number.POSITIVE_INFINITY,
-): string[] {
-  const rows: readonly (readonly string[])[] = [
-    header,
-    ...ids.map((id) => liveCells(id, orders.get(id), now)),
-  ];
-  const widths = room.map((least, column) =>
-    rows.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), least.length),
-  );
-  const needed = widths.slice(0, 3).reduce((sum, one) => sum + gap + one, -gap);
-  const places = needed <= width ? [0, 1, 2, 3, 4, 5] : [1, 2, 0, 3, 4, 5];
-  return rows.map((row) =>
-    places
-      .map((column) => (row[column] ?? '').padEnd(widths[column] ?? 0))
-      .join(' '.repeat(gap))
-      .trimEnd(),
-  );
+/** `watching 8 orders: 5 of 8 ended, 1 of them failed, 12 s`. @param ended for each that has, whether it failed. */
+export function footer(count: number, ended: ReadonlyMap<string, boolean>, elapsedMs: number): string {
+  const seconds = `${Math.round(elapsedMs / 1000)} s`;
+  if (count === 1) return `watching 1 order, ${seconds}`;
+  const failed = [...ended.values()].filter((hasFailed) => hasFailed).length;
+  const badly = failed > 0 ? `, ${failed} of them failed` : '';
+  return `watching ${count} orders: ${ended.size} of ${count} ended${badly}, ${seconds}`;
 }
 
-function liveCells(id: string, order: OrderRecord | undefined, now: number): string[] {
-  if (!order) return [id, '…'];
-  const age = Math.max(0, Math.round((now - Date.parse(plainText(order.created_at))) / 1000));
-  const cells = [
-    id,
-    plainText(order.status),
-    deliveryOf(order) ?? '',
-    Number.isNaN(age) ? '' : `${age} s`,
-    totalOf(order),
-    failureOf(order) ?? '',
-  ];
-  return cells.map((cell) => safeText(cell));
+/** What most orders go through has room from the start, so that the columns seldom move. */
+const rooms: Readonly<Record<string, number>> = {
+  state: '● in transit'.length,
+  total: '$10.00'.length,
+  age: 7,
+};
+
+/** What a live table is drawn with. */
+type Drawing = Pick<Context, 'io' | 'serviceClock' | 'output'>;
+
+/** The orders in the columns of a list, which grow and never shrink. */
+export class LiveTable {
+  readonly #context: Drawing;
+  readonly #ids: readonly string[];
+  readonly #draw: typeof import('../output/table.ts').tableLines;
+  readonly #paint: import('../output/paint.ts').Paint;
+  #columns: readonly Column[] = orderList.screen.map((column) => withRoom(column, rooms[column.name] ?? 0));
+
+  private constructor(
+    context: Drawing,
+    ids: readonly string[],
+    draw: typeof import('../output/table.ts').tableLines,
+    paint: import('../output/paint.ts').Paint,
+  ) {
+    this.#context = context;
+    this.#ids = ids;
+    this.#draw = draw;
+    this.#paint = paint;
+  }
+
+  static async open(context: Drawing, ids: readonly string[]): Promise<LiveTable> {
+    const { tableLines } = await import('../output/table.ts');
+    const { paintFor } = await import('../output/paint.ts');
+    return new LiveTable(context, ids, tableLines, await paintFor(context.io.stdout.color));
+  }
+
+  /** A header and a line for each order that the terminal has room for; the rest is counted. */
+  async lines(orders: ReadonlyMap<string, OrderRecord>): Promise<string[]> {
+    const { io, serviceClock, output } = this.#context;
+    const room = Math.max(2, (io.stdout.rows?.() || 24) - 4);
+    const shown = this.#ids.slice(0, room);
+    const rows = shown.map((id): Row => orders.get(id) ?? { id });
+    const { lines, shown: placed } = await this.#draw(rows, this.#columns, {
+      now: () => serviceClock.now(),
+      utc: output.utc === true,
+      isScreen: true,
+      width: io.stdout.columns() || 100,
+      paint: this.#paint,
+    });
+    for (const { index, width } of placed)
+      this.#columns = this.#columns.map((column, at) => (at === index ? withRoom(column, width) : column));
+    const more = this.#ids.length - shown.length;
+    return more > 0 ? [...lines, `… and ${more} more`] : lines;
+  }
 }
 
-function footer(
-  frame: number,
-  ids: readonly string[],
-  latest: ReadonlyMap<string, OrderRecord>,
-  elapsedMs: number,
-  trouble: string,
-): string {
-  const sign = spinner[frame % spinner.length];
-  return `${sign} watching ${ids.length} ${ids.length === 1 ? 'order' : 'orders'}, ${latest.size} seen, ${Math.round(elapsedMs / 1000)} s${trouble}`;
-}
-
-function totalOf(order: OrderRecord): string {
-  if (cameToNothing(order)) return '';
-  const total = valueAt<Order>(order, 'job_result.price_components.total');
-  const currency = valueAt<Order>(order, 'job_result.price_components.currency');
-  return typeof total === 'number' ? formatMoney(total, String(currency ?? 'USD')) : '';
-}
+const withRoom = (column: Column, width: number): Column =>
+  width > (column.room ?? 0) && column.kind !== 'url' ? { ...column, room: width } : column;
 
 /** The failure of an order, with what can be done about it. */
-export function failureOf(order: OrderRecord): string | undefined {
+function failureOf(order: OrderRecord): string | undefined {
   const type = valueAt<Order>(order, 'job_result.error_type');
   if (typeof type !== 'string') return undefined;
   const hint = errorTypeHint(type, order.retailer_credentials_id !== null);

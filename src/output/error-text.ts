@@ -6,6 +6,7 @@ import { safeText } from './safe-text.ts';
 /** A failure for people: what happened, why, and what to do. Safe for a terminal. */
 export function errorLines(report: ErrorReport, paint: Paint): string[] {
   const code = report.code === null ? '' : ` (${report.code})`;
+  if (report.category === 'interrupted' && report.outcome !== 'unknown') return stoppedLines(report, paint);
   return [
     `${paint.bad('error:')} ${safeText(report.message + code)}`,
     ...detailLines(report).map((line) => `  ${safeText(line)}`),
@@ -16,6 +17,15 @@ export function errorLines(report: ErrorReport, paint: Paint): string[] {
     ),
   ];
 }
+
+/** Who interrupts knows that it ends: no error, but where things stand and what goes on. */
+const stoppedLines = ({ message, hint, next }: ErrorReport, paint: Paint): string[] => [
+  safeText(message),
+  ...(hint === null ? [] : [paint.faint(safeText(hint))]),
+  ...next.map(
+    ({ command, when }) => `${paint.faint(`${safeText(when)}:`)} ${paint.command(safeText(command))}`,
+  ),
+];
 
 /** What helps when asking the service about it. */
 function circumstances({

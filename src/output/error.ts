@@ -2,6 +2,7 @@ import { type ErrandError, type NextStep, toError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { redactor } from '../redact/redactor.ts';
 import { asTyped } from './as-typed.ts';
+import { makeRoom } from './live-area.ts';
 import { deliverErr } from './notice.ts';
 import { paintFor } from './paint.ts';
 import type { OutputFormat } from './result.ts';
@@ -34,6 +35,7 @@ export async function renderError(
   format: OutputFormat,
   { debug }: { readonly debug: boolean },
 ): Promise<boolean> {
+  if (io.stderr.isTerminal) makeRoom(true);
   const report = reportOf(error);
   const stack = debug ? stackOf(error) : undefined;
   if (format === 'json' || format === 'ndjson') {

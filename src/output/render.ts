@@ -39,7 +39,7 @@ export async function printResult(result: Result, io: Io, options: OutputOptions
       return 0;
     case 'stream': {
       const { printStream } = await import('./stream.ts');
-      await printStream(result.chunks, io.stdout, printing.out);
+      await printStream(result, io.stdout, printing.out);
       return result.exitCode?.() ?? 0;
     }
     case 'none':

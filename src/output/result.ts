@@ -109,6 +109,8 @@ export interface ListResult {
 export interface StreamResult {
   readonly kind: 'stream';
   readonly chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+  /** The chunks are made for this terminal, with its colours; whatever came from outside is made visible in them. */
+  readonly isPainted?: boolean;
   /** Read when all chunks are out. */
   readonly exitCode?: () => number;
 }

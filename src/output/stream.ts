@@ -1,13 +1,18 @@
 import type { OutputStream } from '../io.ts';
+import type { StreamResult } from './result.ts';
 import { safeLines } from './safe-text.ts';
 import type { Writer } from './writer.ts';
 
-type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+type Chunks = StreamResult['chunks'];
 
 /** Prints chunks as they come: byte for byte to a file or pipe, with control characters made visible to a terminal. */
-export async function printStream(chunks: Chunks, stdout: OutputStream, out: Writer): Promise<void> {
+export async function printStream(
+  { chunks, isPainted = false }: StreamResult,
+  stdout: OutputStream,
+  out: Writer,
+): Promise<void> {
   try {
-    for await (const chunk of stdout.isTerminal ? visible(chunks) : chunks) {
+    for await (const chunk of stdout.isTerminal && !isPainted ? visible(chunks) : chunks) {
       await (typeof chunk === 'string' ? out.write(chunk) : out.writeBytes(chunk));
       if (out.isClosed) return;
     }

@@ -23,12 +23,12 @@ export async function tableLines(
   rows: readonly unknown[],
   columns: readonly Column[],
   options: TableOptions,
-): Promise<{ readonly lines: string[]; readonly hidden: readonly string[] }> {
+): Promise<{ readonly lines: string[] } & Layout> {
   const table = await Table.begin(rows, columns, options);
   const lines = await table.firstPage(rows.slice(0, pageSize));
   for (let at = pageSize; at < rows.length; at += pageSize)
     lines.push(...(await table.page(rows.slice(at, at + pageSize))));
-  return { lines, hidden: table.layout.hidden };
+  return { lines, ...table.layout };
 }
 
 /**

@@ -27,6 +27,20 @@ export function relativeTime(iso: string, now: number): string {
   return at <= now ? `${amount} ago` : `in ${amount}`;
 }
 
+/** How long after its start something was: `+2.5 s`, `+3.1 h`; undefined where there is nothing to tell. @param ms may be negative. */
+export function spanText(ms: number): string | undefined {
+  if (!Number.isFinite(ms) || ms === 0) return undefined;
+  const [length, name] = spans.find(([one]) => Math.abs(ms) >= one) ?? [second, 's'];
+  return `${ms < 0 ? '' : '+'}${Math.round((ms / length) * 10) / 10} ${name}`;
+}
+
+const spans = [
+  [day, 'd'],
+  [hour, 'h'],
+  [minute, 'min'],
+  [second, 's'],
+] as const;
+
 /** `2026-01-02 03:04:05Z`; what is no time as it stands. */
 export function absoluteTime(iso: string): string {
   const at = readTime(iso);

@@ -3,6 +3,7 @@ import type { Unchecked } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { plainText } from '../output/path.ts';
 import type { Column } from '../output/result.ts';
+import { stock } from './stock.ts';
 
 type Offer = Unchecked<Shape<'Offer'>>;
 
@@ -17,6 +18,21 @@ export const resultColumns: readonly Column<Shape<'ProductSearchResult'>>[] = [
   { name: 'available', path: 'available', kind: 'flag', weight: 6 },
   { name: 'url', path: 'url', kind: 'url', weight: 7 },
 ];
+
+/** Results of one retailer on a terminal. */
+const resultScreen: readonly Column<Shape<'ProductSearchResult'>>[] = [
+  { name: 'product id', path: 'product_id', names: 'products', weight: 10 },
+  { name: 'title', path: 'title', weight: 8, least: 24 },
+  { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
+  { name: 'shipping', path: 'ship_price', kind: 'money', currency: 'currency_code', weight: 5 },
+  stock,
+  { name: 'stars', path: 'stars', weight: 4, isExtra: true },
+  { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3, isExtra: true },
+  { name: 'brand', path: 'brand', weight: 2, isExtra: true },
+];
+
+/** Results as a list, for scripts and for a terminal. */
+export const resultList = { columns: resultColumns, screen: resultScreen } as const;
 
 export const detailColumns: readonly Column<Shape<'ProductDetailsPayload'>>[] = [
   { name: 'status', path: 'status', kind: 'status', weight: 1 },
@@ -56,6 +72,14 @@ function specifics(value: unknown): string {
   const texts = value.map((it) => `${plainText(own(it, 'dimension'))}: ${plainText(own(it, 'value'))}`);
   return texts.join(', ');
 }
+
+/** Offers as a list, for scripts and for a terminal. */
+export const offerList = {
+  columns: offerColumns,
+  screen: offerColumns.map(
+    (column): Column<Shape<'Offer'>> => (column.path === 'available' ? stock : column),
+  ),
+} as const;
 
 /** The offers of a payload; none where it has no list of them. */
 export const offersOf = (payload: JsonObject): readonly Offer[] => objectsIn(payload, 'offers');

@@ -3,7 +3,7 @@ import { numberIn, objectsIn, textIn } from '../contract/json.ts';
 import { operations } from '../contract/operations/index.ts';
 import type { Received } from '../contract/received.ts';
 import type { ListResult } from '../output/result.ts';
-import { listingColumns, searchHints } from './listing-columns.ts';
+import { listingList, searchHints } from './listing-columns.ts';
 import { productFacts } from './named.ts';
 
 const { query } = operations.search;
@@ -40,7 +40,7 @@ export const priceBounds = ({
 export const listings = (words: string, body: Received<'search'> | Received<'agent.search'>): ListResult => ({
   kind: 'list',
   rows: objectsIn(body, 'results'),
-  columns: listingColumns,
+  ...listingList,
   id: 'url',
   facts: productFacts(),
   empty: `nothing found for "${words}"`,

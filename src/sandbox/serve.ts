@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { ServedRequest } from '../contract/control.ts';
 import type { Tell } from '../private-files.ts';
 import type { Waiting } from '../wait/retry-while.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
@@ -23,6 +24,8 @@ export interface ServeOptions {
   readonly report: (error: unknown) => void;
   readonly faults?: readonly Fault[];
   readonly tell?: Tell;
+  /** Called with each request that is over, as it may be shown. */
+  readonly onRequest?: (request: ServedRequest) => void;
   readonly waiting?: Waiting;
 }
 
@@ -38,7 +41,7 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
   const server = createHttpServer();
   await listen(server, options.port, options.host);
   const baseUrl = addressOf(server, options.host);
-  const requests = new RequestLog();
+  const requests = new RequestLog(options.onRequest);
   try {
     const { handle, service, close } = await openSandbox({
       ...options,

@@ -1,43 +1,56 @@
 import { expect, test } from 'vitest';
-import { liveLines } from '../../src/orders/watch-view.ts';
+import { footer, LiveTable } from '../../src/orders/watch-view.ts';
 import type { Row } from '../../src/output/result.ts';
+import { capture } from '../output/streams.ts';
 
 const created_at = '2026-11-21T12:00:00.000Z';
 const now = Date.parse(created_at) + 125_000;
-const order = (status: string, delivery: string, more: Row = {}): Row => ({
+const order = (id: string, status: string, delivery: string, more: Row = {}): Row => ({
+  id,
   status,
   created_at,
+  items: [{ url: 'https://shop.example/p/coffee', quantity: 1 }],
   tracking_numbers: delivery === '' ? [] : [{ status: delivery }],
   ...more,
 });
-
-test('every column of the live table stands below its heading, however long a status is', () => {
-  const paid = { job_result: { price_components: { total: 123_456, currency: 'USD' } } };
-  const failed = { job_result: { error_type: 'out_of_stock' } };
-  const orders = new Map([
-    ['a', order('cancelled_by_retailer', '', paid)],
-    ['b', order('order_placed', 'available_for_pickup', paid)],
-    ['c', order('order_failed', '', failed)],
-  ]);
-  const [header = '', ...rows] = liveLines(['a', 'b', 'c', 'not seen yet'], orders, now);
-  const [status, delivery, age, total] = ['STATUS', 'DELIVERY', 'AGE', 'TOTAL'].map((name) =>
-    header.indexOf(name),
+const tableOn = (columns: number, ids: readonly string[], rows = 30) =>
+  LiveTable.open(
+    {
+      io: capture({ terminal: true, columns, rows }).io,
+      serviceClock: { now: () => now },
+      output: { format: 'table', now: () => now },
+    } as unknown as Parameters<typeof LiveTable.open>[0],
+    ids,
   );
-  expect(rows[0]?.slice(status)).toMatch(/^cancelled_by_retailer {2}/);
-  expect(rows[0]?.slice(total)).toBe('');
-  expect(rows[1]?.slice(delivery)).toMatch(/^available_for_pickup {2}/);
-  expect(rows[1]?.slice(total)).toBe('$1,234.56');
-  expect(rows.slice(0, 3).map((row) => row.slice(age, total).trim())).toEqual(['125 s', '125 s', '125 s']);
-  expect(rows[2]?.slice(total)).toMatch(/^ {11}out_of_stock: /);
-  expect(rows[3]).toBe(`${'not seen yet'}  …`);
+const mapOf = (...orders: readonly Row[]) => new Map(orders.map((one) => [String(one.id), one]));
+
+test('the live table has the columns of the list, and one that has grown never shrinks', async () => {
+  const table = await tableOn(80, ['a', 'b']);
+  const paid = { job_result: { price_components: { total: 123_456, currency: 'USD' } } };
+  const first = await table.lines(mapOf(order('a', 'pending', ''), order('b', 'cancelled_by_retailer', '')));
+  const second = await table.lines(
+    mapOf(order('a', 'order_placed', 'delivered', paid), order('b', 'pending', '')),
+  );
+  expect(first[0]).toMatch(/^ID +STATE +PRODUCT +TOTAL +AGE$/);
+  expect(first[2]).toContain('✖ cancelled by retailer');
+  expect(second[1]).toMatch(/✔ delivered +https.*\$1,234\.56 {2}2m ago$/);
+  expect(second[0]?.indexOf('PRODUCT')).toBe(first[0]?.indexOf('PRODUCT'));
 });
 
-test('on a terminal too narrow for all, status and delivery stand before the id', () => {
-  const id = 'f20013c2-2883-4fef-8222-74bd8800f746';
-  const orders = new Map([[id, order('order_placed', 'in_transit')]]);
-  expect(liveLines([id], orders, now, 62)[1]).toMatch(/^f20013c2-.* {2}order_placed {2}in_transit/);
-  const [header = '', row = ''] = liveLines([id], orders, now, 61);
-  expect(row.slice(0, 40)).toBe('order_placed  in_transit  f20013c2-2883-');
-  expect(header.indexOf('ORDER')).toBe(row.indexOf(id));
-  expect(liveLines([id, 'not seen yet'], orders, now, 40)[2]).toMatch(/^… +not seen yet$/);
+test('an order that was not seen yet has its line, and what has no room is counted', async () => {
+  const ids = Array.from({ length: 40 }, (_, index) => `order-${index}`);
+  const lines = await (await tableOn(80, ids, 14)).lines(new Map());
+  expect(lines).toHaveLength(12);
+  expect(lines[1]).toBe('order-0');
+  expect(lines.at(-1)).toBe('… and 30 more');
+});
+
+test('the footer counts what has ended, and how', () => {
+  expect(footer(1, new Map(), 1400)).toBe('watching 1 order, 1 s');
+  expect(footer(8, new Map([['a', false]]), 12_000)).toBe('watching 8 orders: 1 of 8 ended, 12 s');
+  const ended = new Map([
+    ['a', false],
+    ['b', true],
+  ]);
+  expect(footer(8, ended, 0)).toBe('watching 8 orders: 2 of 8 ended, 1 of them failed, 0 s');
 });

@@ -21,13 +21,15 @@ test('on a terminal events are lines that obey nothing of what came, until Ctrl-
         headers: { 'x-webhook-event': 'status_updated' },
       });
     await send('pending');
-    await terminal.shows(new RegExp(`1  status_updated  ${orderId}  pending`));
+    await terminal.shows(new RegExp(`1  [\\d:]{8}Z  status_updated     ${orderId.slice(0, 8)}  -  .*→  ● waiting`));
     await send('\u001b]0;owned\u0007\u001b[2J\u202eevil\nnext');
     await terminal.shows('evil⏎next');
     expect(terminal.raw).not.toMatch(/\u001b\]0|\u001b\[2J|\u202e/);
     terminal.type('\u0003');
     expect(await terminal.ended()).toBe(130);
     expect(terminal.text).toContain('2 received, 2 new, 0 duplicates');
+    expect(terminal.text).toMatch(/^stopped listening\nwhat was received is kept: .*errand webhook events$/m);
+    expect(terminal.text).not.toContain('error');
   } finally {
     terminal.close();
   }

@@ -1,5 +1,5 @@
 import type { Batch } from '../../bulk/batch.ts';
-import { batchColumns, batchDetailColumns } from '../../bulk/batch-columns.ts';
+import { batchDetailColumns, batchDetailScreen, batchList } from '../../bulk/batch-columns.ts';
 import { layoutOf } from '../../bulk/layout.ts';
 import { readReasons } from '../../bulk/reasons.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -34,7 +34,7 @@ export const get = defineCommand({
     const read = async (id: string) => (await client.call('bulk.get', { path: { batch_id: id } })).body;
     const [only] = wanted;
     if (only !== undefined && wanted.length === 1) return record(context, await read(only));
-    return { kind: 'list', columns: batchColumns, empty: 'no ids given', ...eachId(context, wanted, read) };
+    return { kind: 'list', ...batchList, empty: 'no ids given', ...eachId(context, wanted, read) };
   },
 });
 
@@ -44,5 +44,10 @@ async function record(context: Context, batch: Batch): Promise<Result> {
   const layout = isTable ? await layoutOf(context, batch.id) : undefined;
   const reasons = isTable ? await readReasons(context, [batch]) : new Map();
   const numberOf = layout && ((index: number) => layout.numbers[index]);
-  return { kind: 'record', record: batch, columns: batchDetailColumns(numberOf, reasons) };
+  return {
+    kind: 'record',
+    record: batch,
+    columns: batchDetailColumns(numberOf, reasons),
+    screen: batchDetailScreen(numberOf, reasons),
+  };
 }

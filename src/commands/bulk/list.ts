@@ -1,9 +1,9 @@
-import { batchColumns } from '../../bulk/batch-columns.ts';
+import { batchList } from '../../bulk/batch-columns.ts';
 import { listCommand } from '../../cli/list-command.ts';
 
 export const list = listCommand('bulk.list', {
   summary: 'List batches, newest first',
-  columns: batchColumns,
+  ...batchList,
   what: 'batches',
   empty: 'no batch was uploaded',
   examples: [

@@ -1,7 +1,13 @@
 import type { Batch } from '../../bulk/batch.ts';
-import { batchColumns } from '../../bulk/batch-columns.ts';
+import { batchColumns, batchScreen } from '../../bulk/batch-columns.ts';
 import { conclusions } from '../../bulk/conclusions.ts';
-import { exitCodeOf, type FollowSummary, followBatches, withoutRows } from '../../bulk/follow.ts';
+import {
+  exitCodeOf,
+  type FollowEvent,
+  type FollowSummary,
+  followBatches,
+  withoutRows,
+} from '../../bulk/follow.ts';
 import { readReasons } from '../../bulk/reasons.ts';
 import { tallyOf } from '../../bulk/row-state.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -9,6 +15,9 @@ import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
 import type { ListResult } from '../../output/result.ts';
+import { shellWord } from '../../shell-word.ts';
+import { stoppedWith } from '../../wait/stopped.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 export const watch = defineCommand({
   name: 'watch',
@@ -41,7 +50,7 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
   const progress = new PlacingProgress(context, new Set(ids).size);
   let summary: FollowSummary = { ...tallyOf([]), open: 0, elapsed_ms: 0 };
   try {
-    for await (const event of followBatches(context, ids, latest)) {
+    for await (const event of untilStopped(context, ids, latest)) {
       if (event.type === 'gap') context.note(`the service does not respond, still trying: ${event.message}`);
       if (event.type === 'summary') summary = event;
       if (event.type === 'row') progress.tell(latest, event.batch_id);
@@ -53,7 +62,8 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
   return {
     kind: 'list',
     rows: [...latest.values()].map(withoutRows),
-    columns: context.output.format === 'table' ? countedColumns(latest) : batchColumns,
+    columns: context.output.format === 'table' ? counted(batchColumns, latest) : batchColumns,
+    screen: counted(batchScreen, latest),
     empty: 'no batch could be read',
     hints: () => conclusions(context, summary, [...latest.values()], reasons),
     exitCode: () => exitCodeOf(summary),
@@ -61,9 +71,25 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
   };
 }
 
+/** Follows batches; where that is interrupted, what ends it says how many rows have ended, and how to follow on. */
+async function* untilStopped(
+  context: Context,
+  ids: readonly string[],
+  latest: Map<string, Batch>,
+): AsyncGenerator<FollowEvent> {
+  try {
+    yield* followBatches(context, ids, latest);
+  } catch (error) {
+    const { rows, waiting, under_way: underWay } = tallyOf(latest.values());
+    const message = `stopped watching; ${rows - waiting - underWay} of ${rows} rows had ended, the others go on`;
+    const command = `errand bulk watch ${ids.map(shellWord).join(' ')}${whereFlags(context)}`;
+    throw stoppedWith(error, context.signal, message, { command, when: 'to go on watching' });
+  }
+}
+
 /** A batch's columns with the counts of the lines below them: a row that was ordered before counts as ordered. */
-const countedColumns = (latest: ReadonlyMap<string, Batch>): typeof batchColumns =>
-  batchColumns.map((column) => {
+const counted = (columns: typeof batchColumns, latest: ReadonlyMap<string, Batch>): typeof batchColumns =>
+  columns.map((column) => {
     const counted = column.name === 'ordered' || column.name === 'refused' ? column.name : undefined;
     if (!counted) return column;
     const value = ({ id }: { readonly id?: unknown }): number | undefined => {
@@ -90,7 +116,7 @@ class PlacingProgress {
     const batch = latest.get(id);
     if (batch === this.#shown || latest.size < this.#batches) return;
     this.#shown = batch;
-    const { rows: total, waiting, under_way: underWay } = tallyOf(latest.values());
+    const { rows: total, waiting, under_way: underWay, refused, failed } = tallyOf(latest.values());
     const done = total - waiting - underWay;
     const { io, clock } = this.#context;
     this.#progress ??= createProgress(io, {
@@ -100,7 +126,8 @@ class PlacingProgress {
       unit: 'rows',
       now: clock.monotonic,
     });
-    this.#progress.update(done);
+    const bad = refused + failed;
+    this.#progress.update(done, bad > 0 ? `✖ ${bad.toLocaleString('en-US')} failed` : '');
   }
 
   end(): void {
@@ -111,7 +138,7 @@ class PlacingProgress {
 function eventStream(context: Context, ids: readonly string[], latest: Map<string, Batch>): ListResult {
   let code = 0;
   async function* rows() {
-    for await (const event of followBatches(context, ids, latest)) {
+    for await (const event of untilStopped(context, ids, latest)) {
       if (event.type === 'summary') code = exitCodeOf(event);
       yield { ...event, at: new Date(context.clock.now()).toISOString() };
     }

@@ -1,7 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
 import { objectsIn } from '../../contract/json.ts';
-import { milestoneColumns } from '../../orders/columns.ts';
+import { milestoneColumns, milestoneScreen } from '../../orders/columns.ts';
+import { plainText } from '../../output/path.ts';
 
 export const timeline = defineCommand({
   name: 'timeline',
@@ -16,10 +17,14 @@ export const timeline = defineCommand({
   async run(context, { id }) {
     const client = await context.client();
     const { body } = await client.call('order.timeline', { path: { order_id: checkUuid('order id', id) } });
+    const rows = objectsIn(body, 'milestones');
     return {
       kind: 'list',
-      rows: objectsIn(body, 'milestones'),
+      rows,
       columns: milestoneColumns,
+      screen: context.output.utc
+        ? milestoneColumns
+        : milestoneScreen(Date.parse(plainText(rows[0]?.occurred_at))),
       id: 'type',
       empty: 'no milestone yet',
     };

@@ -3,7 +3,7 @@ import { optionFor } from '../../cli/from-contract.ts';
 import { listRows, moreHint } from '../../cli/list-command.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { UsageError } from '../../errors.ts';
-import { resultColumns } from '../../products/columns.ts';
+import { resultList } from '../../products/columns.ts';
 import { productFacts } from '../../products/named.ts';
 
 const { query } = operations['product.search'];
@@ -52,7 +52,7 @@ export const search = defineCommand({
     return {
       kind: 'list',
       rows: limit === undefined ? paged.rows : first(limit),
-      columns: resultColumns,
+      ...resultList,
       id: 'product_id',
       facts: productFacts(retailer),
       empty: `nothing on this page of ${retailer} for "${words.join(' ')}"`,

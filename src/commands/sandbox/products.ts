@@ -25,6 +25,15 @@ export const products = defineCommand({
         { name: 'url', path: 'url', kind: 'url', names: 'products', weight: 8 },
         { name: 'name', path: 'name', weight: 1 },
       ],
+      screen: [
+        { name: 'scenario', path: 'scenario', kind: 'id', weight: 10 },
+        { name: 'what happens', path: 'description', weight: 9 },
+        { name: 'url', path: 'url', kind: 'url', weight: 8, isExtra: true },
+      ],
+      hints: () =>
+        context.output.format === 'table'
+          ? ['-o id prints their URLs, to be ordered with order create --product']
+          : [],
       empty: 'this service names no test products',
     };
   },

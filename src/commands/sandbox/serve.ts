@@ -5,13 +5,14 @@ import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
 import { shellLine } from '../../shell-word.ts';
 import { reachOf, reachOptions } from './reach.ts';
+import { requestLines } from './request-lines.ts';
 import { walletCents } from './wallet-cents.ts';
 
 export const serve = defineCommand({
   name: 'serve',
   summary: 'Serve the sandbox over HTTP, for any client in any language',
   description:
-    'Its address in a browser is a console: orders as they go, webhook deliveries, requests. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
+    'Its address in a browser is a console: orders as they go, webhook deliveries, requests. A terminal shows each request as a line. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
   lists: [{ title: 'Faults', rows: sandboxFaults, note: faultGrammar }],
   options: {
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
@@ -69,6 +70,7 @@ export const serve = defineCommand({
       });
     }
     const { serveSandbox } = await context.sandbox();
+    const onRequest = await requestLines(context);
     const served = await serveSandbox({
       host,
       port,
@@ -77,6 +79,7 @@ export const serve = defineCommand({
       faults: fault,
       ...reachOf({ allowRemote, ...more }),
       tell: context.note,
+      ...(onRequest && { onRequest }),
       signal: context.signal,
       stateDir: context.settings.folders.state,
       ...(more.speed !== undefined && { speed: more.speed }),

@@ -1,5 +1,7 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
+import { orderState, type ShownState } from '../../contract/order-state.ts';
+import type { Unchecked } from '../../contract/received.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import type { Column } from '../../output/result.ts';
 
@@ -22,6 +24,35 @@ const parcels: Column<Shape<'PublicTrackingResponse'>> = {
     { name: 'at', path: 'checkpoints.0.checkpoint_time', kind: 'time', weight: 6 },
   ],
 };
+
+/** On a terminal: the one state of the order, and each parcel. */
+const screen: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
+  ...orderFacts.filter(({ name }) => name !== 'status').slice(0, 1),
+  {
+    name: 'state',
+    path: 'state',
+    kind: 'status',
+    value: (tracked) => stateOfTracked(tracked).text,
+    mood: (tracked) => stateOfTracked(tracked).mood,
+  },
+  ...orderFacts.filter(({ name }) => name !== 'status').slice(1),
+  {
+    ...parcels,
+    columns: [
+      { name: 'state', path: 'status', kind: 'status', weight: 9 },
+      { name: 'carrier', path: 'carrier', weight: 7 },
+      { name: 'tracking number', path: 'tracking_number', kind: 'id', weight: 8 },
+      { name: 'last seen', path: 'checkpoints.0.message', weight: 6 },
+      { name: 'at', path: 'checkpoints.0.checkpoint_time', kind: 'time', weight: 5 },
+    ],
+  },
+];
+
+const stateOfTracked = ({
+  current_status: status,
+  items,
+  shipments: parcels,
+}: Unchecked<Shape<'PublicTrackingResponse'>>): ShownState => orderState({ status, items, parcels });
 
 /** For a row of a table, which holds one parcel; the last column has all. */
 const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
@@ -47,6 +78,6 @@ export const command = defineRootCommand({
     const client = await context.client();
     const { body } = await client.call('order.track', { path: { order_id: checkUuid('order id', order) } });
     const columns = context.output.format === 'table' ? [...orderFacts, parcels] : flatColumns;
-    return { kind: 'record', record: body, columns, id: 'order_id' };
+    return { kind: 'record', record: body, columns, screen, id: 'order_id' };
   },
 });

@@ -1,3 +1,7 @@
+import { own } from '../../contract/json.ts';
+import { orderState, type ShownState } from '../../contract/order-state.ts';
+import type { Unchecked } from '../../contract/received.ts';
+import { plainText } from '../../output/path.ts';
 import type { Column } from '../../output/result.ts';
 import type { StoredEvent } from '../../state/events.ts';
 import { maskAddress } from '../../webhooks/secret.ts';
@@ -14,6 +18,53 @@ export const eventColumns: readonly Column<StoredEvent>[] = [
   { name: 'forwarded', path: 'forward.delivered', kind: 'flag', weight: 5 },
   { name: 'command', path: 'exec.exit_code', kind: 'count', weight: 4 },
 ];
+
+/** Events on a terminal: what became of the order, and what was to be done with the event. */
+const eventScreen: readonly Column<StoredEvent>[] = [
+  { name: 'id', path: 'id', kind: 'id', names: 'events', weight: 10 },
+  {
+    name: 'state',
+    path: 'state',
+    kind: 'status',
+    weight: 9,
+    value: (event) => stateOfEvent(event)?.text,
+    mood: (event) => stateOfEvent(event)?.mood,
+  },
+  { name: 'event', path: 'event', weight: 7 },
+  { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
+  { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 6 },
+  {
+    name: 'then',
+    path: 'then',
+    kind: 'status',
+    weight: 8,
+    value: (event) => actedOn(event)?.text,
+    mood: (event) => actedOn(event)?.mood,
+  },
+];
+
+/** The state of the order that an event tells of; undefined where it tells of none. */
+export function stateOfEvent({
+  status,
+  error_type: errorType,
+  body,
+}: Unchecked<StoredEvent>): ShownState | undefined {
+  if (typeof status !== 'string') return undefined;
+  return orderState({ status, errorType, items: own(body, 'items'), parcels: own(body, 'tracking_numbers') });
+}
+
+/** What was to be done with an event, where anything was. */
+function actedOn({ forward, exec }: Unchecked<StoredEvent>): ShownState | undefined {
+  if (own(forward, 'delivered') === false) return { text: 'not forwarded', mood: 'bad' };
+  const code = own(exec, 'exit_code');
+  if (own(exec, 'at') !== undefined && code !== 0)
+    return { text: code === null ? 'command failed' : `command: exit ${plainText(code)}`, mood: 'bad' };
+  if (own(forward, 'delivered') === true) return { text: 'forwarded', mood: 'good' };
+  return code === 0 ? { text: 'command ran', mood: 'good' } : undefined;
+}
+
+/** Events as a list, for scripts and for a terminal. */
+export const eventList = { columns: eventColumns, screen: eventScreen } as const;
 
 /** What a person wants of one event, line by line. */
 export const eventDetailColumns: readonly Column<StoredEvent>[] = [

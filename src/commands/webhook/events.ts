@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid, eachId } from '../../cli/ids.ts';
 import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
-import { eventColumns, eventDetailColumns, shownEvent } from './columns.ts';
+import { eventDetailColumns, eventList, shownEvent } from './columns.ts';
 import { readEventIds } from './event-ids.ts';
 
 const usualLimit = 50;
@@ -53,7 +53,7 @@ export const events = defineCommand({
       const read = async (id: string) => ({ ...shownEvent(log.get(Number(id))) });
       return {
         kind: 'list',
-        columns: eventColumns,
+        ...eventList,
         empty: 'no ids given',
         ...eachId(context, wanted.map(String), read),
       };
@@ -67,7 +67,7 @@ export const events = defineCommand({
     return {
       kind: 'list',
       rows: shown(),
-      columns: eventColumns,
+      ...eventList,
       empty: 'no event matches; `errand webhook listen` receives them',
     };
 

@@ -2,18 +2,29 @@ import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import type { Result } from '../../output/result.ts';
 import { safeText } from '../../output/safe-text.ts';
+import type { EventLog } from '../../state/events.ts';
+import { stoppedWith } from '../../wait/stopped.ts';
 import type { ListenRecord, ListenSummary, ShownEvent } from '../../webhooks/listen.ts';
+import { whereFlags } from '../../where-flags.ts';
 import { eventColumns } from './columns.ts';
+import { EventLines } from './event-lines.ts';
 import type { Shown } from './shown.ts';
 
 /** What was heard, as the output asks for it; the exit code is 0, 7 or 8, and 130 where it was interrupted. */
-export function listenResult(context: Context, records: AsyncGenerator<ListenRecord>, shown: Shown): Result {
+export function listenResult(
+  context: Context,
+  given: AsyncGenerator<ListenRecord>,
+  shown: Shown,
+  log: EventLog,
+): Result {
   let code = 0;
+  const records = untilStopped(context, given);
   const exitCode = (): number => code;
   const printed = (): Promise<void> => shown.allOut();
   const { format } = context.output;
   if (format === 'ndjson') return { kind: 'list', rows: every(), columns: [], exitCode, printed };
-  if (format === 'table') return { kind: 'stream', chunks: lines(), exitCode };
+  const onScreen = format === 'table' && context.io.stdout.isTerminal;
+  if (format === 'table') return { kind: 'stream', chunks: lines(), isPainted: onScreen, exitCode };
   return { kind: 'list', rows: eventsOnly(), columns: eventColumns, exitCode, printed };
 
   async function* every() {
@@ -21,17 +32,16 @@ export function listenResult(context: Context, records: AsyncGenerator<ListenRec
       conclude(record);
       yield { ...record };
     }
-    context.signal.throwIfAborted();
   }
 
   async function* lines(): AsyncGenerator<string> {
+    const screen = onScreen ? await EventLines.open(context, log) : undefined;
     for await (const record of records) {
       conclude(record);
-      if (record.type === 'ready') yield `listening on ${record.url}\n`;
-      if (record.type === 'event') yield `${eventLine(record)}\n`;
+      if (record.type === 'ready') yield `listening on ${safeText(record.url)}\n`;
+      if (record.type === 'event') yield `${screen?.line(record) ?? eventLine(record)}\n`;
       tell(context, record);
     }
-    context.signal.throwIfAborted();
   }
 
   async function* eventsOnly() {
@@ -41,11 +51,25 @@ export function listenResult(context: Context, records: AsyncGenerator<ListenRec
       if (record.type === 'event') yield { ...record };
       tell(context, record);
     }
-    context.signal.throwIfAborted();
   }
 
   function conclude(record: ListenRecord): void {
     if (record.type === 'summary') code = exitCodeOf(record);
+  }
+}
+
+/** The records to their end; an interruption comes after the summary, and says which command listens again. */
+async function* untilStopped(
+  context: Context,
+  records: AsyncGenerator<ListenRecord>,
+): AsyncGenerator<ListenRecord> {
+  yield* records;
+  try {
+    context.signal.throwIfAborted();
+  } catch (error) {
+    const command = `errand webhook events${whereFlags(context)}`;
+    const next = { command, when: 'what was received is kept' };
+    throw stoppedWith(error, context.signal, 'stopped listening', next);
   }
 }
 

@@ -108,7 +108,7 @@ export const listenCommand = defineCommand({
       forward: forwardTo === undefined ? undefined : sender(context, forwardTo, allowPrivate),
       exec: exec === undefined ? undefined : runner(context, exec),
     });
-    return listenResult(context, records, shown);
+    return listenResult(context, records, shown, log);
   },
 });
 

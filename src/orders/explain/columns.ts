@@ -1,6 +1,7 @@
 import { failedOrderStatuses } from '../../contract/enums.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column, Row } from '../../output/result.ts';
+import { spanText } from '../../output/time.ts';
 import type { Story } from './story.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -169,22 +170,7 @@ const rowsOf = (rows: unknown): unknown => (Array.isArray(rows) && rows.length >
 /** Milestones, each with how long after the first it was. */
 function sinceFirst(milestones: Story['milestones']): Row[] {
   const start = Date.parse(textOf(milestones[0]?.occurred_at));
-  return milestones.map((one) => ({ ...one, after: spanOf(Date.parse(textOf(one.occurred_at)) - start) }));
-}
-
-const units = [
-  { ms: 24 * 3600 * 1000, name: 'd' },
-  { ms: 3600 * 1000, name: 'h' },
-  { ms: 60 * 1000, name: 'min' },
-  { ms: 1000, name: 's' },
-] as const;
-
-/** `+2.5 s`; undefined where there is nothing to tell. */
-function spanOf(ms: number): string | undefined {
-  const unit = units.find((one) => Math.abs(ms) >= one.ms) ?? units[3];
-  return Number.isFinite(ms) && ms !== 0
-    ? `+${Math.round((ms / unit.ms) * 10) / 10} ${unit.name}`
-    : undefined;
+  return milestones.map((one) => ({ ...one, after: spanText(Date.parse(textOf(one.occurred_at)) - start) }));
 }
 
 function priceRows(price: Story['price']): Row[] {

@@ -1,3 +1,4 @@
+import type { ServedRequest } from '../../contract/control.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { claimPath } from '../pages/paths.ts';
@@ -5,19 +6,9 @@ import type { Fault } from './faults/spec.ts';
 import { readTarget } from './request.ts';
 import type { SandboxResponse } from './wire.ts';
 
-/** A request that is over, as it may be shown: no key, no link that is a permission, no secret of a query. */
-export interface Logged {
-  /** ms of the machine's time. */
-  readonly at: number;
-  readonly method: string;
-  readonly target: string;
-  /** null where the connection was broken off without a response. */
-  readonly status: number | null;
-  /** Until its response began. */
-  readonly tookMs: number;
+/** A request that is over, and whose it was. */
+export interface Logged extends ServedRequest {
   readonly userId: string | null;
-  /** What `--fault` made of it. */
-  readonly fault: Fault['kind'] | null;
 }
 
 interface Begun extends Pick<Logged, 'at' | 'method' | 'target'> {
@@ -44,7 +35,13 @@ const longestKept = 2000;
 export class RequestLog {
   /** As they came; what must not be shown is taken out when they are read, which is seldom. */
   readonly #ring: Logged[] = [];
+  readonly #onEach: ((request: Logged) => void) | undefined;
   #next = 0;
+
+  /** @param onEach called with each request as it may be shown, once it is over. */
+  constructor(onEach?: (request: Logged) => void) {
+    this.#onEach = onEach;
+  }
 
   begin({ at, method, target, fault }: Begun): Noting {
     const began = performance.now();
@@ -72,6 +69,7 @@ export class RequestLog {
   #keep(request: Logged): void {
     this.#ring[this.#next % mostKept] = request;
     this.#next += 1;
+    this.#onEach?.(shown(request));
   }
 
   /** How many there have been. */
@@ -92,12 +90,13 @@ export class RequestLog {
       index -= 1
     ) {
       const request = this.#ring[index % mostKept];
-      if (request)
-        found.push({ number: index + 1, request: { ...request, target: withoutSecrets(request.target) } });
+      if (request) found.push({ number: index + 1, request: shown(request) });
     }
     return found;
   }
 }
+
+const shown = (request: Logged): Logged => ({ ...request, target: withoutSecrets(request.target) });
 
 /** A part that is kept would keep the whole, if it were no copy. */
 const beginningOf = (target: string): string => Buffer.from(target.slice(0, longestKept)).toString();

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { offerColumns, offersOf } from '../../../products/columns.ts';
+import { offerList, offersOf } from '../../../products/columns.ts';
 import { noResponse, noSuchProduct } from '../../../products/failure.ts';
 import { freshnessOptions } from '../../../products/freshness.ts';
 import { productArgument } from '../../../products/named.ts';
@@ -25,7 +25,7 @@ export const offers = defineCommand({
     return {
       kind: 'list',
       rows: offersOf(payload),
-      columns: offerColumns,
+      ...offerList,
       id: 'offer_id',
       empty: payload.status === 'processing' ? 'processing; ask again in a moment' : 'no offers',
     };

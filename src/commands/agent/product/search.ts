@@ -4,7 +4,7 @@ import { numberIn, objectsIn } from '../../../contract/json.ts';
 import { operations } from '../../../contract/operations/index.ts';
 import { UsageError } from '../../../errors.ts';
 import { paidCall } from '../../../payments/paid-call.ts';
-import { resultColumns } from '../../../products/columns.ts';
+import { resultList } from '../../../products/columns.ts';
 import { productFacts } from '../../../products/named.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
@@ -53,7 +53,7 @@ export const search = defineCommand({
     return {
       kind: 'list',
       rows: objectsIn(body, 'results'),
-      columns: resultColumns,
+      ...resultList,
       id: 'product_id',
       facts: productFacts(retailer),
       empty: `nothing on this page of ${retailer} for "${words.join(' ')}"`,
