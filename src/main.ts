@@ -4,8 +4,8 @@ import type { CommandLine } from './cli/mount.ts';
 import type { Context } from './context.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
 import { type Io, processIo } from './io.ts';
-import { mayDraw } from './output/live-area.ts';
 import type { ListedRows } from './output/listed-rows.ts';
+import { mayDraw } from './output/live-area.ts';
 import type { Result } from './output/result.ts';
 import { writerOf } from './output/writer.ts';
 

@@ -39,16 +39,18 @@ export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   ...batchColumns.slice(2),
 ];
 
-function batchState({
-  status,
-  failed_count: refused,
-  row_count: rows,
-}: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
+function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
+  const { status, failed_count: refused, row_count: rows } = batch;
   const text = plainText(status);
   if (status === 'failed') return { text, mood: 'bad' };
   if (status !== 'completed') return { text, mood: 'waiting' };
-  if (typeof refused !== 'number' || refused === 0) return { text, mood: 'good' };
-  return { text: refused === rows ? 'refused' : `${refused.toLocaleString('en-US')} refused`, mood: 'bad' };
+  if (typeof refused === 'number' && refused > 0)
+    return { text: refused === rows ? 'refused' : `${refused.toLocaleString('en-US')} refused`, mood: 'bad' };
+  // Only a batch that came with its rows says what became of their orders.
+  const failed = rowsOf(batch).filter((row) => stateOf(row, batch) === 'failed').length;
+  return failed > 0
+    ? { text: `${failed.toLocaleString('en-US')} failed`, mood: 'bad' }
+    : { text, mood: 'good' };
 }
 
 /** Batches as a list, for scripts and for a terminal. */

@@ -122,7 +122,7 @@ test('bulk results --wait that is interrupted says so, and no word of a deadline
   const { url, received } = await peer(json(batch(one, 'processing', [row('pending', null)])));
   const args = ['bulk', 'results', one, '--wait', '--base-url', url];
   const { code, stderr } = await interrupted(args, () => received.length > 1);
-  expect(stderr).toMatch(/^stopped watching; \d of \d rows had ended, the others go on\nto go on watching: errand bulk watch [\da-f-]{36}\n$/);
+  expect(stderr).toBe('interrupted\n');
   expect(code).toBe(130);
 });
 

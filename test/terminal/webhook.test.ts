@@ -21,7 +21,11 @@ test('on a terminal events are lines that obey nothing of what came, until Ctrl-
         headers: { 'x-webhook-event': 'status_updated' },
       });
     await send('pending');
-    await terminal.shows(new RegExp(`1  [\\d:]{8}Z  status_updated     ${orderId.slice(0, 8)}  -  .*→  ● waiting`));
+    await terminal.shows(
+      new RegExp(
+        `1  [\\d:]{8}Z  status_updated     ${orderId.slice(0, 8)}  ✖ not verified: it says "waiting", `,
+      ),
+    );
     await send('\u001b]0;owned\u0007\u001b[2J\u202eevil\nnext');
     await terminal.shows('evil⏎next');
     expect(terminal.raw).not.toMatch(/\u001b\]0|\u001b\[2J|\u202e/);

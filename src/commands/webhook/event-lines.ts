@@ -35,17 +35,21 @@ export class EventLines {
   }
 
   line(event: ShownEvent): string {
-    const { id, event: name, order_id: orderId, received_at: at, verified, message } = event;
+    const { id, event: name, order_id: orderId, received_at: at, verified } = event;
     const order = orderId === null ? '-' : uuidPattern.test(orderId) ? orderId.slice(0, orderWidth) : orderId;
     const parts = [
       this.#paint.faint(`${String(id).padStart(idWidth)}  ${at.slice(11, 19)}Z`),
       safeText(name ?? '-', longest).padEnd(nameWidth),
       safeText(order, longest).padEnd(orderWidth),
-      verified === false
-        ? this.#state({ text: `not verified: ${message ?? ''}`, mood: 'bad' })
-        : this.#change(event),
+      verified === false ? this.#unverified(event) : this.#change(event),
     ];
     return parts.join('  ').trimEnd();
+  }
+
+  #unverified(event: ShownEvent): string {
+    const said = stateOfEvent(event)?.text;
+    const claim = said === undefined ? '' : `it says "${said}", `;
+    return this.#state({ text: `not verified: ${claim}${event.message ?? ''}`, mood: 'bad' });
   }
 
   #change(event: ShownEvent): string {
