@@ -1,69 +1,6 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
-import { orderState, type ShownState } from '../../contract/order-state.ts';
-import type { Unchecked } from '../../contract/received.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import type { Column } from '../../output/result.ts';
-
-const orderFacts: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
-  { name: 'order', path: 'order_id', kind: 'id', weight: 9 },
-  { name: 'status', path: 'current_status', kind: 'status', weight: 10 },
-  { name: 'expected', path: 'estimated_delivery_date', kind: 'date', weight: 8 },
-  { name: 'city', path: 'destination.city', weight: 5 },
-  { name: 'country', path: 'destination.country', weight: 4 },
-];
-
-const parcels: Column<Shape<'PublicTrackingResponse'>> = {
-  name: 'parcels',
-  path: 'shipments',
-  columns: [
-    { name: 'carrier', path: 'carrier', weight: 7 },
-    { name: 'tracking number', path: 'tracking_number', weight: 8 },
-    { name: 'state', path: 'status', kind: 'status', weight: 9 },
-    { name: 'last seen', path: 'checkpoints.0.message', weight: 6 },
-    { name: 'at', path: 'checkpoints.0.checkpoint_time', kind: 'time', weight: 6 },
-  ],
-};
-
-/** On a terminal: the one state of the order, and each parcel. */
-const screen: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
-  ...orderFacts.filter(({ name }) => name !== 'status').slice(0, 1),
-  {
-    name: 'state',
-    path: 'state',
-    kind: 'status',
-    value: (tracked) => stateOfTracked(tracked).text,
-    mood: (tracked) => stateOfTracked(tracked).mood,
-  },
-  ...orderFacts.filter(({ name }) => name !== 'status').slice(1),
-  {
-    ...parcels,
-    columns: [
-      { name: 'state', path: 'status', kind: 'status', weight: 9 },
-      { name: 'carrier', path: 'carrier', weight: 7 },
-      { name: 'tracking number', path: 'tracking_number', kind: 'id', weight: 8 },
-      { name: 'last seen', path: 'checkpoints.0.message', weight: 6 },
-      { name: 'at', path: 'checkpoints.0.checkpoint_time', kind: 'time', weight: 5 },
-    ],
-  },
-];
-
-const stateOfTracked = ({
-  current_status: status,
-  items,
-  shipments: parcels,
-}: Unchecked<Shape<'PublicTrackingResponse'>>): ShownState => orderState({ status, items, parcels });
-
-/** For a row of a table, which holds one parcel; the last column has all. */
-const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
-  ...orderFacts,
-  { name: 'carrier', path: 'shipments.0.carrier', weight: 7 },
-  { name: 'tracking number', path: 'shipments.0.tracking_number', weight: 7 },
-  { name: 'shipment', path: 'shipments.0.status', kind: 'status', weight: 8 },
-  { name: 'last seen', path: 'shipments.0.checkpoints.0.message', weight: 6 },
-  { name: 'at', path: 'shipments.0.checkpoints.0.checkpoint_time', kind: 'time', weight: 6 },
-  { name: 'parcels', path: 'shipments', weight: 1 },
-];
+import { flatColumns, trackColumns, trackScreen } from './columns.ts';
 
 export const command = defineRootCommand({
   description: 'Needs no key: whoever knows the id of an order can follow it.',
@@ -77,7 +14,7 @@ export const command = defineRootCommand({
   async run(context, { order }) {
     const client = await context.client();
     const { body } = await client.call('order.track', { path: { order_id: checkUuid('order id', order) } });
-    const columns = context.output.format === 'table' ? [...orderFacts, parcels] : flatColumns;
-    return { kind: 'record', record: body, columns, screen, id: 'order_id' };
+    const columns = context.output.format === 'table' ? trackColumns : flatColumns;
+    return { kind: 'record', record: body, columns, screen: trackScreen, id: 'order_id' };
   },
 });
