@@ -99,7 +99,7 @@ function withImports(id, graph, found = new Set()) {
  * `errand --version`, the help, every command that runs, orders, the checks of what is sent, the embedded sandbox.
  */
 const groups = [
-  { name: 'first', needs: ['errors', 'io', 'output/writer'] },
+  { name: 'first', needs: ['errors', 'io', 'output/writer', 'cli/handles'] },
   { name: 'help', needs: ['program', 'cli/help/show'] },
   {
     name: 'command',
