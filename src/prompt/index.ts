@@ -98,6 +98,7 @@ async function rowLines(
     now: output.now,
     localNow: output.localNow,
     utc: output.utc === true,
+    isScreen: true,
     width: width === undefined ? undefined : Math.max(1, width - marks),
     paint: await paintFor(false),
   });

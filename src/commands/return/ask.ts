@@ -2,7 +2,8 @@ import type { Context } from '../../context.ts';
 import { returnReasons } from '../../contract/enums.ts';
 import { objectsIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
-import type { Order, OrderRecord } from '../../orders/order-record.ts';
+import type { Order } from '../../orders/order-record.ts';
+import { productLine } from '../../orders/screen.ts';
 import { plainText } from '../../output/path.ts';
 import type { Column } from '../../output/result.ts';
 import { RequestPreview } from '../../request-preview.ts';
@@ -62,14 +63,8 @@ async function askOrder(context: Context): Promise<string> {
 const placedColumns: readonly Column<Order>[] = [
   { name: 'created', path: 'created_at', kind: 'date', weight: 8 },
   { name: 'order', path: 'id', value: ({ id }) => plainText(id).slice(0, 8), weight: 9 },
-  { name: 'product', path: 'items.0.url', kind: 'url', weight: 10 },
-  { name: 'items', path: 'items', value: moreItems, weight: 7 },
+  { name: 'product', path: 'product', kind: 'url', weight: 10, value: productLine },
 ];
-
-function moreItems(order: OrderRecord): string {
-  const more = objectsIn(order, 'items').length - 1;
-  return more > 0 ? `and ${more} more` : '';
-}
 
 async function itemsOf(context: Context, orderId: string): Promise<ReturnItem[]> {
   const bought = await readBought(context, orderId);

@@ -15,6 +15,9 @@ interface FollowView {
 }
 
 const refreshMs = 1_000;
+const shortId = 8;
+/** What a return goes through has room from the start, so that the columns do not move. */
+const columns = returnColumns.map((column) => (column.name === 'status' ? { ...column, room: 12 } : column));
 const nothing: FollowView = { isLive: false, show: async () => {}, done: () => {} };
 
 /** The returns that are followed as a table that is redrawn, where stdout is a terminal; else nothing. */
@@ -30,19 +33,27 @@ export async function followView(context: Context, ids: readonly string[]): Prom
   const draw = (): void => {
     live.draw(lines, `${ended} of ${ids.length} ended, ${Math.round(elapsedMs() / 1000)} s`);
   };
+  // A command at this terminal takes the beginning of an id, where no other of these begins so.
+  const short = (id: string): string => id.slice(0, shortId);
+  const isTold = new Set(ids.map(short)).size === ids.length;
+  const drawn = async (returns: readonly ReturnRecord[]): Promise<readonly string[]> => {
+    const { lines } = await tableLines(returns, columns, {
+      width: io.stdout.columns(),
+      paint,
+      now: output.now,
+      utc: output.utc === true,
+      isScreen: true,
+      ...(isTold && { spellId: short }),
+    });
+    return lines;
+  };
   const timer = setInterval(draw, refreshMs);
   let isOver = false;
   return {
     isLive: true,
     async show(returns, count) {
       ended = count;
-      const table = await tableLines([...returns.values()], returnColumns, {
-        width: io.stdout.columns(),
-        paint,
-        now: output.now,
-        utc: output.utc === true,
-      });
-      lines = table.lines;
+      if (returns.size > 0) lines = await drawn([...returns.values()]);
       draw();
     },
     done(outcome) {
