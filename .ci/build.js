@@ -105,6 +105,7 @@ const groups = [
     name: 'command',
     needs: [
       'cli/mount',
+      'cli/handles',
       'context',
       'output/render',
       'output/json',
