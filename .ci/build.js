@@ -105,7 +105,6 @@ const groups = [
     name: 'command',
     needs: [
       'cli/mount',
-      'cli/handles',
       'context',
       'output/render',
       'output/json',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hasHandles } from './cli/handles.ts';
 import type { CommandLine } from './cli/mount.ts';
 import type { Context } from './context.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
@@ -121,7 +122,6 @@ async function runCommand(
 
 /** What a person at a terminal gave for ids, in full. */
 async function withWholeIds(context: Context, { command, input }: CommandLine) {
-  const { hasHandles } = await import('./cli/handles.ts');
   if (!hasHandles(command, input)) return { context, input };
   const { resolveHandles } = await import('./cli/resolve-handles.ts');
   return resolveHandles(context, command, input);
