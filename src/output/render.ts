@@ -107,9 +107,12 @@ async function printListTable(
   const table = await printTable(rows, columns, await tableOptions(io, options), out);
   if (out.isClosed) return;
   if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
+  const id = columns.find(({ path }) => path === (result.id ?? 'id'))?.name;
+  // Titles tell rows apart, and a command takes the number: who looks for the id it stands for is told where it is.
+  if (id === undefined && numbers.length > 0 && table.count > 0)
+    tellPeople([`@1 names the first row; -o id prints the ${result.id ?? 'id'} of each`], io, 'table');
   if (table.hidden.length + table.narrowed.length === 0) return;
   const { leftOut } = await import('./left-out.ts');
-  const id = columns.find(({ path }) => path === (result.id ?? 'id'))?.name;
   tellPeople(leftOut(table, id, numbers.length > 0, io.stderr.columns()), io, 'table');
 }
 

@@ -27,13 +27,8 @@ export const products = defineCommand({
       ],
       screen: [
         { name: 'scenario', path: 'scenario', kind: 'id', weight: 10 },
-        { name: 'what happens', path: 'description', weight: 9 },
-        { name: 'url', path: 'url', kind: 'url', weight: 8, isExtra: true },
+        { name: 'what happens', path: 'description', weight: 9, isProse: true },
       ],
-      hints: () =>
-        context.output.format === 'table'
-          ? ['-o id prints their URLs, to be ordered with order create --product']
-          : [],
       empty: 'this service names no test products',
     };
   },
