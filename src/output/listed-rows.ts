@@ -101,7 +101,8 @@ const saysNothing: readonly Column['kind'][] = ['time', 'date', 'flag', 'count']
 /** The three columns that say most of a row, in their order. */
 function labelColumns(columns: readonly Column[]): readonly Column[] {
   const telling = columns.filter(
-    ({ names, kind, weight = 0 }) => names === undefined && weight >= 6 && !saysNothing.includes(kind),
+    ({ names, kind, isExtra, weight = 0 }) =>
+      names === undefined && !isExtra && weight >= 6 && !saysNothing.includes(kind),
   );
   const most = telling.toSorted((a, b) => (b.weight ?? 0) - (a.weight ?? 0)).slice(0, 3);
   return telling.filter((column) => most.includes(column));

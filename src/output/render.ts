@@ -107,7 +107,8 @@ async function printListTable(
   const table = await printTable(rows, columns, await tableOptions(io, options), out);
   if (out.isClosed) return;
   if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
-  const id = columns.find(({ path }) => path === (result.id ?? 'id'))?.name;
+  const shown = table.shown.map(({ index }) => columns[index]);
+  const id = shown.find((column) => column?.path === (result.id ?? 'id'))?.name;
   // Titles tell rows apart, and a command takes the number: who looks for the id it stands for is told where it is.
   if (id === undefined && numbers.length > 0 && table.count > 0)
     tellPeople([`@1 names the first row; -o id prints the ${result.id ?? 'id'} of each`], io, 'table');

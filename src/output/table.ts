@@ -40,7 +40,7 @@ export async function printTable(
   columns: readonly Column[],
   options: TableOptions,
   out: Writer,
-): Promise<{ readonly count: number } & Pick<Layout, 'hidden' | 'narrowed'>> {
+): Promise<{ readonly count: number } & Layout> {
   let table: Table | undefined;
   let count = 0;
   try {
@@ -55,7 +55,7 @@ export async function printTable(
   } finally {
     await out.flush();
   }
-  return { count, hidden: table?.layout.hidden ?? [], narrowed: table?.layout.narrowed ?? [] };
+  return { count, ...(table?.layout ?? { shown: [], hidden: [], narrowed: [] }) };
 }
 
 /** A table whose widths are settled. */

@@ -18,7 +18,7 @@ export const listingColumns: readonly Column<Shape<'Sku'>>[] = [
 const listingScreen: readonly Column<Shape<'Sku'>>[] = [
   { name: 'title', path: 'title', weight: 9, least: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
-  { name: 'retailer', path: 'retailer', weight: 7 },
+  { name: 'retailer', path: 'retailer', kind: 'id', weight: 7 },
   stock,
   { name: 'stars', path: 'stars', weight: 4, isExtra: true },
   { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3, isExtra: true },

@@ -141,7 +141,7 @@ describe('in a real terminal', () => {
     expect(terminal.raw.lastIndexOf('\u001b[?25h')).toBeGreaterThan(terminal.raw.lastIndexOf('\u001b[?25l'));
     const screen = new Screen(100, 30);
     screen.write(terminal.raw.replaceAll('\r\n', '\n'));
-    expect(screen.lines().join('\n')).toMatch(/^[\da-f-]{8,36} {2}● waiting .*(?:now|\ds ago)$/m);
+    expect(screen.lines().join('\n')).toMatch(/^[\da-f-]{8,36} {2}● waiting .*(?:now|\ds ago)\b/m);
     expect(screen.lines().join('\n')).toMatch(/^to go on watching: .*errand order watch/m);
     expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout.trim()).not.toBe('');
   });
