@@ -31,7 +31,7 @@ const bold = (text: string): string => `\\fB${escaped(text)}\\fR`;
 /** What is typed is bold; a placeholder stands in italics, without its brackets. */
 const termOf = (term: string): string =>
   term
-    .split(/(<[^ ]+>)/)
+    .split(/(<[^ ]{1,80}>)/)
     .map((part) =>
       part.startsWith('<') ? `\\fI${escaped(part.slice(1, -1))}\\fR` : part === '' ? '' : bold(part),
     )

@@ -35,7 +35,7 @@ const schemeProblem = (text: string): string | undefined =>
   looksLikeUrl(text) && !text.includes('://') ? `write the whole URL: https://${text}` : undefined;
 
 /** With a scheme, or a host and a path. */
-const looksLikeUrl = (text: string): boolean => /^\S*:\/\/|^[^\s/]+\.[^\s/]+\//.test(text);
+const looksLikeUrl = (text: string): boolean => /^\S{0,64}:\/\/|^[^\s/]{1,253}\.[^\s/]{1,253}\//.test(text);
 
 export async function promptCeiling(context: Context, { price }: Asking): Promise<Answer> {
   const prompt = await context.prompt();
