@@ -68,7 +68,7 @@ async function agreeToUnits(context: Context, challenge: PaymentChallenge): Prom
 
 async function ask(context: Context, question: string): Promise<void> {
   if (!context.interactive.yes) {
-    throw new UsageError(`this spends money: --yes is needed, as ${context.interactive.why}`);
+    throw new UsageError(`this spends money: pass --yes to confirm, because ${context.interactive.why}`);
   }
   const prompt = await context.prompt();
   if (await prompt.confirm(context, question)) return;

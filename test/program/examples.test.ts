@@ -45,7 +45,7 @@ describe('every example of the help', () => {
       `errand config set sandbox-speed ${speed}`,
       'errand sandbox mint --no-store -o json --query example_order > order.json',
       `sed '1s/{/{"idempotency_key": "example-1",/' order.json > keyed-order.json`,
-      "errand sandbox mint --no-store -o json --query api_key | tr -d '\"' > key.txt",
+      "errand sandbox mint -o json --query api_key | tr -d '\"' > key.txt",
       'printf secret > password.txt',
       'errand profile set served --base-url http://127.0.0.1:4848',
       'errand order create --file order.json',

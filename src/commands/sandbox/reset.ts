@@ -15,7 +15,7 @@ export const reset = defineCommand({
     if (!yes) {
       if (!context.interactive.yes) {
         throw new UsageError(
-          `--yes is needed to delete the sandbox's data; cannot prompt, as ${context.interactive.why}`,
+          `pass --yes to delete the sandbox's data; cannot prompt, because ${context.interactive.why}`,
           {
             next: [{ command: 'errand sandbox reset --yes', when: 'to delete it' }],
           },
