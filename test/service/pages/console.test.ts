@@ -38,7 +38,7 @@ describe('the front page', () => {
       '12 s ago',
     ]);
     expect(rowOf(text, `order-${hers}`)).toMatchObject({
-      1: 'pending',
+      1: 'waiting',
       3: 'at most $50.00',
       4: 'ada@example.com',
     });
