@@ -25,7 +25,10 @@ export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
-/** A batch on a terminal: one that has ended with rows refused has not ended well. */
+/**
+ * A batch on a terminal: one that has ended with rows refused has not ended well. One that is completed has made its
+ * orders; whether these ended well it does not tell.
+ */
 export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   ...batchColumns.slice(0, 1),
   {
@@ -50,7 +53,7 @@ function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
   const failed = rowsOf(batch).filter((row) => stateOf(row, batch) === 'failed').length;
   return failed > 0
     ? { text: `${failed.toLocaleString('en-US')} failed`, mood: 'bad' }
-    : { text, mood: 'good' };
+    : { text, mood: 'past' };
 }
 
 /** Batches as a list, for scripts and for a terminal. */
@@ -62,7 +65,8 @@ const rowStates: Readonly<Record<RowState, ShownState>> = {
   refused: { text: 'refused', mood: 'bad' },
   before: { text: 'ordered before', mood: 'past' },
   under_way: { text: 'in progress', mood: 'waiting' },
-  placed: { text: 'placed', mood: 'good' },
+  // What becomes of the order after that, the batch does not tell.
+  placed: { text: 'placed', mood: 'past' },
   failed: { text: 'failed', mood: 'bad' },
   unknown: { text: 'unknown', mood: 'waiting' },
 };

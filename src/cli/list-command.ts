@@ -113,7 +113,7 @@ export function listCommand<N extends ListName>(
         ...(id !== undefined && { id }),
         empty,
         // Who says how many wants no more.
-        hints: () => (input.limit === undefined ? moreHint(paged, what) : []),
+        hints: () => (input.limit === undefined && input.offset === undefined ? moreHint(paged, what) : []),
       };
     },
   });

@@ -28,7 +28,7 @@ export async function listNow(context: Context): Promise<KeptList | string> {
 }
 
 /** `@2`, of products with the parts that an order's line takes: `@2,quantity=3`. */
-const rowNumber = /^@(\d{1,9})(,.*)?$/s;
+const rowNumber = /^@(\d{1,9})(,[a-z-]+=.*)?$/s;
 
 /** A product that the last list has, by the id of its listing; undefined for any other. */
 export async function listingNamed(context: Context, text: string): Promise<Found | undefined> {

@@ -72,7 +72,8 @@ function placed(items: readonly unknown[], parcels: readonly unknown[], error: u
   if (undeliverable > 0) return bad(partly(undeliverable, parcels.length, 'undeliverable'));
   const state = onItsWay(items, parcels);
   // What is left out is known by then: the rest ends well, and not all of what was ordered.
-  return lost > 0 ? waiting(`${state.text} in part`) : state;
+  if (lost === 0) return state;
+  return { text: `${state.text} in part`, mood: state.mood === 'good' ? 'bad' : state.mood };
 }
 
 function onItsWay(items: readonly unknown[], parcels: readonly unknown[]): ShownState {

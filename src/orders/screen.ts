@@ -116,5 +116,6 @@ function paidInTheEnd(order: OrderRecord): string | undefined {
   // Who pays by challenge gets back what the order did not cost; everybody else a part of what it did.
   const same =
     payer === 'challenge' ? 0 : (sums.find(({ currency }) => currency === charge.currency)?.cents ?? 0);
-  return `${formatMoney(Math.max(0, charge.cents - same), charge.currency)} kept, ${back}`;
+  const keptCents = Math.max(0, charge.cents - same);
+  return keptCents === 0 ? back : `${formatMoney(keptCents, charge.currency)} kept, ${back}`;
 }

@@ -28,7 +28,10 @@ export async function watchResult(
   const isStream = context.output.format === 'ndjson';
   // A program that follows all that is open is owed the first and the last record, however many orders there are.
   if (ids.length === 0 && !(isOpen && isStream))
-    return { kind: 'none', hints: [isOpen ? 'no order is open' : 'no order to watch'] };
+    return {
+      kind: 'none',
+      hints: [isOpen ? 'no order is open' : 'no order to watch; --open watches every open one'],
+    };
   const events = untilStopped(context, ids, {
     until: options.until,
     allowMissing: options.allowMissing ?? false,
@@ -54,7 +57,8 @@ async function* untilStopped(
     }
   } catch (error) {
     const open = ids.filter((id) => !ended.has(id));
-    const command = `errand order watch ${open.map(shellWord).join(' ')}${whereFlags(context)}`;
+    const until = options.until === 'delivered' ? '' : ` --until ${options.until}`;
+    const command = `errand order watch ${open.map(shellWord).join(' ')}${until}${whereFlags(context)}`;
     const [only] = ids;
     const message =
       only !== undefined && ids.length === 1

@@ -43,7 +43,9 @@ export function paintMood(mood: Mood | undefined, paint: Paint): (text: string) 
 
 const bad =
   /(?:^|_)(?:(?:failed|error|denied|declined|undeliverable|unsupported|invalid|cancelled|refused|trouble)$|cancelled_by_\w)/;
-const good = /(?:^|_)(?:success|ok|placed|delivered|completed|approved|credited|verified|captured|pickup)$/;
+// An order that was placed may have ended well or badly: its status alone does not tell.
+const good =
+  /(?:^|_)(?:success|ok|(?<!order_)placed|delivered|completed|approved|credited|verified|captured|pickup)$/;
 const waiting = /(?:^|_)(?:pending|progress|processing|transit|open|skipped|untested)$/;
 const past = /(?:^|_)(?:expired|used|released|closed)$/;
 

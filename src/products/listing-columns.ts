@@ -16,7 +16,7 @@ export const listingColumns: readonly Column<Shape<'Sku'>>[] = [
 
 /** Listings on a terminal: their titles tell them apart. */
 const listingScreen: readonly Column<Shape<'Sku'>>[] = [
-  { name: 'title', path: 'title', weight: 9, least: 24 },
+  { name: 'title', path: 'title', weight: 11 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
   { name: 'retailer', path: 'retailer', kind: 'id', weight: 7 },
   stock,

@@ -23,6 +23,8 @@ export function askText(context: Context, message: string, options: TextOptions 
   const question = {
     message: safeText(message),
     validate,
+    // What is typed next must stand alone: 10 and then 10.00 are not 1010.00.
+    theme: { validationFailureMode: 'clear' } as const,
     ...(options.default !== undefined && { default: options.default }),
   };
   return answered(context, (on) => input(question, on)).then((text) => text.trim());

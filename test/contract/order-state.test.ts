@@ -40,7 +40,7 @@ describe('the one state of an order', () => {
       { parcels: ['delivered'], items: ['delivered', 'ordered'] },
       'waiting delivered in part',
     ],
-    ['order_placed', { parcels: ['delivered'], items: ['delivered', 'failed'] }, 'waiting delivered in part'],
+    ['order_placed', { parcels: ['delivered'], items: ['delivered', 'failed'] }, 'bad delivered in part'],
     [
       'order_placed',
       { parcels: ['in_transit'], items: ['shipped', 'skipped'] },

@@ -53,6 +53,10 @@ test('nothing open: said to a person, and a program gets the first and the last 
 
 test('no ids and no terminal follow nothing, as ever; --open takes no ids', async () => {
   const id = await orderOf(workspace, 'test-slow');
-  expect(await watch()).toMatchObject({ code: 0, stdout: '', stderr: 'no order to watch\n' });
+  expect(await watch()).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: 'no order to watch; --open watches every open one\n',
+  });
   expect(await watch(id, '--open')).toMatchObject({ code: 2, stdout: '' });
 });

@@ -123,6 +123,10 @@ describe('what a person at a terminal gives for an id', () => {
       expect((await shell.run(`errand order get ${wrong}`)).text).toContain(
         `"${wrong}" is not the number of a row`,
       );
+    await shell.run('errand search coffee --limit 2');
+    expect((await shell.run("errand order create --product @1,@2 --max-price '$90'")).text).toContain(
+      '"@1,@2" is not the number of a row',
+    );
     await shell.run('errand return list');
     expect((await shell.run('errand return get @1')).text).toContain('the last list is empty');
   });

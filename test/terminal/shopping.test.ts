@@ -97,7 +97,7 @@ describe('from words to an order', () => {
     await terminal.shows(`the item alone is ${dollars(price)}; type that or more`);
     terminal.type(`${clear}90${enter}`);
     await terminal.shows('is 90 dollars or cents? Type $90.00');
-    terminal.type(`${clear}$90.00${enter}`);
+    terminal.type(`$90.00${enter}`);
     expect(await terminal.ended()).toBe(0);
     expect(await placed()).toMatchObject([{ max_price: 9000 }]);
   });

@@ -22,7 +22,8 @@ export const create = defineCommand({
       kind: 'text',
       placeholder: 'id',
       names: 'orders',
-      description: 'as this earlier order was, with a key of its own; flags override it',
+      description:
+        'as this earlier order was, but for its webhooks, with a key of its own; flags override it',
     },
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     new: {

@@ -1,8 +1,11 @@
 import type { Context } from '../../context.ts';
 import type { ReturnStatus } from '../../contract/enums.ts';
 import type { Received } from '../../contract/received.ts';
+import { shellWord } from '../../shell-word.ts';
 import { Deadline, stopwatch } from '../../wait/deadline.ts';
 import { type Interruption, type Pace, watchWithSummary } from '../../wait/poll.ts';
+import { stoppedWith } from '../../wait/stopped.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 export type ReturnRecord = Received<'return.get'>;
 
@@ -47,7 +50,7 @@ export interface FollowSummary {
  * each return whose status is new. A blip of the network is a `gap`, not an end.
  * @throws ErrandError not_found for an unknown id, and whatever polling cannot mend.
  */
-export async function* followReturns(
+async function* followReturns(
   context: Context,
   ids: readonly string[],
   { until, pace }: FollowOptions,
@@ -86,5 +89,26 @@ export async function* followReturns(
   function summary(): FollowEvent {
     const tally = { reached: count('reached'), failed: count('failed'), waiting: count('waiting') };
     return { type: 'summary', ...tally, requests, elapsed_ms: elapsedMs() };
+  }
+}
+
+/** The events of a watch; where it is interrupted, what ends it says what goes on, and how to follow it again. */
+export async function* untilStopped(
+  context: Context,
+  ids: readonly string[],
+  options: FollowOptions,
+): AsyncGenerator<FollowEvent> {
+  const ended = new Set<string>();
+  try {
+    for await (const event of followReturns(context, ids, options)) {
+      if (event.type === 'change' && event.verdict !== 'waiting') ended.add(event.return.id);
+      yield event;
+    }
+  } catch (error) {
+    const open = ids.filter((id) => !ended.has(id));
+    const until = options.until === 'approved' ? '' : ` --until ${options.until}`;
+    const command = `errand return watch ${open.map(shellWord).join(' ')}${until}${whereFlags(context)}`;
+    const message = `stopped watching; ${ended.size} of ${ids.length} returns had ended, the others go on`;
+    throw stoppedWith(error, context.signal, message, { command, when: 'to go on watching' });
   }
 }

@@ -9,8 +9,8 @@ import { returnColumns, returnDetailColumns } from './columns.ts';
 import {
   type FollowEvent,
   type FollowSummary,
-  followReturns,
   type ReturnRecord,
+  untilStopped,
   untilValues,
 } from './follow.ts';
 import { followView } from './follow-view.ts';
@@ -49,7 +49,7 @@ export const watch = defineCommand({
     const wanted = await readIds(context, 'return id', ids);
     if (wanted.length === 0) return { kind: 'none', hints: ['no return to watch'] };
     const pace = interval === undefined ? usualPace : { shortestMs: interval, longestMs: interval };
-    const events = followReturns(context, wanted, { until, pace });
+    const events = untilStopped(context, wanted, { until, pace });
     if (context.output.format === 'ndjson') return eventStream(context, events);
     if (context.output.format === 'table' && !context.io.stdout.isTerminal)
       return changeLines(context, events);

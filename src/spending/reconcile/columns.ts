@@ -41,7 +41,7 @@ export const columns: readonly Column[] = [
     kind: 'money',
     value: ({ wallet }) => (Object(wallet).unexplained ? Object(wallet).expected : undefined),
   },
-  { name: 'set aside', path: 'wallet.set_aside', kind: 'money' },
+  { name: 'reserved', path: 'wallet.set_aside', kind: 'money' },
   { name: 'held by rule', path: 'wallet.held_by_rule', kind: 'money' },
   {
     name: 'sums',
