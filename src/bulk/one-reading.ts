@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { formatMoney } from '../output/money.ts';
-import { shellWord } from '../shell-word.ts';
+import { typedCommand } from '../shell-word.ts';
 import type { PriceTally } from './amounts.ts';
 import { centsHeading } from './amounts.ts';
 
@@ -42,5 +42,4 @@ const readings = (count: number): readonly [asUnits: string, asCents: string] =>
   formatMoney(BigInt(count)),
 ];
 
-const again = ({ argv }: Context, unit: string): string =>
-  ['errand', ...argv.map(shellWord), '--amounts', unit].join(' ');
+const again = ({ argv }: Context, unit: string): string => typedCommand([...argv, '--amounts', unit]);

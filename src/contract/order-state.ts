@@ -10,7 +10,7 @@ export interface ShownState {
   readonly mood: Mood;
 }
 
-/** What of an order its state is made of; the public tracking has it under other names. As it was received: any of it may be missing. */
+/** The parts of an order that decide its state, as they were received: each may be missing. Public tracking names them otherwise. */
 export interface OrderParts {
   readonly status: unknown;
   /** Records with a `status` each. */

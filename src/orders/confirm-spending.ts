@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Surface } from '../contract/operation.ts';
 import { ErrandError, UsageError } from '../errors.ts';
-import { shellWord } from '../shell-word.ts';
+import { typedCommand } from '../shell-word.ts';
 
 interface Spending {
   /** Whether `--yes` was given. */
@@ -26,7 +26,7 @@ export async function confirmSpending(
     throw new UsageError(
       `this spends real money: pass --yes to confirm, because ${context.interactive.why}`,
       {
-        next: [{ command: ['errand', ...context.argv.map(shellWord), '--yes'].join(' '), when: 'to spend' }],
+        next: [{ command: typedCommand([...context.argv, '--yes']), when: 'to spend' }],
       },
     );
   }

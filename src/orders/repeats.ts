@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { DamagedError, ErrandError, StorageError } from '../errors.ts';
-import { shellLine, shellWord } from '../shell-word.ts';
+import { shellLine, shellWord, typedCommand } from '../shell-word.ts';
 import type { Consent } from '../spending/options.ts';
 import type { Gate } from '../spending/policy/gate.ts';
 import { mayHavePolicy } from '../spending/policy/load.ts';
@@ -232,7 +232,7 @@ export function repeated(context: Context, record: JournalRecord, id: string, is
   const again =
     operation === 'legacy.retry' && !isByHand
       ? `${shellLine`errand legacy retry ${String(body.order_id)}`}${whereFlags(context)}`
-      : ['errand', ...context.argv.map(shellWord)].join(' ');
+      : typedCommand(context.argv);
   return new ErrandError(
     'conflict',
     `the same ${one} was ${made} at ${at}: ${id}; no second one was ${made}`,

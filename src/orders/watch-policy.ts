@@ -7,13 +7,11 @@ import {
   statusesOf,
 } from '../contract/order-state.ts';
 import type { Pace } from '../wait/poll.ts';
+import type { Verdict } from '../wait/verdicts.ts';
 import type { OrderRecord } from './order-record.ts';
 
 export const untilValues = ['placed', 'delivered'] as const;
 export type Until = (typeof untilValues)[number];
-
-/** Where an awaited order stands: still on its way, at the awaited state, or at an end that is not it. */
-export type Verdict = 'waiting' | 'reached' | 'failed';
 
 /**
  * Where one order stands. An unknown status is waited on. A parcel that waits for pickup has arrived;

@@ -1,12 +1,13 @@
 import type { Context } from '../context.ts';
-import { exitCodes } from '../errors.ts';
-import type { ListResult, Result } from '../output/result.ts';
+import { eventRecords } from '../output/event-records.ts';
+import type { Result } from '../output/result.ts';
 import { shellWord } from '../shell-word.ts';
-import { stoppedWith } from '../wait/stopped.ts';
+import { untilStopped } from '../wait/stopped.ts';
+import { exitCodeOf, goesOn, interruptionText, type WatchSummary } from '../wait/verdicts.ts';
 import { whereFlags } from '../where-flags.ts';
 import type { OrderRecord } from './order-record.ts';
 import { orderList, orderView } from './screen.ts';
-import { type WatchEvent, type WatchOptions, type WatchSummary, watchOrders } from './watch.ts';
+import { type WatchEvent, type WatchOptions, watchOrders } from './watch.ts';
 import { defaultPace, type Until } from './watch-policy.ts';
 import { changeLine, watchView } from './watch-view.ts';
 
@@ -32,30 +33,25 @@ export async function watchResult(
       kind: 'none',
       hints: [isOpen ? 'no order is open' : 'no order to watch; --open watches every open one'],
     };
-  const events = untilStopped(context, ids, {
+  const events = stoppable(context, ids, {
     until: options.until,
     allowMissing: options.allowMissing ?? false,
     timeoutMs: context.waitMs(),
     pace: intervalMs === undefined ? defaultPace : { shortestMs: intervalMs, longestMs: intervalMs },
   });
-  if (isStream) return eventStream(context, events);
+  if (isStream) return eventRecords(events, context.clock.now, exitCodeOf);
   if (context.output.format === 'table' && !context.io.stdout.isTerminal) return changeLines(context, events);
   return finalState(context, ids, events);
 }
 
 /** The events of a watch; where it is interrupted, what ends it says what goes on, and how to follow it again. */
-async function* untilStopped(
+function stoppable(
   context: Context,
   ids: readonly string[],
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent> {
   const ended = new Set<string>();
-  try {
-    for await (const event of watchOrders(context, ids, options)) {
-      if (event.type === 'change' && event.verdict !== 'waiting') ended.add(event.order.id);
-      yield event;
-    }
-  } catch (error) {
+  return untilStopped(counted(), context.signal, () => {
     const open = ids.filter((id) => !ended.has(id));
     const until = options.until === 'delivered' ? '' : ` --until ${options.until}`;
     const command = `errand order watch ${open.map(shellWord).join(' ')}${until}${whereFlags(context)}`;
@@ -64,20 +60,15 @@ async function* untilStopped(
       only !== undefined && ids.length === 1
         ? `stopped watching; the order ${only} goes on`
         : `stopped watching; ${ended.size} of ${ids.length} orders had ended, the others go on`;
-    throw stoppedWith(error, context.signal, message, { command, when: 'to go on watching' });
-  }
-}
+    return { message, next: { command, when: 'to go on watching' } };
+  });
 
-/** Each event as a record, from `ready` to `summary`. */
-function eventStream(context: Context, events: AsyncGenerator<WatchEvent>): ListResult {
-  let code = 0;
-  async function* rows() {
-    for await (const event of events) {
-      if (event.type === 'summary') code = exitCodeOf(event);
-      yield { ...event, at: new Date(context.clock.now()).toISOString() };
+  async function* counted(): AsyncGenerator<WatchEvent> {
+    for await (const event of watchOrders(context, ids, options)) {
+      if (event.type === 'change' && event.verdict !== 'waiting') ended.add(event.order.id);
+      yield event;
     }
   }
-  return { kind: 'list', rows: rows(), columns: [], exitCode: () => code };
 }
 
 /** One plain line for each change, for a pipe. */
@@ -87,7 +78,7 @@ function changeLines(context: Context, events: AsyncGenerator<WatchEvent>): Resu
     for await (const event of events) {
       if (event.type === 'change') yield `${changeLine(event, context.clock.now())}\n`;
       else if (event.type === 'summary') code = conclude(context, event);
-      else noteGap(context, event);
+      else if (event.type !== 'ready') context.note(interruptionText(event));
     }
   }
   return { kind: 'stream', chunks: chunks(), exitCode: () => code };
@@ -124,21 +115,8 @@ async function finalState(
   };
 }
 
-function exitCodeOf(summary: WatchSummary): number {
-  if (summary.waiting > 0) return exitCodes.deadline;
-  return summary.failed > 0 ? exitCodes.ended_badly : 0;
-}
-
 function conclude(context: Context, summary: WatchSummary): number {
   if (summary.waiting > 0 && !context.signal.aborted)
-    context.note(
-      `--timeout passed; ${summary.waiting === 1 ? 'one order goes' : `${summary.waiting} orders go`} on`,
-    );
+    context.note(`--timeout passed; ${goesOn(summary.waiting, 'order', 'orders')}`);
   return exitCodeOf(summary);
-}
-
-function noteGap(context: Context, event: WatchEvent): void {
-  if (event.type === 'gap') context.note(`the service does not respond, still trying: ${event.message}`);
-  if (event.type === 'reconnected')
-    context.note(`the service responds again after ${Math.round(event.gap_ms / 1000)} s`);
 }

@@ -5,6 +5,7 @@ import { plainText } from '../output/path.ts';
 import type { Column, Row } from '../output/result.ts';
 import { safeText } from '../output/safe-text.ts';
 import { stopwatch } from '../wait/deadline.ts';
+import { interruptionText } from '../wait/verdicts.ts';
 import { deliveryOf } from './columns.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 import { orderList } from './screen.ts';
@@ -76,7 +77,7 @@ function lineView(context: Context): WatchView {
   return {
     async show(event) {
       if (event.type === 'change') context.note(changeLine(event, context.clock.now()));
-      if (event.type === 'gap') context.note(`the service does not respond, still trying: ${event.message}`);
+      if (event.type === 'gap') context.note(interruptionText(event));
     },
     async done() {},
   };

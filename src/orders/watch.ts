@@ -2,11 +2,12 @@ import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { Deadline, stopwatch } from '../wait/deadline.ts';
 import { type Interruption, type Pace, watchWithSummary } from '../wait/poll.ts';
+import { tallyOf, type Verdict, type WatchSummary } from '../wait/verdicts.ts';
 import { observeOrder } from './observed.ts';
 import { orderKey } from './order-keys.ts';
 import { OrderPoll } from './order-poll.ts';
 import type { IdentifiedOrder } from './order-record.ts';
-import { stateOf, type Until, type Verdict, verdictOf } from './watch-policy.ts';
+import { stateOf, type Until, verdictOf } from './watch-policy.ts';
 
 export interface WatchOptions {
   readonly until: Until;
@@ -21,14 +22,6 @@ export type WatchEvent =
   | { readonly type: 'change'; readonly order: IdentifiedOrder; readonly verdict: Verdict }
   | Interruption
   | ({ readonly type: 'summary' } & WatchSummary);
-
-export interface WatchSummary {
-  readonly reached: number;
-  readonly failed: number;
-  readonly waiting: number;
-  readonly requests: number;
-  readonly elapsed_ms: number;
-}
 
 /**
  * Follows orders until each has reached what is awaited, has failed, or the deadline has passed.
@@ -102,10 +95,12 @@ export async function* watchOrders(
   }
 
   function summary(): WatchEvent {
-    const count = (counted: Verdict) =>
-      [...verdicts.values()].filter((verdict) => verdict === counted).length;
-    const tally = { reached: count('reached'), failed: count('failed'), waiting: count('waiting') };
-    return { type: 'summary', ...tally, requests: poll.requests, elapsed_ms: elapsedMs() };
+    return {
+      type: 'summary',
+      ...tallyOf(verdicts.values()),
+      requests: poll.requests,
+      elapsed_ms: elapsedMs(),
+    };
   }
 }
 

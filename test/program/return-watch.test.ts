@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Until, type Verdict, verdictOf } from '../../src/commands/return/follow.ts';
+import { type Until, verdictOf } from '../../src/commands/return/follow.ts';
+import type { Verdict } from '../../src/wait/verdicts.ts';
 import { json, peer } from '../http/peer.ts';
 import { begin, errand, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';

@@ -6,7 +6,7 @@ import { paintFor } from '../../output/paint.ts';
 import { type HelpLook, layOutPage, layOutTopic } from './layout.ts';
 import { type HelpSection, pageOf } from './page.ts';
 
-/** Columns where no terminal has any. */
+/** In columns, where no terminal says. */
 const usualWidth = 100;
 
 async function lookOf(io: Io): Promise<HelpLook> {

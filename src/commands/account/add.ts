@@ -6,7 +6,7 @@ import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
-import { shellLine, shellWord } from '../../shell-word.ts';
+import { shellLine, typedCommand } from '../../shell-word.ts';
 import { auditedAccount } from './audited-account.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
@@ -75,7 +75,7 @@ async function askRetailer(context: Context): Promise<string | undefined> {
   const prompt = await context.prompt();
   const rows = await accountRetailers(context);
   if (rows.length === 0) {
-    const name = await prompt.askText(context, 'Retailer (empty: any)', { optional: true });
+    const name = await prompt.askText(context, 'Retailer (leave empty if it is for all)', { optional: true });
     return name === '' ? undefined : name;
   }
   const chosen = await prompt.askRow(context, 'Which retailer is it for?', rows, retailerColumns, [
@@ -127,7 +127,7 @@ function checkGiven({ argv, interactive }: Context, email?: string, passwordFile
       hint: 'The password comes from a file, or from stdin with -; there is no flag for the password itself.',
       next: [
         {
-          command: ['errand', ...argv.map(shellWord), ...samples].join(' '),
+          command: [typedCommand(argv), ...samples].join(' '),
           when: 'with the missing values filled in',
         },
       ],

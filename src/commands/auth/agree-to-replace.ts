@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { maskKey } from '../../settings/keys.ts';
-import { shellWord } from '../../shell-word.ts';
+import { typedCommand } from '../../shell-word.ts';
 
 /** What every command takes that stores a key. */
 export const replaceOption = {
@@ -21,8 +21,7 @@ export async function agreeToReplace(
   const { value: profile } = context.settings.profile;
   const question = `Replace ${maskKey(before)} of profile ${profile}?`;
   if (context.interactive.yes && (await (await context.prompt()).confirm(context, question))) return;
-  const again = ['errand', ...context.argv.map(shellWord), '--replace'].join(' ');
   throw new UsageError(`profile ${profile} has ${maskKey(before)} already; nothing was stored`, {
-    next: [{ command: again, when: 'to store another in its place' }],
+    next: [{ command: typedCommand([...context.argv, '--replace']), when: 'to store another in its place' }],
   });
 }

@@ -13,10 +13,12 @@ import { tallyOf } from '../../bulk/row-state.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
+import { eventRecords } from '../../output/event-records.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
 import type { ListResult } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
-import { stoppedWith } from '../../wait/stopped.ts';
+import { untilStopped } from '../../wait/stopped.ts';
+import { interruptionText } from '../../wait/verdicts.ts';
 import { whereFlags } from '../../where-flags.ts';
 
 export const watch = defineCommand({
@@ -46,12 +48,13 @@ export const watch = defineCommand({
 /** Follows batches and shows them as the output asks for; the exit code is 0, 7 or 8. */
 export async function followResult(context: Context, ids: readonly string[]): Promise<ListResult> {
   const latest = new Map<string, Batch>();
-  if (context.output.format === 'ndjson') return eventStream(context, ids, latest);
+  const events = stoppable(context, ids, latest);
+  if (context.output.format === 'ndjson') return eventRecords(events, context.clock.now, exitCodeOf);
   const progress = new PlacingProgress(context, new Set(ids).size);
   let summary: FollowSummary = { ...tallyOf([]), open: 0, elapsed_ms: 0 };
   try {
-    for await (const event of untilStopped(context, ids, latest)) {
-      if (event.type === 'gap') context.note(`the service does not respond, still trying: ${event.message}`);
+    for await (const event of events) {
+      if (event.type === 'gap') context.note(interruptionText(event));
       if (event.type === 'summary') summary = event;
       if (event.type === 'row') progress.tell(latest, event.batch_id);
     }
@@ -72,20 +75,17 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
 }
 
 /** Follows batches; where that is interrupted, what ends it says how many rows have ended, and how to follow on. */
-async function* untilStopped(
+const stoppable = (
   context: Context,
   ids: readonly string[],
   latest: Map<string, Batch>,
-): AsyncGenerator<FollowEvent> {
-  try {
-    yield* followBatches(context, ids, latest);
-  } catch (error) {
+): AsyncGenerator<FollowEvent> =>
+  untilStopped(followBatches(context, ids, latest), context.signal, () => {
     const { rows, waiting, under_way: underWay } = tallyOf(latest.values());
     const message = `stopped watching; ${rows - waiting - underWay} of ${rows} rows had ended, the others go on`;
     const command = `errand bulk watch ${ids.map(shellWord).join(' ')}${whereFlags(context)}`;
-    throw stoppedWith(error, context.signal, message, { command, when: 'to go on watching' });
-  }
-}
+    return { message, next: { command, when: 'to go on watching' } };
+  });
 
 /** A batch's columns with the counts of the lines below them: a row that was ordered before counts as ordered. */
 const counted = (columns: typeof batchColumns, latest: ReadonlyMap<string, Batch>): typeof batchColumns =>
@@ -133,15 +133,4 @@ class PlacingProgress {
   end(): void {
     this.#progress?.end();
   }
-}
-
-function eventStream(context: Context, ids: readonly string[], latest: Map<string, Batch>): ListResult {
-  let code = 0;
-  async function* rows() {
-    for await (const event of untilStopped(context, ids, latest)) {
-      if (event.type === 'summary') code = exitCodeOf(event);
-      yield { ...event, at: new Date(context.clock.now()).toISOString() };
-    }
-  }
-  return { kind: 'list', rows: rows(), columns: [], exitCode: () => code };
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { checkBaseUrl } from '../../settings/base-url.ts';
 import type { Profile } from '../../settings/stored.ts';
-import { shellWord } from '../../shell-word.ts';
+import { typedCommand } from '../../shell-word.ts';
 import { profileColumns } from './columns.ts';
 import { shownProfile } from './shown.ts';
 
@@ -131,10 +131,13 @@ function wouldDrop(
   dropped: readonly string[],
   before: Profile | undefined,
 ): UsageError {
-  const again = ['errand', ...argv.map(shellWord), '--replace'].join(' ');
   return new UsageError(
     `profile ${name} has a ${dropped.join(' and a ')} for ${before?.base_url}, and another address would drop ${dropped.length > 1 ? 'them' : 'it'}; nothing was changed`,
-    { next: [{ command: again, when: `to drop the ${dropped.join(' and the ')}` }] },
+    {
+      next: [
+        { command: typedCommand([...argv, '--replace']), when: `to drop the ${dropped.join(' and the ')}` },
+      ],
+    },
   );
 }
 

@@ -1,4 +1,5 @@
 import { valueAt } from '../../contract/received.ts';
+import { exitCodes } from '../../errors.ts';
 import type { Order, OrderRecord } from '../../orders/order-record.ts';
 import { orderView, stateOfOrder } from '../../orders/screen.ts';
 import { watchOrders } from '../../orders/watch.ts';
@@ -6,6 +7,7 @@ import { defaultPace } from '../../orders/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column, Result } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
+import { exitCodeOf, interruptionText } from '../../wait/verdicts.ts';
 import { begin, labels, type Run, typedId } from './steps.ts';
 
 const usualWaitMs = 60_000;
@@ -39,16 +41,17 @@ export async function follow(run: Run, order: OrderRecord): Promise<Result> {
       run.state = stateOf(record);
       view.working(labels.watch, run.state);
     }
-    if (event.type === 'gap')
-      view.working(labels.watch, `the service does not respond, still trying: ${event.message}`);
+    if (event.type === 'gap') view.working(labels.watch, interruptionText(event));
     if (event.type === 'reconnected') view.working(labels.watch, run.state);
-    if (event.type === 'summary') exitCode = event.waiting > 0 ? 8 : event.failed > 0 ? 7 : 0;
+    if (event.type === 'summary') exitCode = exitCodeOf(event);
   }
   if (exitCode === 0) view.done(labels.watch, { text: outcomeOf(record) }, again);
-  else if (exitCode === 7) view.ended('failed', labels.watch, outcomeOf(record));
+  else if (exitCode === exitCodes.ended_badly) view.ended('failed', labels.watch, outcomeOf(record));
   else view.ended('open', labels.watch, `${stateOf(record)}; the time is up, and the order goes on`);
   const next =
-    exitCode === 8 ? [{ command: again, note: 'goes on watching' }] : nextAfter(typedId(context, id));
+    exitCode === exitCodes.deadline
+      ? [{ command: again, note: 'goes on watching' }]
+      : nextAfter(typedId(context, id));
   const { stdout } = context.io;
   const { format, fields, query } = context.output;
   const isTold = view.isLive && stdout.isTerminal && format === 'table' && !fields && query === undefined;

@@ -7,7 +7,7 @@ import { productLine } from '../../orders/screen.ts';
 import { plainText } from '../../output/path.ts';
 import type { Column } from '../../output/result.ts';
 import { RequestPreview } from '../../request-preview.ts';
-import { shellWord } from '../../shell-word.ts';
+import { typedCommand } from '../../shell-word.ts';
 import { boughtItems, type ReturnItem } from './items.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ function refusal(
   argv: readonly string[],
 ): UsageError {
   const flags = missing.map(({ flag }) => flag);
-  const command = ['errand', ...argv.map(shellWord), ...missing.map(({ sample }) => sample)].join(' ');
+  const command = [typedCommand(argv), ...missing.map(({ sample }) => sample)].join(' ');
   return new UsageError(
     `${flags.join(' and ')} ${flags.length > 1 ? 'are' : 'is'} missing; cannot prompt, as ${why}`,
     { next: [{ command, when: 'with the missing values filled in' }] },

@@ -4,16 +4,14 @@ import type { Received } from '../../contract/received.ts';
 import { shellWord } from '../../shell-word.ts';
 import { Deadline, stopwatch } from '../../wait/deadline.ts';
 import { type Interruption, type Pace, watchWithSummary } from '../../wait/poll.ts';
-import { stoppedWith } from '../../wait/stopped.ts';
+import { untilStopped } from '../../wait/stopped.ts';
+import { tallyOf, type Verdict, type WatchSummary } from '../../wait/verdicts.ts';
 import { whereFlags } from '../../where-flags.ts';
 
 export type ReturnRecord = Received<'return.get'>;
 
 export const untilValues = ['approved', 'credited'] as const;
 export type Until = (typeof untilValues)[number];
-
-/** Where an awaited return stands: still on its way, at the awaited state, or at an end that is not it. */
-export type Verdict = 'waiting' | 'reached' | 'failed';
 
 const denied: readonly unknown[] = ['denied'] satisfies ReturnStatus[];
 /** An earlier version of the service calls a return that is over `completed`. */
@@ -35,15 +33,7 @@ export type FollowEvent =
   | { readonly type: 'ready'; readonly returns: number; readonly until: Until }
   | { readonly type: 'change'; readonly return: ReturnRecord; readonly verdict: Verdict }
   | Interruption
-  | ({ readonly type: 'summary' } & FollowSummary);
-
-export interface FollowSummary {
-  readonly reached: number;
-  readonly failed: number;
-  readonly waiting: number;
-  readonly requests: number;
-  readonly elapsed_ms: number;
-}
+  | ({ readonly type: 'summary' } & WatchSummary);
 
 /**
  * Follows returns until each has reached what is awaited, was denied, or the deadline has passed. Yields one `change` for
@@ -61,7 +51,7 @@ async function* followReturns(
   const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
   const seen = new Map<string, unknown>();
   let requests = 0;
-  const isOver = (): boolean => count('waiting') === 0;
+  const isOver = (): boolean => tallyOf(verdicts.values()).waiting === 0;
   const deadline = new Deadline(clock, context.waitMs());
   const hasResponded = (): boolean => seen.size > 0;
   yield* watchWithSummary<FollowEvent>(
@@ -82,33 +72,30 @@ async function* followReturns(
     }
   }
 
-  function count(counted: Verdict): number {
-    return [...verdicts.values()].filter((verdict) => verdict === counted).length;
-  }
-
   function summary(): FollowEvent {
-    const tally = { reached: count('reached'), failed: count('failed'), waiting: count('waiting') };
-    return { type: 'summary', ...tally, requests, elapsed_ms: elapsedMs() };
+    return { type: 'summary', ...tallyOf(verdicts.values()), requests, elapsed_ms: elapsedMs() };
   }
 }
 
 /** The events of a watch; where it is interrupted, what ends it says what goes on, and how to follow it again. */
-export async function* untilStopped(
+export function stoppable(
   context: Context,
   ids: readonly string[],
   options: FollowOptions,
 ): AsyncGenerator<FollowEvent> {
   const ended = new Set<string>();
-  try {
-    for await (const event of followReturns(context, ids, options)) {
-      if (event.type === 'change' && event.verdict !== 'waiting') ended.add(event.return.id);
-      yield event;
-    }
-  } catch (error) {
+  return untilStopped(counted(), context.signal, () => {
     const open = ids.filter((id) => !ended.has(id));
     const until = options.until === 'approved' ? '' : ` --until ${options.until}`;
     const command = `errand return watch ${open.map(shellWord).join(' ')}${until}${whereFlags(context)}`;
     const message = `stopped watching; ${ended.size} of ${ids.length} returns had ended, the others go on`;
-    throw stoppedWith(error, context.signal, message, { command, when: 'to go on watching' });
+    return { message, next: { command, when: 'to go on watching' } };
+  });
+
+  async function* counted(): AsyncGenerator<FollowEvent> {
+    for await (const event of followReturns(context, ids, options)) {
+      if (event.type === 'change' && event.verdict !== 'waiting') ended.add(event.return.id);
+      yield event;
+    }
   }
 }

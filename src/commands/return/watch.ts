@@ -1,18 +1,14 @@
 import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
-import { exitCodes, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
+import { eventRecords } from '../../output/event-records.ts';
 import { plainText } from '../../output/path.ts';
 import type { Result } from '../../output/result.ts';
 import { safeText } from '../../output/safe-text.ts';
+import { exitCodeOf, goesOn, interruptionText, type WatchSummary } from '../../wait/verdicts.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';
-import {
-  type FollowEvent,
-  type FollowSummary,
-  type ReturnRecord,
-  untilStopped,
-  untilValues,
-} from './follow.ts';
+import { type FollowEvent, type ReturnRecord, stoppable, untilValues } from './follow.ts';
 import { followView } from './follow-view.ts';
 
 export const watch = defineCommand({
@@ -49,8 +45,8 @@ export const watch = defineCommand({
     const wanted = await readIds(context, 'return id', ids);
     if (wanted.length === 0) return { kind: 'none', hints: ['no return to watch'] };
     const pace = interval === undefined ? usualPace : { shortestMs: interval, longestMs: interval };
-    const events = untilStopped(context, wanted, { until, pace });
-    if (context.output.format === 'ndjson') return eventStream(context, events);
+    const events = stoppable(context, wanted, { until, pace });
+    if (context.output.format === 'ndjson') return eventRecords(events, context.clock.now, exitCodeOf);
     if (context.output.format === 'table' && !context.io.stdout.isTerminal)
       return changeLines(context, events);
     return finalState(context, wanted, events);
@@ -59,19 +55,6 @@ export const watch = defineCommand({
 
 /** A return takes longer than an order. */
 const usualPace = { shortestMs: 1_000, longestMs: 60_000 };
-
-/** Each event as a record, from `ready` to `summary`. */
-function eventStream(context: Context, events: AsyncGenerator<FollowEvent>): Result {
-  let code = 0;
-  return { kind: 'list', rows: rows(), columns: [], exitCode: () => code };
-
-  async function* rows() {
-    for await (const event of events) {
-      if (event.type === 'summary') code = exitCodeOf(event);
-      yield { ...event, at: new Date(context.clock.now()).toISOString() };
-    }
-  }
-}
 
 /** One plain line for each change: time, return, status, what was credited. */
 function changeLines(context: Context, events: AsyncGenerator<FollowEvent>): Result {
@@ -82,7 +65,7 @@ function changeLines(context: Context, events: AsyncGenerator<FollowEvent>): Res
     for await (const event of events) {
       if (event.type === 'change') yield `${changeLine(context, event.return)}\n`;
       else if (event.type === 'summary') code = conclude(context, event);
-      else noteGap(context, event);
+      else if (event.type !== 'ready') context.note(interruptionText(event));
     }
   }
 }
@@ -109,7 +92,7 @@ async function finalState(
         if (event.verdict !== 'waiting') ended += 1;
         if (!view.isLive) context.note(changeLine(context, event.return));
       }
-      noteGap(context, event);
+      if (event.type === 'gap' || event.type === 'reconnected') context.note(interruptionText(event));
       await view.show(returns, ended);
       if (event.type !== 'summary' || context.signal.aborted) continue;
       view.done('settled');
@@ -130,20 +113,9 @@ async function finalState(
   };
 }
 
-function exitCodeOf({ waiting, failed }: FollowSummary): number {
-  if (waiting > 0) return exitCodes.deadline;
-  return failed > 0 ? exitCodes.ended_badly : 0;
-}
-
-function conclude(context: Context, summary: FollowSummary): number {
+function conclude(context: Context, summary: WatchSummary): number {
   const { waiting } = summary;
   if (waiting > 0 && !context.signal.aborted)
-    context.note(`--timeout passed; ${waiting === 1 ? 'one return goes' : `${waiting} returns go`} on`);
+    context.note(`--timeout passed; ${goesOn(waiting, 'return', 'returns')}`);
   return exitCodeOf(summary);
-}
-
-function noteGap(context: Context, event: FollowEvent): void {
-  if (event.type === 'gap') context.note(`the service does not respond, still trying: ${event.message}`);
-  if (event.type === 'reconnected')
-    context.note(`the service responds again after ${Math.round(event.gap_ms / 1000)} s`);
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { own } from '../../contract/json.ts';
 import { UsageError } from '../../errors.ts';
 import { checkKey, maskKey } from '../../settings/keys.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellWord, typedCommand } from '../../shell-word.ts';
 
 export const mint = defineCommand({
   name: 'mint',
@@ -89,7 +89,7 @@ async function agreeToReplace(context: Context, profile: string, replace: boolea
   );
 }
 
-const again = ({ argv }: Context, flag: string): string => ['errand', ...argv.map(shellWord), flag].join(' ');
+const again = ({ argv }: Context, flag: string): string => typedCommand([...argv, flag]);
 
 /** Stores the key, unless another process stored one meanwhile. */
 async function keep(

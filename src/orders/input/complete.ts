@@ -1,7 +1,7 @@
 import { addressWords } from '../../addresses/options.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { shellWord } from '../../shell-word.ts';
+import { typedCommand } from '../../shell-word.ts';
 import { type Asking, eachOrderField, type OrderField, orderFields } from './fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -60,11 +60,7 @@ const isFields = (value: unknown): value is Fields =>
 
 function refusal(missing: readonly Missing[], why: string, retry: readonly string[]): UsageError {
   const flags = missing.map(([, { flag }]) => flag);
-  const command = [
-    'errand',
-    ...retry.map(shellWord),
-    ...missing.map(([, { required }]) => required.sample),
-  ].join(' ');
+  const command = [typedCommand(retry), ...missing.map(([, { required }]) => required.sample)].join(' ');
   return new UsageError(
     `${flags.join(' and ')} ${flags.length > 1 ? 'are' : 'is'} missing; cannot prompt, as ${why}`,
     {

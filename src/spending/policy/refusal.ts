@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { ErrandError, type NextStep } from '../../errors.ts';
-import { shellWord } from '../../shell-word.ts';
+import { typedCommand } from '../../shell-word.ts';
 import type { ApprovalRequest } from '../../state/approval-row.ts';
 import { whereFlags } from '../../where-flags.ts';
 import type { Finding, Verdict } from './verdict.ts';
@@ -81,7 +81,7 @@ const shownRequest = ({ id, subject, total_cents, override, expires_at }: Approv
 const approvalSteps = (context: Context, { approve, show }: AskedApproval): NextStep[] => [
   { command: show, when: 'to see what is to be approved' },
   { command: approve, when: 'for whoever may approve it' },
-  { command: ['errand', ...context.argv.map(shellWord)].join(' '), when: 'once it is approved' },
+  { command: typedCommand(context.argv), when: 'once it is approved' },
 ];
 
 function nextSteps(context: Context, verdict: Verdict): NextStep[] {
