@@ -103,7 +103,8 @@ export function listCommand<N extends ListName>(
     related,
     async run(context, { all, ...input }) {
       // The options are those of the row.
-      const query = { ...(isOnScreen(context) && screenQuery), ...toQuery(input) } as QueryOf<N>;
+      const needsMore = isOnScreen(context) || namesStateOf(screen, context);
+      const query = { ...(needsMore && screenQuery), ...toQuery(input) } as QueryOf<N>;
       const paged = await listRows(context, name, query, all === true);
       return {
         kind: 'list',
@@ -122,6 +123,10 @@ export function listCommand<N extends ListName>(
 /** Whether a person sees the columns of a terminal. */
 const isOnScreen = ({ io, output }: Context): boolean =>
   io.stdout.isTerminal && output.format === 'table' && !output.fields && output.query === undefined;
+
+/** Whether `--fields` names the one state, which is made of more than a list has on its own. */
+const namesStateOf = (screen: readonly { readonly name: string }[] = [], { output }: Context): boolean =>
+  output.fields?.some((field) => field === 'state' && screen.some(({ name }) => name === field)) === true;
 
 const pick = (operation: Operation, isPicked: (parameter: string) => boolean): Operation => ({
   ...operation,

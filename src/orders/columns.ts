@@ -89,7 +89,7 @@ export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMile
     name: 'after',
     path: 'after',
     weight: 9,
-    value: ({ occurred_at: at }) => spanText(Date.parse(plainText(at)) - start) ?? '0 s',
+    value: ({ occurred_at: at }) => spanText(Date.parse(plainText(at)) - start),
   },
   {
     name: 'milestone',

@@ -5,7 +5,7 @@ import { tellPeople } from './notice.ts';
 import { openFormat, openValues } from './open-format.ts';
 import { paintFor } from './paint.ts';
 import type { Column, ListResult, OutputOptions, RecordResult, Result, TextResult } from './result.ts';
-import { inferColumns, selectColumns } from './select.ts';
+import { inferColumns, selectColumns, withStates } from './select.ts';
 import { type Writer, writerOf } from './writer.ts';
 
 interface Printing {
@@ -59,7 +59,7 @@ export async function checkQuery(expression: string): Promise<void> {
 
 async function printData(given: RecordResult | ListResult, printing: Printing): Promise<void> {
   const { io, options, out } = printing;
-  const result = options.fields ? await checkedFields(given, options, io) : given;
+  const result = options.fields ? await checkedFields(withStates(given), options, io) : given;
   if (options.query !== undefined) await printQueried(result, options.query, printing);
   else if (result.kind === 'list') await printList(result, printing);
   else await printRecord(result, printing);

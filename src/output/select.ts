@@ -1,5 +1,5 @@
 import { accessor, isRecord } from './path.ts';
-import type { Column, Row } from './result.ts';
+import type { Column, ListResult, RecordResult, Row } from './result.ts';
 
 /** The columns that `--fields` names, in its order: known ones as they are, any other path as plain text. */
 export function selectColumns(
@@ -15,6 +15,20 @@ export function selectColumns(
     ...known.get(path),
     weight: fields.length - index,
   }));
+}
+
+/**
+ * The result with the one state of its records, which only a terminal's columns have, under the name that its heading
+ * shows, so that `--fields` can name it: `state`.
+ */
+export function withStates<R extends RecordResult | ListResult>(result: R): R {
+  const { columns, screen = [] } = result;
+  const states = screen
+    .filter(
+      ({ kind, value, name }) => kind === 'status' && value && !columns.some(({ path }) => path === name),
+    )
+    .map((column): Column => ({ ...column, path: column.name }));
+  return states.length === 0 ? result : { ...result, columns: [...columns, ...states] };
 }
 
 /**

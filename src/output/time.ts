@@ -27,9 +27,10 @@ export function relativeTime(iso: string, now: number): string {
   return at <= now ? `${amount} ago` : `in ${amount}`;
 }
 
-/** How long after its start something was: `+2.5 s`, `+3.1 h`; undefined where there is nothing to tell. @param ms may be negative. */
+/** How long after its start something was: `+2.5 s`, `+3.1 h`, `0 s`; undefined where a time is unknown. @param ms may be negative. */
 export function spanText(ms: number): string | undefined {
-  if (!Number.isFinite(ms) || ms === 0) return undefined;
+  if (!Number.isFinite(ms)) return undefined;
+  if (ms === 0) return '0 s';
   const [length, name] = spans.find(([one]) => Math.abs(ms) >= one) ?? [second, 's'];
   return `${ms < 0 ? '' : '+'}${Math.round((ms / length) * 10) / 10} ${name}`;
 }

@@ -1,11 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { absoluteTime, parseDate, parseDuration, relativeTime } from '../../src/output/time.ts';
+import { absoluteTime, parseDate, parseDuration, relativeTime, spanText } from '../../src/output/time.ts';
 import { noon } from './streams.ts';
 
 const day = 86_400_000;
 const at = (ms: number): string => new Date(noon + ms).toISOString();
+
+test.each([
+  [0, '0 s'],
+  [2540, '+2.5 s'],
+  [-1000, '-1 s'],
+  [3.1 * 3_600_000, '+3.1 h'],
+  [Number.NaN, undefined],
+])('%s ms after a start is %s', (ms, text) => {
+  expect(spanText(ms)).toBe(text);
+});
 
 describe('a time as people say it', () => {
   test.each([

@@ -75,6 +75,25 @@ describe('a field that is nowhere', () => {
   });
 });
 
+test('the one state is named as its heading is, and is what a list on a terminal says', async () => {
+  await errand(workspace, ['config', 'set', 'sandbox-speed', '200']);
+  const order = await orderOf(workspace, 'test-undeliverable');
+  await errand(workspace, ['order', 'watch', order, '--timeout', '10s']);
+  const list = ['order', 'list', '--fields', 'status,state'];
+  const json = await errand(workspace, [...list, '-o', 'json']);
+  expect(JSON.parse(json.stdout), json.stderr).toEqual([{ status: 'order_placed', state: 'undeliverable' }]);
+  const csv = await errand(workspace, [...list, '-o', 'csv']);
+  expect(csv.stdout).toMatch(/^status,state\r?\norder_placed,undeliverable\r?\n$/);
+  expect((await errand(workspace, list)).stdout).toMatch(/^STATUS +STATE\norder_placed +undeliverable\n$/);
+  expect((await errand(workspace, ['order', 'get', order, '--fields', 'state'])).stdout).toMatch(
+    /^state +undeliverable\n$/,
+  );
+  const refused = await errand(workspace, ['order', 'list', '--fields', 'nosuch']);
+  expect(refused.stderr).toMatch(/there are id, status, .*, state\n/);
+  // What scripts read without it stays as it was.
+  expect((await errand(workspace, ['order', 'list', '-o', 'csv'])).stdout).not.toContain('state,');
+});
+
 test('a field that the contract has is shown empty where a record has none', async () => {
   const order = await orderOf(workspace, 'test-slow');
   const fields = 'job_result.price_components.total,tracking_numbers.3.status,metadata.team,items.0.url';
