@@ -112,9 +112,25 @@ export function confirm(context: Context, message: string): Promise<boolean> {
   return answeredAfresh(context, (on) => confirmPrompt({ message: safeText(message), default: false }, on));
 }
 
-/** Asks for a secret; nothing of it is shown. */
-export function askSecret(context: Context, message: string): Promise<string> {
-  return answered(context, (on) => password({ message: safeText(message), mask: false }, on));
+/**
+ * Asks for a secret until one is taken; nothing of it is shown. Whoever has pressed Enter too early still types it here,
+ * and not into the shell.
+ */
+export async function askSecret(
+  context: Context,
+  message: string,
+  { check, optional }: Omit<TextOptions, 'default'> = {},
+): Promise<string> {
+  const validate = (secret: string): string | true =>
+    optional === true || secret !== '' || 'nothing was typed; type it, or press Ctrl-C to end';
+  const question = { message: safeText(message), mask: false, validate };
+  for (;;) {
+    const secret = await answered(context, (on) => password(question, on));
+    const problem = secret === '' ? undefined : check?.(secret);
+    if (problem === undefined) return secret;
+    // The library would put what is typed next behind the secret that was refused.
+    context.note(`${problem}; type it again, or press Ctrl-C to end`);
+  }
 }
 
 type On = NonNullable<Parameters<typeof input>[1]>;

@@ -6,6 +6,7 @@ import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
+import { refusedBy } from '../../prompt/refused-by.ts';
 import { shellLine, typedCommand } from '../../shell-word.ts';
 import { auditedAccount } from './audited-account.ts';
 import { accountDetailColumns } from './columns.ts';
@@ -141,7 +142,10 @@ async function askSecrets(
 ): Promise<{ password: string; totp_secret?: string }> {
   const prompt = await context.prompt();
   const password = await prompt.askSecret(context, 'Password');
-  if (password === '') throw new UsageError('the password is empty; nothing was stored');
-  const totp = withTotp ? await prompt.askSecret(context, 'Two-factor secret (empty: none)') : '';
-  return { password, ...(totp.trim() !== '' && { totp_secret: checkTotp(totp, 'the two-factor secret') }) };
+  if (!withTotp) return { password };
+  const totp = await prompt.askSecret(context, 'Two-factor secret (empty: none)', {
+    optional: true,
+    check: refusedBy((typed) => typed.trim() === '' || checkTotp(typed, 'this')),
+  });
+  return { password, ...(totp.trim() !== '' && { totp_secret: checkTotp(totp, 'this') }) };
 }

@@ -74,9 +74,7 @@ export const update = defineCommand({
         throw new UsageError(`--new-password needs a prompt; cannot prompt, as ${context.interactive.why}`, {
           hint: 'Use --password-file with a file, or - for stdin.',
         });
-      const password = await (await context.prompt()).askSecret(context, 'New password');
-      if (password === '') throw new UsageError('the password is empty; nothing was changed');
-      return password;
+      return (await context.prompt()).askSecret(context, 'New password');
     }
   },
 });

@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
+import { refusedBy } from '../../prompt/refused-by.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { agreeToReplace, replaceOption } from './agree-to-replace.ts';
 
@@ -21,12 +22,13 @@ export const token = defineCommand({
   related: ['auth status', 'auth logout', 'sandbox mint'],
   async run(context, { legacy = false, replace = false }) {
     const { value: profile } = context.settings.profile;
+    const what = legacy ? 'the token' : 'the key';
     const store = await context.store();
     const kept = store.profile(profile);
     const before = legacy ? kept?.legacy_token : kept?.api_key;
     const isPrompted = context.io.stdin.isTerminal && context.interactive.yes;
     if (isPrompted) await agreeToReplace(context, before, replace);
-    const key = checkKey(await readKey(), legacy ? 'the token' : 'the key');
+    const key = checkKey(await readKey(), what);
     if (!isPrompted && key !== before) await agreeToReplace(context, before, replace);
     await store.setProfile(profile, (before) => {
       if (!before) throw new UsageError(`there is no profile "${profile}"`);
@@ -49,7 +51,9 @@ export const token = defineCommand({
       if (!context.io.stdin.isTerminal) return (await context.readInput(largestKeyBytes)).toString('utf8');
       if (!context.interactive.yes)
         throw new UsageError(`the key is missing; cannot prompt, as ${context.interactive.why}`);
-      return (await context.prompt()).askSecret(context, legacy ? 'Client token' : 'API key');
+      return (await context.prompt()).askSecret(context, legacy ? 'Client token' : 'API key', {
+        check: refusedBy((typed) => checkKey(typed, what)),
+      });
     }
   },
 });

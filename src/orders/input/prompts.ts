@@ -3,6 +3,7 @@ import { readAmount } from '../../contract/amount.ts';
 import { UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 import { searchAndPick } from '../../products/pick.ts';
+import { refusedBy } from '../../prompt/refused-by.ts';
 import type { Answer, Asking } from './fields.ts';
 import { parseProduct } from './product-flag.ts';
 
@@ -66,17 +67,4 @@ export async function promptAddress(context: Context): Promise<Answer> {
   const { promptShipTo } = await import('../../addresses/prompt.ts');
   const { address, words } = await promptShipTo(context);
   return { value: address, words };
-}
-
-/** Turns a parser that throws into a check that tells why a text is refused. */
-function refusedBy(parse: (text: string) => unknown): (text: string) => string | undefined {
-  return (text) => {
-    try {
-      parse(text);
-      return undefined;
-    } catch (error) {
-      if (error instanceof UsageError) return error.message;
-      throw error;
-    }
-  };
 }
