@@ -100,6 +100,19 @@ export class UsageError extends ErrandError {
   }
 }
 
+/** Turns a parser that throws into a check that tells why a text is refused. */
+export const refusedBy =
+  (parse: (text: string) => unknown) =>
+  (text: string): string | undefined => {
+    try {
+      parse(text);
+      return undefined;
+    } catch (error) {
+      if (error instanceof UsageError) return error.message;
+      throw error;
+    }
+  };
+
 /** A result cannot be shown as requested. What the program has done by then is no part of it. */
 export class OutputError extends ErrandError {
   override readonly name = 'OutputError';

@@ -1,16 +1,12 @@
 import { emailProblem } from '../../addresses/rules.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
-import { type JsonObject, objectsIn, textIn } from '../../contract/json.ts';
-import { limits } from '../../contract/limits.ts';
-import type { Shape } from '../../contract/schemas/index.ts';
-import { ErrandError, UsageError } from '../../errors.ts';
-import type { Column } from '../../output/result.ts';
-import { refusedBy } from '../../prompt/refused-by.ts';
+import { refusedBy, UsageError } from '../../errors.ts';
 import { shellLine, typedCommand } from '../../shell-word.ts';
 import { auditedAccount } from './audited-account.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
+import { agreeToRetailer, askRetailer, unlistedOption } from './retailer.ts';
 import { checkTotp, readSecrets, secretOptions } from './secrets.ts';
 
 export const add = defineCommand({
@@ -18,7 +14,7 @@ export const add = defineCommand({
   summary: 'Store a retailer account, so that orders are placed with it',
   description:
     'Secrets come from a hidden prompt, a file or stdin: a flag would leave them in the shell history and in the list of processes.',
-  options: { ...accountOptions, ...secretOptions },
+  options: { ...accountOptions, ...secretOptions, ...unlistedOption },
   examples: [
     {
       command:
@@ -33,8 +29,9 @@ export const add = defineCommand({
   operations: ['account.create', 'retailer.list'],
   exitCodes: { 5: 'this login is stored already' },
   related: ['account list', 'account forwarding', 'order create'],
-  async run(context, { email, passwordFile, totpFile, ...given }) {
+  async run(context, { email, passwordFile, totpFile, yes = false, ...given }) {
     checkGiven(context, email, passwordFile);
+    if (given.retailer !== undefined) await agreeToRetailer(context, given.retailer, { yes, done: 'stored' });
     const isPrompted = email === undefined || passwordFile === undefined;
     const login = email ?? (await askEmail(context));
     const retailer = given.retailer ?? (isPrompted ? await askRetailer(context) : undefined);
@@ -68,51 +65,6 @@ export const add = defineCommand({
 
 const askEmail = async (context: Context): Promise<string> =>
   (await context.prompt()).askText(context, 'Email at the retailer', { check: emailProblem });
-
-const anyRetailer = 'any retailer';
-
-/** Asks which retailer the account is for. Where the service lists none, its name is typed. */
-async function askRetailer(context: Context): Promise<string | undefined> {
-  const prompt = await context.prompt();
-  const rows = await accountRetailers(context);
-  if (rows.length === 0) {
-    const name = await prompt.askText(context, 'Retailer (leave empty if it is for all)', { optional: true });
-    return name === '' ? undefined : name;
-  }
-  const chosen = await prompt.askRow(context, 'Which retailer is it for?', rows, retailerColumns, [
-    anyRetailer,
-  ]);
-  return chosen === anyRetailer ? undefined : chosen.retailer;
-}
-
-const retailerColumns: readonly Column<Shape<'PublicRetailer'>>[] = [
-  { name: 'name', path: 'display_name', weight: 9 },
-  { name: 'retailer', path: 'retailer', kind: 'id', weight: 10 },
-  {
-    name: 'needed',
-    path: 'no_account_needed',
-    weight: 8,
-    value: ({ no_account_needed: none }) => (none === false ? 'takes orders by account only' : ''),
-  },
-];
-
-/** Those that order with an account of one's own. */
-async function accountRetailers(context: Context): Promise<(JsonObject & { readonly retailer: string })[]> {
-  // With --curl nothing is read.
-  if (context.previewsReads) return [];
-  const client = await context.client();
-  try {
-    const { body } = await client.call('retailer.list', { query: { limit: limits.otherListLimit.max } });
-    return objectsIn(body, 'retailers').flatMap((row) => {
-      const retailer = textIn(row, 'retailer');
-      return row.use_your_account === true && retailer ? [{ ...row, retailer }] : [];
-    });
-  } catch (error) {
-    // The list only saves typing; whatever is the matter, storing the account will tell.
-    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
-    return [];
-  }
-}
 
 /** @throws UsageError naming all that is missing, why there is no prompt, and the command to run again. */
 function checkGiven({ argv, interactive }: Context, email?: string, passwordFile?: string): void {

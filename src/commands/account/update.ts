@@ -4,6 +4,7 @@ import { UsageError } from '../../errors.ts';
 import { auditedAccount } from './audited-account.ts';
 import { accountDetailColumns } from './columns.ts';
 import { accountFields, accountOptions } from './fields.ts';
+import { agreeToRetailer, unlistedOption } from './retailer.ts';
 import { readSecrets, secretOptions } from './secrets.ts';
 
 /** What can be taken away: its field, and the value that stands for nothing there. */
@@ -35,6 +36,7 @@ export const update = defineCommand({
     },
     newPassword: { kind: 'flag', description: 'ask for a new password at a hidden prompt' },
     anyRetailer: { kind: 'flag', description: 'use it for any retailer' },
+    ...unlistedOption,
     clear: { kind: 'list', values: Object.keys(clearable), description: 'take away what is stored' },
   },
   examples: [
@@ -45,12 +47,17 @@ export const update = defineCommand({
     },
     { command: 'errand account update $ACCOUNT --clear two-factor', note: 'sign-in needs no code any more' },
   ],
-  operations: ['account.update'],
+  operations: ['account.update', 'retailer.list'],
   related: ['account list', 'account add'],
-  async run(context, { account, passwordFile, totpFile, newPassword, anyRetailer, clear = [], ...given }) {
+  async run(
+    context,
+    { account, passwordFile, totpFile, newPassword, anyRetailer, yes = false, clear = [], ...given },
+  ) {
     const [id = ''] = await readIds(context, 'account', [account], checkName);
     if (anyRetailer && given.retailer !== undefined)
       throw new UsageError('--retailer and --any-retailer exclude each other');
+    if (given.retailer !== undefined)
+      await agreeToRetailer(context, given.retailer, { yes, done: 'changed' });
     const fields = await accountFields(context, given);
     const secrets = await readSecrets(context, { passwordFile, totpFile });
     const prompted = newPassword ? { password: await askPassword() } : {};

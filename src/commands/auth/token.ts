@@ -1,6 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { UsageError } from '../../errors.ts';
-import { refusedBy } from '../../prompt/refused-by.ts';
+import { refusedBy, UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { agreeToReplace, replaceOption } from './agree-to-replace.ts';
 

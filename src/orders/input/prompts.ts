@@ -1,9 +1,8 @@
 import type { Context } from '../../context.ts';
 import { readAmount } from '../../contract/amount.ts';
-import { UsageError } from '../../errors.ts';
+import { refusedBy, UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 import { searchAndPick } from '../../products/pick.ts';
-import { refusedBy } from '../../prompt/refused-by.ts';
 import type { Answer, Asking } from './fields.ts';
 import { parseProduct } from './product-flag.ts';
 

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { errand } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
@@ -61,4 +63,27 @@ test('a key that is none is asked for again, and nothing of it is shown', async 
   expect(await terminal.ended()).toBe(0);
   expect(terminal.text).toContain('stored zz_test_…cdef');
   expect(terminal.raw).not.toContain('not a key');
+});
+
+const unlisted = ['account', 'add', '--email', 'ada@example.com', '--retailer', 'harborgood'];
+
+test('a retailer that the service does not list is asked about before anything else, and Enter stores nothing', async () => {
+  terminal = new Terminal(workspace, 'errand', unlisted);
+  await terminal.shows('the service lists no retailer "harborgood"; did you mean harborgoods?');
+  await terminal.shows('Use "harborgood" all the same? (y/N)');
+  expect(terminal.text).not.toContain('Password');
+  terminal.type(enter);
+  expect(await terminal.ended()).toBe(2);
+  expect(terminal.text).toContain('the service lists no retailer "harborgood"; nothing was stored');
+  expect(await accounts()).toEqual([]);
+});
+
+test('a store that the service does not list is taken where a person says so', async () => {
+  const file = [...unlisted, '--password-file', join(workspace.folder, 'password.txt')];
+  writeFileSync(join(workspace.folder, 'password.txt'), 'correct horse\n');
+  terminal = new Terminal(workspace, 'errand', file);
+  await terminal.shows('(y/N)');
+  terminal.type(`y${enter}`);
+  expect(await terminal.ended()).toBe(0);
+  expect(await accounts()).toMatchObject([{ retailer: 'harborgood' }]);
 });
