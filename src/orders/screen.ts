@@ -31,8 +31,10 @@ const total: Column<Order> = {
   path: 'job_result.price_components.total',
   kind: 'money',
   weight: 6,
-  value: paidInTheEnd,
+  value: (order) => paidInTheEnd(order, 'kept'),
 };
+/** In a list: beside other columns there is no room for more. */
+const listedTotal: Column<Order> = { ...total, value: (order) => paidInTheEnd(order) };
 
 /** The products of an order in a line: `2 x Ground Coffee, Paper Filters`. */
 export const productLine = (order: OrderRecord): string =>
@@ -48,7 +50,7 @@ const screenColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 9 },
   state,
   { name: 'product', path: 'product', kind: 'url', weight: 7, value: productLine },
-  total,
+  listedTotal,
   { name: 'age', path: 'created_at', kind: 'time', weight: 5 },
   ...ofColumns(orderColumns, 'recipient', 'tracking number').map(
     (column): Column<Order> => ({ ...column, isExtra: true }),
@@ -97,9 +99,9 @@ export const orderView = { columns: orderDetailColumns, screen: screenDetailColu
 
 /**
  * What an order cost, with what came back of it where that is known: `$20.99`, `$1.00 kept, $19.99 back`. Undefined as long
- * as it has no price, and where nothing was bought and nothing came back.
+ * as it has no price, and where nothing was bought and nothing came back. @param kept the word for the first, if any.
  */
-function paidInTheEnd(order: OrderRecord): string | undefined {
+function paidInTheEnd(order: OrderRecord, kept?: 'kept'): string | undefined {
   const charge = cameToNothing(order) ? undefined : chargeOf(order);
   const { payer, lines } = moneyOf(order, { feeCents: 0 });
   const returned = lines.filter(
@@ -117,5 +119,6 @@ function paidInTheEnd(order: OrderRecord): string | undefined {
   const same =
     payer === 'challenge' ? 0 : (sums.find(({ currency }) => currency === charge.currency)?.cents ?? 0);
   const keptCents = Math.max(0, charge.cents - same);
-  return keptCents === 0 ? back : `${formatMoney(keptCents, charge.currency)} kept, ${back}`;
+  if (keptCents === 0) return back;
+  return `${[formatMoney(keptCents, charge.currency), kept].filter(Boolean).join(' ')}, ${back}`;
 }

@@ -36,6 +36,7 @@ interface Candidate extends Omit<PlacedColumn, 'width'> {
   width: number;
   readonly least: number;
   readonly weight: number;
+  readonly isStatus: boolean;
   readonly name: string;
 }
 
@@ -109,6 +110,7 @@ function candidate(column: Column, index: number, width: number, needed: number 
     keeps: kind === 'url' ? 'host' : 'start',
     align: alignment(kind),
     weight: isStatus ? weight + statusFirst : weight,
+    isStatus,
     name,
   };
 }
@@ -119,12 +121,14 @@ const alignment = (kind: ColumnKind | undefined): 'left' | 'right' =>
 const total = (columns: readonly Candidate[], key: 'width' | 'least'): number =>
   columns.reduce((sum, column) => sum + column[key], gap * Math.max(0, columns.length - 1));
 
-/** Takes columns off the widest texts until all fit or every text has its least width. */
+/** Takes columns off the widest texts, and off a status last, until all fit or every text has its least width. */
 function narrow(columns: readonly Candidate[], limit: number): void {
   for (let excess = total(columns, 'width') - limit; excess > 0; excess -= 1) {
     const wide = columns.filter(({ width, least }) => width > least);
-    if (wide.length === 0) return;
-    const widest = wide.reduce((most, next) => (next.width > most.width ? next : most));
+    const texts = wide.filter(({ isStatus }) => !isStatus);
+    const [first, ...more] = texts.length > 0 ? texts : wide;
+    if (!first) return;
+    const widest = more.reduce((most, next) => (next.width > most.width ? next : most), first);
     widest.width -= 1;
   }
 }

@@ -82,24 +82,56 @@ function hostOf(text: string): string | undefined {
   return /\s/.test(text) || !/[.:]/.test(host.slice(scheme.length)) ? undefined : host;
 }
 
-/** Characters of a path that say something. */
-const leastPath = 6;
+/** `2 x https://shop.example/p/tea`: how many, and of what. */
+const product = /^(\d{1,9} x )?(.*)$/s;
+const another = ', ';
+const more = `${another}…`;
 
-/** Columns below which a cut address would lose its host; 0 for any other text. */
-export function leastOfUrl(url: string, measure: Measure): number {
-  const bare = url.replace(secure, '');
+/** Columns below which the first address of a text would lose its host; 0 where it begins with something else. */
+export function leastOfUrl(text: string, measure: Measure): number {
+  const [first = '', ...others] = text.split(another);
+  const [, count = '', name = ''] = product.exec(first) ?? [];
+  const bare = name.replace(secure, '');
   const host = hostOf(bare);
-  return host === undefined ? 0 : Math.min(measure(bare), measure(host) + 1 + leastPath);
+  if (host === undefined) return 0;
+  const end = others.length > 0 ? more.length : 0;
+  return count.length + Math.min(measure(bare), measure(host) + 1) + end;
 }
 
 /**
- * An address within `width` columns: without `https://`, then cut in the middle of its path. Where its host alone is wider,
- * the host's end stays. Any other text is cut at its end.
+ * An address, or products as `2 x ADDRESS, TITLE`, within `width` columns: addresses without `https://`, then cut in the
+ * middle of their path. Of an address for whose host there is no room nothing is shown; where it is the first, the host's
+ * end stays. Any other text is cut at its end.
  */
-export function cutUrl(url: string, width: number, measure: Measure): string {
-  if (measure(url) <= width) return url;
-  const bare = url.replace(secure, '');
-  if (measure(bare) <= width) return bare;
+export function cutUrl(text: string, width: number, measure: Measure): string {
+  if (measure(text) <= width) return text;
+  const products = text.split(another).map((one) => one.replace(product, withoutScheme));
+  let line = '';
+  for (const [at, name] of products.entries()) {
+    const before = at === 0 ? '' : line + another;
+    const end = at === products.length - 1 ? '' : more;
+    const room = width - measure(before) - end.length;
+    if (measure(name) <= room) {
+      line = before + name;
+      continue;
+    }
+    const least = leastOfUrl(name, measure);
+    if (least === 0) line = before + products.slice(at).join(another);
+    else if (at > 0 && least > room) line += more;
+    else line = before + cutProduct(name, room, measure) + end;
+    break;
+  }
+  return cut(line, width, measure);
+}
+
+const withoutScheme = (_: string, count = '', name = ''): string => count + name.replace(secure, '');
+
+function cutProduct(text: string, width: number, measure: Measure): string {
+  const [, count = '', bare = ''] = product.exec(text) ?? [];
+  return count + cutAddress(bare, width - count.length, measure);
+}
+
+function cutAddress(bare: string, width: number, measure: Measure): string {
   const host = hostOf(bare);
   if (host === undefined) return cut(bare, width, measure);
   const room = width - measure(host);

@@ -121,6 +121,23 @@ describe('placing columns', () => {
     ]);
   });
 
+  test('every other text gives way before a status does', () => {
+    const columns = [column('state', 1, 'status'), column('product', 3, 'url'), column('total', 2, 'money')];
+    expect(placed(columns, [23, 60, 18], 60).shown).toEqual([
+      ['state', 23],
+      ['product', 15],
+      ['total', 18],
+    ]);
+    expect(placed(columns, [23, 60, 18], 50)).toEqual({
+      shown: [
+        ['state', 16],
+        ['product', 12],
+        ['total', 18],
+      ],
+      hidden: [],
+    });
+  });
+
   test('an extra column comes where all others have their full width, and is not told where not', () => {
     const columns: Column[] = [
       column('title', 1, 'text'),

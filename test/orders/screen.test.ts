@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { orderList, orderView, productLine } from '../../src/orders/screen.ts';
+import type { Row } from '../../src/output/result.ts';
+import { printed } from '../output/streams.ts';
+
+const tea = 'https://www.shop.example/p/green-tea-500-g/5456092992';
+const mug = 'https://www.other.example/mugs/blue-mug';
+
+const order = (more: Row = {}): Row => ({
+  id: '9e2919b9-0000-4000-8000-000000000000',
+  status: 'order_placed',
+  items: [{ url: tea, quantity: 2, status: 'ordered' }],
+  tracking_numbers: [],
+  created_at: '2026-06-15T11:58:00Z',
+  ...more,
+});
+const paid = (cart: readonly Row[], cents = 2099): Row => ({
+  job_result: {
+    price_components: { total: cents, currency: 'USD', payment_currency: 'USD', cart_items: cart },
+  },
+});
+const bothLines = [
+  { url: tea, quantity: 2 },
+  { url: mug, quantity: 1 },
+];
+
+describe('the products of an order', () => {
+  test.each([
+    ['a title from the receipt', [{ name: 'Green Tea', quantity: 2 }], [{ url: tea }], '2 x Green Tea'],
+    ['the URL without one', [], [{ url: tea, quantity: 2 }], `2 x ${tea}`],
+    [
+      'each its own title, and the URL of the one that the receipt lacks',
+      [{ name: 'Green Tea', product_id: '5456092992', quantity: 2 }],
+      bothLines,
+      `2 x Green Tea, ${mug}`,
+    ],
+    [
+      'the same where the receipt has no name for one',
+      [
+        { name: '', product_id: 'blue-mug', quantity: 1 },
+        { name: 'Green Tea', product_id: '5456092992', quantity: 2 },
+      ],
+      bothLines,
+      `2 x Green Tea, ${mug}`,
+    ],
+    [
+      'no title that may be that of another line',
+      [{ name: 'Something', product_id: 'x', quantity: 2 }],
+      bothLines,
+      `2 x ${tea}, ${mug}`,
+    ],
+    ['no title for an empty id', [{ name: 'Something', product_id: '' }], bothLines, `2 x ${tea}, ${mug}`],
+  ])('are %s', (_, cart, items, line) => {
+    expect(productLine(order({ items, ...paid(cart) }))).toBe(line);
+  });
+});
+
+describe('a list of orders at 80 columns', () => {
+  const list = async (rows: readonly Row[], columns = 80) =>
+    printed({ kind: 'list', ...orderList, rows }, {}, { terminal: true, columns });
+  const returned = { ...paid([]), returns: [{ id: 'r', credited_amount: 1999 }] };
+
+  test.each([
+    ['order_placed', '● placed', returned],
+    ['cancelled_by_retailer', '✖ cancelled by retailer', {}],
+  ])('keeps state, host and total beside a refund: %s', async (status, state, more) => {
+    const items = [{ url: 'https://www.harborgoods.example/p/green-tea', quantity: 2 }];
+    const { out, err } = await list([order({ items, ...returned }), order({ status, items, ...more })]);
+    const [header = '', first = '', second = ''] = out.split('\n');
+    expect(header).toMatch(/^@ +ID +STATE +PRODUCT +TOTAL/);
+    expect(first).toContain('$1.00, $19.99 back');
+    expect(first).toMatch(/2 x www\.harborgoods\.example\/…/);
+    expect(second).toContain(state.slice(0, 15));
+    expect(err).not.toContain('total');
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test('a record says which part was kept', async () => {
+    const { out } = await printed(
+      { kind: 'record', record: order(returned), ...orderView },
+      {},
+      { terminal: true },
+    );
+    expect(out).toMatch(/^total +\$1\.00 kept, \$19\.99 back$/m);
+  });
+});
