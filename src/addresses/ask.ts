@@ -6,7 +6,8 @@ import { addressProblems } from './rules.ts';
 interface Question {
   readonly field: string;
   readonly message: string;
-  readonly optional?: true;
+  /** The field that it adds to: whoever gave that one has given this, or has none. */
+  readonly adds?: string;
   readonly default?: string;
 }
 
@@ -14,9 +15,9 @@ const questions: readonly Question[] = [
   { field: 'first_name', message: 'First name' },
   { field: 'last_name', message: 'Last name' },
   { field: 'address_line1', message: 'Street and number' },
-  { field: 'address_line2', message: 'Flat, floor, unit (optional)', optional: true },
+  { field: 'address_line2', message: 'Flat, floor, unit (optional)', adds: 'address_line1' },
   { field: 'city', message: 'City' },
-  { field: 'state', message: 'State or province (optional)', optional: true },
+  { field: 'state', message: 'State or province (optional)', adds: 'city' },
   { field: 'country', message: 'Country, two letters', default: 'US' },
   { field: 'postal_code', message: 'Postal code' },
   { field: 'phone_number', message: 'Phone number' },
@@ -35,14 +36,14 @@ const anyAddress: AddressFields = {
 
 /** Whether an address lacks what no address can do without. */
 export const lacksFields = (address: AddressFields): boolean =>
-  questions.some(({ field, optional }) => !optional && address[field] === undefined);
+  questions.some(({ field, adds }) => adds === undefined && address[field] === undefined);
 
 /** Whether a field was given and can be checked yet: a postal code only with its country. */
 const isWrong = (given: AddressFields, field: string): boolean =>
   Object.hasOwn(given, field) && (field !== 'postal_code' || given.country !== undefined);
 
 /**
- * Asks for the fields of an address that are not given yet. An answer that the service would refuse is refused at once,
+ * Asks for the fields of an address that are not given yet, in the order of the form. An answer that the service would refuse is refused at once,
  * so that those before it are not lost. @throws UsageError, before any prompt, for a field given that is wrong.
  */
 export async function askAddress(context: Context, given: AddressFields = {}): Promise<AddressFields> {
@@ -61,11 +62,11 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
   const wrong = problems({}).find(({ field }) => isWrong(given, field));
   if (wrong) throw new UsageError(`${addressFlag(wrong.field) ?? wrong.field}: ${wrong.message}`);
   const prompt = await context.prompt();
-  for (const { field, message, optional, default: preset } of questions) {
-    if (address[field] !== undefined) continue;
+  for (const { field, message, adds, default: preset } of questions) {
+    if (address[field] !== undefined || (adds !== undefined && given[adds] !== undefined)) continue;
     const answer = await prompt.askText(context, message, {
       check: (text) => refusal(field, text),
-      ...(optional && { optional }),
+      optional: adds !== undefined,
       ...(preset !== undefined && { default: preset }),
     });
     if (answer !== '') address[field] = answer;

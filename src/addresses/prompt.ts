@@ -24,26 +24,37 @@ export async function promptShipTo(
     return { address, words: ['--ship-to', name] };
   }
   const address = await askAddress(context);
-  const name = context.previewsRequests ? undefined : await offerToSave(context, address);
+  const name = await offerToSave(context, address);
   return { address, words: name === undefined ? addressWords(address) : ['--ship-to', name] };
 }
 
 /** @returns the name under which a person has it saved. What cannot be saved keeps nobody from ordering. */
-async function offerToSave(context: Context, address: AddressFields): Promise<string | undefined> {
+export async function offerToSave(context: Context, address: AddressFields): Promise<string | undefined> {
+  if (context.previewsRequests) return undefined;
   const store = await context.store();
   const prompt = await context.prompt();
-  const name = await prompt.askText(context, 'Save this address as (a name; empty to skip)', {
+  const name = await prompt.askText(context, 'Save this address as (a name; Enter: not saved)', {
     optional: true,
-    check: (text) => store.newNameProblem(text),
+    check: (text) => (isYes(text) ? 'type a name for it, such as home' : store.newNameProblem(text)),
   });
-  if (name === '') return undefined;
+  if (name === '' || isNo(name)) return undefined;
   const { checkedAddress } = await import('./checked.ts');
   try {
     await store.addAddress(name, checkedAddress(address), { asDefault: false, replace: false });
-    return name;
   } catch (error) {
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     await context.report(error);
     return undefined;
   }
+  const isDefault = store.defaultAddress()?.name === name;
+  context.note(
+    isDefault
+      ? `saved as ${name}, the default: orders without --ship-to go there`
+      : `saved as ${name}: --ship-to ${name} uses it`,
+  );
+  return name;
 }
+
+// Whoever answers the question with yes or no means no name.
+const isYes = (text: string): boolean => /^(?:y|yes)$/i.test(text);
+const isNo = (text: string): boolean => /^(?:n|no)$/i.test(text);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { errand } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
@@ -56,7 +57,6 @@ test('an address is checked answer by answer, so that a wrong one loses none of 
     ['Last name', 'Example'],
     ['Street and number', '1 Main St'],
     ['Flat, floor', ''],
-    ['State or province', 'TX'],
     ['Country', 'USA'],
     ['use US in place of USA', `${clear}us`],
     ['Postal code', 'abc'],
@@ -79,9 +79,48 @@ test('order create asks for the rest of an address that is given in part', async
     ['Country', 'DE'],
     ['Postal code', '1'],
     ['Phone number', '030123456'],
+    ['Save this address as (a name; Enter: not saved)', 'berlin'],
   );
   expect(await terminal.ended()).toBe(0);
   expect(terminal.text).toContain('Ada Byron, 1 Main St, Berlin 1 DE');
+  expect(terminal.text).toContain('saved as berlin: --ship-to berlin uses it');
+});
+
+const nearlyWhole = [
+  ...['--first-name', 'Ada', '--last-name', 'Byron', '--address-line1', '1 Main St', '--city', 'Austin'],
+  ...['--postal-code', '78701', '--country', 'US'],
+];
+
+test('of an address that is given but for its phone number, that alone is asked for', async () => {
+  const args = ['order', 'create', '--product', 'https://shop.example/p', '--max-price', '$50'];
+  terminal = new Terminal(workspace, 'errand', [...args, ...nearlyWhole]);
+  await answer(['Phone number', '5125550100'], ['Save this address as', '']);
+  expect(await terminal.ended()).toBe(0);
+  expect(terminal.text).not.toMatch(/Flat, floor|State or province|saved as/);
+});
+
+test('yes to saving an address is not its name, and no saves nothing', async () => {
+  const args = ['order', 'create', '--product', 'https://shop.example/p', '--max-price', '$50'];
+  const named = async (): Promise<string> =>
+    (await errand(workspace, ['address', 'list', '-o', 'id'])).stdout;
+  terminal = new Terminal(workspace, 'errand', [...args, ...nearlyWhole]);
+  await answer(['Phone number', '5125550100'], ['Save this address as', 'n']);
+  expect(await terminal.ended()).toBe(0);
+  expect(await named()).toBe('home\n');
+  await errand(workspace, ['address', 'remove', 'home']);
+  terminal = new Terminal(workspace, 'errand', [...args, ...nearlyWhole, '--new']);
+  await answer(
+    ['Phone number', '5125550100'],
+    ['Save this address as', 'Yes'],
+    ['type a name for it, such as home', 'first'],
+  );
+  expect(await terminal.ended()).toBe(0);
+  expect(terminal.text).toContain('saved as first, the default: orders without --ship-to go there');
+  terminal = new Terminal(workspace, 'errand', [...args, ...nearlyWhole, '--new']);
+  await answer(['Phone number', '5125550100'], ['Save this address as', 'second']);
+  expect(await terminal.ended()).toBe(0);
+  expect(terminal.text).toContain('saved as second: --ship-to second uses it');
+  expect(await named()).toMatch(/^first\nsecond$/m);
 });
 
 test('an address field that is wrong as it was given is refused before anything is asked', async () => {
@@ -104,8 +143,6 @@ test('a country that does not go with the postal code given is asked for again',
   ];
   terminal = new Terminal(workspace, 'errand', ['address', 'add', 'work', ...given, '--postal-code', '1011']);
   await answer(
-    ['Flat, floor', ''],
-    ['State or province', ''],
     ['Country', 'US'],
     ['a US postal code has 5 digits', `${clear}DE`],
     ['Phone number', '030123456'],

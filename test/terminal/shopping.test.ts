@@ -242,6 +242,8 @@ describe('the address', () => {
       await terminal.shows('Save this address as');
       terminal.type(`../etc${enter}`);
       await terminal.shows('a name has letters, digits');
+      terminal.type(`y${enter}`);
+      await terminal.shows('type a name for it, such as home');
       terminal.type(`${clear}cabin${enter}`);
       await terminal.shows('(y/N)');
       terminal.type(enter);

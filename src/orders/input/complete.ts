@@ -48,6 +48,8 @@ async function completeAddress(context: Context, given: Completed): Promise<Comp
   const { askAddress, lacksFields } = await import('../../addresses/ask.ts');
   if (!lacksFields(address)) return given;
   const whole = await askAddress(context, address);
+  const { offerToSave } = await import('../../addresses/prompt.ts');
+  await offerToSave(context, whole);
   const asked = Object.entries(whole).filter(([field]) => address[field] === undefined);
   return {
     payload: { ...payload, shipping_address: whole },
