@@ -1,27 +1,28 @@
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import { savingIssues } from './errors-file.ts';
 import { FileCheck } from './file-check.ts';
+import { IssueGroups } from './issue-groups.ts';
 import type { RowsOptions } from './rows.ts';
 import type { Source } from './source.ts';
 import { countLine } from './spend.ts';
 
-/** Errors shown when a file is refused; `bulk validate` lists all. */
-const shownIssues = 10;
+/** Kinds of errors shown when a file is refused. */
+const shownKinds = 10;
 
 /** Checks the whole file, here and at the service. @throws ErrandError where it cannot be uploaded as it is. */
 export async function checkedFile(
   context: Context,
   source: Source,
   options: RowsOptions,
-  { skipInvalid, validate }: { skipInvalid: boolean; validate: string },
+  { skipInvalid, errors, validate }: { skipInvalid: boolean; errors: string | undefined; validate: string },
 ): Promise<FileCheck> {
   const check = new FileCheck(context, source, options, { local: context.previewsRequests });
-  let listed = 0;
-  for await (const { row, column, value, message } of check.issues()) {
-    listed += 1;
-    if (listed > shownIssues) continue;
-    const cell = column === '' ? '' : `${column}${value === '' ? '' : ` "${value}"`} `;
-    context.note(`row ${row}: ${cell}${message}`);
+  const groups = new IssueGroups();
+  try {
+    for await (const issue of savingIssues(check.issues(), errors)) groups.add(issue);
+  } finally {
+    for (const line of groups.lines(shownKinds)) context.note(line);
   }
   const { tally } = check;
   const valid = tally.rows - tally.invalid;

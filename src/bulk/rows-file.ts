@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { StorageError, UsageError } from '../errors.ts';
 import { centsHeading } from './amounts.ts';
 import { isPriceHeading } from './columns.ts';
 import type { UploadRow } from './rows.ts';
@@ -23,24 +21,4 @@ export async function csvOf(
     ...rows.map((row) => names.map((name) => String(row[name] ?? ''))),
   ];
   return table.map((cells) => csvRecord(cells, { delimiter: ',', raw, visible })).join('');
-}
-
-/** What the person who named the file can mend. */
-const wrongPlaces: Readonly<Record<string, string>> = {
-  EEXIST: 'already exists; use --force to overwrite it',
-  EISDIR: 'is a folder; --to takes a file',
-  ENOENT: 'cannot be written: its folder is not there',
-  ENOTDIR: 'cannot be written: its folder is a file',
-};
-
-/** Writes a new file; over one only with `force`. @throws UsageError, StorageError naming the path. */
-export async function writeCsv(path: string, text: string, force: boolean): Promise<void> {
-  try {
-    await writeFile(path, text, { flag: force ? 'w' : 'wx' });
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    const wrong = wrongPlaces[code];
-    if (wrong) throw new UsageError(`${path} ${wrong}`, { cause });
-    throw new StorageError(`${path} cannot be written (${code})`, { cause });
-  }
 }

@@ -75,7 +75,7 @@ function readRow(
 }
 
 /** A message is shown behind the value of its cell: it need not begin with the same. */
-function valueOnce(issue: BulkIssue): BulkIssue {
+export function valueOnce(issue: BulkIssue): BulkIssue {
   const { value, message } = issue;
   const said = [`"${value}" `, `${value} `].find((start) => value !== '' && message.startsWith(start));
   return said === undefined ? issue : { ...issue, message: message.slice(said.length) };

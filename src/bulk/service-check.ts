@@ -1,11 +1,15 @@
 import type { Context } from '../context.ts';
+import { type BulkColumn, meaningOf } from '../contract/bulk-columns.ts';
+import type { BulkIssue } from '../contract/bulk-row.ts';
 import { listIn, numberIn, objectsIn } from '../contract/json.ts';
 import type { Received } from '../contract/received.ts';
 import { ErrandError } from '../errors.ts';
 import { plainText } from '../output/path.ts';
+import { centsHeading } from './amounts.ts';
 import type { Batch } from './batches.ts';
 import type { ShownIssue } from './check.ts';
 import { inFlight } from './flow.ts';
+import { type UploadRow, valueOnce } from './rows.ts';
 
 /** What the service says of one batch. */
 interface Checked {
@@ -37,11 +41,12 @@ export async function* checkAtService(
       const { body: response } = await client.call('bulk.validate', { body });
       const checked = objectsIn(response, 'rows').map((row, place) => ({
         number: numbers[numberIn(row, 'index') ?? place] ?? place,
+        cells: rows[numberIn(row, 'index') ?? place] ?? {},
         errors: listIn(row, 'errors').map(plainText),
         isValid: row.ok === true && listIn(row, 'errors').length === 0,
       }));
-      const issues = checked.flatMap(({ number, errors }) =>
-        errors.map((message) => ({ row: number, column: '', value: '', message })),
+      const issues = checked.flatMap(({ number, errors, cells }) =>
+        errors.map((text) => ({ row: number, ...issueOf(text, cells) })),
       );
       const refused = checked.filter(({ isValid }) => !isValid).map(({ number }) => number);
       if (amount(response, 'invalid_rows') > refused.length)
@@ -62,6 +67,21 @@ export async function* checkAtService(
     { most: mostInFlight, now: context.clock.monotonic },
   );
 }
+
+/** What the service says of a row: `max_price: is too low`, or `max_price "5" is too low`. */
+function issueOf(text: string, cells: UploadRow): BulkIssue {
+  const [, name = '', rest = ''] = /^([a-z][a-z0-9_]*):? (.*)$/s.exec(text) ?? [];
+  const column = columnOf(name);
+  if (column === undefined) return { column: '', value: '', message: text };
+  const heading = Object.keys(cells).find((one) => columnOf(one) === column);
+  const value = heading === undefined ? '' : (cells[heading] ?? '');
+  return valueOnce({ column: column === 'max_price' ? centsHeading : column, value, message: rest });
+}
+
+const columnOf = (heading: string): BulkColumn | undefined => {
+  const meaning = meaningOf(heading);
+  return 'column' in meaning ? meaning.column : undefined;
+};
 
 type Validation = Received<'bulk.validate'>;
 

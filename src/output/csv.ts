@@ -52,10 +52,23 @@ function spell(value: unknown): string {
 }
 
 /** One record of a table. Cells that hold what another reader would take for its delimiter are quoted too. */
-export function csvRecord(cells: readonly string[], { delimiter, raw, visible }: CsvOptions): string {
-  const shown = visible ? cells.map((cell) => safeText(cell, Number.POSITIVE_INFINITY)) : cells;
-  return stringify([raw ? shown : shown.map(defuse)], {
-    delimiter,
-    ...(delimiter === ',' && { quoted_match: otherDelimiters }),
-  });
+export const csvRecord = (cells: readonly string[], options: CsvOptions): string =>
+  csvRecords([cells], options);
+
+/** Records of a table, a line each. */
+export function csvRecords(
+  records: readonly (readonly string[])[],
+  { delimiter, raw, visible }: CsvOptions,
+): string {
+  const spelled = (cell: string): string => {
+    const shown = visible ? safeText(cell, Number.POSITIVE_INFINITY) : cell;
+    return raw ? shown : defuse(shown);
+  };
+  return stringify(
+    records.map((cells) => cells.map(spelled)),
+    {
+      delimiter,
+      ...(delimiter === ',' && { quoted_match: otherDelimiters }),
+    },
+  );
 }

@@ -138,3 +138,15 @@ test('bulk retry shows what it may spend before it asks', async () => {
   expect(await terminal.ended()).toBe(0);
   expect(uploaded()).toHaveLength(before + 2);
 });
+
+test('to a person the same error is one line, however many rows have it', async () => {
+  write(csv(...Array.from({ length: 2000 }, (_, at) => line(5000, `${at} Main St`).replace('78701', '787'))));
+  const terminal = new Terminal(workspace, 'errand', ['bulk', 'validate', 'orders.csv', '--errors', 'e.csv']);
+  terminals.push(terminal);
+  expect(await terminal.ended()).toBe(7);
+  const screen = terminal.text;
+  expect(screen).toMatch(/2, 3, 4 … \(2,000 rows\) +postal_code +787 /);
+  expect(screen).toContain('0 of 2,000 rows valid');
+  expect(screen.split('\n').length).toBeLessThan(10);
+  expect(readFileSync(join(workspace.folder, 'e.csv'), 'utf8').split('\n')).toHaveLength(2002);
+});

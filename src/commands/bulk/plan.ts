@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
+import { errorsOption } from '../../bulk/errors-file.ts';
 import { uploadFlags } from '../../bulk/plan/again.ts';
 import { askApproval } from '../../bulk/plan/approvable.ts';
 import { checkTarget, usualTarget, writePlan } from '../../bulk/plan/file.ts';
@@ -36,6 +37,7 @@ export const plan = defineCommand({
     },
     all: { kind: 'flag', description: 'list every row' },
     ...tableOptions,
+    ...errorsOption,
     ...uploadOptions,
     notifyOnComplete,
   },
@@ -86,6 +88,7 @@ export const plan = defineCommand({
       const options = { name: source.name, ...(await readTableOptions(context, more)) };
       const check = await checkedFile(context, source, options, {
         skipInvalid,
+        errors: more.errors,
         validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
       });
       const { makePlan } = await import('../../bulk/plan/make.ts');

@@ -2,7 +2,7 @@ import { type BatchRow, rowsOf } from '../../bulk/batch.ts';
 import { uploadedColumns } from '../../bulk/batch-columns.ts';
 import { isFailed } from '../../bulk/row-state.ts';
 import { stableKey } from '../../bulk/rows.ts';
-import { csvOf, writeCsv } from '../../bulk/rows-file.ts';
+import { csvOf } from '../../bulk/rows-file.ts';
 import { rowsText } from '../../bulk/spend.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
 import { ceilingsOf, journaledRows, rowAgain, rowsOfFile } from '../../bulk/uploaded-rows.ts';
@@ -13,6 +13,7 @@ import { UsageError } from '../../errors.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
 import { formatMoney } from '../../output/money.ts';
+import { saveFile } from '../../output/save-file.ts';
 import { shellLine } from '../../shell-word.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
@@ -100,7 +101,7 @@ export const retry = defineCommand({
       return { kind: 'stream', chunks: [await csvOf(rows, { headings, raw, visible })] };
     }
     if (to !== undefined) {
-      await writeCsv(to, await csvOf(rows, { headings, raw, visible: false }), force);
+      await saveFile(to, [await csvOf(rows, { headings, raw, visible: false })], { force });
       return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
     }
     const key = stableKey(rows.map(canonicalJson));

@@ -1,5 +1,6 @@
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
+import { errorsOption } from '../../bulk/errors-file.ts';
 import { openCopy } from '../../bulk/source.ts';
 import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
 import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
@@ -21,6 +22,7 @@ export const upload = defineCommand({
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     ...tableOptions,
+    ...errorsOption,
     ...uploadOptions,
     notifyOnComplete,
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
@@ -63,6 +65,7 @@ export const upload = defineCommand({
       const options = { name: source.name, ...(await readTableOptions(context, more)) };
       const check = await checkedFile(context, source, options, {
         skipInvalid,
+        errors: more.errors,
         validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
       });
       const consent = consentOf({ overridePolicy, approval, waitApproval });

@@ -1,9 +1,12 @@
 import { issueColumns } from '../../bulk/batch-columns.ts';
 import type { ShownIssue } from '../../bulk/check.ts';
+import { errorsOption, savingIssues } from '../../bulk/errors-file.ts';
 import { FileCheck } from '../../bulk/file-check.ts';
+import { IssueGroups } from '../../bulk/issue-groups.ts';
 import { openSource } from '../../bulk/source.ts';
 import { readTableOptions, tableOptions } from '../../bulk/table-options.ts';
 import { defineCommand } from '../../cli/define.ts';
+import type { Row } from '../../output/result.ts';
 
 export const validate = defineCommand({
   name: 'validate',
@@ -13,13 +16,14 @@ export const validate = defineCommand({
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     ...tableOptions,
+    ...errorsOption,
     local: { kind: 'flag', description: 'check here alone; sends nothing' },
   },
   examples: [
     { command: 'errand bulk validate orders.csv', note: 'here, then with the service' },
     {
-      command: 'errand bulk validate orders.csv --local -o csv > errors.csv',
-      note: 'no request; the errors as a file',
+      command: 'errand bulk validate orders.csv --local --errors errors.csv',
+      note: 'no request; every error in a file',
     },
     {
       command:
@@ -30,13 +34,15 @@ export const validate = defineCommand({
   operations: ['bulk.validate'],
   exitCodes: { 6: 'the wallet cannot cover it', 7: 'a row is invalid' },
   related: ['bulk template', 'bulk upload'],
-  async run(context, { file, local = false, ...given }) {
+  async run(context, { file, local = false, errors, ...given }) {
     const source = await openSource(context, file);
     const options = { name: source.name, ...(await readTableOptions(context, given)) };
     const check = new FileCheck(context, source, options, { local });
+    const { format, fields, query } = context.output;
+    const isGrouped = context.io.stdout.isTerminal && format === 'table' && !fields && query === undefined;
     return {
       kind: 'list',
-      rows: issues(),
+      rows: isGrouped ? grouped() : issues(),
       columns: issueColumns,
       id: 'row',
       empty: 'nothing is wrong',
@@ -46,10 +52,17 @@ export const validate = defineCommand({
 
     async function* issues(): AsyncGenerator<ShownIssue> {
       try {
-        yield* check.issues();
+        yield* savingIssues(check.issues(), errors);
       } finally {
         await source.close();
       }
+    }
+
+    /** To a person the same error is one line, however many rows have it. */
+    async function* grouped(): AsyncGenerator<Row> {
+      const groups = new IssueGroups();
+      for await (const issue of issues()) groups.add(issue);
+      yield* groups.shown();
     }
   },
 });

@@ -1,0 +1,82 @@
+import type { Row } from '../output/result.ts';
+import type { ShownIssue } from './check.ts';
+import { rowsText } from './spend.ts';
+
+/** Rows with the same thing wrong in the same column. */
+interface IssueGroup {
+  readonly column: string;
+  /** The cell of the first row. */
+  readonly value: string;
+  /** What is wrong in the first row. */
+  readonly message: string;
+  /** Whether the others have another value or another number in the message. */
+  isVaried: boolean;
+  count: number;
+  /** The first rows, at most three. */
+  readonly rows: number[];
+}
+
+const shownRows = 3;
+/** Groups that are kept: a file in which every row is wrong in its own way takes no more memory than one of a few rows. */
+const mostGroups = 1000;
+
+/** Gathers what is wrong with a file, so that one error of 20,000 rows is told once. */
+export class IssueGroups {
+  readonly #groups = new Map<string, IssueGroup>();
+  /** Errors beyond the kinds that are kept. */
+  #others = 0;
+
+  add({ row, column, value, message }: ShownIssue): void {
+    // "write 1250 for 12.50" and "write 600 for 6.00" are one error.
+    const kind = `${column}\n${message.replace(/\d+/g, '#')}`;
+    const group = this.#groups.get(kind);
+    if (group) {
+      group.count += 1;
+      group.isVaried ||= value !== group.value || message !== group.message;
+      if (group.rows.length < shownRows && !group.rows.includes(row)) group.rows.push(row);
+    } else if (this.#groups.size < mostGroups) {
+      this.#groups.set(kind, { column, value, message, isVaried: false, count: 1, rows: [row] });
+    } else this.#others += 1;
+  }
+
+  /** What most rows have first; equal ones as they came. */
+  #sorted(): IssueGroup[] {
+    return [...this.#groups.values()].toSorted((one, other) => other.count - one.count);
+  }
+
+  /** The groups as issues, for a table: each with the rows that have it. */
+  *shown(): Generator<Row> {
+    for (const group of this.#sorted()) {
+      const { column, message, value, isVaried } = group;
+      yield { row: rowsOf(group), column, value: isVaried ? `such as ${value}` : value, message };
+    }
+    if (this.#others > 0)
+      yield { row: `${count(this.#others)} more`, message: 'other errors; --errors FILE writes all' };
+  }
+
+  /** The groups as lines, at most so many of them. */
+  lines(most: number): string[] {
+    const groups = this.#sorted();
+    const left = groups.slice(most).reduce((sum, { count }) => sum + count, this.#others);
+    return [
+      ...groups.slice(0, most).map(groupText),
+      ...(left > 0
+        ? [`… and ${count(left)} more ${left === 1 ? 'error' : 'errors'}; --errors FILE writes all`]
+        : []),
+    ];
+  }
+}
+
+/** `row 7: city is missing`, or `20,000 rows: city is missing; first rows 2, 3, 4`. */
+function groupText({ count, rows, column, value, isVaried, message }: IssueGroup): string {
+  const cell = value === '' ? '' : `${isVaried ? 'such as ' : ''}"${value}"`;
+  const what = [column, cell, message].filter((part) => part !== '').join(' ');
+  if (count === 1) return `row ${rows[0]}: ${what}`;
+  return `${rowsText(count)}: ${what}; ${count > rows.length ? 'first rows' : 'rows'} ${rows.join(', ')}`;
+}
+
+/** `7`, or `2, 3, 4 … (20,000 rows)`. */
+const rowsOf = ({ rows, count }: IssueGroup): string =>
+  rows.join(', ') + (count > rows.length ? ` … (${rowsText(count)})` : '');
+
+const count = (errors: number): string => errors.toLocaleString('en-US');
