@@ -9,13 +9,14 @@ export class Listeners {
     this.#database = database;
   }
 
-  /** This process receives events of a service. @returns what to end it by. */
-  begin(baseUrl: string): Promise<number> {
+  /** This process receives events of a service at an address. @returns what to end it by. */
+  begin(baseUrl: string, url: string): Promise<number> {
     const { pid, started } = self();
     return this.#database.transaction(() => {
       this.#database.run(
-        'INSERT INTO listeners (base_url, pid, process_started) VALUES (?, ?, ?)',
+        'INSERT INTO listeners (base_url, url, pid, process_started) VALUES (?, ?, ?, ?)',
         baseUrl,
+        url,
         pid,
         started,
       );
@@ -29,11 +30,11 @@ export class Listeners {
     });
   }
 
-  /** Whether a process receives events of a service. */
-  areThere(baseUrl: string): Promise<boolean> {
+  /** Where processes receive events of a service; empty for one whose address an older errand did not note. */
+  addresses(baseUrl: string): Promise<string[]> {
     return this.#database.transaction(() => {
       const rows = this.#database.all(
-        'SELECT id, pid, process_started FROM listeners WHERE base_url = ?',
+        'SELECT id, url, pid, process_started FROM listeners WHERE base_url = ?',
         baseUrl,
       );
       const alive = rows.filter(({ pid, process_started: started }) =>
@@ -41,7 +42,7 @@ export class Listeners {
       );
       for (const { id } of rows.filter((row) => !alive.includes(row)))
         this.#database.run('DELETE FROM listeners WHERE id = ?', Number(id));
-      return alive.length > 0;
+      return alive.map(({ url }) => String(url));
     });
   }
 }

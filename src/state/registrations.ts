@@ -1,4 +1,4 @@
-import type { Database } from '../sqlite/database.ts';
+import type { Database, StoredRow } from '../sqlite/database.ts';
 import { isAlive, self } from './owner.ts';
 
 /**
@@ -39,10 +39,7 @@ export class Registrations {
   ): Promise<{ readonly stands: boolean; readonly earlier: string | undefined }> {
     return this.#database.transaction(() => {
       const rows = this.#database.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
-      const living = rows.filter(
-        ({ pid, process_started }) =>
-          pid === null || isAlive({ pid: Number(pid), started: String(process_started) }),
-      );
+      const living = rows.filter(isStanding);
       for (const row of rows.filter((row) => row.id === id || !living.includes(row)))
         this.#database.run('DELETE FROM registrations WHERE id = ?', Number(row.id));
       const earlier = living.find((row) => row.id !== id)?.url;
@@ -51,6 +48,13 @@ export class Registrations {
         earlier: earlier === undefined ? undefined : String(earlier),
       };
     });
+  }
+
+  /** The address that stands, as far as is known: the latest that was set to stay, or of a listener that lives. */
+  standing(scope: string): string | undefined {
+    const rows = this.#database.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
+    const url = rows.find(isStanding)?.url;
+    return url === undefined ? undefined : String(url);
   }
 
   #push(scope: string, url: string, pid: number | null, started: string | null): number {
@@ -67,3 +71,6 @@ export class Registrations {
     );
   }
 }
+
+const isStanding = ({ pid, process_started: started }: StoredRow): boolean =>
+  pid === null || isAlive({ pid: Number(pid), started: String(started) });

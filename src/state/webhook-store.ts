@@ -24,6 +24,7 @@ const migrations = [
    CREATE INDEX events_showing ON events (id) WHERE showing_pid IS NOT NULL;`,
   `CREATE TABLE listeners (
      id INTEGER PRIMARY KEY AUTOINCREMENT, base_url TEXT NOT NULL, pid INTEGER NOT NULL, process_started TEXT NOT NULL) STRICT;`,
+  `ALTER TABLE listeners ADD COLUMN url TEXT NOT NULL DEFAULT '';`,
 ];
 
 /** What errand keeps of webhooks: events received, addresses registered, and who listens. */

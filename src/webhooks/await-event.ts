@@ -5,82 +5,177 @@ import { isBlip } from '../wait/blip.ts';
 import { Deadline } from '../wait/deadline.ts';
 import { poll } from '../wait/poll.ts';
 import { confirms, disagreement } from './agreement.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { type Outlook, stillComes } from './still-comes.ts';
 
 /** How often the log is looked at, ms: a look reads an index of a file on this machine. */
 const everyMs = 200;
 /** How often an order is read again that has not confirmed what was received, ms. */
 const rereadMs = 1_000;
+/** How long an event that was sent before its order ended may still be on its way to a listener, ms. */
+const underWayMs = 3_000;
+
+type Json = Readonly<Record<string, unknown>>;
 
 interface Awaited {
   readonly log: EventLog;
   readonly orderId: string;
   /** The service that the event is from. */
   readonly baseUrl: string;
+  /** Every name under which what is awaited may come. */
   readonly names: readonly string[];
-  /** Reads the order again; without it an event is taken as it came. */
-  readonly reread: (() => Promise<Json>) | undefined;
+  /** What is awaited, in words. */
+  readonly what: string;
+  /** Reads the order again, until it is aborted; without it an event is taken as it came. */
+  readonly reread: ((signal: AbortSignal) => Promise<Json>) | undefined;
+  readonly outlookOf: (order: Json) => Outlook;
+  /** Whether the order may be one that the service will know only later. */
+  readonly allowMissing: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** ms; without it for as long as it takes. */
   readonly timeoutMs: number | undefined;
   readonly note: (line: string) => void;
-  /** Called once, where no such event is there yet. */
+  /** Whether anybody on this machine may receive it. */
+  readonly isHeard: () => Promise<boolean>;
+  /** Called once, where no such event is there yet and one can come. */
   readonly waiting: () => Promise<void>;
 }
 
 /**
- * Waits until the log holds an event of an order under one of these names which the order, read again, confirms.
- * @returns the newest; undefined where the deadline passes first. @throws what reading the order cannot mend by waiting.
+ * Waits until the log holds an event of an order under one of these names which the order, read again, confirms. The order
+ * is read once at the beginning, and whenever another event of it has come: what can come no more is not waited for.
+ * @returns the newest; undefined where the deadline passes first. @throws ErrandError ended_badly where the order has ended
+ * and none can come; not_found for an unknown order, unless it may be missing; what else reading it cannot mend by waiting.
  */
-export async function awaitEvent(awaited: Awaited): Promise<StoredEvent | undefined> {
-  const { log, orderId, baseUrl, names, clock, signal, timeoutMs } = awaited;
-  let isWaiting = false;
-  let readAt = Number.NEGATIVE_INFINITY;
-  let readFor = 0;
-  const told = new Set<string>();
+export function awaitEvent(awaited: Awaited): Promise<StoredEvent | undefined> {
+  const { clock, signal, timeoutMs } = awaited;
   const deadline = new Deadline(clock, timeoutMs);
-  return poll(look, { deadline, everyMs, signal });
+  const search = new Search(awaited, deadline);
+  return poll(() => search.look(), { deadline, everyMs, signal });
+}
 
-  async function look(): Promise<StoredEvent | undefined> {
-    const received = [...log.list({ events: names, orderId })].filter((event) => event.base_url === baseUrl);
-    const found = received.length === 0 ? undefined : await confirmed(received);
-    if (!found && !isWaiting) {
-      isWaiting = true;
-      await awaited.waiting();
-    }
+class Search {
+  readonly #awaited: Awaited;
+  readonly #deadline: Deadline;
+  readonly #told = new Set<string>();
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** As it was last read. */
+  #order: Json | undefined;
+  #isMissing = false;
+  /** How many events of the order had come by then, whatever their names. */
+  #readFor = 0;
+  /** How many of those awaited there were when the order was last asked to confirm them. */
+  #confirmedFor = 0;
+  #isWaiting = false;
+  /** Since when nothing more can be sent, ms of the clock. */
+  #overSince: number | undefined;
+
+  constructor(awaited: Awaited, deadline: Deadline) {
+    this.#awaited = awaited;
+    this.#deadline = deadline;
+  }
+
+  async look(): Promise<StoredEvent | undefined> {
+    const { names, waiting, reread } = this.#awaited;
+    const received = this.#received(names);
+    if (received.length > 0 && !reread) return received[0];
+    const found = await this.#confirmed(received);
+    if (found) return found;
+    if (reread) await this.#check(received.length);
+    if (!this.#isWaiting) await waiting();
+    this.#isWaiting = true;
+    return undefined;
+  }
+
+  #received(names?: readonly string[]): readonly StoredEvent[] {
+    const { log, orderId, baseUrl } = this.#awaited;
+    return [...log.list({ events: names, orderId })].filter((event) => event.base_url === baseUrl);
+  }
+
+  async #confirmed(received: readonly StoredEvent[]): Promise<StoredEvent | undefined> {
+    const [newest] = received;
+    if (!newest || (received.length === this.#confirmedFor && this.#hasJustRead)) return undefined;
+    await this.#read();
+    const order = this.#order;
+    if (!order) return undefined;
+    this.#confirmedFor = received.length;
+    const found = received.find(({ event }) => confirms(event, order));
+    if (!found) this.#tellOnce(`event ${newest.id} does not count: ${disagreement(newest.event, order)}`);
     return found;
   }
 
-  async function confirmed(received: readonly StoredEvent[]): Promise<StoredEvent | undefined> {
-    const { reread } = awaited;
-    if (!reread) return received[0];
-    if (received.length === readFor && clock.monotonic() - readAt < rereadMs) return undefined;
-    readFor = received.length;
+  /** Ends the wait where the order has ended without what is awaited. @param seen how many of those have come. */
+  async #check(seen: number): Promise<void> {
+    const { clock, names, isHeard } = this.#awaited;
+    const isAnswered = this.#order !== undefined || this.#isMissing;
+    if (!isAnswered || this.#readFor !== this.#received().length) {
+      if (this.#hasJustRead) return;
+      await this.#read();
+    }
+    const order = this.#order;
+    if (!order) return;
+    const outlook = this.#awaited.outlookOf(order);
+    const coming = names.map((name) => stillComes(name, outlook));
+    if (coming.includes('yes')) return;
+    this.#overSince ??= clock.monotonic();
+    const isLate = clock.monotonic() - this.#overSince >= underWayMs;
+    if (!isLate && coming.includes('sent') && (await isHeard())) return;
+    if (this.#received(names).length === seen) throw this.#over(outlook);
+  }
+
+  #over({ state }: Outlook): ErrandError {
+    const { what, orderId } = this.#awaited;
+    return new ErrandError(
+      'ended_badly',
+      `no ${what} of order ${orderId} was received, and none can come any more: the order is ${state}`,
+    );
+  }
+
+  get #hasJustRead(): boolean {
+    return this.#awaited.clock.monotonic() - this.#readAt < rereadMs;
+  }
+
+  /** Reads the order; it is none where it could not be read, or the deadline came first. */
+  async #read(): Promise<void> {
+    const { reread, allowMissing, clock, signal } = this.#awaited;
+    const [late, over] = [new AbortController(), new AbortController()];
+    this.#deadline.passed(over.signal).then(
+      () => late.abort(),
+      () => {},
+    );
+    this.#readFor = this.#received().length;
+    this.#order = undefined;
+    this.#isMissing = false;
     try {
-      const order = await reread();
-      const found = received.find(({ event }) => confirms(event, order));
-      if (!found)
-        tellOnce(
-          `event ${received[0]?.id} does not count: ${disagreement(received[0]?.event ?? null, order)}`,
-        );
-      return found;
+      this.#order = await reread?.(late.signal);
     } catch (error) {
       signal.throwIfAborted();
+      this.#isMissing = allowMissing && isNotFound(error);
+      if (late.signal.aborted || this.#isMissing) return;
+      if (isNotFound(error)) throw unknownOrder(error);
       if (error instanceof ErrandError && !isBlip(error, true)) throw error;
-      tellOnce(
+      this.#tellOnce(
         `the order cannot be read, still trying: ${error instanceof Error ? error.message : String(error)}`,
       );
-      return undefined;
     } finally {
-      readAt = clock.monotonic();
+      over.abort();
+      this.#readAt = clock.monotonic();
     }
   }
 
-  function tellOnce(line: string): void {
-    if (told.has(line)) return;
-    told.add(line);
-    awaited.note(line);
+  #tellOnce(line: string): void {
+    if (this.#told.has(line)) return;
+    this.#told.add(line);
+    this.#awaited.note(line);
   }
 }
+
+const isNotFound = (error: unknown): error is ErrandError =>
+  error instanceof ErrandError && error.category === 'not_found';
+
+const unknownOrder = (cause: ErrandError): ErrandError =>
+  new ErrandError('not_found', cause.message, {
+    ...cause.facts,
+    cause,
+    hint: 'Check the id, and that the key belongs to the account that made the order; --allow-missing waits for it.',
+  });

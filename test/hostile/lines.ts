@@ -176,7 +176,7 @@ const givenLines: readonly CommandLine[] = [
   { command: 'sandbox trigger', args: async (scene) => ['placed', await pending(scene)] },
   {
     command: 'webhook wait',
-    args: ({ delivered }) => ['--order', delivered, '--event', 'request_succeeded', '--timeout', '100ms'],
+    args: async (scene) => ['--order', await pending(scene), '--event', 'case_updated', '--timeout', '500ms'],
     code: 8,
     writes: true,
     waits: true,

@@ -26,10 +26,14 @@ export function errand(
   return run(workspace, 'errand', args, options);
 }
 
-/** Places an order of a product that rehearses an outcome: `test-slow`. @returns its id. */
-export async function orderOf(workspace: Workspace, slug: string): Promise<string> {
+/** Places an order of a product that rehearses an outcome: `test-slow`. @param flags more of `order create`. @returns its id. */
+export async function orderOf(
+  workspace: Workspace,
+  slug: string,
+  flags: readonly string[] = [],
+): Promise<string> {
   const url = `$(errand sandbox products -o id | grep ${slug}$)`;
-  const create = `errand order create --product "${url}" --max-price '$50' --ship-to home --new -o id`;
+  const create = `errand order create --product "${url}" --max-price '$50' --ship-to home --new ${flags.map((flag) => `'${flag}'`).join(' ')} -o id`;
   return (await shell(workspace, create)).stdout.trim();
 }
 

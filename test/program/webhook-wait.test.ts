@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../http/peer.ts';
 import { order, orderId } from '../webhooks/order.ts';
 import { Listening } from './listening.ts';
-import { errand, type Finished } from './run.ts';
+import { begin, errand, type Finished, orderOf } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
@@ -14,9 +14,16 @@ afterEach(() => workspace.remove());
 
 const event = 'request_succeeded';
 const nobody = 'no `errand webhook listen` is running on this machine';
+const unregistered = 'no address of it is registered here';
 
-const wait = (...more: string[]): Promise<Finished> =>
-  errand(workspace, ['webhook', 'wait', '--order', orderId, '--event', event, '-o', 'json', ...more]);
+const waitFor = (name: string, ...more: string[]): Promise<Finished> =>
+  errand(workspace, ['webhook', 'wait', '--order', orderId, '--event', name, '-o', 'json', ...more]);
+const wait = (...more: string[]): Promise<Finished> => waitFor(event, ...more);
+
+const delivered = order('order_placed', {
+  items: [{ status: 'delivered' }],
+  tracking_numbers: [{ status: 'delivered' }],
+});
 
 /** A listener of a service that says this of the order. */
 async function listening(said: Parameters<typeof json>): Promise<Listening> {
@@ -43,14 +50,15 @@ describe('webhook wait', () => {
     expect(JSON.parse(found.stdout)).toMatchObject({ id: 1, event: 'order_placed', order_id: orderId });
   });
 
-  test('one that comes is waited for, and nobody is told that nobody listens', async () => {
+  test('one that comes is waited for; that it may not be sent here is told once', async () => {
     const listener = await listening([order('order_placed')]);
     await deliver(listener, 'status_updated');
     const waiting = wait('--timeout', '20s');
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await deliver(listener, event);
     const found = await waiting;
-    expect(found, found.stderr).toMatchObject({ code: 0, stderr: '' });
+    expect(found.code, found.stderr).toBe(0);
+    expect(found.stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(unregistered)]);
     expect(JSON.parse(found.stdout)).toMatchObject({ id: 2, event });
   });
 
@@ -107,6 +115,106 @@ describe('webhook wait', () => {
     await deliver(listener, event);
     const other = await wait('--timeout', '300ms', '--base-url', 'http://127.0.0.1:9');
     expect(other).toMatchObject({ code: 8, stdout: '' });
+  });
+
+  test.each([
+    ['order_failed', 'failed'],
+    ['cancelled', 'cancelled'],
+  ])('an order that is %s sends no such event: 7 at once, though there is time', async (status, state) => {
+    await listening([order(status)]);
+    const before = performance.now();
+    const { code, stdout, stderr } = await wait('--timeout', '20s');
+    expect([code, stdout]).toEqual([7, '']);
+    const { error } = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
+    expect(error.message).toBe(
+      `no ${event} of order ${orderId} was received, and none can come any more: the order is ${state}`,
+    );
+    expect(performance.now() - before).toBeLessThan(10_000);
+  });
+
+  test('one that was sent before the order ended may still be on its way to a listener', async () => {
+    const listener = await listening([delivered]);
+    const waiting = wait('--timeout', '20s');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await deliver(listener, event);
+    expect((await waiting).code).toBe(0);
+    const late = await waitFor('tracking_updated', '--timeout', '20s');
+    expect(late.code, late.stderr).toBe(7);
+    listener.kill();
+    await listener.ended();
+    const unheard = await waitFor('tracking_updated', '--timeout', '20s');
+    expect(unheard).toMatchObject({ code: 7, stdout: '' });
+    expect(unheard.stderr).toContain('the order is delivered');
+  });
+
+  test('an order that fails while it is waited for ends the wait, once another event tells of it', async () => {
+    let status = 'pending';
+    const { url } = await peer((...asked) => json(order(status))(...asked));
+    workspace.environment.ERRAND_BASE_URL = url;
+    const listener = new Listening(workspace, ['--unverified']);
+    await listener.record('ready');
+    const waiting = wait('--timeout', '20s');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    status = 'order_failed';
+    await deliver(listener, 'status_updated', status);
+    const { code, stderr } = await waiting;
+    expect(code, stderr).toBe(7);
+    expect(stderr).toContain('none can come any more');
+  });
+
+  test('an unknown order ends it at once: 4, unless it may be missing', async () => {
+    const { url, received } = await peer(json({ code: 'not_found', message: 'no such order' }, 404));
+    workspace.environment.ERRAND_BASE_URL = url;
+    expect(await wait('--timeout', '20s')).toMatchObject({ code: 4, stdout: '' });
+    expect(received).toHaveLength(1);
+    expect((await wait('--timeout', '3s', '--allow-missing')).code).toBe(8);
+    // Nothing more is asked before an event tells of it.
+    expect(received).toHaveLength(2);
+  });
+
+  test('an address that leads here is known: the one that is registered, or one of the order', async () => {
+    delete workspace.environment.ERRAND_API_KEY;
+    const notes = async (id: string): Promise<string[]> => {
+      const args = ['webhook', 'wait', '--order', id, '--event', 'case_updated', '--timeout', '300ms'];
+      const { code, stderr } = await errand(workspace, args);
+      expect(code, stderr).toBe(8);
+      return stderr.split('\n').filter((line) => line.startsWith('note:'));
+    };
+    const plain = await orderOf(workspace, 'test-never');
+    const listener = new Listening(workspace, []);
+    const { url } = await listener.record('ready');
+    const own = await orderOf(workspace, 'test-never', ['--webhook', `case_updated=${url}`]);
+    expect(await notes(own)).toEqual([]);
+    expect(await notes(plain)).toEqual([expect.stringContaining(unregistered)]);
+    listener.interrupt();
+    await listener.ended();
+    await new Listening(workspace, ['--register']).record('ready');
+    expect(await notes(plain)).toEqual([]);
+  });
+
+  test('Ctrl-C ends it calmly, with the command that goes on', async () => {
+    const { url } = await peer(json(order('pending')));
+    const line = [
+      'webhook',
+      'wait',
+      '--order',
+      orderId,
+      '--event',
+      `${event},case_updated`,
+      '--base-url',
+      url,
+    ];
+    const child = begin(workspace, 'errand', line);
+    let stderr = '';
+    child.stderr.on('data', (data) => {
+      stderr += data;
+      if (stderr.includes(nobody) && !child.killed) child.kill('SIGINT');
+    });
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130);
+    expect(stderr.trimEnd().split('\n').slice(1)).toEqual([
+      `stopped waiting; no ${event} or case_updated of order ${orderId} had come`,
+      `to go on waiting: errand ${line.join(' ')}`,
+    ]);
   });
 
   test.each([

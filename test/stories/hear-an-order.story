@@ -28,5 +28,5 @@ $ errand webhook wait --order $ORDER --event request_succeeded --timeout 30s -o 
 ["request_succeeded","…"]
 $ errand webhook wait --order $ORDER --event case_updated --timeout 300ms
 ? 8
-! no `errand webhook listen` is running on this machine for the embedded sandbox; events are received only while one is
+! note: no `errand webhook listen` is running on this machine for the embedded sandbox, and events are received only while one is; start `errand webhook listen --register` beside this
 ! error: --timeout passed; no case_updated of order … had come

@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { loadSqlite } from '../../src/sqlite/load.ts';
 import { Screen } from '../output/screen.ts';
 import { errand } from '../program/run.ts';
 import { serveAt } from '../program/served.ts';
@@ -112,6 +115,25 @@ test('Ctrl-C while the order lives says where it stands and how to go on, and le
   expect(lines).toContain(`The order goes on: errand order watch ${id.slice(0, 8)}`);
   expect(shown.text).not.toContain('error');
   expect((await errand(workspace, ['order', 'journal', 'list', '-o', 'json'])).stdout).toBe('[]\n');
+});
+
+test('Ctrl-C while a key of the sandbox is minted is no error: nothing was ordered', async () => {
+  await errand(workspace, ['sandbox', 'mint', '-o', 'id']);
+  rmSync(join(workspace.folder, '.config'), { recursive: true });
+  const Sqlite = loadSqlite();
+  const held = new Sqlite(join(workspace.folder, '.state', 'sandbox.db'));
+  onTestFinished(() => held.close());
+  held.exec('BEGIN EXCLUSIVE');
+  const shown = start(80);
+  await shown.shows('Sandbox');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  shown.type('\u0003');
+  expect(await shown.ended()).toBe(130);
+  const lines = screenOf(shown, 80).filter((line) => line !== '');
+  expect(lines).toEqual([
+    '● Sandbox  stopped here',
+    'Nothing was ordered. From the start: errand quickstart',
+  ]);
 });
 
 test('--timeout leaves the order as it goes on', async () => {

@@ -42,9 +42,10 @@ function stopped({ context, view, steps, state }: Run, error: unknown): Result {
   const { reason }: { reason: unknown } = context.signal;
   const made = context.unreported();
   if (step === undefined) throw error;
+  // What is sent before an order costs nothing: a key of the sandbox that may have been minted is in nobody's way.
   const isInDoubt =
     made.some(({ madeId }) => madeId === undefined) ||
-    (error instanceof ErrandError && error.facts.outcome === 'unknown');
+    (step === 'order' && error instanceof ErrandError && error.facts.outcome === 'unknown');
   if (reason instanceof ErrandError && !isInDoubt && context.output.format === 'table') {
     view.ended('open', labels[step], state === '' ? 'stopped here' : state);
     const id = made[0]?.madeId;

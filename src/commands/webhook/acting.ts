@@ -7,11 +7,11 @@ import { forwardTarget } from './forwarding.ts';
 /** How long an event waits for its order, ms; those behind it wait as long. */
 const rereadMs = 15_000;
 
-/** The order of an event as the service has it. @throws Error where it cannot be read. */
-export async function readOrder(context: Context, id: string) {
+/** The order of an event as the service has it, unless `until` is aborted first. @throws Error where it cannot be read. */
+export async function readOrder(context: Context, id: string, until?: AbortSignal) {
   const client = await context.lastingClient();
   const patience = AbortSignal.timeout(rereadMs);
-  const signal = AbortSignal.any([context.signal, patience]);
+  const signal = AbortSignal.any([context.signal, patience, ...(until ? [until] : [])]);
   try {
     return (await client.call('order.get', { path: { order_id: id } }, { signal })).body;
   } catch (error) {

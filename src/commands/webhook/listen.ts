@@ -118,7 +118,7 @@ async function begin(context: Context, registers: boolean, url: string): Promise
   const stopSandbox = await runSandbox(context);
   try {
     const restore = registers ? await registerWhileListening(context, url) : undefined;
-    const id = await listeners.begin(context.settings.baseUrl.value);
+    const id = await listeners.begin(context.settings.baseUrl.value, url);
     return async () => {
       await listeners.end(id);
       await stopSandbox?.();

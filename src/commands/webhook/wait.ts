@@ -1,33 +1,42 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
+import { textIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
-import { embeddedUrl } from '../../settings/stored.ts';
+import { stateOfOrder } from '../../orders/screen.ts';
+import { verdictOf } from '../../orders/watch-policy.ts';
+import { shellLine } from '../../shell-word.ts';
+import { stoppedWith } from '../../wait/stopped.ts';
 import { awaitEvent } from '../../webhooks/await-event.ts';
 import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { readOrder } from './acting.ts';
 import { eventDetailColumns, shownEvent } from './columns.ts';
+import { hearingOf } from './heard.ts';
 
 export const waitCommand = defineCommand({
   name: 'wait',
   summary: 'Wait until an event of an order has been received',
   description:
-    'One assertion for a script. `errand webhook listen` receives events, and has to run beside this; one that it received before counts too. Events are not signed: an event counts once the order, read again, confirms it.',
+    'One assertion for a script. `errand webhook listen` receives events, and has to run beside this; one that it received before counts too. Events are not signed: an event counts once the order, read again, confirms it. Ends as soon as none can come any more.',
   options: {
     order: { kind: 'text', names: 'orders', placeholder: 'id', description: 'the order (required)' },
     event: { kind: 'list', values: eventNames, description: 'the event, or any of several (required)' },
+    allowMissing: { kind: 'flag', description: 'wait for an order that does not exist yet' },
     unverified: { kind: 'flag', description: 'take the event as it came, without reading the order' },
   },
   examples: [
     {
       command: 'errand webhook wait --order $ORDER --event request_succeeded --timeout 1s',
-      note: 'exit 0 with the event, or 8 without it',
+      note: 'exit 0 with the event, 7 or 8 without it',
     },
   ],
   operations: ['order.get'],
-  exitCodes: { 8: '--timeout passed; no such event had come' },
+  exitCodes: {
+    7: 'the order has ended, and no such event can come',
+    8: '--timeout passed; no such event had come',
+  },
   related: ['webhook listen', 'webhook events', 'order watch'],
-  async run(context, { order, event, unverified = false }) {
+  async run(context, { order, event, unverified = false, allowMissing = false }) {
     const missing = [...(order ? [] : ['--order']), ...(event ? [] : ['--event'])];
     if (!order || !event)
       throw new UsageError(`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} missing`, {
@@ -40,44 +49,50 @@ export const waitCommand = defineCommand({
       });
     const orderId = checkUuid('order id', order);
     for (const line of olderNames(event)) context.note(`note: ${line}`);
-    const { events: log, listeners } = await context.webhooks();
-    const { value: baseUrl } = context.settings.baseUrl;
-    const isHeard = (): Promise<boolean> => listeners.areThere(baseUrl);
+    const { events: log } = await context.webhooks();
+    const names = sameEvents(event);
+    const what = event.join(' or ');
+    const hearing = () => hearingOf(context, orderId, names);
     const found = await awaitEvent({
       log,
       orderId,
-      baseUrl,
-      names: sameEvents(event),
-      reread: unverified ? undefined : () => readOrder(context, orderId),
+      baseUrl: context.settings.baseUrl.value,
+      names,
+      what,
+      reread: unverified ? undefined : (until) => readOrder(context, orderId, until),
+      outlookOf: (received) => ({
+        status: textIn(received, 'status') ?? '',
+        hasEnded: verdictOf(received, 'delivered') !== 'waiting',
+        state: stateOfOrder(received).text,
+      }),
+      allowMissing,
       clock: context.clock,
       signal: context.signal,
       timeoutMs: context.waitMs(),
       note: context.note,
+      isHeard: async () => (await hearing()).isHeard,
       waiting: async () => {
-        if (!(await isHeard())) context.note(nobodyListens(baseUrl));
+        const { advice } = await hearing();
+        if (advice !== undefined) context.note(`note: ${advice}`);
       },
+    }).catch((error: unknown) => {
+      const again = shellLine`errand webhook wait --order ${orderId} --event ${event.join(',')}`;
+      const flags = `${unverified ? ' --unverified' : ''}${allowMissing ? ' --allow-missing' : ''}`;
+      throw stoppedWith(error, context.signal, `stopped waiting; no ${what} of order ${orderId} had come`, {
+        command: `${again}${flags}${whereFlags(context)}`,
+        when: 'to go on waiting',
+      });
     });
-    if (!found) {
-      const hint = (await isHeard()) ? {} : { hint: `${nobodyListens(baseUrl)}.` };
-      throw new ErrandError(
-        'deadline',
-        `--timeout passed; no ${event.join(' or ')} of order ${orderId} had come`,
+    if (found) return { kind: 'record', record: { ...shownEvent(found) }, columns: eventDetailColumns };
+    const { advice } = await hearing();
+    throw new ErrandError('deadline', `--timeout passed; no ${what} of order ${orderId} had come`, {
+      ...(advice !== undefined && { hint: `${advice}.` }),
+      next: [
         {
-          ...hint,
-          next: [
-            {
-              command: `errand webhook events --order ${orderId}${whereFlags(context)}`,
-              when: 'to see what did come',
-            },
-          ],
+          command: `errand webhook events --order ${orderId}${whereFlags(context)}`,
+          when: 'to see what did come',
         },
-      );
-    }
-    return { kind: 'record', record: { ...shownEvent(found) }, columns: eventDetailColumns };
+      ],
+    });
   },
 });
-
-const nobodyListens = (baseUrl: string): string => {
-  const service = baseUrl === embeddedUrl ? 'the embedded sandbox' : baseUrl;
-  return `no \`errand webhook listen\` is running on this machine for ${service}; events are received only while one is`;
-};
