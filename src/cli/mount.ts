@@ -4,7 +4,8 @@ import { UsageError } from '../errors.ts';
 import type { AnyCommand, Noun, Options } from './define.ts';
 import { globalOptions, requestOptions, writeOptions } from './global-options.ts';
 import { definitions } from './help/definitions.ts';
-import { addHelp, addNoInput, addOptions } from './options.ts';
+import { onlyReads } from './known-fields.ts';
+import { addHelp, addNoInput, addOptions, globalHeading, type OnTwice } from './options.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -48,9 +49,11 @@ export function mountCommand(
     const name = argument.variadic ? `${argument.name}...` : argument.name;
     mounted.argument(argument.required ? `<${name}>` : `[${name}]`, argument.description);
   }
-  addOptions(mounted, command.options ?? {}, now);
+  const twice: string[] = [];
+  const onTwice: OnTwice = (message) => twice.push(message);
+  addOptions(mounted, command.options ?? {}, now, { onTwice });
   const shared = sharedOptions(command);
-  addOptions(mounted, shared, now, 'Global options:');
+  addOptions(mounted, shared, now, { heading: globalHeading });
   addNoInput(mounted);
   addHelp(mounted);
   definitions.set(mounted, { command, endpoints: endpointsOf(command) });
@@ -60,6 +63,8 @@ export function mountCommand(
       ...argumentValues(command, received),
       ...pick(parsed, Object.keys(command.options ?? {})),
     };
+    // What is written or spent is not left to which of two values came last.
+    if (twice[0] !== undefined && !onlyReads(command, input)) throw new UsageError(twice[0]);
     const globals = pick(parsed, [...Object.keys(shared), 'input']);
     await run({ path: pathOf(mounted), command, input, globals });
   });

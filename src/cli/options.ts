@@ -1,26 +1,42 @@
 import { type Command as Commander, Option as CommanderOption } from 'commander';
+import { own } from '../contract/json.ts';
 import { UsageError } from '../errors.ts';
 import type { Option, Options } from './define.ts';
 import { globalOptions } from './global-options.ts';
 import { flagOf, parseInteger, parseOption } from './parse-option.ts';
 
+export const globalHeading = 'Global options:';
+
 /** Adds the global options before the noun: `errand -o json order list`. */
 export function addGlobalOptions(root: Commander, now: () => number): void {
-  addOptions(root, globalOptions, now, 'Global options:');
+  addOptions(root, globalOptions, now, { heading: globalHeading });
   addNoInput(root);
 }
 
+/** What is heard of an option that takes one value and was given two. */
+export type OnTwice = (message: string) => void;
+
 /** Adds typed options to a command, under a heading of the help. */
-export function addOptions(mounted: Commander, options: Options, now: () => number, heading?: string): void {
+export function addOptions(
+  mounted: Commander,
+  options: Options,
+  now: () => number,
+  { heading, onTwice = () => {} }: { readonly heading?: string; readonly onTwice?: OnTwice } = {},
+): void {
   for (const [key, option] of Object.entries(options)) {
-    for (const made of commanderOptions(key, option, now)) {
+    for (const made of commanderOptions(key, option, now, onTwice)) {
       const group = heading ?? (option.group && `${option.group}:`);
       mounted.addOption(group ? made.helpGroup(group) : made);
     }
   }
 }
 
-function commanderOptions(key: string, option: Option, now: () => number): CommanderOption[] {
+function commanderOptions(
+  key: string,
+  option: Option,
+  now: () => number,
+  onTwice: OnTwice,
+): CommanderOption[] {
   const flag = option.flag ?? flagOf(key);
   const short = option.short ? `-${option.short}, ` : '';
   if (option.kind === 'flag') return [new CommanderOption(short + flag, option.description)];
@@ -30,16 +46,45 @@ function commanderOptions(key: string, option: Option, now: () => number): Comma
   }
   const made = new CommanderOption(`${short}${flag} <${placeholder(option)}>`, describe(option));
   if (option.flag) made.attributeName = () => key;
-  made.argParser((text: string, previous: unknown) => parseOption(flag, option, text, previous, now()));
-  return option.kind === 'money' ? [made, centsTwin(key, flag)] : [made];
+  const given: Given = {};
+  made.argParser((text: string, previous: unknown) => {
+    if (given.as !== undefined && given.as !== flag) throw sayTheSame(flag);
+    const value = parseOption(flag, option, text, previous, now());
+    const lost = text === given.text ? undefined : lostBy(option, previous, value);
+    if (lost !== undefined) onTwice(givenTwice([flag, lost].join(' ').trim()));
+    Object.assign(given, { as: flag, text });
+    return value;
+  });
+  return option.kind === 'money' ? [made, centsTwin(key, flag, given, onTwice)] : [made];
 }
 
-function centsTwin(key: string, flag: string): CommanderOption {
-  const twin = new CommanderOption(`${flag}-cents <n>`, `the same in cents`);
+/** How an option was given last: by which of its flags, and the text, since a time told from now is another each time it is read. */
+interface Given {
+  as?: string;
+  text?: string;
+}
+
+/** @returns undefined where no value takes the place of another; else the key of the pair that is lost, empty for any other option. */
+function lostBy({ kind }: Option, previous: unknown, value: unknown): string | undefined {
+  if (previous === undefined || kind === 'texts' || kind === 'list') return undefined;
+  if (kind !== 'pairs') return previous === value ? undefined : '';
+  return Object.entries(Object(previous)).find(([key, text]) => own(value, key) !== text)?.[0];
+}
+
+const givenTwice = (what: string): string => `${what} is given twice with different values; give it once`;
+const sayTheSame = (flag: string): UsageError =>
+  new UsageError(`${flag} and ${flag}-cents say the same; give one`);
+
+function centsTwin(key: string, flag: string, given: Given, onTwice: OnTwice): CommanderOption {
+  const name = `${flag}-cents`;
+  const twin = new CommanderOption(`${name} <n>`, `the same in cents`);
   twin.attributeName = () => key;
   twin.argParser((text: string, previous: unknown) => {
-    if (previous !== undefined) throw new UsageError(`${flag} and ${flag}-cents say the same; give one`);
-    return parseInteger(`${flag}-cents`, text, { min: 0 });
+    if (given.as === flag) throw sayTheSame(flag);
+    const value = parseInteger(name, text, { min: 0 });
+    if (previous !== undefined && previous !== value) onTwice(givenTwice(name));
+    given.as = name;
+    return value;
   });
   return twin;
 }
@@ -74,12 +119,12 @@ function describe(option: Option): string {
 
 /** `--help` among what all commands share, so that a command without options of its own does not end with it alone. */
 export function addHelp(mounted: Commander): void {
-  mounted.addHelpOption(new CommanderOption('-h, --help', 'show help').helpGroup('Global options:'));
+  mounted.addHelpOption(new CommanderOption('-h, --help', 'show help').helpGroup(globalHeading));
 }
 
 /** `--no-input`, which commander would otherwise take for the negation of an option. */
 export function addNoInput(mounted: Commander): void {
-  mounted.addOption(new CommanderOption('--no-input', 'never ask').helpGroup('Global options:'));
+  mounted.addOption(new CommanderOption('--no-input', 'never ask').helpGroup(globalHeading));
   // Commander presets `input` to true in each command, which would hide what was given before the noun.
   mounted.setOptionValueWithSource('input', undefined, undefined);
 }
