@@ -92,6 +92,7 @@ async function runCommand(
       ...context.output,
       knownFields,
       listed: listKeeper(context),
+      titles: async () => (await import('./products/titles.ts')).knownTitles(context),
     });
     if (context.unreported().length > 0) {
       const { reportPrinted } = await import('./orders/report.ts');
@@ -127,12 +128,18 @@ async function withWholeIds(context: Context, { command, input }: CommandLine) {
   return resolveHandles(context, command, input);
 }
 
-/** Keeps the list that a terminal was shown, so that the next command can name its rows. */
+/** Keeps the list that a terminal was shown, so that the next command can name its rows; of products the titles too. */
 const listKeeper =
-  ({ settings, lastList }: Context) =>
+  (context: Context) =>
   async (list: ListedRows): Promise<void> => {
-    const [profile, service] = [settings.profile.value, settings.baseUrl.value];
-    (await lastList())?.write({ ...list, profile, service });
+    const { profile, baseUrl } = context.settings;
+    (await context.lastList())?.write({ ...list, profile: profile.value, service: baseUrl.value });
+    if (list.kind !== 'products') return;
+    const { keepTitles } = await import('./products/titles.ts');
+    await keepTitles(
+      context,
+      list.rows.map((row) => [row?.facts.url, row?.facts.title]),
+    );
   };
 
 /** An interruption is shown as one, whatever it made of what was under way. */

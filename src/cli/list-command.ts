@@ -4,6 +4,7 @@ import { type OperationName, operations } from '../contract/operations/index.ts'
 import type { ReceivedRow, RowShape } from '../contract/received.ts';
 import type { QueryOf } from '../http/client-types.ts';
 import { pages } from '../http/paging.ts';
+import { isOnScreen } from '../output/on-screen.ts';
 import type { Column } from '../output/result.ts';
 import { Deadline } from '../wait/deadline.ts';
 import { type AnyCommand, defineCommand, type Example, type Options } from './define.ts';
@@ -119,10 +120,6 @@ export function listCommand<N extends ListName>(
     },
   });
 }
-
-/** Whether a person sees the columns of a terminal. */
-const isOnScreen = ({ io, output }: Context): boolean =>
-  io.stdout.isTerminal && output.format === 'table' && !output.fields && output.query === undefined;
 
 /** Whether `--fields` names the one state, which is made of more than a list has on its own. */
 const namesStateOf = (screen: readonly { readonly name: string }[] = [], { output }: Context): boolean =>

@@ -1,4 +1,5 @@
 import { numberIn, objectsIn, own, textIn } from '../contract/json.ts';
+import type { TitleOf } from '../output/result.ts';
 
 /** A product of an order, by its title, or by its URL as long as nothing names it. */
 interface OrderedProduct {
@@ -10,10 +11,7 @@ interface OrderedProduct {
  * What was ordered: by its title in the receipt, else as `titleOf` knows the URL of its line, else by that URL. Takes an
  * order, or the body of a request for one.
  */
-export function productsOf(
-  order: unknown,
-  titleOf: (url: string) => string | undefined = () => undefined,
-): OrderedProduct[] {
+export function productsOf(order: unknown, titleOf: TitleOf = () => undefined): OrderedProduct[] {
   const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
   const lines = [...objectsIn(order, 'items'), ...objectsIn(order, 'products')];
   // A receipt that lacks a line does not stand for the order: a list of some of the products would pass for all of them.

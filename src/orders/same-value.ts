@@ -1,5 +1,5 @@
 import { isObject } from '../contract/json.ts';
-import { trimSlashes } from '../network/trim-slashes.ts';
+import { comparableUrl } from '../network/comparable-url.ts';
 import { canonicalJson } from '../state/canonical.ts';
 
 /** Whether two values mean the same, though a service may spell one of them its own way. */
@@ -62,14 +62,7 @@ export const samePhone = ofTexts((a, b) => {
 /** Numbers as text too; an empty text is not a number. */
 export const sameNumber = ofTexts((a, b) => a.trim() !== '' && b.trim() !== '' && Number(a) === Number(b));
 
-export const sameUrl = ofTexts((a, b) => standard(a) === standard(b));
-
-function standard(text: string): string {
-  if (!URL.canParse(text)) return text;
-  const { host, pathname, searchParams } = new URL(text);
-  searchParams.sort();
-  return `${host}${trimSlashes(pathname)}?${searchParams}`;
-}
+export const sameUrl = ofTexts((a, b) => comparableUrl(a) === comparableUrl(b));
 
 /** Every entry that was requested is there; the service may have added some. */
 export const sameEntries: Same = (requested, existing) =>

@@ -2,7 +2,7 @@ import { orderState, type ShownState } from '../contract/order-state.ts';
 import { valueAt } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { formatMoney } from '../output/money.ts';
-import type { Column } from '../output/result.ts';
+import type { Column, TitleOf } from '../output/result.ts';
 import { moneyOf } from '../spending/money-of-order.ts';
 import { chargeOf } from '../spending/price-of-order.ts';
 import { cameToNothing, orderColumns, orderDetailColumns } from './columns.ts';
@@ -37,8 +37,8 @@ const total: Column<Order> = {
 const listedTotal: Column<Order> = { ...total, value: (order) => paidInTheEnd(order) };
 
 /** The products of an order in a line: `2 x Ground Coffee, Paper Filters`. */
-export const productLine = (order: OrderRecord): string =>
-  productsOf(order)
+export const productLine = (order: OrderRecord, titleOf?: TitleOf): string =>
+  productsOf(order, titleOf)
     .map(({ name, quantity }) => (quantity === 1 ? name : `${quantity} x ${name}`))
     .join(', ');
 
@@ -49,7 +49,7 @@ const ofColumns = (columns: readonly Column<Order>[], ...names: readonly string[
 const screenColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 9 },
   state,
-  { name: 'product', path: 'product', kind: 'url', weight: 7, value: productLine },
+  { name: 'product', path: 'product', kind: 'url', weight: 7, value: productLine, usesTitles: true },
   listedTotal,
   { name: 'age', path: 'created_at', kind: 'time', weight: 5 },
   ...ofColumns(orderColumns, 'recipient', 'tracking number').map(
@@ -81,7 +81,7 @@ const screenDetailColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id' },
   state,
   { name: 'why', path: 'job_result.error', isProse: true },
-  { name: 'product', path: 'product', value: productLine, isProse: true },
+  { name: 'product', path: 'product', value: (order) => productLine(order), isProse: true },
   total,
   ...orderDetailColumns
     .filter(({ name }) => !shownAnew.has(name))

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { errorTypeHint } from '../contract/error-codes.ts';
 import { valueAt } from '../contract/received.ts';
 import { plainText } from '../output/path.ts';
-import type { Column, Row } from '../output/result.ts';
+import type { Column, Row, TitleOf } from '../output/result.ts';
 import { safeText } from '../output/safe-text.ts';
 import { stopwatch } from '../wait/deadline.ts';
 import { interruptionText } from '../wait/verdicts.ts';
@@ -27,7 +27,8 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
   const { canDrawLive, createLive } = await import('../output/live.ts');
   if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context);
   const live = await createLive(context.io);
-  const table = await LiveTable.open(context, ids);
+  const { knownTitles } = await import('../products/titles.ts');
+  const table = await LiveTable.open(context, ids, await knownTitles(context));
   const elapsedMs = stopwatch(context.clock);
   const ended = new Map<string, boolean>();
   let latest: ReadonlyMap<string, OrderRecord> = new Map();
@@ -121,6 +122,7 @@ export class LiveTable {
   readonly #ids: readonly string[];
   readonly #draw: typeof import('../output/table.ts').tableLines;
   readonly #paint: import('../output/paint.ts').Paint;
+  readonly #titleOf: TitleOf | undefined;
   #columns: readonly Column[] = orderList.screen.map((column) => withRoom(column, rooms[column.name] ?? 0));
 
   private constructor(
@@ -128,17 +130,19 @@ export class LiveTable {
     ids: readonly string[],
     draw: typeof import('../output/table.ts').tableLines,
     paint: import('../output/paint.ts').Paint,
+    titleOf: TitleOf | undefined,
   ) {
     this.#context = context;
     this.#ids = ids;
     this.#draw = draw;
     this.#paint = paint;
+    this.#titleOf = titleOf;
   }
 
-  static async open(context: Drawing, ids: readonly string[]): Promise<LiveTable> {
+  static async open(context: Drawing, ids: readonly string[], titleOf?: TitleOf): Promise<LiveTable> {
     const { tableLines } = await import('../output/table.ts');
     const { paintFor } = await import('../output/paint.ts');
-    return new LiveTable(context, ids, tableLines, await paintFor(context.io.stdout.color));
+    return new LiveTable(context, ids, tableLines, await paintFor(context.io.stdout.color), titleOf);
   }
 
   /** A header and a line for each order that the terminal has room for; the rest is counted. */
@@ -153,6 +157,7 @@ export class LiveTable {
       isScreen: true,
       width: io.stdout.columns() || 100,
       paint: this.#paint,
+      titleOf: this.#titleOf,
     });
     for (const { index, width } of placed)
       this.#columns = this.#columns.map((column, at) => (at === index ? withRoom(column, width) : column));

@@ -3,7 +3,7 @@ import { gauge } from './chart.ts';
 import { formatMoney } from './money.ts';
 import { moodOf, signed } from './paint.ts';
 import { accessor, isRecord } from './path.ts';
-import type { Column } from './result.ts';
+import type { Column, TitleOf } from './result.ts';
 import { safeText } from './safe-text.ts';
 import { absoluteTime, relativeTime } from './time.ts';
 
@@ -19,6 +19,8 @@ export interface CellOptions {
   readonly asTyped?: ((text: string) => string) | undefined;
   /** The terminal cannot draw: bars are ASCII. */
   readonly plain?: boolean | undefined;
+  /** For columns that use it. */
+  readonly titleOf?: TitleOf | undefined;
   /** Spells an id of a column that says what it names. */
   readonly spellId?: ((id: string) => string) | undefined;
 }
@@ -26,12 +28,12 @@ export interface CellOptions {
 /** More of a cell than this tells nobody anything; other formats have it all. */
 const longestCell = 1000;
 
-export const columnValue = (column: Column, row: unknown): unknown =>
-  column.value && isRecord(row) ? column.value(row) : accessor(column.path)(row);
+export const columnValue = (column: Column, row: unknown, titleOf?: TitleOf): unknown =>
+  column.value && isRecord(row) ? column.value(row, titleOf) : accessor(column.path)(row);
 
 /** A column's value as a person reads it: one line, safe for a terminal. Empty for null. */
 export function cellText(column: Column, row: unknown, options: CellOptions): string {
-  const value = columnValue(column, row);
+  const value = columnValue(column, row, options.titleOf);
   if (value === undefined || value === null) return '';
   return safeText(spell(column, value, row, options), longestCell);
 }

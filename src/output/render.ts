@@ -104,7 +104,8 @@ async function printListTable(
 ): Promise<void> {
   const { printTable } = await import('./table.ts');
   const columns = [...numbers, ...columnsFor(result, io, options)];
-  const table = await printTable(rows, columns, await tableOptions(io, options), out);
+  const titleOf = columns.some(({ usesTitles }) => usesTitles) ? await options.titles?.() : undefined;
+  const table = await printTable(rows, columns, { ...(await tableOptions(io, options)), titleOf }, out);
   if (out.isClosed) return;
   if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
   const shown = table.shown.map(({ index }) => columns[index]);

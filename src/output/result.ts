@@ -35,6 +35,9 @@ export type ColumnKind =
   | 'url'
   | 'share';
 
+/** The title of the product at a URL, where it is known. */
+export type TitleOf = (url: string) => string | undefined;
+
 interface ColumnStyle<R> {
   readonly name: string;
   readonly kind?: ColumnKind;
@@ -54,6 +57,8 @@ interface ColumnStyle<R> {
   readonly mood?: (row: Unchecked<R>) => Mood | undefined;
   /** Shown where all others have their full width beside it; nobody is told where not. */
   readonly isExtra?: true;
+  /** `value` names products by what this machine knows of their URLs, where their own record has no title. */
+  readonly usesTitles?: true;
   /** A sentence: on a terminal it is broken between words, never cut. */
   readonly isProse?: true;
   /** The cell of a CSV, in place of a list or an object; null where a CSV has it only when it is named. Pure. */
@@ -68,8 +73,8 @@ interface ColumnStyle<R> {
  */
 export type Column<R = Row> = ColumnStyle<R> &
   (
-    | { readonly path: PathOf<R>; readonly value?: (row: Unchecked<R>) => unknown }
-    | { readonly path: string; readonly value: (row: Unchecked<R>) => unknown }
+    | { readonly path: PathOf<R>; readonly value?: (row: Unchecked<R>, titleOf?: TitleOf) => unknown }
+    | { readonly path: string; readonly value: (row: Unchecked<R>, titleOf?: TitleOf) => unknown }
   );
 
 export interface RecordResult {
@@ -150,6 +155,8 @@ export interface OutputOptions {
   readonly now: () => number;
   /** The time of this machine; that of the service where it is not given. */
   readonly localNow?: (() => number) | undefined;
+  /** Reads what this machine knows of the titles of products; called where a list on a terminal has a use for them. */
+  readonly titles?: (() => Promise<TitleOf>) | undefined;
   /** Called with the rows of a list that a terminal was shown, as many as can be named by their numbers. */
   readonly listed?: ((rows: ListedRows) => Promise<void>) | undefined;
 }

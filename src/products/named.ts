@@ -19,12 +19,13 @@ export const productArgument = {
   required: true,
 } as const satisfies Argument;
 
-/** What is kept of a listed product, so that its row's number names it. @param retailer of all of the list. */
+/** What is kept of a listed product, so that its row's number names it, and its title. @param retailer of all of the list. */
 export const productFacts =
   (retailer?: string) =>
   (row: Row): Readonly<Record<string, unknown>> => ({
     listing: row.id,
     url: row.url,
+    title: row.title ?? row.name,
     product_id: row.product_id,
     retailer: row.retailer ?? retailer,
   });

@@ -5,6 +5,7 @@ import type { Received } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import type { Column } from '../output/result.ts';
 import { searchHints } from './listing-columns.ts';
+import { keepTitles } from './titles.ts';
 
 /** A product that a person has picked. */
 export interface Picked {
@@ -54,6 +55,7 @@ export async function pick(
   const prompt = await context.prompt();
   const chosen = await prompt.askRow(context, 'Which one?', orderable, pickColumns, [another]);
   if (chosen === another) return undefined;
+  await keepTitles(context, [[chosen.url, textIn(chosen, 'title')]]);
   // What is ordered is the URL, whatever a title says of it; a narrow terminal may have cut the retailer.
   context.note(`  ${[textIn(chosen, 'retailer'), chosen.url].filter(Boolean).join('  ')}`);
   const isComparable = chosen.currency_code === serviceCurrency;

@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { own } from '../contract/json.ts';
-import { makePrivateFolder, readPrivateFile } from '../private-files.ts';
+import { readPrivateFile } from '../private-files.ts';
+import { removeIfPossible, writeWhole } from './write-whole.ts';
 
 /** A row of a list, as far as its number names it. */
 export interface KeptRow {
@@ -52,19 +53,10 @@ export class LastList {
 
   /** Takes the place of the list before, whole or not at all; lists that are over are removed. */
   write(list: Omit<KeptList, 'at'>): void {
-    const draft = `${this.#file}.${randomBytes(6).toString('hex')}`;
-    try {
-      makePrivateFolder(this.#folder, () => {});
-      this.#sweep();
-      writeFileSync(draft, JSON.stringify({ ...list, at: this.#now(), rows: bounded(list.rows) }), {
-        flag: 'wx',
-        mode: 0o600,
-      });
-      renameSync(draft, this.#file);
-    } catch {
-      // A full disk or a read-only one: the list was printed all the same, and an older one would name other rows.
-      for (const path of [draft, this.#file]) remove(path);
-    }
+    const text = JSON.stringify({ ...list, at: this.#now(), rows: bounded(list.rows) });
+    this.#sweep();
+    // Where it cannot be written the list was printed all the same, and an older one would name other rows.
+    if (!writeWhole(this.#folder, this.#file, text)) removeIfPossible(this.#file);
   }
 
   /** Undefined where none is kept. One that is over is still given: its age says why its rows name nothing. */
@@ -83,20 +75,21 @@ export class LastList {
     return age >= listLifeMs || age < -clockPlayMs;
   }
 
-  #sweep(): void {
-    for (const name of readdirSync(this.#folder)) {
-      const path = join(this.#folder, name);
-      const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-      if (written !== undefined && this.#now() - written >= 2 * listLifeMs) remove(path);
+  #names(): string[] {
+    try {
+      return readdirSync(this.#folder);
+    } catch {
+      // There is no such folder yet, or it is none.
+      return [];
     }
   }
-}
 
-function remove(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // Where nothing can be removed there is nothing that could be done about it.
+  #sweep(): void {
+    for (const name of this.#names()) {
+      const path = join(this.#folder, name);
+      const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+      if (written !== undefined && this.#now() - written >= 2 * listLifeMs) removeIfPossible(path);
+    }
   }
 }
 

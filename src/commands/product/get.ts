@@ -1,9 +1,11 @@
 import { defineCommand } from '../../cli/define.ts';
 import { eachId } from '../../cli/ids.ts';
+import { textIn } from '../../contract/json.ts';
 import { detailColumns } from '../../products/columns.ts';
 import { noResponse, noSuchProduct } from '../../products/failure.ts';
 import { freshnessOptions } from '../../products/freshness.ts';
 import { productArgument } from '../../products/named.ts';
+import { keepTitles } from '../../products/titles.ts';
 import { readProduct, waitOption } from './read.ts';
 
 export const get = defineCommand({
@@ -24,7 +26,15 @@ export const get = defineCommand({
   related: ['product search', 'product offers'],
   async run(context, { ids, ...wanted }) {
     const [only] = ids;
-    const read = (id: string) => readProduct(context, 'product.get', id, wanted);
+    const read = async (id: string) => {
+      const product = await readProduct(context, 'product.get', id, wanted);
+      const [title, url] = [textIn(product, 'title'), textIn(product, 'url')];
+      await keepTitles(context, [
+        [URL.canParse(id) ? id : url, title],
+        [url, title],
+      ]);
+      return product;
+    };
     if (only !== undefined && ids.length === 1)
       return { kind: 'record', record: await read(only), columns: detailColumns, id: 'product_id' };
     return { kind: 'list', columns: detailColumns, id: 'product_id', ...eachId(context, ids, read) };

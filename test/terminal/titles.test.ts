@@ -1,0 +1,108 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { errand, shell as shellLine } from '../program/run.ts';
+import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { Shell } from './shell.ts';
+import { Terminal } from './terminal.ts';
+
+let workspace: Workspace;
+let shell: Shell;
+let title: string;
+let url: string;
+let order: string;
+const titles = (): string => join(workspace.folder, '.state', 'titles.json');
+const search = ['product', 'search', 'coffee', '--retailer', 'harborgoods', '--limit', '1'];
+
+beforeAll(async () => {
+  workspace = makeWorkspace();
+  [{ title, url }] = JSON.parse((await errand(workspace, [...search, '-o', 'json'])).stdout);
+  const never = (
+    await shellLine(workspace, 'errand sandbox products -o id | grep test-never$')
+  ).stdout.trim();
+  // Never bought, so that no receipt names its products.
+  const create = [
+    'order',
+    'create',
+    '--product',
+    `${url},quantity=2`,
+    '--product',
+    never,
+    '--max-price',
+    '$200',
+  ];
+  order = (await errand(workspace, [...create, '--ship-to', 'home', '-o', 'id'])).stdout.trim();
+}, 60_000);
+beforeEach(() => {
+  rmSync(titles(), { force: true });
+  shell = new Shell(workspace, { columns: 160 });
+});
+afterEach(() => shell.close());
+afterAll(() => workspace.remove());
+
+const listed = async (): Promise<string> => (await shell.run('errand order list')).text;
+
+test('nothing that scripts do keeps a title', async () => {
+  for (const format of [[], ['-o', 'json'], ['-o', 'csv']]) await errand(workspace, [...search, ...format]);
+  await errand(workspace, ['product', 'get', url]);
+  await shell.run(`errand ${search.join(' ')} -o json`);
+  await shell.run(`errand ${search.join(' ')} --fields title,url`);
+  expect(existsSync(titles())).toBe(false);
+  expect(await listed()).toContain('2 x www.harborgoods.example/');
+});
+
+test.each([
+  ['a search of one retailer', search.join(' ')],
+  ['a search', 'search coffee --retailer harborgoods --limit 5'],
+  ['a look at the product', 'product get URL'],
+])('after %s a list of orders has the title', async (_, line) => {
+  await shell.run(`errand ${line.replace('URL', `'${url}'`)}`);
+  expect(await listed()).toContain(`  2 x ${title}, http://127.0.0.1`);
+  const piped = await errand(workspace, ['order', 'list']);
+  expect(piped.stdout).toContain(url);
+  expect(piped.stdout).not.toContain(title);
+  const json = await shell.run('errand order list -o json');
+  expect(json.text).not.toContain(title);
+});
+
+test('a picked product keeps its title, in an order that never was sent too', async () => {
+  const terminal = new Terminal(workspace, 'errand', [
+    'search',
+    'coffee',
+    '--pick',
+    '--retailer',
+    'harborgoods',
+  ]);
+  try {
+    await terminal.shows('Which one?');
+    terminal.type('\r');
+    await terminal.shows(/harborgoods {2}https/);
+    expect(existsSync(titles())).toBe(true);
+    terminal.type('\u0003');
+    await terminal.ended();
+  } finally {
+    terminal.close();
+  }
+});
+
+test('a watch shows the title while it waits', async () => {
+  await shell.run(`errand ${search.join(' ')}`);
+  const terminal = new Terminal(workspace, 'errand', ['order', 'watch', order], { columns: 160 });
+  try {
+    await terminal.shows(`2 x ${title}`);
+    terminal.type('\u0003');
+    expect(await terminal.ended()).toBe(130);
+  } finally {
+    terminal.close();
+  }
+});
+
+test('a title in the file can do nothing to the terminal', async () => {
+  await shell.run(`errand ${search.join(' ')}`);
+  const text = readFileSync(titles(), 'utf8');
+  writeFileSync(titles(), text.replace(title, '\\u001b[2J\\u202eevil\\n'));
+  const shown = await listed();
+  expect(shown).toContain('2 x ␛[2J<U+202E>evil⏎');
+  writeFileSync(titles(), '{');
+  expect(await listed()).toContain('2 x www.harborgoods.example/');
+});
