@@ -104,11 +104,13 @@ async function finalState(
   } finally {
     await view.done('broken off');
   }
-  const [only] = [...orders.values()];
+  // In the order in which they were given, as the live table had them.
+  const rows = [...new Set(ids)].flatMap((id) => orders.get(id) ?? []);
+  const [only] = rows;
   if (ids.length === 1 && only !== undefined) return { kind: 'record', record: only, ...orderView, exitCode };
   return {
     kind: 'list',
-    rows: [...orders.values()],
+    rows,
     ...orderList,
     exitCode: () => exitCode,
     isByName: true,

@@ -65,10 +65,11 @@ function barProgress(io: Io, options: ProgressOptions): Progress {
   let bar: import('./progress-bar.ts').Bar | undefined;
   const show = (): void =>
     bar?.show(latest[0], progressFacts(options, latest[0], latest[1], options.now() - startedAt));
-  import('./progress-bar.ts').then(
-    ({ openBar }) => {
+  const opening = import('./progress-bar.ts').then(({ barOpener }) => barOpener(io.stderr));
+  opening.then(
+    (open) => {
       if (ended) return;
-      bar = openBar(io.stderr, options.total);
+      bar = open(options.total);
       show();
     },
     (error: unknown) => tellPeople([`no progress bar: ${String(error)}`], io, 'table'),

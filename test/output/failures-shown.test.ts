@@ -97,19 +97,19 @@ const lists: readonly (readonly [string, FailedList, Row, string])[] = [
   ],
   [
     'webhook events, failed',
-    eventList as FailedList,
+    eventList(true) as FailedList,
     event({ status: 'order_failed', error_type: 'out_of_stock' }),
     '✖ failed: out o',
   ],
   [
     'webhook events, not forwarded',
-    eventList as FailedList,
+    eventList(true) as FailedList,
     event({ forward: { delivered: false } }),
     '✖ not forwarded',
   ],
   [
     'webhook events, command',
-    eventList as FailedList,
+    eventList(true) as FailedList,
     event({ exec: { exit_code: 3, at: created_at } }),
     '✖ command: exit',
   ],

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { paintFor } from '../../src/output/paint.ts';
 import { createProgress, progressFacts } from '../../src/output/progress.ts';
+import { barLine } from '../../src/output/progress-bar.ts';
+import { fullMeasure } from '../../src/output/width.ts';
 import { Screen } from './screen.ts';
 import { capture } from './streams.ts';
 
@@ -60,6 +63,28 @@ describe('progress', () => {
     drawing.write(err.text);
     expect(drawing.lines()).toEqual([]);
     expect(err.text).not.toContain('\u001b7');
+  });
+
+  test.each([
+    [80, 'placing [===-----] 40%  4,000 of 10,000 rows  120/s  50s left  ✖ 12 failed'],
+    [60, 'placing [===-----] 40%  4,000 of 10,000 rows  ✖ 12 failed'],
+    [50, 'placing: 40%  4,000 of 10,000 rows  ✖ 12 failed'],
+    [40, '4,000 of 10,000 rows  ✖ 12 failed'],
+    [30, '4,000 of 10,000 rows  ✖ 12 f…'],
+  ])('in %i columns the bar fits, and hides no failure', async (columns, expected) => {
+    const facts = {
+      label: 'placing',
+      count: '4,000 of 10,000 rows',
+      rate: '120/s',
+      left: '50s left',
+      note: '✖ 12 failed',
+    };
+    const measure = await fullMeasure();
+    const plain = { width: columns - 1, paint: await paintFor(false), measure };
+    expect(barLine(facts, 0.4, plain)).toBe(expected);
+    const painted = barLine(facts, 0.4, { ...plain, paint: await paintFor(true) });
+    expect(painted.replace(/\u001b\[\d+m/g, '')).toBe(expected);
+    expect(painted).toContain('\u001b[31m✖ 12 f');
   });
 
   test('that ends before the bar was loaded draws nothing', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { script, style } from '../../src/sandbox/pages/assets.ts';
-import { errand } from './run.ts';
+import { begin, errand } from './run.ts';
 import { serveAt } from './served.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -44,6 +44,22 @@ test('sandbox serve --balance: each new key has that much, enough for a batch of
   const rows = Array.from({ length: 5000 }, () => row(`${base}/shop/test-success`));
   const batch = await send(`${base}/orders/bulk`, minted.api_key, { rows });
   expect(batch).toMatchObject({ status: 201, body: { row_count: 5000, failed_count: 0 } });
+});
+
+test.each([
+  [['--memory'], 'stopped serving; nothing is kept (--memory)'],
+  [[], "stopped serving; its orders and keys are kept in errand's state folder"],
+  [['--data', 'mine.db'], 'stopped serving; its orders and keys are kept in mine.db'],
+  [['-o', 'json'], undefined],
+])('sandbox serve %j that is interrupted says what is kept', async (flags, said) => {
+  const child = begin(workspace, 'errand', ['sandbox', 'serve', '--port', '0', ...flags]);
+  let stderr = '';
+  child.stderr.on('data', (data) => {
+    stderr += data;
+  });
+  child.stdout.once('data', () => child.kill('SIGINT'));
+  expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+  expect(stderr).toBe(said === undefined ? '' : `Ctrl-C ends it\n${said}\n`);
 });
 
 test('sandbox serve --balance: what no wallet can hold is refused', async () => {

@@ -59,4 +59,5 @@ test('no ids and no terminal follow nothing, as ever; --open takes no ids', asyn
     stderr: 'no order to watch; --open watches every open one\n',
   });
   expect(await watch(id, '--open')).toMatchObject({ code: 2, stdout: '' });
+  expect(await watch('')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('empty') });
 });

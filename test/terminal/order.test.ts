@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Screen } from '../output/screen.ts';
-import { errand } from '../program/run.ts';
+import { errand, orderOf } from '../program/run.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { Terminal } from './terminal.ts';
 
@@ -123,6 +123,19 @@ describe('in a real terminal', () => {
     const inCi = open(['order', 'watch']);
     expect(await inCi.ended()).toBe(0);
     expect(inCi.text).toContain('no order to watch');
+  });
+
+  test('ages tick between two polls, and the orders stand in the end as they stood before', async () => {
+    await errand(workspace, ['config', 'set', 'sandbox-speed', '1']);
+    const ids = [await orderOf(workspace, 'test-slow'), await orderOf(workspace, 'test-never')];
+    const short = ids.map((id) => id.slice(0, 8));
+    const watching = open(['order', 'watch', ...ids, '--interval', '30s', '--timeout', '4s']);
+    expect(await watching.ended()).toBe(8);
+    const ages = [...watching.text.matchAll(/(\d+)s ago/g)].map(([, seconds]) => Number(seconds));
+    expect(Math.max(...ages) - Math.min(...ages)).toBeGreaterThanOrEqual(2);
+    const shown = [...watching.text.matchAll(/^(?:\s*\d+ +)?([0-9a-f]{8})\b/gm)].map(([, id]) => id);
+    expect(shown.slice(0, 2)).toEqual(short);
+    expect(shown.slice(-2)).toEqual(short);
   });
 
   test('Ctrl-C while watching ends with 130 and gives the cursor back; the order goes on', async () => {

@@ -95,6 +95,9 @@ export const serve = defineCommand({
       pid: context.pid,
     };
     const { format } = context.output;
+    const kept = memory
+      ? 'nothing is kept (--memory)'
+      : `its orders and keys are kept in ${data ?? "errand's state folder"}`;
     if (format === 'json') return { kind: 'stream', chunks: lines(`${JSON.stringify(ready)}\n`) };
     if (format === 'ndjson')
       return { kind: 'stream', chunks: lines(`${JSON.stringify({ type: 'ready', ...ready })}\n`) };
@@ -106,7 +109,7 @@ export const serve = defineCommand({
       ),
     };
 
-    /** The first line, then nothing until a signal ends the service. */
+    /** The first lines, then nothing until a signal ends the service. */
     async function* lines(first: string): AsyncGenerator<string> {
       try {
         yield first;
@@ -114,6 +117,7 @@ export const serve = defineCommand({
       } finally {
         await served.close();
       }
+      if (format === 'table') context.note(`stopped serving; ${kept}`);
     }
   },
 });

@@ -19,7 +19,7 @@ export const eventColumns: readonly Column<StoredEvent>[] = [
   { name: 'command', path: 'exec.exit_code', kind: 'count', weight: 4 },
 ];
 
-/** Events on a terminal: what became of the order, and what was to be done with the event. */
+/** Events on a terminal: what became of the order. */
 const eventScreen: readonly Column<StoredEvent>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'events', weight: 10 },
   {
@@ -33,15 +33,17 @@ const eventScreen: readonly Column<StoredEvent>[] = [
   { name: 'event', path: 'event', weight: 7 },
   { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
   { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 6 },
-  {
-    name: 'then',
-    path: 'then',
-    kind: 'status',
-    weight: 8,
-    value: (event) => actedOn(event)?.text,
-    mood: (event) => actedOn(event)?.mood,
-  },
 ];
+
+/** What was to be done with an event. */
+const then: Column<StoredEvent> = {
+  name: 'then',
+  path: 'then',
+  kind: 'status',
+  weight: 8,
+  value: (event) => actedOn(event)?.text,
+  mood: (event) => actedOn(event)?.mood,
+};
 
 /** The state of the order that an event tells of; undefined where it tells of none. */
 export function stateOfEvent({
@@ -63,8 +65,14 @@ function actedOn({ forward, exec }: Unchecked<StoredEvent>): ShownState | undefi
   return code === 0 ? { text: 'command ran', mood: 'good' } : undefined;
 }
 
-/** Events as a list, for scripts and for a terminal. */
-export const eventList = { columns: eventColumns, screen: eventScreen } as const;
+/** Events as a list, for scripts and for a terminal, which says what was done with them where anything was. */
+export const eventList = (hasActed: boolean) => ({
+  columns: eventColumns,
+  screen: hasActed ? [...eventScreen, then] : eventScreen,
+});
+
+/** Whether an event was to be forwarded, or a command to be run for it. */
+export const isActedOn = (event: StoredEvent): boolean => actedOn(event) !== undefined;
 
 /** What a person wants of one event, line by line. */
 export const eventDetailColumns: readonly Column<StoredEvent>[] = [

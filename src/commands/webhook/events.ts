@@ -1,10 +1,11 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid, eachId } from '../../cli/ids.ts';
 import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
-import { eventDetailColumns, eventList, shownEvent } from './columns.ts';
+import { eventDetailColumns, eventList, isActedOn, shownEvent } from './columns.ts';
 import { readEventIds } from './event-ids.ts';
 
 const usualLimit = 50;
+const mostLookedAt = 1_000;
 
 export const events = defineCommand({
   name: 'events',
@@ -53,35 +54,50 @@ export const events = defineCommand({
       const read = async (id: string) => ({ ...shownEvent(log.get(Number(id))) });
       return {
         kind: 'list',
-        ...eventList,
+        ...eventList(true),
         empty: 'no ids given',
         ...eachId(context, wanted.map(String), read),
       };
     }
     for (const line of olderNames(event ?? [])) context.note(`note: ${line}`);
-    const found = log.list({
+    // What failed is to be dealt with, so none of it is left out unasked.
+    const isWhole = all || (limit === undefined && failed);
+    const most = isWhole ? Number.POSITIVE_INFINITY : (limit ?? usualLimit);
+    const filter = {
       events: event && sameEvents(event),
       orderId: order === undefined ? undefined : checkUuid('order id', order),
       failed,
-    });
+    };
     return {
       kind: 'list',
       rows: shown(),
-      ...eventList,
+      ...eventList(hasActed()),
       empty: 'no event matches; `errand webhook listen` receives them',
     };
 
     function* shown() {
-      // What failed is to be dealt with, so none of it is left out unasked.
-      const most = all
-        ? Number.POSITIVE_INFINITY
-        : (limit ?? (failed ? Number.POSITIVE_INFINITY : usualLimit));
-      let count = 0;
-      for (const one of found) {
-        if (count >= most) return;
-        count += 1;
-        yield { ...shownEvent(one) };
+      for (const one of first(log.list(filter), most)) yield { ...shownEvent(one) };
+    }
+
+    /** Whether anything was done with what a terminal shows; where that is too much to look at, it may have been. */
+    function hasActed(): boolean {
+      if (context.output.format !== 'table') return false;
+      if (failed) return true;
+      let seen = 0;
+      for (const one of first(log.list(filter), most)) {
+        seen += 1;
+        if (isActedOn(one) || seen > mostLookedAt) return true;
       }
+      return false;
     }
   },
 });
+
+function* first<T>(values: Iterable<T>, most: number): Generator<T> {
+  let count = 0;
+  for (const value of values) {
+    if (count >= most) return;
+    count += 1;
+    yield value;
+  }
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { EventLines } from '../../../src/commands/webhook/event-lines.ts';
+import { fullMeasure } from '../../../src/output/width.ts';
+import type { EventLog } from '../../../src/state/events.ts';
+import type { ShownEvent } from '../../../src/webhooks/listen.ts';
+import { capture } from '../../output/streams.ts';
+import { orderId } from '../../webhooks/order.ts';
+
+const noneBefore = { list: () => [] } as unknown as EventLog;
+
+const shown = (id: number, status: string, more: Partial<ShownEvent> = {}): ShownEvent => ({
+  type: 'event',
+  id,
+  event: 'request_succeeded',
+  order_id: orderId,
+  status,
+  error_type: null,
+  received_at: '2026-06-15T12:00:00.000Z',
+  profile: 'local',
+  base_url: 'embedded:',
+  headers: {},
+  body: {},
+  ...more,
+});
+
+const parcels = (...statuses: string[]) => ({
+  body: { tracking_numbers: statuses.map((status) => ({ status })), items: [{ status: 'shipped' }] },
+});
+const life: readonly ShownEvent[] = [
+  shown(1, 'pending'),
+  shown(2, 'order_placed', parcels('undeliverable', 'in_transit', 'in_transit')),
+  shown(3, 'order_placed', { event: 'tracking_updated', ...parcels('delivered', 'in_transit') }),
+  shown(4, 'order_placed', { event: 'tracking_updated', ...parcels('delivered', 'in_transit') }),
+  shown(5, 'order_failed', {
+    error_type: 'payment_method_declined_by_the_issuer',
+    event: '数据数据数据数据数据数据数据',
+  }),
+  shown(6, 'pending', { verified: false, message: 'the order cannot be read again at this time, and so on' }),
+];
+
+async function linesAt(columns: number): Promise<string[]> {
+  const { io } = capture({ terminal: true, columns });
+  const lines = await EventLines.open({ io }, noneBefore);
+  return life.map((event) => lines.line(event));
+}
+
+test('at 80 columns nothing moves the arrow or the state after it, and no line is longer', async () => {
+  const lines = await linesAt(80);
+  expect(lines.slice(0, 5)).toEqual([
+    '   1  12:00:00Z  request_succeeded  11111111  -              →  ● waiting',
+    '   2  12:00:00Z  request_succeeded  11111111  ● waiting      →  ✖ 1 of 3 undeli…',
+    '   3  12:00:00Z  tracking_updated   11111111  ✖ 1 of 3 und…  →  ● 1 of 2 delive…',
+    '   4  12:00:00Z  tracking_updated   11111111                    ● 1 of 2 delive…',
+    expect.stringMatching(/ {2}11111111 {2}● 1 of 2 del… {2}→ {2}✖ failed: /),
+  ]);
+});
+
+test.each([40, 50, 60, 80, 120])(
+  'at %i columns every line fits, and none hides what failed',
+  async (columns) => {
+    const measure = await fullMeasure();
+    const lines = await linesAt(columns);
+    for (const line of lines) expect(measure(line)).toBeLessThanOrEqual(columns);
+    expect(lines[1]).toContain('✖ 1 of 3');
+    expect(lines[4]).toContain('✖ failed: ');
+    expect(lines[5]).toContain('✖ not ve');
+  },
+);
