@@ -1,7 +1,7 @@
 import type { Argument } from '../cli/define.ts';
 import type { Context } from '../context.ts';
 import { own, textIn } from '../contract/json.ts';
-import { UsageError } from '../errors.ts';
+import { ErrandError, UsageError } from '../errors.ts';
 import type { Row } from '../output/result.ts';
 
 /** A product as its retailer addresses it. */
@@ -43,6 +43,8 @@ export async function namedProduct(
   retailer: string | undefined,
 ): Promise<ProductName> {
   const facts = context.rowFacts.get(text);
+  if (retailer !== undefined && facts?.retailer !== undefined && !isSame(retailer, facts.retailer))
+    throw otherRetailer(retailer, text, facts.retailer);
   const known = retailer ?? facts?.retailer;
   if (facts?.product_id !== undefined) return { productId: facts.product_id, retailer: known };
   if (listingId.test(text))
@@ -50,7 +52,27 @@ export async function namedProduct(
       `${text} is the id of a listing; retailers have ids of their own: give the URL that stands beside it`,
     );
   if (!URL.canParse(text) || !/^https?:/i.test(text)) return { productId: text, retailer: known };
-  return { productId: idInUrl(text), retailer: known ?? (await retailerOf(context, text)) };
+  const productId = idInUrl(text);
+  if (retailer !== undefined) await checkRetailer(context, text, retailer);
+  return { productId, retailer: known ?? (await retailerOf(context, text)) };
+}
+
+const isSame = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
+
+const otherRetailer = (given: string, page: string, retailer: string): UsageError =>
+  new UsageError(`--retailer is ${given}, and ${page} is of ${retailer}; leave --retailer out`);
+
+/** @throws UsageError where the service knows the page as that of another retailer: the id would be looked up at the wrong one. */
+async function checkRetailer(context: Context, url: string, given: string): Promise<void> {
+  if (context.previewsReads) return;
+  const found = await retailerAt(context, url).catch((error: unknown) => {
+    // Without a look-up the retailer that was given is all that is known.
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+  });
+  const names = ['retailer', 'brand', 'display_name'].map((field) => textIn(found, field));
+  const [retailer] = names;
+  if (retailer === undefined || names.some((name) => name !== undefined && isSame(name, given))) return;
+  throw otherRetailer(given, url, retailer);
 }
 
 /**
@@ -75,11 +97,16 @@ function decoded(segment: string): string {
 
 async function retailerOf(context: Context, url: string): Promise<string> {
   if (context.previewsReads) throw new UsageError('--retailer is missing: with --curl nothing is looked up');
-  const client = await context.client();
-  const { body } = await client.call('retailer.check', { query: { url } });
-  const retailer = textIn(own(body, 'retailer'), 'retailer');
+  const retailer = textIn(await retailerAt(context, url), 'retailer');
   if (retailer !== undefined) return retailer;
   throw new UsageError(
     `--retailer is missing: the service knows no retailer at ${new URL(url).host}; \`errand retailer list -o id\` prints those it knows`,
   );
+}
+
+/** What the service knows of the retailer whose page a URL is. */
+async function retailerAt(context: Context, url: string): Promise<unknown> {
+  const client = await context.client();
+  const { body } = await client.call('retailer.check', { query: { url } });
+  return own(body, 'retailer');
 }

@@ -9,16 +9,16 @@ import { discardTyped } from './discard-typed.ts';
 
 interface TextOptions {
   /** Why a text is refused; undefined when it is taken. */
-  readonly check?: (text: string) => string | undefined;
+  readonly check?: (text: string) => string | undefined | Promise<string | undefined>;
   readonly default?: string;
   readonly optional?: boolean;
 }
 
 /** Asks for a line of text. @throws ErrandError interrupted on Ctrl-C and Ctrl-D. */
 export function askText(context: Context, message: string, options: TextOptions = {}): Promise<string> {
-  const validate = (text: string): string | true => {
+  const validate = async (text: string): Promise<string | true> => {
     if (text.trim() === '') return options.optional === true || 'a value is needed';
-    return options.check?.(text.trim()) ?? true;
+    return (await options.check?.(text.trim())) ?? true;
   };
   const question = {
     message: safeText(message),
@@ -126,7 +126,7 @@ export async function askSecret(
   const question = { message: safeText(message), mask: false, validate };
   for (;;) {
     const secret = await answered(context, (on) => password(question, on));
-    const problem = secret === '' ? undefined : check?.(secret);
+    const problem = secret === '' ? undefined : await check?.(secret);
     if (problem === undefined) return secret;
     // The library would put what is typed next behind the secret that was refused.
     context.note(`${problem}; type it again, or press Ctrl-C to end`);

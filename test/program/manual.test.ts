@@ -19,12 +19,14 @@ const isPossible = hasMan || process.env.ERRAND_CI === '1';
 const skipped = isPossible ? '' : ' (skipped: no man; apt-get install man-db)';
 
 /** What `man` shows in a terminal of 80 columns; it complains of nothing. */
-function man(...args: readonly string[]): string {
+const man = (...args: readonly string[]): string => manAt(80, ...args);
+
+function manAt(columns: number, ...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync('man', args, {
     cwd: folder,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
-    env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', MANWIDTH: '80' },
+    env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', MANWIDTH: String(columns) },
   });
   expect([status, stderr]).toEqual([0, '']);
   return stdout;
@@ -66,6 +68,14 @@ describe.skipIf(!isPossible)(`man pages, read by man${skipped}`, () => {
       for (const heading of name.endsWith('.1') ? [...usual.slice(0, 3), ...usual.slice(5)] : usual.slice(6))
         expect([name, headings]).toEqual([name, expect.arrayContaining([heading])]);
     }
+  });
+
+  test('fit 60 columns, but for command lines that are copied', { timeout: 120_000 }, () => {
+    const wide = manAt(60, '-l', ...names)
+      .split('\n')
+      .filter((line) => line.length > 60);
+    expect(wide.filter((line) => !/^ {11}(?:\S| {2}\S| {3}\S)/.test(line))).toEqual([]);
+    expect(wide.join('\n')).not.toContain('[,');
   });
 
   test('show every option and every example as they are typed', () => {

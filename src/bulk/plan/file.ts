@@ -71,16 +71,17 @@ export async function readPlanFile(path: string): Promise<Buffer> {
     if (cause instanceof UsageError) throw cause;
     const code = codeOf(cause);
     const reason = code === 'ENOENT' ? 'there is no such file' : reasonOf(cause);
-    throw new UsageError(`${path} cannot be read: ${reason}`, {
-      cause,
-      ...(uuid.test(path) && {
-        next: [{ command: `errand bulk get ${path}`, when: 'if it is the id of a batch' }],
-      }),
-    });
+    if (batchForm.test(path) && code === 'ENOENT')
+      throw new UsageError(`${path} is no file; a plan is named by the file that \`bulk plan\` wrote`, {
+        cause,
+        next: [{ command: `errand bulk get ${path}`, when: 'if you mean a batch' }],
+      });
+    throw new UsageError(`${path} cannot be read: ${reason}`, { cause });
   }
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** The number of a row, or an id or its beginning. */
+const batchForm = /^(?:@\d{1,9}|[0-9a-f]{8}[0-9a-f-]{0,28})$/i;
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -23,6 +23,8 @@ export const escaped = (text: string): string =>
       /[^\x20-\x7e\n]/gu,
       (sign) => `\\[u${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`,
     )
+    // A form of several parts is broken between them.
+    .replace(/(?<=\S)\[(?=,)/g, '\\:[')
     // A dot begins a request where it begins a line.
     .replace(/^\./gm, '\\&.');
 

@@ -1,3 +1,5 @@
+import { isRowNumber } from '../../cli/handles.ts';
+import { rowNamed } from '../../cli/listed.ts';
 import type { Context } from '../../context.ts';
 import { readAmount } from '../../contract/amount.ts';
 import { refusedBy, UsageError } from '../../errors.ts';
@@ -17,12 +19,38 @@ export async function promptProducts(context: Context, { searches }: Asking): Pr
     refusedBy(parseProduct)(text) ??
     checkShape('OrderProduct', parseProduct(text), 'body').issues?.[0]?.msg;
   const canSearch = searches && !context.previewsReads;
-  const given = await prompt.askText(context, canSearch ? 'What to order: words or a URL' : 'Product URL', {
-    check: (text) => (canSearch && !looksLikeUrl(text) ? undefined : urlProblem(text)),
-  });
+  const given = await prompt.askText(
+    context,
+    canSearch ? 'What to order: words, a URL or a row (@1)' : 'Product URL',
+    {
+      check: async (text) => {
+        if (isRowNumber(text)) return rowProblem(context, text, urlProblem);
+        return canSearch && !looksLikeUrl(text) ? undefined : urlProblem(text);
+      },
+    },
+  );
+  if (isRowNumber(given)) {
+    const { value, told } = await rowNamed(context, given, ['products']);
+    context.note(`${given} is ${told}`);
+    return { value: [parseProduct(value)], words: ['--product', value] };
+  }
   if (!canSearch || looksLikeUrl(given)) return { value: [parseProduct(given)], words: ['--product', given] };
   const { url, price } = await searchAndPick(context, given);
   return { value: [{ url }], words: productWords(url), price };
+}
+
+/** Why the row of the last list that a number names cannot be ordered; undefined where it can. */
+async function rowProblem(
+  context: Context,
+  text: string,
+  urlProblem: (text: string) => string | undefined,
+): Promise<string | undefined> {
+  try {
+    return urlProblem((await rowNamed(context, text, ['products'])).value);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
 }
 
 /** The flag that names a URL: a comma that would be read as the begin of an option is written in another way. */
