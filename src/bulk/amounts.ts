@@ -1,5 +1,6 @@
 import { type AmountUnit, readAmount, serviceCurrency } from '../contract/amount.ts';
 import { plainHeading } from '../contract/bulk-columns.ts';
+import { formatMoney } from '../output/money.ts';
 
 /** The heading of prices that are always cents. The service calls the same column `max_price`. */
 export const centsHeading = 'max_price_cents';
@@ -13,27 +14,59 @@ export type ReadPrice =
 
 const digits = /^\d{1,15}$/;
 
+/** What stands before the cents of an amount. */
+export type Decimal = '.' | ',';
+
 /**
  * Reads the cell of a price.
  * @param unit what a bare whole number counts; undefined where that is not known yet: such a number is read as cents, and
  * the file as a whole is refused once it is read (`PriceTally`).
+ * @param decimal undefined where nobody said which; an amount that has two readings then is refused.
  */
-export function readPrice(cell: string, unit: AmountUnit | undefined): ReadPrice {
-  const text = cell.trim();
-  const isBare = digits.test(text);
-  if (isBare && unit !== 'units') return { cents: Number(text), isBare: Number(text) !== 0 };
+export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: Decimal): ReadPrice {
+  const given = cell.trim();
+  const isBare = digits.test(given);
+  if (isBare && unit !== 'units') return { cents: Number(given), isBare: Number(given) !== 0 };
+  const text = decimal === ',' ? withPoint(given) : given;
+  if (text === undefined)
+    return { problem: 'is no amount as --locale writes it, such as 12,50 or 1.250,00 with a decimal comma' };
   const amount = readAmount(text);
-  if (amount.problem !== undefined) return amount;
-  if (amount.isBare && !isBare)
-    return {
-      problem: `can be read as ${text.replaceAll(',', '')}.00 or as a decimal comma; write it without the comma`,
-    };
+  if (amount.problem !== undefined)
+    return decimal === undefined && decimalComma.test(given)
+      ? { problem: 'has a decimal comma; --locale de, or your own, reads such a file' }
+      : amount;
+  if (amount.isBare && !isBare) {
+    if (decimal === undefined)
+      return {
+        problem: `can be read as ${text.replaceAll(',', '')}.00 or as a decimal comma; write it without the comma`,
+      };
+    if (unit === 'cents') return { cents: amount.cents / 100, isBare: false };
+  }
   if (unit === 'cents')
     return {
-      problem: `is in cents; write ${amount.cents} for ${text}`,
+      problem: wholeWithZero.test(text)
+        ? `is in cents, without decimals; write ${text.slice(0, -2)}, or ${amount.cents} for ${formatMoney(amount.cents)}`
+        : `is in cents; write ${amount.cents} for ${given}`,
     };
   if (amount.cents === 0) return { problem: 'is $0.00, and an order with that ceiling buys nothing' };
   return { cents: amount.cents, isBare: false };
+}
+
+/** Longest amount, characters. */
+const longest = 60;
+const decimalComma = /^[^\d.,]{0,10}\d{1,12}(?:[.'’ \u00a0\u202f]\d{3}){0,4},\d{1,2}[^\d.,]{0,10}$/u;
+/** What a spreadsheet makes of a whole number in a column of decimals. */
+const wholeWithZero = /^\d{1,15}\.0$/;
+/** `12,50`, `1.250,00` or `1 250`, with a currency before or behind. */
+const withComma =
+  /^([^\d.,]{0,10})(\d{1,3}(?:[.'’ \u00a0\u202f]\d{3}){1,4}|\d{1,15})(?:,(\d{1,9}))?([^\d.,]{0,10})$/u;
+
+/** An amount with a point before its decimals, and nothing between its thousands; undefined for one of another form. */
+function withPoint(text: string): string | undefined {
+  const found = text.length <= longest ? withComma.exec(text) : null;
+  if (!found) return undefined;
+  const [, before = '', units = '', fraction, after = ''] = found;
+  return `${before}${units.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}${after}`;
 }
 
 /** A price whose unit follows from the whole column. */

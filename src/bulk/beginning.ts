@@ -1,33 +1,59 @@
-const lineBreak = 10;
-const quote = 34;
-/** Headings and the comments before them end within this, bytes. */
+const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
+/** Headings and all that stands above them end within this, bytes. */
 const mostBytes = 1024 * 1024;
+/** Rows in which headings are looked for: titles and empty lines may stand above them. */
+const mostRows = 20;
+/** Headings that a line below the first must have to be taken for the line of headings. */
+const leastKnown = 3;
 
 export const delimiters = [',', ';', '\t', '|'] as const;
+const delimiterBytes: readonly number[] = delimiters.map((delimiter) => delimiter.charCodeAt(0));
 
 export interface Beginning {
-  /** The chunks without the comments they began with. */
+  /** The chunks from the headings on. */
   readonly chunks: AsyncGenerator<Uint8Array>;
   readonly delimiter: string;
-  /** Lines of comments that were left out. */
-  readonly skipped: number;
+  /** Rows above the headings, as a spreadsheet counts them. */
+  readonly rows: number;
+  /** Lines above the headings. */
+  readonly lines: number;
 }
 
-/** Leaves out the lines with `#` before the headings, and finds the delimiter that the line of headings uses. */
-export async function readBeginning(source: AsyncGenerator<Uint8Array>, given?: string): Promise<Beginning> {
+/** What is known of a table before it is read. */
+export interface Expected {
+  readonly delimiter?: string | undefined;
+  /** Whether a text heads a column that is known; without it the first line that is no comment has the headings. */
+  readonly isHeading?: ((text: string) => boolean) | undefined;
+}
+
+/**
+ * Finds the line of headings and the delimiter that it uses. Comments (`#`), `sep=;`, titles and empty lines may stand above
+ * it: it is the line with the most known headings.
+ */
+export async function readBeginning(
+  source: AsyncGenerator<Uint8Array>,
+  { delimiter: given, isHeading }: Expected,
+): Promise<Beginning> {
   let head = Buffer.alloc(0);
   let ended = false;
-  while (headingsEnd(head) === undefined && head.length < mostBytes && !ended) {
+  let rows: Row[] = [];
+  while (rows.length <= mostRows && head.length < mostBytes && !ended) {
     const { value, done } = await source.next();
     if (done) ended = true;
     else head = Buffer.concat([head, value]);
+    rows = rowsOf(head, ended || head.length >= mostBytes);
+    if (isHeading === undefined && rows.some(isTable)) break;
   }
-  const { start, lines } = commentsEnd(head);
-  const headings = head.subarray(start, headingsEnd(head) ?? head.length).toString('utf8');
+  const named = rows.find(({ text }) => separator.test(text));
+  const delimiter = given ?? separator.exec(named?.text ?? '')?.[1];
+  const headings = headingsAmong(rows.filter(isTable), delimiter, isHeading);
+  const above = rows.slice(0, headings ? rows.indexOf(headings) : 0);
   return {
-    chunks: rest(head.subarray(start), source),
-    delimiter: given ?? mostUsed(headings),
-    skipped: lines,
+    chunks: rest(head.subarray(headings?.start ?? 0), source),
+    delimiter: delimiter ?? mostUsed(headings?.text ?? ''),
+    // A spreadsheet takes the line with its separator for itself.
+    rows: above.filter((row) => row !== named).length,
+    lines: above.reduce((sum, { lines }) => sum + lines, 0),
   };
 }
 
@@ -36,28 +62,56 @@ async function* rest(head: Uint8Array, source: AsyncGenerator<Uint8Array>): Asyn
   yield* source;
 }
 
-function commentsEnd(head: Buffer): { start: number; lines: number } {
-  let start = 0;
-  let lines = 0;
-  while (head[start] === 35) {
-    const end = head.indexOf(lineBreak, start);
-    if (end < 0) break;
-    start = end + 1;
-    lines += 1;
-  }
-  return { start, lines };
+interface Row {
+  /** Byte at which it begins. */
+  readonly start: number;
+  readonly text: string;
+  readonly lines: number;
 }
 
-/** Where the line of headings ends; undefined where it goes on. */
-function headingsEnd(head: Buffer): number | undefined {
-  const { start } = commentsEnd(head);
-  if (head[start] === 35) return undefined;
-  let quoted = false;
-  for (let at = start; at < head.length; at += 1) {
-    if (head[at] === quote) quoted = !quoted;
-    else if (head[at] === lineBreak && !quoted) return at;
+const separator = /^"?sep=([,;\t|])"?\s*$/i;
+
+/** Neither a comment nor a separator nor empty. */
+const isTable = ({ text }: Row): boolean =>
+  !text.startsWith('#') && !separator.test(text) && /[^\s",;|]/.test(text);
+
+/** The rows that are there in full; the last, too, where nothing follows it. */
+function rowsOf(head: Buffer, isWhole: boolean): Row[] {
+  const rows: Row[] = [];
+  let [start, lines, isQuoted] = [0, 1, false];
+  const add = (end: number, next: number): void => {
+    rows.push({ start, text: head.toString('utf8', start, end), lines });
+    [start, lines] = [next, 1];
+  };
+  for (let at = 0; at < head.length && rows.length <= mostRows; at += 1) {
+    const byte = head[at];
+    const isBreak = byte === lineFeed || (byte === carriageReturn && head[at + 1] !== lineFeed);
+    if (byte === quote && (isQuoted || opensCell(head, start, at))) isQuoted = !isQuoted;
+    else if (isBreak && isQuoted) lines += 1;
+    // A carriage return at the end of what is there may be half of a line break.
+    else if (isBreak && (byte === lineFeed || at + 1 < head.length || isWhole)) add(at, at + 1);
   }
-  return undefined;
+  if (isWhole && start < head.length && rows.length <= mostRows) add(head.length, head.length);
+  return rows;
+}
+
+const opensCell = (head: Buffer, start: number, at: number): boolean =>
+  head[start] !== hash && (at === start || delimiterBytes.includes(head[at - 1] ?? 0));
+
+function headingsAmong(
+  rows: readonly Row[],
+  delimiter: string | undefined,
+  isHeading: Expected['isHeading'],
+): Row | undefined {
+  const [first] = rows;
+  if (!first || !isHeading) return first;
+  const known = ({ text }: Row): number => {
+    const cells = text.split(delimiter ?? mostUsed(text));
+    return cells.filter((cell) => isHeading(cell.trim().replace(/^"|"$/g, ''))).length;
+  };
+  const counts = rows.map(known);
+  const most = Math.max(...counts);
+  return most >= leastKnown ? rows[counts.indexOf(most)] : first;
 }
 
 function mostUsed(headings: string): string {

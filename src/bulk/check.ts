@@ -1,5 +1,6 @@
 import type { BulkIssue } from '../contract/bulk-row.ts';
 import { countPrice, emptyPrices, type PriceTally } from './amounts.ts';
+import { noReadings, type Readings } from './as-exported.ts';
 import { type FileRow, type RowsOptions, readRows } from './rows.ts';
 
 /** What is wrong with a cell of a file, as it is shown. */
@@ -19,6 +20,8 @@ export interface Tally {
   orders: number;
   /** The prices of all rows, to tell whether the column can be read in one way only. */
   readonly prices: PriceTally;
+  /** What was read as something else than it says. */
+  readonly readings: Readings;
 }
 
 export const emptyTally = (): Tally => ({
@@ -28,6 +31,7 @@ export const emptyTally = (): Tally => ({
   ceilings: 0,
   orders: 0,
   prices: emptyPrices(),
+  readings: noReadings(),
 });
 
 /**
@@ -40,7 +44,7 @@ export async function* checkFile(
   tally: Tally,
 ): AsyncGenerator<{ readonly valid: readonly FileRow[]; readonly issues: readonly ShownIssue[] }> {
   const keys = new Map<string, number>();
-  for await (const rows of readRows(chunks, options)) {
+  for await (const rows of readRows(chunks, { ...options, readings: tally.readings })) {
     const issues: ShownIssue[] = [];
     const valid: FileRow[] = [];
     for (const read of rows) {

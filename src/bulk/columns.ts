@@ -40,6 +40,20 @@ export interface TablePlan extends ColumnPlan {
   readonly priceIndex: number;
   /** Where cells name the currency of their row. */
   readonly currencyIndexes: readonly number[];
+  /** Where numbers stand that a spreadsheet may have marked as text. */
+  readonly numberIndexes: readonly number[];
+  /** Where the country stands; -1 for nowhere. */
+  readonly countryIndex: number;
+  /** Where stands what every order has. */
+  readonly orderIndexes: readonly number[];
+}
+
+const indexesOf = ({ columns }: ColumnPlan, names: readonly BulkColumn[]): number[] =>
+  names.flatMap((name) => columns.get(name) ?? []);
+
+/** Whether a text heads a column that is known, by itself or by what a map says. */
+export function isKnownHeading(text: string, map: ColumnMap): boolean {
+  return Object.hasOwn(map, text) || isCentsHeading(text) || !('passthrough' in meaningOf(text));
 }
 
 /**
@@ -80,6 +94,9 @@ export function planTable(name: string, headings: readonly string[], map: Column
       currencyIndexes: plan.passthrough
         .filter(({ heading }) => namesCurrency(heading))
         .map(({ index }) => index),
+      numberIndexes: indexesOf(plan, ['max_price', 'quantity', 'postal_code', 'phone_number']),
+      countryIndex: plan.columns.get('country') ?? -1,
+      orderIndexes: indexesOf(plan, ['product_url', 'max_price', 'address_line1', 'idempotency_key']),
     };
   throw new UsageError(`the headings of ${name}: ${problems.join('; ')}`, {
     details: { headings },

@@ -20,12 +20,13 @@ const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly nu
 export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding): AsyncGenerator<Uint8Array> {
   let decoder: TextDecoder | undefined;
   let found: Encoding = encoding ?? 'utf-8';
-  for await (const chunk of chunks) {
+  for await (const chunk of beginningWhole(chunks)) {
     let bytes = chunk;
     if (!decoder) {
       const mark = marks.find((known) => known.bytes.every((byte, at) => chunk[at] === byte));
       found = mark?.encoding ?? found;
       bytes = mark ? chunk.subarray(mark.bytes.length) : chunk;
+      refuseOther(chunk, name);
       refuseBinary(bytes, name, found);
       decoder = new TextDecoder(found === 'latin1' ? 'windows-1252' : found, {
         fatal: true,
@@ -37,6 +38,23 @@ export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding)
   }
   if (decoder) decode(decoder, undefined, name, found);
 }
+
+/** The chunks, the first with all of the bytes that tell what a file is. */
+async function* beginningWhole(chunks: Chunks): AsyncGenerator<Uint8Array> {
+  let head: Uint8Array | undefined = new Uint8Array();
+  for await (const chunk of chunks) {
+    if (head === undefined) yield chunk;
+    else {
+      head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+      if (head.length < tellingBytes) continue;
+      yield head;
+      head = undefined;
+    }
+  }
+  if (head && head.length > 0) yield head;
+}
+
+const tellingBytes = 4;
 
 function decode(
   decoder: TextDecoder,
@@ -52,6 +70,26 @@ function decode(
       hint: encoding === 'utf-8' ? 'A file from an older spreadsheet may need --encoding latin1.' : undefined,
     });
   }
+}
+
+const saveAs =
+  'In Excel: File, Save As, "CSV UTF-8"; in LibreOffice and Google Sheets: save or download as CSV.';
+
+/** Files that are given for CSV now and then, by their first bytes. */
+const others: readonly { readonly bytes: string; readonly is: string; readonly hint: string }[] = [
+  { bytes: 'PK\x03\x04', is: 'a workbook (.xlsx, .ods, .numbers) or an archive', hint: saveAs },
+  { bytes: '\xd0\xcf\x11\xe0', is: 'an old Excel workbook (.xls)', hint: saveAs },
+  { bytes: '%PDF', is: 'a PDF', hint: 'Save the table behind it as CSV.' },
+  { bytes: '<', is: 'a web page or XML', hint: saveAs },
+  { bytes: '{', is: 'JSON', hint: '`errand order create --file` takes one order in JSON.' },
+  { bytes: '[', is: 'JSON', hint: '`errand order create --file` takes one order in JSON.' },
+  { bytes: '\x1f\x8b', is: 'compressed', hint: 'Unpack it first: gzip -dc FILE | errand bulk … -' },
+];
+
+function refuseOther(chunk: Uint8Array, name: string): void {
+  const start = Buffer.from(chunk.subarray(0, 4)).toString('latin1');
+  const other = others.find(({ bytes }) => start.trimStart().startsWith(bytes));
+  if (other) throw new UsageError(`${name} is ${other.is}, not CSV`, { hint: other.hint });
 }
 
 function refuseBinary(bytes: Uint8Array, name: string, encoding: Encoding): void {

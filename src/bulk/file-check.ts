@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { createProgress } from '../output/progress.ts';
+import { readingLines } from './as-exported.ts';
 import { batchesOf, usualBatchRows } from './batches.ts';
 import { checkFile, emptyTally, type ShownIssue } from './check.ts';
 import { checkOneReading } from './one-reading.ts';
@@ -47,6 +48,7 @@ export class FileCheck {
         yield* issues;
         this.#context.signal.throwIfAborted();
       }
+      for (const line of readingLines(tally.readings)) this.#context.note(line);
       checkOneReading(this.#context, this.#options.name, tally.prices);
       if (tally.rows === 0) throw new UsageError(`${this.#options.name} has no row under its headings`);
       this.spend.estimate = tally.ceilings;

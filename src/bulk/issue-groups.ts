@@ -39,9 +39,11 @@ export class IssueGroups {
     } else this.#others += 1;
   }
 
-  /** What most rows have first; equal ones as they came. */
+  /** What most rows have first; of equal ones the upper row. */
   #sorted(): IssueGroup[] {
-    return [...this.#groups.values()].toSorted((one, other) => other.count - one.count);
+    return [...this.#groups.values()].toSorted(
+      (one, other) => other.count - one.count || (one.rows[0] ?? 0) - (other.rows[0] ?? 0),
+    );
   }
 
   /** The groups as issues, for a table: each with the rows that have it. */

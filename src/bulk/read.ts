@@ -9,6 +9,8 @@ export interface TableOptions {
   readonly encoding?: Encoding | undefined;
   /** One character; found by itself where it is not given. */
   readonly delimiter?: string | undefined;
+  /** Whether a text heads a column that is known: titles may stand above the headings then. */
+  readonly isHeading?: ((text: string) => boolean) | undefined;
 }
 
 /** A piece of a table, as many rows as came at once. */
@@ -29,9 +31,9 @@ const longestRow = 1024 * 1024;
  */
 export async function* readTable(
   chunks: AsyncIterable<Uint8Array>,
-  { name, encoding, delimiter: given }: TableOptions,
+  { name, encoding, delimiter, isHeading }: TableOptions,
 ): AsyncGenerator<TablePart> {
-  const begun = await readBeginning(asUtf8(chunks, name, encoding), given);
+  const begun = await readBeginning(asUtf8(chunks, name, encoding), { delimiter, isHeading });
   const { parse } = await import('csv-parse');
   const parser = parse({
     delimiter: begun.delimiter,
@@ -48,10 +50,10 @@ export async function* readTable(
     for (let row = parser.read(); row !== null; row = parser.read()) arrived.push(row);
   });
   let headings: readonly string[] | undefined;
-  let firstRow = begun.skipped + 2;
+  let firstRow = begun.rows + 2;
 
   function taken(): TablePart | undefined {
-    if (failure) throw refused(failure, name, begun.skipped);
+    if (failure) throw refused(failure, name, begun.lines);
     const rows = arrived.map((row) => row.map(fused));
     arrived = [];
     headings ??= rows.shift()?.map((heading) => heading.trim());
@@ -80,8 +82,8 @@ export async function* readTable(
   }
 }
 
-function refused(error: Error, name: string, skipped: number): UsageError {
-  const lines = 'lines' in error && typeof error.lines === 'number' ? error.lines + skipped : undefined;
+function refused(error: Error, name: string, above: number): UsageError {
+  const lines = 'lines' in error && typeof error.lines === 'number' ? error.lines + above : undefined;
   const what = reasons.find(([code]) => 'code' in error && error.code === code)?.[1] ?? error.message;
   return new UsageError(`${name}${lines === undefined ? '' : `, line ${lines}`}: ${what}`, { cause: error });
 }

@@ -4,8 +4,10 @@ import type { AmountUnit } from '../contract/amount.ts';
 import type { ColumnPlan } from '../contract/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
 import { bodyHash } from '../state/canonical.ts';
-import { centsHeading, currencyProblem, type OpenPrice, readPrice } from './amounts.ts';
-import { type ColumnMap, planTable, type TablePlan } from './columns.ts';
+import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './amounts.ts';
+import { addContinuation, asTaken, isContinuation, noReadings, type Readings } from './as-exported.ts';
+import { type ColumnMap, isKnownHeading, planTable, type TablePlan } from './columns.ts';
+import { damageOf } from './damage.ts';
 import { readTable, type TableOptions } from './read.ts';
 
 /** A row of a file, read. */
@@ -25,6 +27,10 @@ export interface RowsOptions extends TableOptions {
   readonly map: ColumnMap;
   /** What a bare whole number under `max_price` counts, where the user says so. */
   readonly amounts?: AmountUnit | undefined;
+  /** What stands before the cents of a price; a point without it. */
+  readonly decimal?: Decimal | undefined;
+  /** Counts along what is read as something else than it says. */
+  readonly readings?: Readings | undefined;
 }
 
 /** The rows of a file that are not blank, as many at a time as come at once. @throws UsageError for the file as a whole. */
@@ -33,28 +39,35 @@ export async function* readRows(
   options: RowsOptions,
 ): AsyncGenerator<FileRow[]> {
   let plan: TablePlan | undefined;
-  for await (const { headings, firstRow, rows } of readTable(chunks, options)) {
-    plan ??= planTable(options.name, headings, options.map);
-    const unit = plan.isInCents ? 'cents' : options.amounts;
+  const { map, readings = noReadings() } = options;
+  const isHeading = (text: string): boolean => isKnownHeading(text, map);
+  for await (const { headings, firstRow, rows } of readTable(chunks, { ...options, isHeading })) {
+    plan ??= planTable(options.name, withoutEmptyEnd(headings), map);
+    const money = { unit: plan.isInCents ? ('cents' as const) : options.amounts, decimal: options.decimal };
     const read: FileRow[] = [];
     for (let index = 0; index < rows.length; index += 1) {
       const cells = rows[index] ?? [];
       if (cells.every((cell) => cell === '')) continue;
       const number = firstRow + index;
-      read.push(readRow(plan, unit, number, cells));
+      if (isContinuation(plan, cells)) addContinuation(readings, number);
+      else read.push(readRow(plan, money, number, asTaken(plan, cells, readings)));
     }
     if (read.length > 0) yield read;
   }
 }
 
+/** A spreadsheet writes columns that were used once, though nothing stands in them. */
+const withoutEmptyEnd = (headings: readonly string[]): readonly string[] =>
+  headings.slice(0, headings.findLastIndex((heading) => heading !== '') + 1);
+
 function readRow(
   plan: TablePlan,
-  unit: AmountUnit | undefined,
+  { unit, decimal }: { readonly unit: AmountUnit | undefined; readonly decimal: Decimal | undefined },
   number: number,
   given: readonly string[],
 ): FileRow {
   const text = given[plan.priceIndex] ?? '';
-  const read = text.trim() === '' ? undefined : readPrice(text, unit);
+  const read = text.trim() === '' ? undefined : readPrice(text, unit, decimal);
   const isPriced = read !== undefined && read.problem === undefined;
   const cells = isPriced ? given.with(plan.priceIndex, String(read.cents)) : given;
   const row = readBulkRow(plan, cells);
@@ -71,8 +84,21 @@ function readRow(
     ...surplus(plan.headings, cells),
   ];
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
-  return { number, plan, cells, row, issues: issues.map(valueOnce), openPrice };
+  return { number, plan, cells, row, issues: explained(issues, row).map(valueOnce), openPrice };
 }
+
+/** What a spreadsheet has damaged is refused once, with what has happened to it. */
+function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly BulkIssue[] {
+  const damaged = damageable.flatMap((column) => {
+    const value = cell(column);
+    const message = damageOf(column, value, cell('country') || 'US');
+    return message === undefined ? [] : [{ column, value, message }];
+  });
+  if (damaged.length === 0) return issues;
+  return [...issues.filter((issue) => !damaged.some(({ column }) => column === issue.column)), ...damaged];
+}
+
+const damageable = ['quantity', 'postal_code', 'phone_number'] as const;
 
 /** A message is shown behind the value of its cell: it need not begin with the same. */
 export function valueOnce(issue: BulkIssue): BulkIssue {

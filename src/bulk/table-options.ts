@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { type AmountUnit, amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { shellWord } from '../shell-word.ts';
+import type { Decimal } from './amounts.ts';
 import { delimiters } from './beginning.ts';
 import { type ColumnMap, checkMap } from './columns.ts';
 import { encodings } from './decode.ts';
@@ -23,6 +24,11 @@ export const tableOptions = {
     values: amountUnits,
     description: 'what bare whole numbers under max_price are; max_price_cents is cents',
   },
+  locale: {
+    kind: 'text',
+    placeholder: 'locale',
+    description: 'whose decimal sign amounts have: de reads 12,50, en reads 1,250 as a thousand',
+  },
   encoding: { kind: 'choice', values: encodings, description: 'of the file, where no mark in it tells' },
   delimiter: {
     kind: 'choice',
@@ -43,6 +49,7 @@ export interface TableFlags {
   readonly useMap?: string | undefined;
   readonly saveMap?: string | undefined;
   readonly amounts?: AmountUnit | undefined;
+  readonly locale?: string | undefined;
   readonly encoding?: (typeof encodings)[number] | undefined;
   readonly delimiter?: keyof typeof named | undefined;
 }
@@ -50,7 +57,7 @@ export interface TableFlags {
 /** The options as the reader takes them; the map is saved where that was requested. @throws UsageError. */
 export async function readTableOptions(
   context: Context,
-  { map = {}, useMap, saveMap, amounts = context.settings.amounts, encoding, delimiter }: TableFlags,
+  { map = {}, useMap, saveMap, amounts = context.settings.amounts, locale, encoding, delimiter }: TableFlags,
 ): Promise<Omit<RowsOptions, 'name'>> {
   const saved = useMap === undefined ? {} : (await context.store()).map(useMap);
   const whole = { ...saved, ...checkMap(map) };
@@ -61,17 +68,37 @@ export async function readTableOptions(
   return {
     map: whole,
     ...(amounts !== undefined && { amounts }),
+    ...(locale !== undefined && { decimal: decimalOf(locale) }),
     ...(encoding !== undefined && { encoding }),
     ...(delimiter !== undefined && { delimiter: named[delimiter] ?? delimiters[0] }),
   };
 }
 
+/** @throws UsageError for a locale that there is not, or one that writes amounts in another way. */
+function decimalOf(locale: string): Decimal {
+  const tag = locale.replaceAll('_', '-').replace(/[.@].*$/s, '');
+  const isKnown = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}$/i.test(tag) && isSupported(tag);
+  const parts = isKnown ? new Intl.NumberFormat(tag).formatToParts(1.5) : [];
+  const sign = parts.find(({ type }) => type === 'decimal')?.value;
+  if (sign === '.' || sign === ',') return sign;
+  throw new UsageError(`--locale ${locale} is not known; write a language such as de, fr or en-US`);
+}
+
+function isSupported(tag: string): boolean {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(tag).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** The flags that have another command read the file the same way, each after a space. */
-export function tableFlags({ map = {}, useMap, amounts, encoding, delimiter }: TableFlags): string {
+export function tableFlags({ map = {}, useMap, amounts, locale, encoding, delimiter }: TableFlags): string {
   const flags = [
     ...(useMap === undefined ? [] : [`--use-map ${shellWord(useMap)}`]),
     ...Object.entries(map).map(([heading, column]) => `--map ${shellWord(`${heading}=${column}`)}`),
     ...(amounts === undefined ? [] : [`--amounts ${amounts}`]),
+    ...(locale === undefined ? [] : [`--locale ${shellWord(locale)}`]),
     ...(encoding === undefined ? [] : [`--encoding ${encoding}`]),
     ...(delimiter === undefined ? [] : [`--delimiter ${delimiter}`]),
   ];

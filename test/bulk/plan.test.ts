@@ -33,7 +33,7 @@ const draft: PlanDraft = {
   },
   file: { name: 'orders.csv', sha256: 'a'.repeat(64), rows: 3, left_out: 0 },
   made_from: {
-    ...{ path: '/work/orders.csv', map: {}, amounts: null, encoding: null, delimiter: null },
+    ...{ path: '/work/orders.csv', map: {}, amounts: null, encoding: null, delimiter: null, locale: null },
     skip_invalid: false,
   },
   ...{

@@ -79,3 +79,69 @@ test('a file that was uploaded goes up again though the wallet could not cover i
   expect(others).toMatchObject({ code: 6, stdout: '' });
   expect(others.stderr).toContain('insufficient_funds');
 });
+
+const asExported = (...lines: string[]): string =>
+  [
+    'sep=;',
+    'Orders of November',
+    '',
+    'Product URL;max_price;name;address;city;state;zip;phone;country',
+    ...lines,
+    '',
+  ].join('\r\n');
+const exported = (price: string, { zip = '08701', phone = "'5125550100" } = {}): string =>
+  `https://x.example/1;${price};Zoë Byron;1 Main St;Lakewood;NJ;${zip};${phone};United States`;
+
+test("a German spreadsheet's export: its amounts, titles and countries are read, and told once", async () => {
+  const below = ';;continued;;;;;;';
+  writeFileSync(
+    join(workspace.folder, 'german.csv'),
+    asExported(exported('45,50'), exported('1.250,00'), below),
+  );
+  const check = ['bulk', 'upload', 'german.csv', '--locale', 'de', '--dry-run'];
+  const { code, stdout, stderr } = await errand(workspace, check);
+  expect(code, stderr).toBe(0);
+  const { rows } = JSON.parse(stdout).body;
+  expect(rows.map((row: Record<string, string>) => [row.max_price, row.zip, row.phone, row.country])).toEqual(
+    [
+      ['4550', '08701', '5125550100', 'US'],
+      ['125000', '08701', '5125550100', 'US'],
+    ],
+  );
+  expect(stderr).toContain('country "United States" is read as US in 2 rows');
+  expect(stderr).toContain('1 row without product, price and address is left out: row 6');
+});
+
+test('what a spreadsheet has damaged is refused with what happened to it, and the check that reads the file alike', async () => {
+  writeFileSync(
+    join(workspace.folder, 'damaged.csv'),
+    asExported(exported('45,50', { zip: '8701' }), exported('45,50', { phone: '5,12555E+09' })),
+  );
+  const { code, stderr } = await errand(workspace, [
+    'bulk',
+    'upload',
+    'damaged.csv',
+    '--locale',
+    'de_DE.UTF-8',
+  ]);
+  expect(code).toBe(7);
+  expect(stderr).toMatch(/^row 4: postal_code "8701" has lost the zero at its beginning .+ write 08701/m);
+  expect(stderr).toMatch(/^row 5: phone_number "5,12555E\+09" is what a spreadsheet made of a long number/m);
+  expect(stderr).toContain('errand bulk validate damaged.csv --locale de_DE.UTF-8');
+});
+
+test.each([
+  [
+    'orders.xlsx',
+    'PK\u0003\u0004\u0014',
+    [],
+    'orders.xlsx is a workbook (.xlsx, .ods, .numbers) or an archive, not CSV',
+  ],
+  ['orders.csv', asExported(exported('45,50')), ['--locale', 'klingon!'], '--locale klingon! is not known'],
+  ['orders.csv', asExported(exported('45,50')), ['--locale', 'xx'], '--locale xx is not known'],
+])('%s with %j is refused before anything is read of it', async (name, text, flags, message) => {
+  writeFileSync(join(workspace.folder, name), text);
+  const { code, stderr } = await errand(workspace, ['bulk', 'validate', name, ...flags]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+});

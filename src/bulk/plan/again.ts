@@ -51,12 +51,13 @@ export async function planAgain(
     return {
       hint: `${source} ${problem}. Plan again from the file as it was: a row that has changed would be a new order, though it was ordered before.`,
     };
-  const { map, amounts, encoding, delimiter, skip_invalid: skipInvalid } = from;
+  const { map, amounts, encoding, delimiter, locale, skip_invalid: skipInvalid } = from;
   const table = tableFlags({
     map,
     amounts: amounts ?? undefined,
     encoding: encoding ?? undefined,
     delimiter: delimiter ?? undefined,
+    locale: locale ?? undefined,
   });
   const upload = uploadFlags({
     ...{ run: plan.run, batchSize: plan.batch_size, skipInvalid },

@@ -96,7 +96,11 @@ export const plan = defineCommand({
         path: source.isPipe ? null : resolve(file),
         map: options.map,
         amounts: options.amounts ?? null,
-        ...{ encoding: more.encoding ?? null, delimiter: more.delimiter ?? null },
+        ...{
+          encoding: more.encoding ?? null,
+          delimiter: more.delimiter ?? null,
+          locale: more.locale ?? null,
+        },
         skip_invalid: skipInvalid,
       };
       const { draft, meant } = await makePlan(context, source, check, {

@@ -101,6 +101,7 @@ export const PlanFile = z.strictObject({
     amounts: z.enum(amountUnits).nullable(),
     encoding: z.enum(['utf-8', 'latin1', 'utf-16le', 'utf-16be']).nullable(),
     delimiter: z.enum(['comma', 'semicolon', 'tab', 'pipe']).nullable(),
+    locale: z.string().max(100).nullable(),
     skip_invalid: z.boolean(),
   }),
   batch_size: z.int().min(1).max(5000),
