@@ -100,8 +100,8 @@ export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMile
     mood: ({ type }) => milestoneMoods[plainText(type)],
   },
   { name: 'detail', path: 'detail', weight: 7, value: ({ detail }) => inWords(detail) },
-  { name: 'at', path: 'occurred_at', kind: 'time', weight: 2, isExtra: true },
-  { name: 'source', path: 'source', weight: 1, isExtra: true },
+  { name: 'at', path: 'occurred_at', kind: 'time', weight: 2, isExtra: 'told' },
+  { name: 'source', path: 'source', weight: 1, isExtra: 'told' },
 ];
 
 const milestoneMoods: Readonly<Record<string, Mood | undefined>> = Object.assign(Object.create(null), {

@@ -54,7 +54,7 @@ export function layOut(
   leasts: readonly (number | undefined)[] = [],
 ): Layout {
   const all = columns.map((column, index) => candidate(column, index, natural[index] ?? 0, leasts[index]));
-  const isExtra = ({ index }: Candidate): boolean => columns[index]?.isExtra === true;
+  const isExtra = ({ index }: Candidate): boolean => columns[index]?.isExtra !== undefined;
   let shown = limit === undefined ? all : all.filter((column) => !isExtra(column));
   const dropped: Candidate[] = [];
   if (limit === undefined) return { shown, hidden: [], narrowed: [] };
@@ -71,7 +71,7 @@ export function layOut(
   const placed = shown.map((column) => ({ ...column, ...onlyOne(shown, limit) }));
   return {
     shown: placed,
-    hidden: names(columns, (index) => !isShown.has(index) && !columns[index]?.isExtra),
+    hidden: names(columns, (index) => !isShown.has(index) && columns[index]?.isExtra !== true),
     narrowed: names(columns, (index) =>
       placed.some(
         (column) => column.index === index && !column.wraps && column.width < (natural[index] ?? 0),

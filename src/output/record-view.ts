@@ -13,12 +13,13 @@ const deepest = 4;
 /**
  * One record as lines of name and value. A list of records within it becomes a table of its own, an object a view of
  * its own, both set in. Values are whole: the terminal wraps what is longer than it.
- * @param showEmpty whether a column without a value has a line, as it has when it was requested by name.
+ * @param hidden gets the names of the columns for which a table within the record has no room. @param showEmpty whether a column without a value has a line, as it has when it was requested by name.
  */
 export async function recordLines(
   record: unknown,
   columns: readonly Column[],
   options: TableOptions,
+  hidden: Set<string>,
   showEmpty: boolean,
   depth = 1,
 ): Promise<string[]> {
@@ -32,7 +33,7 @@ export async function recordLines(
   );
   const lines = entries.map(async ({ column, name, value }) => {
     if (opens(value, depth)) {
-      const inner = await nested(value, column, options, depth + 1);
+      const inner = await nested(value, column, options, hidden, depth + 1);
       return [options.paint.strong(name), ...inner.map((line) => `  ${line}`)];
     }
     const text = cellText(column, record, options);
@@ -65,6 +66,7 @@ async function nested(
   value: object,
   column: Column,
   options: TableOptions,
+  hidden: Set<string>,
   depth: number,
 ): Promise<string[]> {
   const inner = {
@@ -72,11 +74,13 @@ async function nested(
     width: options.width === undefined ? undefined : Math.max(1, options.width - 2),
   };
   if (!Array.isArray(value))
-    return await recordLines(value, column.columns ?? inferColumns([value]), inner, false, depth);
+    return await recordLines(value, column.columns ?? inferColumns([value]), inner, hidden, false, depth);
   const columns =
     column.columns ??
     inferColumns(value).filter((inferred) => value.some((row) => isPlain(columnValue(inferred, row))));
-  return (await tableLines(value, columns, inner)).lines;
+  const table = await tableLines(value, columns, inner);
+  for (const name of table.hidden) hidden.add(name);
+  return table.lines;
 }
 
 const isPlain = (value: unknown): boolean => !isEmpty(value) && !isRecord(value);

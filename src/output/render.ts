@@ -109,13 +109,17 @@ async function printListTable(
   if (out.isClosed) return;
   if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
   const shown = table.shown.map(({ index }) => columns[index]);
-  const id = shown.find((column) => column?.path === (result.id ?? 'id'))?.name;
+  const id = shown.find((column) => column?.path === (result.id ?? 'id'));
   // Titles tell rows apart, and a command takes the number: who looks for the id it stands for is told where it is.
   if (id === undefined && numbers.length > 0 && table.count > 0)
     tellPeople([`@1 names the first row; -o id prints the ${result.id ?? 'id'} of each`], io, 'table');
   if (table.hidden.length + table.narrowed.length === 0) return;
   const { leftOut } = await import('./left-out.ts');
-  tellPeople(leftOut(table, id, numbers.length > 0, io.stderr.columns()), io, 'table');
+  tellPeople(
+    leftOut(table, id && { ...id, isNumbered: numbers.length > 0 }, io.stderr.columns()),
+    io,
+    'table',
+  );
 }
 
 async function printRecord(result: RecordResult, { io, options, out }: Printing): Promise<void> {
@@ -126,13 +130,19 @@ async function printRecord(result: RecordResult, { io, options, out }: Printing)
   }
   const { recordLines } = await import('./record-view.ts');
   const columns = columnsFor(result, io, options);
+  const hidden = new Set<string>();
   const lines = await recordLines(
     result.record,
     columns,
     await tableOptions(io, options),
+    hidden,
     options.fields !== undefined,
   );
   out.write(asText(lines));
+  if (hidden.size === 0) return;
+  await out.flush();
+  const { leftOut } = await import('./left-out.ts');
+  tellPeople(leftOut({ hidden: [...hidden], narrowed: [] }, undefined, io.stderr.columns()), io, 'table');
 }
 
 /** Scripts that read a table find its columns where they were; a person sees what matters first. */

@@ -55,8 +55,8 @@ interface ColumnStyle<R> {
   readonly currency?: PathOf<R>;
   /** Of a status: how it stands; by its last word without it. Pure. */
   readonly mood?: (row: Unchecked<R>) => Mood | undefined;
-  /** Shown where all others have their full width beside it; nobody is told where not. */
-  readonly isExtra?: true;
+  /** Shown where all others have their full width beside it; where not, nobody is told unless it is `told`. */
+  readonly isExtra?: true | 'told';
   /** `value` names products by what this machine knows of their URLs, where their own record has no title. */
   readonly usesTitles?: true;
   /** A sentence: on a terminal it is broken between words, never cut. */

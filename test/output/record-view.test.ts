@@ -65,6 +65,27 @@ describe('one record on a terminal', () => {
     );
   });
 
+  test('the columns for which a table within it has no room are told once', async () => {
+    const screen = { terminal: true, columns: 40 };
+    const rows = [{ state: 'failed', why: 'out_of_stock' }];
+    const inner: readonly Column[] = [
+      { name: 'state', path: 'state', kind: 'status', weight: 2 },
+      { name: 'number', path: 'number', kind: 'id', weight: 1 },
+      { name: 'why', path: 'why' },
+    ];
+    const within = ['lines', 'parcels'].map((name) => ({ name, path: name, columns: inner }));
+    const record = { lines: rows, parcels: [{ state: 'failed', number: 'x'.repeat(28), why: 'lost' }] };
+    const { out, err } = await printed({ kind: 'record', record, columns: within }, {}, screen);
+    expect(out.match(/STATE +NUMBER.*/g)).toEqual([
+      'STATE     NUMBER  WHY',
+      expect.stringMatching(/NUMBER$/),
+    ]);
+    expect(err).toBe('1 column hidden: why; widen the terminal or use -o json\n');
+    const wide = await printed({ kind: 'record', record, columns: within }, {}, { ...screen, columns: 80 });
+    expect(wide.err).toBe('');
+    expect((await printed({ kind: 'record', record, columns: within }, {})).err).toBe('');
+  });
+
   test('shows a field that was asked for even when it is empty', async () => {
     const { out } = await printed(
       { kind: 'record', record: order, columns },

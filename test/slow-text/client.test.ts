@@ -77,6 +77,7 @@ const consumers: Readonly<Record<string, (text: string) => unknown>> = {
       { a: text, b: { [text]: text } },
       [column, { ...column, path: 'b' }],
       { paint, now: Date.now, width: 80, utc: true },
+      new Set(),
       true,
     ),
   cut: (text) => [cut(text, 20, measure), cutStart(text, 20, measure), pad(text, 30, 'right', measure)],
