@@ -21,7 +21,7 @@ export interface PlacedColumn {
   /** Whether a longer text goes on below, broken between words. */
   readonly wraps: boolean;
   /** What of a cut text stays: of a URL its host, and the end, which tells one product from another. */
-  readonly keeps: 'start' | 'host';
+  readonly keeps: 'start' | 'ends' | 'host';
 }
 
 export interface Layout {
@@ -107,7 +107,7 @@ function candidate(column: Column, index: number, width: number, needed: number 
     least: cuts ? Math.min(width, least) : width,
     cuts,
     wraps: column.isProse === true,
-    keeps: kind === 'url' ? 'host' : 'start',
+    keeps: column.keeps ?? (kind === 'url' ? 'host' : 'start'),
     align: alignment(kind),
     weight: isStatus ? weight + statusFirst : weight,
     isStatus,

@@ -47,6 +47,8 @@ interface ColumnStyle<R> {
   readonly weight?: number;
   /** Columns of a terminal below which a text says too little; default 12. */
   readonly least?: number;
+  /** Of a text that is cut: both its ends stay, since texts that begin the same are told apart by how they end. */
+  readonly keeps?: 'ends';
   /** Characters kept for it, where the rows that settle the widths come before wider ones. */
   readonly room?: number;
   /** Of a time: it was taken on this machine, not at the service. */

@@ -6,7 +6,7 @@ import { type Paint, paintMood } from './paint.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
 import { ShortIds } from './short-ids.ts';
-import { breakWords, cut, cutUrl, leastOfUrl, type Measure, measureFor } from './width.ts';
+import { breakWords, cut, cutMiddle, cutUrl, leastOfUrl, type Measure, measureFor } from './width.ts';
 import type { Writer } from './writer.ts';
 
 export interface TableOptions extends CellOptions {
@@ -133,9 +133,11 @@ class Table {
   #fit(text: string, { width, cuts, wraps, keeps }: PlacedColumn, measure: Measure): string[] {
     if (!cuts || this.options.width === undefined) return [text];
     if (wraps) return breakWords(text, width, measure).map((line) => cut(line, width, measure));
-    return [(keeps === 'host' ? cutUrl : cut)(text, width, measure)];
+    return [cutting[keeps](text, width, measure)];
   }
 }
+
+const cutting = { start: cut, ends: cutMiddle, host: cutUrl } as const;
 
 function learnIds(ids: ShortIds, rows: readonly unknown[], columns: readonly Column[]): void {
   for (const column of columns) if (column.names) for (const row of rows) ids.learn(columnValue(column, row));

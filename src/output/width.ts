@@ -153,6 +153,13 @@ export function cutStart(text: string, width: number, measure: Measure): string 
   return `…${all.slice(kept + 1).join('')}`;
 }
 
+/** The text within `width` columns, with `…` in its middle where it was cut. */
+export function cutMiddle(text: string, width: number, measure: Measure): string {
+  if (measure(text) <= width) return text;
+  const end = Math.floor(Math.max(0, width - 1) / 2);
+  return cut(text, width - end, measure) + cutStart(text, end + 1, measure).slice(1);
+}
+
 /** The text with spaces up to `width` columns; longer text stays as it is. */
 export function pad(text: string, width: number, side: 'left' | 'right', measure: Measure): string {
   const spaces = ' '.repeat(Math.max(0, width - measure(text)));

@@ -15,7 +15,7 @@ export interface Picked {
 }
 
 const pickColumns: readonly Column<Shape<'Sku'>>[] = [
-  { name: 'title', path: 'title', weight: 9, least: 24 },
+  { name: 'title', path: 'title', weight: 9, least: 24, keeps: 'ends' },
   { name: 'retailer', path: 'retailer', weight: 8 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
 ];

@@ -3,6 +3,7 @@ import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import {
   cut,
+  cutMiddle,
   cutStart,
   cutUrl,
   fullMeasure,
@@ -56,6 +57,10 @@ describe('cutting', () => {
     expect(cutStart('👨‍👩‍👧👨‍👩‍👧ab', 4, measure)).toBe('…ab');
     expect(cutStart('https://shop.example/test-success', 13, measure)).toBe('…test-success');
     expect(cutStart('short', 5, measure)).toBe('short');
+    expect(cutMiddle('👨‍👩‍👧👨‍👩‍👧ab👨‍👩‍👧👨‍👩‍👧', 6, measure)).toBe('👨‍👩‍👧…👨‍👩‍👧');
+    expect(cutMiddle('Coffee Beans, 340 g', 13, measure)).toBe('Coffee… 340 g');
+    expect(cutMiddle('short', 5, measure)).toBe('short');
+    expect([0, 1, 2, 3].map((width) => cutMiddle('abcdef', width, measure))).toEqual(['', '…', 'a…', 'a…f']);
   });
 
   test('an address loses its scheme, then the middle of its path, and never its host', () => {
