@@ -19,8 +19,8 @@ export function damageOf(
   if (whole !== undefined)
     return `is a number with decimals, as a spreadsheet writes it; write ${whole}, in a column formatted as text`;
   if (column !== 'postal_code' || !fiveDigits.has(country.toUpperCase())) return undefined;
-  if (/^\d{3,4}$/.test(text))
-    return `has lost the zero at its beginning in a spreadsheet; write ${text.padStart(5, '0')}, in a column formatted as text`;
+  if (/^\d{4}$/.test(text))
+    return `has lost the zero at its beginning in a spreadsheet; write 0${text}, in a column formatted as text`;
   if (country.toUpperCase() === 'US' && /^\d{9}$/.test(text))
     return `is without its dash; write ${text.slice(0, 5)}-${text.slice(5)}`;
   return undefined;
