@@ -3,10 +3,8 @@ import type { Surface } from './contract/operation.ts';
 import type { ErrandError } from './errors.ts';
 import type { Client } from './http/client.ts';
 import { type Interactivity, type Io, interactivity } from './io.ts';
-import { asTyped } from './output/as-typed.ts';
-import { deliverErr, writeErr } from './output/notice.ts';
+import { deliverLines, noteLines } from './output/notice.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
-import { safeText } from './output/safe-text.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
 import { keyMode, maskKey, withoutKeys } from './settings/keys.ts';
@@ -117,7 +115,7 @@ interface Making {
 export async function createContext(making: Making): Promise<Context> {
   const { argv, environment, io, signal, globals, version } = making;
   const folders = resolveFolders(environment, making.platform);
-  const note = (line: string): void => writeErr(io, `${safeText(line)}\n`);
+  const note = (line: string): void => noteLines([line], io);
   const store = new SettingsStore(
     folders.config,
     making.diagnoses ? () => {} : note,
@@ -226,7 +224,7 @@ export async function createContext(making: Making): Promise<Context> {
     },
     waitMs: () => (settings.timeoutMs.from === 'flag' ? settings.timeoutMs.value : undefined),
     note,
-    tell: (lines) => deliverErr(io, asTyped(lines.map((line) => `${safeText(line)}\n`).join(''), io)),
+    tell: (lines) => deliverLines(lines, io),
     report: async (error) => {
       const { renderError } = await import('./output/error.ts');
       await renderError(error, io, context.output.format, { debug: settings.debug });

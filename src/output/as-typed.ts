@@ -7,7 +7,10 @@ const nouns = [
   ...['sandbox', 'auth', 'account', 'address', 'profile', 'config', 'doctor', 'completion', 'help'],
   'COMMAND',
 ];
-const commandLine = new RegExp(`(^|[\\s\`$(|])(?<!npx )errand (?=(?:${nouns.join('|')})\\b)`, 'gm');
+const commandLine = new RegExp(
+  `(^|[\\s\`$(|]|\\u001b\\[\\d{1,2}m)(?<!npx )errand (?=(?:${nouns.join('|')})\\b)`,
+  'gm',
+);
 
 /**
  * A text for people, its command lines as this terminal takes them: `npx errand order list` where `errand` is not on the

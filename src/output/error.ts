@@ -44,7 +44,11 @@ export async function renderError(
   }
   const { errorLines } = await import('./error-text.ts');
   const { safeLines } = await import('./safe-text.ts');
-  const lines = errorLines(report, await paintFor(io.stderr.color)).map((line) => asTyped(line, io));
+  const { foldLines } = await import('./fold-lines.ts');
+  const lines = foldLines(
+    errorLines(report, await paintFor(io.stderr.color)).map((line) => asTyped(line, io)),
+    io,
+  );
   return deliverErr(
     io,
     [...lines, ...(stack === undefined ? [] : [safeLines(stack)])].map((line) => `${line}\n`).join(''),

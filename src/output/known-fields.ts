@@ -1,9 +1,8 @@
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { writeErr } from './notice.ts';
+import { noteLines } from './notice.ts';
 import { isRecord } from './path.ts';
 import type { ListResult, OutputOptions, RecordResult, Row } from './result.ts';
-import { safeText } from './safe-text.ts';
 
 /** What is known of the fields of a result besides what its records show. */
 export interface KnownFields {
@@ -63,7 +62,7 @@ async function checkFields(
   const more = known.length > mostNamed ? ', …' : '';
   const message = `--fields: there is no field ${unknown.join(', ')}; there are ${known.slice(0, mostNamed).join(', ')}${more}`;
   if (refuses) throw new UsageError(message);
-  writeErr(io, `${safeText(`note: ${message}`)}\n`);
+  noteLines([`note: ${message}`], io);
 }
 
 /**

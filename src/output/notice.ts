@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Io } from '../io.ts';
 import { redactor } from '../redact/redactor.ts';
 import { asTyped } from './as-typed.ts';
+import { foldLines } from './fold-lines.ts';
 import { makeRoom } from './live-area.ts';
 import type { OutputFormat } from './result.ts';
 import { safeText } from './safe-text.ts';
@@ -13,8 +14,25 @@ import { writerOf } from './writer.ts';
  */
 export function tellPeople(lines: readonly string[], io: Io, format: OutputFormat): void {
   if (format !== 'table' && !io.stderr.isTerminal) return;
-  writeErr(io, lines.map((line) => `${safeText(line)}\n`).join(''));
+  noteLines(lines, io);
 }
+
+/** Lines for people, on stderr; a terminal has them broken between words. */
+export function noteLines(lines: readonly string[], io: Io): void {
+  writeErr(io, textFor(lines, io));
+}
+
+/** The same. @returns whether stderr took them. */
+export const deliverLines = (lines: readonly string[], io: Io): Promise<boolean> =>
+  deliverErr(io, textFor(lines, io));
+
+const textFor = (lines: readonly string[], io: Io): string =>
+  foldLines(
+    lines.map((line) => asTyped(safeText(line), io)),
+    io,
+  )
+    .map((line) => `${line}\n`)
+    .join('');
 
 /** Writes to stderr, without the secrets in use; that nobody reads it stops nothing. */
 export function writeErr(io: Io, text: string): void {

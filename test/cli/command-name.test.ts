@@ -76,6 +76,9 @@ test('every command line of a text is as it is typed, and nothing else of it', (
     'npx errand order list | npx errand order cancel -\nnpx errand help money',
   );
   const prose = 'errand failed; the errand order, my-errand order, errand ordering, /errand order';
+  expect(asTyped('to go on: \u001b[36merrand order watch x\u001b[39m', here)).toBe(
+    'to go on: \u001b[36mnpx errand order watch x\u001b[39m',
+  );
   expect(asTyped(prose.replace('the errand order, ', ''), here)).toBe(
     prose.replace('the errand order, ', ''),
   );

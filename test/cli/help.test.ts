@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { type HelpLook, layOutPage, layOutTopic } from '../../src/cli/help/layout.ts';
 import { globalOptionsTitle, pageOf } from '../../src/cli/help/page.ts';
 import { topics } from '../../src/cli/help/topics.ts';
-import { foldCommand, wrap } from '../../src/cli/help/wrap.ts';
 import { paintFor } from '../../src/output/paint.ts';
 import { isNarrow } from '../../src/output/width.ts';
+import { foldCommand, wrap } from '../../src/output/wrap.ts';
 import { entries, wholeProgram } from '../../src/program.ts';
 
 const program = await wholeProgram();

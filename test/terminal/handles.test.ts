@@ -56,8 +56,8 @@ describe('what a person at a terminal gives for an id', () => {
     expect((await shell.run('errand order get @2 -o json --query id')).text).toBe(`"${id(2)}"`);
     expect((await shell.run(`errand order get ${short(3)} -o json --query id`)).text).toBe(`"${id(3)}"`);
     expect((await shell.run('errand order get @1 @3 -o id')).text.split('\n')).toEqual([id(1), id(3)]);
-    expect((await shell.run(`errand order get --fields id ${short(1).toUpperCase()}`)).text).toContain(id(1));
-    expect((await shell.run('errand order list --fields id,status')).text).toContain(id(1));
+    expect((await shell.run(`errand order get --fields id ${short(1).toUpperCase()}`)).said).toContain(id(1));
+    expect((await shell.run('errand order list --fields id,status')).said).toContain(id(1));
   });
 
   test('in a pipe nothing is numbered or shortened, and neither is taken', async () => {
@@ -93,7 +93,7 @@ describe('what a person at a terminal gives for an id', () => {
     expect(both.text.split('\n')).toEqual([id(1), id(3)]);
     const refused = await shell.run('echo @2 | errand order get - -o id');
     expect(refused).toMatchObject({ code: 2 });
-    expect(refused.text).toContain('order id "@2" (stdin, line 1) is not a UUID');
+    expect(refused.said).toContain('order id "@2" (stdin, line 1) is not a UUID');
   });
 
   test('each terminal has a list of its own', async () => {
@@ -101,7 +101,7 @@ describe('what a person at a terminal gives for an id', () => {
     await one.run('errand order list');
     const none = await two.run('errand order cancel @1');
     expect(none.code).toBe(2);
-    expect(none.text).toContain(
+    expect(none.said).toContain(
       '@1 names nothing: this terminal has printed no list yet; `errand order list` prints one',
     );
     await Promise.all([one.run('errand order list --limit 2'), two.run('errand order list --offset 2')]);
@@ -114,37 +114,37 @@ describe('what a person at a terminal gives for an id', () => {
     await shell.run('errand search coffee --limit 2');
     const other = await shell.run('errand order cancel @1');
     expect(other.code).toBe(2);
-    expect(other.text.replaceAll('\n', ' ')).toContain(
+    expect(other.said).toContain(
       '@1 is a row of the last list, which is of products, not of orders; `errand order list` prints those',
     );
     await shell.run('errand order list');
-    expect((await shell.run('errand order get @4')).text).toContain('@4: the last list has 3 rows');
+    expect((await shell.run('errand order get @4')).said).toContain('@4: the last list has 3 rows');
     for (const wrong of ['@0', '@x', '@', '@-1', '@1x', '@1,quantity=2'])
-      expect((await shell.run(`errand order get ${wrong}`)).text).toContain(
+      expect((await shell.run(`errand order get ${wrong}`)).said).toContain(
         `"${wrong}" is not the number of a row`,
       );
     await shell.run('errand search coffee --limit 2');
-    expect((await shell.run("errand order create --product @1,@2 --max-price '$90'")).text).toContain(
+    expect((await shell.run("errand order create --product @1,@2 --max-price '$90'")).said).toContain(
       '"@1,@2" is not the number of a row',
     );
     await shell.run('errand return list');
-    expect((await shell.run('errand return get @1')).text).toContain('the last list is empty');
+    expect((await shell.run('errand return get @1')).said).toContain('the last list is empty');
   });
 
   test('a list is over after an hour, and of no use with another profile or service', async () => {
     const shell = open();
     await shell.run('errand order list');
     const later = `NODE_OPTIONS=--import=${clockSet} CLOCK_SET_AFTER_MS=0 CLOCK_SET_MS`;
-    expect((await shell.run(`${later}=${59 * 60_000} errand order get @1 -o id`)).text).toContain(id(1));
+    expect((await shell.run(`${later}=${59 * 60_000} errand order get @1 -o id`)).said).toContain(id(1));
     const over = await shell.run(`${later}=${61 * 60_000} errand order cancel @1`);
     expect(over.code).toBe(2);
-    expect(over.text).toContain('the last list of this terminal is more than an hour old');
+    expect(over.said).toContain('the last list of this terminal is more than an hour old');
     await errand(workspace, ['profile', 'set', 'work', '--base-url', 'https://service.example']);
     const profile = await shell.run('errand order cancel @1 --profile work');
     expect(profile.code).toBe(2);
-    expect(profile.text).toContain('the last list of this terminal is of profile local');
+    expect(profile.said).toContain('the last list of this terminal is of profile local');
     const service = await shell.run('errand order cancel @1 --base-url https://service.example');
-    expect(service.text).toContain('the last list of this terminal is of embedded:');
+    expect(service.said).toContain('the last list of this terminal is of embedded:');
     expect(await statuses()).not.toContain('cancelled');
   });
 
@@ -156,8 +156,8 @@ describe('what a person at a terminal gives for an id', () => {
       code: 4,
       text: expect.stringContaining('no order here or at the service begins with 00000000'),
     });
-    expect((await shell.run('errand track 00000000')).text).toContain('no order that this machine knows');
-    expect((await shell.run(`errand order get ${short(1).slice(0, 7)}`)).text).toContain('is too short');
+    expect((await shell.run('errand track 00000000')).said).toContain('no order that this machine knows');
+    expect((await shell.run(`errand order get ${short(1).slice(0, 7)}`)).said).toContain('is too short');
     await shell.run('errand order list');
     const file = listFile();
     const list = JSON.parse(readFileSync(file, 'utf8'));
@@ -165,7 +165,7 @@ describe('what a person at a terminal gives for an id', () => {
     writeFileSync(file, JSON.stringify({ ...list, rows: [...list.rows, { ...list.rows[0], id: twin }] }));
     const several = await shell.run(`errand order cancel ${short(1)}`);
     expect(several.code).toBe(2);
-    expect(several.text.replaceAll('\n', ' ')).toContain(
+    expect(several.said).toContain(
       `${short(1)} is the beginning of 2 orders: ${id(1)}, ${twin}; give more of it`,
     );
     expect(await statuses()).not.toContain('cancelled');
@@ -211,10 +211,10 @@ describe('what a person at a terminal gives for an id', () => {
       expect(used).toMatchObject({ code: 0, text: expect.stringContaining(id) });
     }
     await shell.run('errand bulk list');
-    expect((await shell.run('errand bulk results @1')).text).toContain('order_status');
+    expect((await shell.run('errand bulk results @1')).said).toContain('order_status');
     await shell.run('errand account list');
     const removed = await shell.run('errand account remove @1');
-    expect(removed.text).toMatch(/^@1 is account \S+_acct_\w+ \(when listed: ada@example.com, any/);
+    expect(removed.said).toMatch(/^@1 is account \S+_acct_\w+ \(when listed: ada@example.com, any/);
     expect((await shell.run('errand account remove @1')).code).toBe(4);
   });
 
@@ -229,7 +229,7 @@ describe('what a person at a terminal gives for an id', () => {
       withId(wrong);
       const refused = await shell.run('errand order cancel @1 < /dev/tty');
       expect(refused.code).toBe(2);
-      expect(refused.text).toContain('@1 has no id or URL that can be taken');
+      expect(refused.said).toContain('@1 has no id or URL that can be taken');
     }
     const products = (url: string): void =>
       writeFileSync(
@@ -247,11 +247,11 @@ describe('what a person at a terminal gives for an id', () => {
       products(wrong);
       const refused = await shell.run("errand order create --product @1 --max-price '$9' --ship-to home");
       expect(refused.code).toBe(2);
-      expect(refused.text).toContain('@1 has no id or URL that can be taken');
+      expect(refused.said).toContain('@1 has no id or URL that can be taken');
     }
     for (const junk of ['', '{', '[]', 'null']) {
       writeFileSync(file, junk);
-      expect((await shell.run('errand order cancel @1')).text).toContain('has printed no list yet');
+      expect((await shell.run('errand order cancel @1')).said).toContain('has printed no list yet');
     }
     expect(await statuses()).not.toContain('cancelled');
   });
@@ -263,9 +263,9 @@ describe('what a person at a terminal gives for an id', () => {
     writeFileSync(folder, '');
     const list = await shell.run('errand order list');
     expect(list.code).toBe(0);
-    expect(list.text).toContain(short(1));
+    expect(list.said).toContain(short(1));
     expect(list.text).not.toContain('error');
-    expect((await shell.run('errand order get @1')).text).toContain('has printed no list yet');
+    expect((await shell.run('errand order get @1')).said).toContain('has printed no list yet');
     rmSync(folder);
   });
 
@@ -283,10 +283,10 @@ describe('what a person at a terminal gives for an id', () => {
     const [older, newer] = [await orderOf(workspace, 'test-slow'), await orderOf(workspace, 'test-slow')];
     await shell.run('errand order list');
     const cancelled = await shell.run('errand order cancel @2');
-    expect(cancelled.text).toContain(`@2 is order ${older} (when listed: waiting, http://127.0.0.1`);
+    expect(cancelled.said).toContain(`@2 is order ${older} (when listed: waiting, http://127.0.0.1`);
     expect(cancelled.code).toBe(0);
     const begun = await shell.run(`errand order cancel ${newer.slice(0, 8)}`);
-    expect(begun.text).toContain(`${newer.slice(0, 8)} is order ${newer} (`);
+    expect(begun.said).toContain(`${newer.slice(0, 8)} is order ${newer} (`);
     expect(begun.code).toBe(0);
     expect((await shell.run('errand order get @1')).text).not.toContain('@1 is');
     const after = await statuses();
@@ -304,7 +304,7 @@ describe('what a person at a terminal gives for an id', () => {
     writeFileSync(file, JSON.stringify({ ...list, rows: [row] }));
     const told = await shell.run('errand order cancel @1');
     expect(told.code).toBe(0);
-    expect(told.text).toContain('owned');
+    expect(told.said).toContain('owned');
     expect(told.text).not.toMatch(/[\u0007\u202e]/);
   });
 
@@ -318,11 +318,11 @@ describe('what a person at a terminal gives for an id', () => {
     expect((await shell.run('errand retailer check @2 -o json --query url')).text).toBe(`"${second.url}"`);
     const line = "errand order create --product @2,quantity=2 --max-price '$90' --ship-to home -o json";
     const ordered = await shell.run(`${line} --query 'items[0].[url, quantity]'`);
-    expect(ordered.text).toContain(`@2,quantity=2 is product ${second.url} (when listed: ${second.title}, $`);
-    expect(ordered.text).toContain(second.retailer);
+    expect(ordered.said).toContain(`@2,quantity=2 is product ${second.url} (when listed: ${second.title}, $`);
+    expect(ordered.said).toContain(second.retailer);
     expect(JSON.parse(/\[[\s\S]*\]/.exec(ordered.text)?.[0] ?? '')).toEqual([second.url, 2]);
     const unseen = await shell.run(`${line} --no-input`);
     expect(unseen.code).toBe(2);
-    expect(unseen.text).toContain('@2,quantity=2 names a row of the last list on a terminal');
+    expect(unseen.said).toContain('@2,quantity=2 names a row of the last list on a terminal');
   });
 });

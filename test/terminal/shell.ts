@@ -1,10 +1,12 @@
 import type { Workspace } from '../program/workspace.ts';
-import { Terminal } from './terminal.ts';
+import { Terminal, unfolded } from './terminal.ts';
 
 interface Answer {
   readonly code: number;
   /** What the line printed, without escape sequences. */
   readonly text: string;
+  /** The same, what was broken between words in one line again. */
+  readonly said: string;
 }
 
 /** A shell in a terminal of its own: one session, in which command after command is typed. */
@@ -33,7 +35,11 @@ export class Shell {
     const { text } = this.#terminal;
     const at = text.lastIndexOf(begin);
     const printed = text.slice(at + begin.length, text.lastIndexOf(end)).trim();
-    return { code: Number(new RegExp(`${end}(\\d+):`).exec(text)?.[1]), text: printed };
+    return {
+      code: Number(new RegExp(`${end}(\\d+):`).exec(text)?.[1]),
+      text: printed,
+      said: unfolded(printed),
+    };
   }
 
   close(): void {

@@ -3,6 +3,9 @@ import type { Workspace } from '../program/workspace.ts';
 
 const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 
+/** A text whose lines were broken between words, in one line again. */
+export const unfolded = (text: string): string => text.replace(/\n {2}(?=\S)/g, ' ');
+
 /** A program in a real terminal, typed at and read as a person would. */
 export class Terminal {
   readonly #pty: ReturnType<typeof spawn>;

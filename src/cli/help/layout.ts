@@ -1,7 +1,7 @@
 import type { Paint } from '../../output/paint.ts';
+import { foldCommand, wrap } from '../../output/wrap.ts';
 import type { Example } from '../define.ts';
 import type { HelpItem, HelpPage, HelpPart, HelpSection } from './page.ts';
-import { foldCommand, wrap } from './wrap.ts';
 
 /** What help is made for. */
 export interface HelpLook {

@@ -1,6 +1,6 @@
+import { foldCommand } from '../../output/wrap.ts';
 import { globalOptionsTitle, type HelpPage, type HelpPart, type HelpSection } from './page.ts';
 import type { HelpTopic } from './topics.ts';
-import { foldCommand } from './wrap.ts';
 
 /** Columns that a command line has: 80 without the margins of a man page. */
 const exampleWidth = 64;

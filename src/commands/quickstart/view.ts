@@ -1,4 +1,3 @@
-import { foldCommand, wrap } from '../../cli/help/wrap.ts';
 import type { Context } from '../../context.ts';
 import { asTyped } from '../../output/as-typed.ts';
 import { canDrawLive, createLive } from '../../output/live.ts';
@@ -6,6 +5,7 @@ import { writeErr } from '../../output/notice.ts';
 import { paintFor } from '../../output/paint.ts';
 import { safeText } from '../../output/safe-text.ts';
 import { cut, fullMeasure } from '../../output/width.ts';
+import { foldCommand, wrap } from '../../output/wrap.ts';
 
 /** What came of a step; a long text is cut so that the tail is seen. */
 export interface Outcome {

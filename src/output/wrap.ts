@@ -1,14 +1,18 @@
+import type { Measure } from './width.ts';
+
 /** Between the optional parts of a placeholder (`[,quantity=N][,condition=New]`) a line may end. */
 const betweenBrackets = /(?<=\])(?=\[)/;
 
+const unitsOf: Measure = (text) => text.length;
+
 /** Lines of at most `width` columns, where words allow it: none is ever broken, nor is a placeholder. */
-export function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number, measure: Measure = unitsOf): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(/\s/).filter((part) => part !== '')) {
     for (const [index, piece] of word.split(betweenBrackets).entries()) {
       const longer = line === '' ? piece : `${line}${index === 0 ? ' ' : ''}${piece}`;
-      if (line !== '' && longer.length > width) {
+      if (line !== '' && measure(longer) > width) {
         lines.push(line);
         line = piece;
       } else line = longer;

@@ -1,0 +1,62 @@
+import type { Io } from '../io.ts';
+import { isNarrow } from './width.ts';
+import { wrap } from './wrap.ts';
+
+const escapes = /\u001b\[[\d;]*m/g;
+const beginning = /^((?:\u001b\[[\d;]{0,9}m)*)( {0,40})/;
+const hanging = 2;
+/** A terminal as narrow as this has no room for sentences. */
+const narrowest = 20;
+/** A space, and a place between brackets, within what is not to be broken; in no text of ours. */
+const [space, seam] = ['\ue000', '\ue001'];
+
+/**
+ * Lines for people, broken between words to the width of stderr where that is a terminal; what goes on is set in. What may be
+ * copied stays in one piece: a word, a URL, an id, a command. Lines in columns stay as they are. For a pipe nothing changes.
+ */
+export function foldLines(lines: readonly string[], { stderr, commandName }: Io): string[] {
+  const width = stderr.isTerminal ? (stderr.columns() ?? 0) : 0;
+  if (width < narrowest) return [...lines];
+  return lines.flatMap((line) => foldLine(line, width, commandName?.() ?? 'errand'));
+}
+
+function foldLine(line: string, width: number, command: string): string[] {
+  if (columnsOf(line) <= width || isWhole(line.replace(escapes, ''))) return [line];
+  const [head = '', paint = '', indent = ''] = beginning.exec(line) ?? [];
+  const setIn = ' '.repeat(indent.length + hanging);
+  const [first = '', ...more] = wrap(
+    masked(line.slice(head.length), command),
+    width - setIn.length,
+    columnsOf,
+  );
+  return [paint + indent + first, ...more.map((rest) => setIn + rest)].map(unmasked);
+}
+
+/** A line that begins with what to type, or one in columns. */
+const isWhole = (plain: string): boolean => plain.startsWith('try: ') || /\S {2}/.test(plain);
+
+/** What stands between backticks, and a command to the end of its line, as one word. */
+function masked(text: string, command: string): string {
+  const at = startOfCommand(text, command);
+  return text.slice(0, at).replace(/`[^`]{1,400}`/g, inOnePiece) + inOnePiece(text.slice(at));
+}
+
+/** Where a command begins that ends with the line: after a colon or a dollar sign. */
+function startOfCommand(text: string, command: string): number {
+  const plainBefore = /(?::|\$)$/;
+  for (let at = text.indexOf(`${command} `); at >= 0; at = text.indexOf(`${command} `, at + 1))
+    if (plainBefore.test(text.slice(0, at).replace(escapes, '').trimEnd())) return at;
+  return text.length;
+}
+
+const inOnePiece = (text: string): string => text.replaceAll(' ', space).replaceAll('][', `]${seam}[`);
+const unmasked = (text: string): string => text.replaceAll(space, ' ').replaceAll(seam, '');
+
+/** Columns of a terminal, counted without a library: what may be wide is taken for it, so that a line is rather too short. */
+function columnsOf(text: string): number {
+  const plain = text.replace(escapes, '').replaceAll(seam, '').replaceAll(space, ' ');
+  if (isNarrow(plain)) return plain.length;
+  let columns = 0;
+  for (const character of plain) columns += isNarrow(character) ? 1 : 2;
+  return columns;
+}
