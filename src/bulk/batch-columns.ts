@@ -6,7 +6,7 @@ import { plainText } from '../output/path.ts';
 import type { Column } from '../output/result.ts';
 import { type BatchRow, rowsOf } from './batch.ts';
 import { type Reasons, reasonOf } from './reasons.ts';
-import { type RowState, stateOf } from './row-state.ts';
+import { type RowState, stateOf, tallyOf } from './row-state.ts';
 
 export const issueColumns: readonly Column[] = [
   { name: 'row', path: 'row', weight: 10 },
@@ -25,12 +25,23 @@ export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
+/** The counts of a batch that came with its rows: one that was ordered before counts as ordered, as it does everywhere. */
+const counts = batchColumns.map((column): Column<Shape<'BulkBatchResponse'>> => {
+  const { name } = column;
+  if (name !== 'ordered' && name !== 'refused') return column;
+  const said = name === 'ordered' ? 'placed_count' : 'failed_count';
+  return {
+    ...column,
+    value: (batch) => (rowsOf(batch).length > 0 ? tallyOf([batch])[name] : batch[said]),
+  };
+});
+
 /**
  * A batch on a terminal: one that has ended with rows refused has not ended well. One that is completed has made its
  * orders; whether these ended well it does not tell.
  */
 export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
-  ...batchColumns.slice(0, 1),
+  ...counts.slice(0, 1),
   {
     name: 'state',
     path: 'status',
@@ -39,25 +50,46 @@ export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
     value: (batch) => batchState(batch).text,
     mood: (batch) => batchState(batch).mood,
   },
-  ...batchColumns.slice(2),
+  ...counts.slice(2),
 ];
 
 function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
-  const { status, failed_count: refused, row_count: rows } = batch;
+  const { status, failed_count: without, row_count: rows } = batch;
   const text = plainText(status);
+  const isOver = status === 'completed' || status === 'failed';
+  // Only a batch that came with its rows says which were refused, and what became of the orders of others.
+  const known = rowsOf(batch);
+  if (known.length > 0 && isOver) {
+    const { refused, failed, before } = tallyOf([batch]);
+    if (refused > 0) return { text: refused === rows ? 'refused' : `${shown(refused)} refused`, mood: 'bad' };
+    if (failed > 0) return { text: `${shown(failed)} failed`, mood: 'bad' };
+    return { text: before === known.length ? 'ordered before' : 'completed', mood: 'past' };
+  }
   if (status === 'failed') return { text, mood: 'bad' };
   if (status !== 'completed') return { text, mood: 'waiting' };
-  if (typeof refused === 'number' && refused > 0)
-    return { text: refused === rows ? 'refused' : `${refused.toLocaleString('en-US')} refused`, mood: 'bad' };
-  // Only a batch that came with its rows says what became of their orders.
-  const failed = rowsOf(batch).filter((row) => stateOf(row, batch) === 'failed').length;
-  return failed > 0
-    ? { text: `${failed.toLocaleString('en-US')} failed`, mood: 'bad' }
+  return typeof without === 'number' && without > 0
+    ? { text: `${shown(without)} not placed`, mood: 'bad' }
     : { text, mood: 'past' };
 }
 
+const shown = (count: number): string => count.toLocaleString('en-US');
+
+/** In a list batches come without their rows: a row that was ordered before is then one of those that made no order. */
+const listNames: Readonly<Record<string, string | undefined>> = {
+  ordered: 'new orders',
+  refused: 'not placed',
+};
+
 /** Batches as a list, for scripts and for a terminal. */
-export const batchList = { columns: batchColumns, screen: batchScreen } as const;
+export const batchList = {
+  columns: batchColumns,
+  screen: [
+    ...batchScreen.slice(0, 2),
+    ...batchColumns.slice(2).map((column) => ({ ...column, name: listNames[column.name] ?? column.name })),
+  ],
+} as const;
+/** Batches that came with their rows, as a list. */
+export const wholeBatchList = { columns: batchColumns, screen: batchScreen } as const;
 
 /** How a row stands, in words and at a glance. */
 const rowStates: Readonly<Record<RowState, ShownState>> = {
@@ -66,7 +98,7 @@ const rowStates: Readonly<Record<RowState, ShownState>> = {
   before: { text: 'ordered before', mood: 'past' },
   under_way: { text: 'in progress', mood: 'waiting' },
   // What becomes of the order after that, the batch does not tell.
-  placed: { text: 'placed', mood: 'past' },
+  placed: { text: 'ordered', mood: 'past' },
   failed: { text: 'failed', mood: 'bad' },
   unknown: { text: 'unknown', mood: 'waiting' },
 };

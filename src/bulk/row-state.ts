@@ -41,7 +41,7 @@ export interface RowTally {
   readonly unknown: number;
 }
 
-export function tallyOf(batches: Iterable<Batch>): RowTally {
+export function tallyOf(batches: Iterable<{ readonly status?: unknown; readonly rows?: unknown }>): RowTally {
   const count = { refused: 0, waiting: 0, placed: 0, failed: 0, under_way: 0, before: 0, unknown: 0 };
   let rows = 0;
   for (const batch of batches) {

@@ -1,11 +1,16 @@
-import type { Batch } from '../../bulk/batch.ts';
-import { batchDetailColumns, batchDetailScreen, batchList } from '../../bulk/batch-columns.ts';
+import { type Batch, rowsOf } from '../../bulk/batch.ts';
+import { batchDetailColumns, batchDetailScreen, wholeBatchList } from '../../bulk/batch-columns.ts';
 import { layoutOf } from '../../bulk/layout.ts';
 import { readReasons } from '../../bulk/reasons.ts';
+import { stateOf } from '../../bulk/row-state.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { eachId, readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
+import { textIn } from '../../contract/json.ts';
+import { limits } from '../../contract/limits.ts';
 import type { Result } from '../../output/result.ts';
+import { shellWord } from '../../shell-word.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 export const get = defineCommand({
   name: 'get',
@@ -34,7 +39,7 @@ export const get = defineCommand({
     const read = async (id: string) => (await client.call('bulk.get', { path: { batch_id: id } })).body;
     const [only] = wanted;
     if (only !== undefined && wanted.length === 1) return record(context, await read(only));
-    return { kind: 'list', ...batchList, empty: 'no ids given', ...eachId(context, wanted, read) };
+    return { kind: 'list', ...wholeBatchList, empty: 'no ids given', ...eachId(context, wanted, read) };
   },
 });
 
@@ -49,5 +54,16 @@ async function record(context: Context, batch: Batch): Promise<Result> {
     record: batch,
     columns: batchDetailColumns(numberOf, reasons),
     screen: batchDetailScreen(numberOf, reasons),
+    hints: whatBecame(context, batch),
   };
+}
+
+/** A row that was ordered says no more than that: its order may be under way, delivered or lost. */
+function whatBecame(context: Context, batch: Batch): string[] {
+  const rows = rowsOf(batch);
+  if (!rows.some((row) => stateOf(row, batch) === 'placed')) return [];
+  const made = textIn(batch, 'created_at') ?? '';
+  const since = Number.isNaN(Date.parse(made)) ? '' : ` --created-after ${shellWord(made)}`;
+  const all = rows.length > limits.orderListLimit.default ? ' --all' : '';
+  return [`what became of its orders: errand order list${since}${all}${whereFlags(context)}`];
 }

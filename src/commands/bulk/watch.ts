@@ -66,7 +66,7 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
     kind: 'list',
     rows: [...latest.values()].map(withoutRows),
     columns: context.output.format === 'table' ? counted(batchColumns, latest) : batchColumns,
-    screen: counted(batchScreen, latest),
+    screen: withTheirRows(latest),
     empty: 'no batch could be read',
     hints: () => conclusions(context, summary, [...latest.values()], reasons),
     exitCode: () => exitCodeOf(summary),
@@ -97,6 +97,18 @@ const counted = (columns: typeof batchColumns, latest: ReadonlyMap<string, Batch
       return batch && tallyOf([batch])[counted];
     };
     return { ...column, value };
+  });
+
+/** The columns of a terminal, read off the batches as they came, with their rows. */
+const withTheirRows = (latest: ReadonlyMap<string, Batch>): typeof batchScreen =>
+  batchScreen.map((column) => {
+    const { value, mood } = column;
+    const whole = (row: { readonly id?: unknown }) => latest.get(String(row.id)) ?? row;
+    return {
+      ...column,
+      ...(value && { value: (row) => value(whole(row)) }),
+      ...(mood && { mood: (row) => mood(whole(row)) }),
+    };
   });
 
 /** How many rows of all batches have ended; shown once each batch has been read and their sum is known. */
