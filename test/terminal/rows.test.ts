@@ -32,8 +32,8 @@ test('the number of a row answers what to order, and one that names nothing is a
   terminal.type(`@9${enter}`);
   await terminal.shows('@9: the last list has 3 rows');
   terminal.type(`${clear}@2,quantity=2${enter}`);
-  await terminal.shows(`@2,quantity=2 is product ${second.url}`);
   expect(await terminal.ended()).toBe(0);
+  expect(terminal.text.replaceAll(/\s+/g, ' ')).toContain(`@2,quantity=2 is product ${second.url}`);
   expect(await json('order', 'list')).toMatchObject([{ items: [{ url: second.url, quantity: 2 }] }]);
 });
 
@@ -53,8 +53,9 @@ test('a retailer that contradicts the row or the URL is refused; one that says t
     'errand search coffee --limit 1 --retailer harborgoods && errand product get @1 --retailer voltcorner',
   );
   expect(await terminal.ended()).toBe(2);
-  expect(terminal.text).toContain('error: --retailer is voltcorner, and ');
-  expect(terminal.text).toContain('is of harborgoods; leave --retailer out');
+  expect(terminal.text.replaceAll(/\s+/g, ' ')).toContain(
+    `error: --retailer is voltcorner, and ${first.url} is of harborgoods; leave --retailer out`,
+  );
   const get = ['product', 'get', first.url, '--retailer'];
   const refused = await errand(workspace, [...get, 'voltcorner']);
   expect(refused).toMatchObject({ code: 2, stdout: '' });
