@@ -73,11 +73,14 @@ export function reasonOf(
   return reason === undefined ? '' : [reason.code, reason.message].filter((part) => part !== '').join(': ');
 }
 
+/** `max_price_exceeded` of a reason that begins with it. */
+export const codeOfReason = (text: string): string | undefined => /^[a-z][a-z0-9_]*(?=:|$)/.exec(text)?.[0];
+
 /** `40 max_price_exceeded, 11 out_of_stock`: the codes of texts that begin with one, the most frequent first. */
 export function countedReasons(texts: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const text of texts) {
-    const code = /^[a-z][a-z0-9_]*(?=:|$)/.exec(text)?.[0] ?? 'without a reason';
+    const code = codeOfReason(text) ?? 'without a reason';
     counts.set(code, (counts.get(code) ?? 0) + 1);
   }
   return [...counts]

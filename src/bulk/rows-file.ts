@@ -1,12 +1,16 @@
+import type { Context } from '../context.ts';
+import type { Result } from '../output/result.ts';
+import { saveFile } from '../output/save-file.ts';
 import { centsHeading } from './amounts.ts';
 import { isPriceHeading } from './columns.ts';
 import type { UploadRow } from './rows.ts';
+import { rowsText } from './spend.ts';
 
 /**
  * Rows as a CSV in the columns of their file, and those that they have beside; the price, which is in cents, says so in
  * its heading. What a spreadsheet would run is defused, and read back as it was.
  */
-export async function csvOf(
+async function csvOf(
   rows: readonly UploadRow[],
   {
     headings,
@@ -21,4 +25,22 @@ export async function csvOf(
     ...rows.map((row) => names.map((name) => String(row[name] ?? ''))),
   ];
   return table.map((cells) => csvRecord(cells, { delimiter: ',', raw, visible })).join('');
+}
+
+/** Rows in a file of their own, or on stdout for `-`. @throws UsageError, StorageError naming the path. */
+export async function writtenRows(
+  context: Context,
+  rows: readonly UploadRow[],
+  {
+    to,
+    force,
+    headings,
+  }: { readonly to: string; readonly force: boolean; readonly headings: readonly string[] },
+): Promise<Result> {
+  const isOut = to === '-';
+  const visible = isOut && context.io.stdout.isTerminal;
+  const text = await csvOf(rows, { headings, raw: context.output.rawCsv === true, visible });
+  if (isOut) return { kind: 'stream', chunks: [text] };
+  await saveFile(to, [text], { force });
+  return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
 }

@@ -1,3 +1,5 @@
+import { ErrandError } from '../errors.ts';
+import { formatMoney } from '../output/money.ts';
 import { usualBatchRows } from './batches.ts';
 
 /** What makes the batches of an upload, whether it is planned or placed at once. */
@@ -15,3 +17,26 @@ export const uploadOptions = {
   },
   skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
 } as const;
+
+/** What all orders of a command may cost together, by its caller. */
+export const maxTotalOption = {
+  maxTotal: {
+    kind: 'money',
+    description: "refuse all of it where the orders may cost more together: '$20,000'",
+  },
+} as const;
+
+/** @param cents what the orders may cost together. @param maxTotal cents. @throws ErrandError where that is more. */
+export function checkTotal(cents: number, maxTotal: number | undefined): void {
+  if (maxTotal === undefined || cents <= maxTotal) return;
+  throw new ErrandError(
+    'policy',
+    `the orders may cost ${formatMoney(cents)}, and --max-total is ${formatMoney(maxTotal)}; nothing was sent`,
+    {
+      code: 'max_total_exceeded',
+      outcome: 'not_sent',
+      details: { total_cents: cents, max_total_cents: maxTotal },
+      hint: 'Leave rows out, lower their ceilings, or raise --max-total.',
+    },
+  );
+}

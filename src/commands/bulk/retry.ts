@@ -1,24 +1,30 @@
-import { type BatchRow, rowsOf } from '../../bulk/batch.ts';
 import { uploadedColumns } from '../../bulk/batch-columns.ts';
-import { isFailed } from '../../bulk/row-state.ts';
+import {
+  failedRows,
+  keepLayout,
+  parseRaise,
+  raised,
+  raisedLine,
+  retriedOptions,
+  withReason,
+} from '../../bulk/retried.ts';
 import { stableKey } from '../../bulk/rows.ts';
-import { csvOf } from '../../bulk/rows-file.ts';
+import { writtenRows } from '../../bulk/rows-file.ts';
 import { rowsText } from '../../bulk/spend.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
+import { checkTotal, maxTotalOption } from '../../bulk/upload-options.ts';
 import { ceilingsOf, journaledRows, rowAgain, rowsOfFile } from '../../bulk/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
-import type { Context } from '../../context.ts';
+import { parseCeiling } from '../../cli/parse-money.ts';
 import { UsageError } from '../../errors.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
 import { formatMoney } from '../../output/money.ts';
-import { saveFile } from '../../output/save-file.ts';
 import { shellLine } from '../../shell-word.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { canonicalJson } from '../../state/canonical.ts';
-import type { TableLayout } from '../../state/uploads.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { followResult } from './watch.ts';
 
@@ -36,6 +42,7 @@ export const retry = defineCommand({
       description: 'write the failed rows there as CSV, to correct them; - is stdout',
     },
     force: { kind: 'flag', description: 'with --to: write over a file' },
+    ...retriedOptions,
     file: {
       kind: 'text',
       placeholder: 'file',
@@ -50,6 +57,7 @@ export const retry = defineCommand({
     ...tableOptions,
     notifyOnComplete,
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
+    ...maxTotalOption,
     ...policyOptions,
     watch: { kind: 'flag', description: 'follow the new batch to its end' },
   },
@@ -59,6 +67,10 @@ export const retry = defineCommand({
       note: 'correct them, then upload the file',
     },
     { command: 'errand bulk retry $FAILED -o id', note: 'as they are, in a new batch' },
+    {
+      command: 'errand bulk retry $FAILED --reason out_of_stock --raise-ceiling 10% --dry-run',
+      note: 'what would be sent of those, each with a tenth more to spend',
+    },
   ],
   operations: ['bulk.create', 'bulk.get'],
   exitCodes: { 10: 'in doubt: the new batch was sent and no response came', 11: policyExit },
@@ -69,6 +81,8 @@ export const retry = defineCommand({
       id,
       to,
       force = false,
+      reason: wanted = [],
+      raiseCeiling,
       file,
       run = '',
       notifyOnComplete: notifies = false,
@@ -77,6 +91,7 @@ export const retry = defineCommand({
       overridePolicy,
       approval,
       waitApproval,
+      maxTotal,
       ...given
     },
   ) {
@@ -87,23 +102,22 @@ export const retry = defineCommand({
       );
     const client = await context.client();
     const { body: batch } = await client.call('bulk.get', { path: { batch_id: batchId } });
-    const failed = rowsOf(batch).filter((row) => isFailed(row, batch));
+    const raise = raiseCeiling === undefined ? undefined : parseRaise(raiseCeiling, parseCeiling);
+    const failed = await failedRows(context, batch, { wanted, withReasons: to !== undefined });
     if (failed.length === 0) return { kind: 'none', hints: ['no row of this batch has failed'] };
     const { rows: uploaded, layout } =
       file === undefined
         ? await journaledRows(context, batch)
         : await rowsOfFile(context, file, { ...given, run, batch });
-    const rows = failed.map((row) => rowAgain(batch, row, uploaded[row.index]));
-    const raw = context.output.rawCsv === true;
-    const headings = layout?.headings ?? [];
-    if (to === '-') {
-      const visible = context.io.stdout.isTerminal;
-      return { kind: 'stream', chunks: [await csvOf(rows, { headings, raw, visible })] };
-    }
+    const asBefore = failed.map(({ row }) => rowAgain(batch, row, uploaded[row.index]));
+    const rows = asBefore.map((row) => raised(row, raise));
     if (to !== undefined) {
-      await saveFile(to, [await csvOf(rows, { headings, raw, visible: false })], { force });
-      return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
+      const explained = rows.map((row, index) => withReason(row, failed[index]?.reason ?? ''));
+      return writtenRows(context, explained, { to, force, headings: layout?.headings ?? [] });
     }
+    const total = ceilingsOf(rows);
+    if (raise) context.note(raisedLine(rows.length, total, ceilingsOf(asBefore)));
+    checkTotal(total, maxTotal);
     const key = stableKey(rows.map(canonicalJson));
     const again = { key, filename: `retry of ${batchId}`, rows, notifies };
     const meant = [{ intent: await batchIntent(context, again) }];
@@ -112,7 +126,7 @@ export const retry = defineCommand({
       question: `Place ${rowsText(rows.length)} again with real money?`,
       lines: async () => [
         `  ${rowsText(rows.length)} of batch ${batchId}`,
-        `  at most ${formatMoney(ceilingsOf(rows))}, without fees`,
+        `  at most ${formatMoney(total)}, without fees`,
         ...(await policyLines(context, meant)),
       ],
     });
@@ -129,14 +143,3 @@ export const retry = defineCommand({
     };
   },
 });
-
-/** The rows of the new batch keep the numbers that they have in the file. */
-async function keepLayout(
-  context: Context,
-  key: string,
-  { headings, numbers }: TableLayout,
-  failed: readonly BatchRow[],
-): Promise<void> {
-  const kept = failed.map(({ index }) => numbers[index] ?? index + 1);
-  await (await context.uploads()).keep(key, { headings, numbers: kept });
-}

@@ -5,7 +5,7 @@ import { openCopy } from '../../bulk/source.ts';
 import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
 import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
 import { existedBefore, meantByUpload, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
-import { uploadOptions } from '../../bulk/upload-options.ts';
+import { checkTotal, maxTotalOption, uploadOptions } from '../../bulk/upload-options.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { shellWord } from '../../shell-word.ts';
@@ -24,6 +24,7 @@ export const upload = defineCommand({
     ...tableOptions,
     ...errorsOption,
     ...uploadOptions,
+    ...maxTotalOption,
     notifyOnComplete,
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     ...policyOptions,
@@ -42,7 +43,7 @@ export const upload = defineCommand({
     6: 'the wallet cannot cover it; nothing was sent',
     7: 'a row is invalid and nothing was sent; with --watch: a row failed',
     10: 'in doubt: a batch was sent and no response came; the same command again finds out',
-    11: policyExit,
+    11: `${policyExit}; or the orders may cost more than --max-total`,
   },
   related: ['bulk validate', 'bulk watch', 'bulk retry', 'order journal'],
   async run(
@@ -57,6 +58,7 @@ export const upload = defineCommand({
       overridePolicy,
       approval,
       waitApproval,
+      maxTotal,
       ...more
     },
   ) {
@@ -68,6 +70,7 @@ export const upload = defineCommand({
         errors: more.errors,
         validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
       });
+      checkTotal(check.spend.estimate, maxTotal);
       const consent = consentOf({ overridePolicy, approval, waitApproval });
       const upload = { name: source.name, batchSize, run, notifies, ...consent };
       if (isShort(check.spend) && !(await wasBegun(context, check, upload)))
