@@ -32,8 +32,8 @@ test('a bar goes before an error is printed, and comes back below it', { timeout
   expect(await terminal.ended(60_000)).toBe(7);
   expect(terminal.text).toContain('validating');
   const shown = lines().filter((line) => line.includes('free'));
-  expect(shown).toHaveLength(5);
-  for (const line of shown) expect(line).toMatch(/^row \d+: max_price_cents "free" takes an amount/);
+  expect(shown).toHaveLength(1);
+  expect(shown[0]).toMatch(/^5 rows: max_price_cents "free" takes an amount/);
   expect(lines().join('\n')).not.toContain('validating');
 });
 
@@ -54,6 +54,7 @@ test.each(['table', 'json', 'ndjson', 'csv'])(
     // An array is one line that goes on: the bar stays away from it.
     if (format !== 'json') expect(terminal.text).toContain('validating');
     expect(lines().join('\n')).not.toContain('validating');
-    expect(terminal.text.match(/not \\?"+free/g)).toHaveLength(5);
+    // A table has the error of all rows once.
+    expect(terminal.text.match(/not \\?"+free/g)).toHaveLength(format === 'table' ? 1 : 5);
   },
 );
