@@ -26,6 +26,9 @@ const unknown = requested.filter((name) => !(name in themes));
 if (unknown.length > 0)
   throw new Error(`no theme ${unknown.join(', ')}; there are ${Object.keys(themes).join(', ')}`);
 
+// With it each start of Node, bare or not, reads certificates for 36 ms, and every ratio of starts looks better.
+delete process.env.NODE_EXTRA_CA_CERTS;
+
 const rows: Row[] = [];
 for (const [name, load] of Object.entries(themes)) {
   if (requested.length > 0 && !requested.includes(name)) continue;

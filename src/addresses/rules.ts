@@ -13,7 +13,7 @@ const stateNames = new Set(Object.values(usStates).map((name) => name.toLowerCas
  * What is wrong with a field of an address that the service accepts and no carrier can use.
  * Said where a person gives the address; undefined where nothing is wrong.
  */
-function addressProblem(field: string, address: AddressFields): string | undefined {
+export function addressProblem(field: string, address: AddressFields): string | undefined {
   const value = address[field];
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   if (field === 'phone_number') return phoneProblem(value.trim());

@@ -48,7 +48,7 @@ export async function* checkFile(
     const issues: ShownIssue[] = [];
     const valid: FileRow[] = [];
     for (const read of rows) {
-      const found = [...read.issues, ...sameKey(read, keys)];
+      const found = withSameKey(read, keys);
       for (const issue of found) issues.push({ row: read.number, ...issue });
       tally.rows += 1;
       tally.issues += found.length;
@@ -64,13 +64,14 @@ export async function* checkFile(
   }
 }
 
-function sameKey({ row, number }: FileRow, keys: Map<string, number>): BulkIssue[] {
+/** The issues of a row, and that its key is another row's already. */
+function withSameKey({ row, number, issues }: FileRow, keys: Map<string, number>): readonly BulkIssue[] {
   const key = row.cell('idempotency_key');
-  if (key === '') return [];
+  if (key === '') return issues;
   const before = keys.get(key);
   if (before === undefined) {
     keys.set(key, number);
-    return [];
+    return issues;
   }
-  return [{ column: 'idempotency_key', value: key, message: `is that of row ${before} already` }];
+  return [...issues, { column: 'idempotency_key', value: key, message: `is that of row ${before} already` }];
 }

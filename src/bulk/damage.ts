@@ -13,12 +13,14 @@ export function damageOf(
   text: string,
   country: string,
 ): string | undefined {
+  const isPostal = column === 'postal_code' && (text.length === 4 || text.length === 9);
+  if (!isPostal && !/[.,e]/i.test(text)) return undefined;
   if (powerOfTen.test(text))
     return `is what a spreadsheet made of a long number, and digits are lost; format the column as text, enter it again and export anew`;
   const [, whole] = withDecimal.exec(text) ?? [];
   if (whole !== undefined)
     return `is a number with decimals, as a spreadsheet writes it; write ${whole}, in a column formatted as text`;
-  if (column !== 'postal_code' || !fiveDigits.has(country.toUpperCase())) return undefined;
+  if (!isPostal || !fiveDigits.has(country.toUpperCase())) return undefined;
   if (/^\d{4}$/.test(text))
     return `has lost the zero at its beginning in a spreadsheet; write 0${text}, in a column formatted as text`;
   if (country.toUpperCase() === 'US' && /^\d{9}$/.test(text))

@@ -54,8 +54,9 @@ export async function* readTable(
 
   function taken(): TablePart | undefined {
     if (failure) throw refused(failure, name, begun.lines);
-    const rows = arrived.map((row) => row.map(fused));
+    const rows = arrived;
     arrived = [];
+    for (const cells of rows) for (let at = 0; at < cells.length; at += 1) cells[at] = fused(cells[at] ?? '');
     headings ??= rows.shift()?.map((heading) => heading.trim());
     if (!headings || rows.length === 0) return undefined;
     const part = { headings, firstRow, rows };

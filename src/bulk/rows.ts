@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { addressProblems } from '../addresses/rules.ts';
+import { addressProblem } from '../addresses/rules.ts';
 import type { AmountUnit } from '../contract/amount.ts';
 import type { ColumnPlan } from '../contract/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
@@ -69,31 +69,32 @@ function readRow(
   const text = given[plan.priceIndex] ?? '';
   const read = text.trim() === '' ? undefined : readPrice(text, unit, decimal);
   const isPriced = read !== undefined && read.problem === undefined;
-  const cells = isPriced ? given.with(plan.priceIndex, String(read.cents)) : given;
+  const cents = isPriced ? String(read.cents) : text;
+  const cells = cents === text ? given : given.with(plan.priceIndex, cents);
   const row = readBulkRow(plan, cells);
   const column = plan.isInCents ? centsHeading : 'max_price';
-  const issues: BulkIssue[] = [
-    // The service's rules know cents only: what is wrong with another amount is said once, in our words.
-    ...(read?.problem === undefined
-      ? row.issues
-      : row.issues.flatMap((issue) =>
-          issue.column === 'max_price' ? { column, value: text.trim(), message: read.problem } : issue,
-        )),
-    ...unusableAddress(row),
-    ...currencies(plan, cells),
-    ...surplus(plan.headings, cells),
-  ];
+  const issues = [...row.issues];
+  // The service's rules know cents only: what is wrong with another amount is said once, in our words.
+  const priceAt =
+    read?.problem === undefined ? -1 : issues.findIndex((issue) => issue.column === 'max_price');
+  if (read?.problem !== undefined && priceAt >= 0)
+    issues[priceAt] = { column, value: text.trim(), message: read.problem };
+  addUnusable(issues, row);
+  if (plan.currencyIndexes.length > 0) issues.push(...currencies(plan, cells));
+  if (cells.length > plan.headings.length) issues.push(...surplus(plan.headings, cells));
+  const found = explained(issues, row);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
-  return { number, plan, cells, row, issues: explained(issues, row).map(valueOnce), openPrice };
+  return { number, plan, cells, row, issues: found.length === 0 ? found : found.map(valueOnce), openPrice };
 }
 
 /** What a spreadsheet has damaged is refused once, with what has happened to it. */
 function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly BulkIssue[] {
-  const damaged = damageable.flatMap((column) => {
+  const damaged: BulkIssue[] = [];
+  for (const column of damageable) {
     const value = cell(column);
     const message = damageOf(column, value, cell('country') || 'US');
-    return message === undefined ? [] : [{ column, value, message }];
-  });
+    if (message !== undefined) damaged.push({ column, value, message });
+  }
   if (damaged.length === 0) return issues;
   return [...issues.filter((issue) => !damaged.some(({ column }) => column === issue.column)), ...damaged];
 }
@@ -108,14 +109,17 @@ export function valueOnce(issue: BulkIssue): BulkIssue {
 }
 
 /** An address that the service accepts and no carrier can use, by the rules of orders and saved addresses. */
-const unusableAddress = ({ cell }: BulkRow): BulkIssue[] =>
-  addressProblems({
+function addUnusable(issues: BulkIssue[], { cell }: BulkRow): void {
+  const address = {
     country: cell('country') || 'US',
     state: cell('state'),
     phone_number: cell('phone_number'),
-  }).flatMap(({ field, message }) =>
-    field === 'state' || field === 'phone_number' ? [{ column: field, value: cell(field), message }] : [],
-  );
+  };
+  for (const column of ['state', 'phone_number'] as const) {
+    const message = addressProblem(column, address);
+    if (message !== undefined) issues.push({ column, value: address[column], message });
+  }
+}
 
 const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly string[]): BulkIssue[] =>
   currencyIndexes.flatMap((index) => {
@@ -125,7 +129,6 @@ const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly st
   });
 
 function surplus(headings: readonly string[], cells: readonly string[]): BulkIssue[] {
-  if (cells.length <= headings.length) return [];
   const more = cells.slice(headings.length).filter((cell) => cell !== '');
   if (more.length === 0) return [];
   const message = `stands beyond the last heading; is a cell with the delimiter in it not quoted?`;

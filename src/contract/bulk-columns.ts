@@ -67,6 +67,8 @@ export function meaningOf(heading: string): HeadingMeaning {
 export interface ColumnPlan {
   readonly headings: readonly string[];
   readonly columns: ReadonlyMap<BulkColumn, number>;
+  /** The plain fields of an order that have a column here. */
+  readonly plain: readonly (readonly [PlainBulkColumn, PlainOrderField])[];
   readonly metadata: readonly { readonly key: string; readonly index: number }[];
   readonly passthrough: readonly { readonly heading: string; readonly index: number }[];
   /** Headings that mean what an earlier one means already. */
@@ -94,6 +96,7 @@ export function planColumns(headings: readonly string[]): ColumnPlan {
   return {
     headings,
     columns,
+    plain: plainBulkFields.filter(([column]) => columns.has(column)),
     metadata: [...metadata].map(([key, index]) => ({ key, index })),
     passthrough,
     doubled,

@@ -1,10 +1,4 @@
-import {
-  type BulkColumn,
-  bulkListSeparator,
-  type ColumnPlan,
-  plainBulkFields,
-  planColumns,
-} from './bulk-columns.ts';
+import { type BulkColumn, bulkListSeparator, type ColumnPlan, planColumns } from './bulk-columns.ts';
 import { characterCount, countryCodePattern, limits, usPostalCodePattern } from './limits.ts';
 import type { PlainInput, PlainOrderField } from './order-fields.ts';
 import type { ShapeInput } from './schemas/index.ts';
@@ -60,7 +54,7 @@ export function readBulkRow(plan: ColumnPlan, cells: readonly string[]): BulkRow
   const [firstName, lastName] = readName(cell, refuse);
   for (const column of required) if (cell(column) === '') refuse(column, 'is missing');
   checkCountry(cell, refuse);
-  const plain = readPlain(cell, refuse);
+  const plain = readPlain(plan, cell, refuse);
   checkLength('idempotency_key', limits.idempotencyKeyLength.max, cell, refuse);
   return { issues, productUrls, quantities, firstName, lastName, maxPrice, plain, cell };
 }
@@ -68,19 +62,33 @@ export function readBulkRow(plan: ColumnPlan, cells: readonly string[]): BulkRow
 type Refuse = (column: BulkColumn, message: string) => void;
 type Cell = BulkRow['cell'];
 
+/** The rows of a file often order the same. */
+let lastUrl = '';
+
+function isHttpUrl(url: string): boolean {
+  if (url === lastUrl) return true;
+  if (!httpUrl.test(url) || !URL.canParse(url)) return false;
+  lastUrl = url;
+  return true;
+}
+
 function readUrls(text: string, refuse: Refuse): string[] {
   if (text === '') {
     refuse('product_url', 'is missing');
     return [];
   }
-  const urls = text.split(bulkListSeparator).map((url) => url.trim());
-  const wrong = urls.find((url) => !httpUrl.test(url) || !URL.canParse(url));
+  const urls = text.includes(bulkListSeparator)
+    ? text.split(bulkListSeparator).map((url) => url.trim())
+    : [text];
+  const wrong = urls.find((url) => !isHttpUrl(url));
   if (wrong !== undefined) refuse('product_url', `"${wrong}" is not an http or https URL`);
   return urls;
 }
 
 function readQuantities(text: string, products: number, refuse: Refuse): number[] {
-  const given = text === '' ? ['1'] : text.split(bulkListSeparator).map((part) => part.trim());
+  if (text === '') return Array.from({ length: products }, () => 1);
+  if (text === '1' && products === 1) return [1];
+  const given = text.split(bulkListSeparator).map((part) => part.trim());
   const quantities = given.map(Number);
   if (given.some((part) => !integer.test(part) || Number(part) < limits.quantity.min)) {
     refuse('quantity', `is not a whole number from ${limits.quantity.min}`);
@@ -130,9 +138,9 @@ function checkCountry(cell: Cell, refuse: Refuse): void {
     refuse('postal_code', 'is not a US postal code: 5 digits, optionally a dash and 4 more');
 }
 
-function readPlain(cell: Cell, refuse: Refuse): PlainInput {
+function readPlain(plan: ColumnPlan, cell: Cell, refuse: Refuse): PlainInput {
   const values: Record<string, string | number | true> = {};
-  for (const [column, field] of plainBulkFields) {
+  for (const [column, field] of plan.plain) {
     const value = plainValue(column, field, cell, refuse);
     if (value !== undefined) values[column] = value;
   }
