@@ -139,7 +139,9 @@ async function pastTwins<N extends JournaledOperation>(
       if (left === 'shown')
         return { placed: await resumeKnown(context, intent.operation, twin.record), rule: left };
       if (!(await isAnotherMeant(context, twin.record, id)))
-        throw repeated(context, twin.record, id, isByHand);
+        throw context.interactive.yes
+          ? declined(context, twin.record, id)
+          : repeated(context, twin.record, id, isByHand);
       left = 'owed';
     } else if (!(await deadline.pause(pauseMs, signal))) throw beingPlaced(context, twin.record);
   }
@@ -222,6 +224,18 @@ async function isAnotherMeant(context: Context, record: JournalRecord, id: strin
   context.note(`the same ${one} was ${made} at ${record.settled_at}: ${id}`);
   const prompt = await context.prompt();
   return prompt.confirm(context, 'Order another one?');
+}
+
+/** Who answers no knows why nothing more is made. */
+function declined(context: Context, { operation }: JournalRecord, id: string): ErrandError {
+  const { one, made, get } = thingOf(operation);
+  return new ErrandError('interrupted', `no second ${one} was ${made}`, {
+    outcome: 'not_sent',
+    next: [
+      { command: `${get} ${shellWord(id)}${whereFlags(context)}`, when: 'to see the first' },
+      { command: `${typedCommand(context.argv)} --new`, when: `for another ${one}` },
+    ],
+  });
 }
 
 /** @param isByHand where the running command is `api`, which takes `--new` for every operation, and no key. */

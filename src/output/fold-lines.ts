@@ -21,7 +21,12 @@ export function foldLines(lines: readonly string[], { stderr, commandName }: Io)
 }
 
 function foldLine(line: string, width: number, command: string): string[] {
-  if (columnsOf(line) <= width || isWhole(line.replace(escapes, ''))) return [line];
+  if (columnsOf(line) <= width) return [line];
+  const plain = line.replace(escapes, '');
+  // What to type stands alone in its line, so that it can be copied; what it is for goes below.
+  const reason = plain.startsWith('try: ') ? line.lastIndexOf(' — ') : -1;
+  if (reason >= 0) return [line.slice(0, reason), ...foldLine(`  ${line.slice(reason + 1)}`, width, command)];
+  if (isWhole(plain)) return [line];
   const [head = '', paint = '', indent = ''] = beginning.exec(line) ?? [];
   const setIn = ' '.repeat(indent.length + hanging);
   const [first = '', ...more] = wrap(

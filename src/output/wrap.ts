@@ -23,11 +23,23 @@ export function wrap(text: string, width: number, measure: Measure = unitsOf): s
 
 const words = /(?:'[^']*'|"[^"]*"|[^\s'"])+/g;
 
+/** Words of a command, each flag with its value where a line has room for both. */
+function withValues(parts: readonly string[], width: number): string[] {
+  const whole: string[] = [];
+  for (const part of parts) {
+    const before = whole.at(-1) ?? '';
+    const isValue = /^--[a-z-]+$/.test(before) && !part.startsWith('-');
+    if (isValue && before.length + part.length < width - 5) whole.splice(-1, 1, `${before} ${part}`);
+    else whole.push(part);
+  }
+  return whole;
+}
+
 /** A command line on several, each but the last ending in a backslash, so that a shell takes them as one. */
 export function foldCommand(command: string, width: number): string[] {
   if (command.length <= width) return [command];
   const lines: string[] = [];
-  for (const word of command.match(words) ?? []) {
+  for (const word of withValues(command.match(words) ?? [], width)) {
     const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
     // The backslash and the space before it.
     if (lines.length > 0 && longer.length > width - 2) lines.push(`  ${word}`);

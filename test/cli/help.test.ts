@@ -93,6 +93,7 @@ test('a text is broken at spaces and between brackets, and a longer word stays w
 });
 
 test('a long command goes on in a line that a shell takes with it, never within quotes', () => {
-  expect(foldCommand("errand a --b 'c d' --e", 19)).toEqual(['errand a --b \\', "  'c d' --e"]);
+  expect(foldCommand("errand a --b 'c d' --e", 19)).toEqual(['errand a \\', "  --b 'c d' --e"]);
+  expect(foldCommand("errand a --long 'c d e f'", 19)).toEqual(['errand a --long \\', "  'c d e f'"]);
   expect(foldCommand('errand a', 19)).toEqual(['errand a']);
 });

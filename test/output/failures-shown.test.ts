@@ -87,7 +87,7 @@ interface FailedList {
 /** Lists with a record that ended badly, and what of it must be seen. */
 const lists: readonly (readonly [string, FailedList, Row, string])[] = [
   ...failedOrders.map(([row, sign]) => [`order list (${sign})`, orderList as FailedList, row, sign] as const),
-  ['bulk list, refused', batchList as FailedList, batch({ status: 'completed' }), '✖ 1 refused'],
+  ['bulk list, refused', batchList as FailedList, batch({ status: 'completed' }), '✖ 1 not placed'],
   ['bulk list, failed', batchList as FailedList, batch({ status: 'failed' }), '✖ failed'],
   [
     'return list',

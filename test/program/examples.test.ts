@@ -29,6 +29,10 @@ const speed = '50';
 /** Examples that go on until they are ended; `test/service` runs them. */
 const endless = /^errand (sandbox serve|auth login --no-browser)/;
 
+/** What waits for events ends after a second here. */
+const soonOver = (path: string, line: string): string =>
+  /^webhook (?:listen|wait)$/.test(path) ? `${line.replace(/ --timeout \S+/, '')} --timeout 1s` : line;
+
 /** An event for `webhook events` and `webhook replay`. */
 const hearOneEvent = `errand webhook listen --unverified -o ndjson --max 1 > heard &
   until grep -q ready heard; do sleep 0.05; done
@@ -158,7 +162,7 @@ describe('every example of the help', () => {
       if (path.startsWith('approval')) await askForApproval();
       else delete workspace.environment.ERRAND_POLICY;
       if (line.includes('$PENDING')) workspace.environment.PENDING = await pendingOrder();
-      const { code, stdout, stderr } = await shell(workspace, line);
+      const { code, stdout, stderr } = await shell(workspace, soonOver(path, line));
       expect(alsoFine[path] ?? [0], `${line}\n${stdout}${stderr}`).toContain(code);
       if (/\$(?:PENDING|FAILEDORDER)/.test(line))
         await errand(workspace, ['config', 'set', 'sandbox-speed', speed]);

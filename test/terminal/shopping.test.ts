@@ -131,7 +131,7 @@ describe('from words to an order', () => {
     const [first] = await found('coffee');
     for (const [code, answer] of [
       [0, ''],
-      [5, enter],
+      [130, enter],
     ] as const) {
       const terminal = open(['search', 'coffee', '--pick'], { columns: 250 });
       await terminal.shows('Which one?');
@@ -141,7 +141,7 @@ describe('from words to an order', () => {
       if (answer !== '') await terminal.shows('Order another one?');
       terminal.type(answer);
       expect(await terminal.ended()).toBe(code);
-      if (code === 5)
+      if (code === 130)
         expect(terminal.text).toContain(
           `errand order create --product ${first?.url} --max-price '$90.00' --new`,
         );

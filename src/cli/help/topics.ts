@@ -98,14 +98,14 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
       },
       {
         items: itemsOf({
-          'errand order get 9e2919b9': 'the order whose id begins so; of several, none is guessed',
+          'errand order get 9e2919b9': 'the order whose id begins so; an error if several do',
           'errand order cancel @2':
             'the second row of the last `order list`; what is cancelled is told first',
           'errand order create --product @2': 'what the second row of `search` shows',
         }),
       },
       {
-        text: 'A beginning is looked up in the last list, on this machine, and for orders and returns at the service. Row numbers are those of the last list that this terminal printed, for an hour, with the same profile and service; what was done to its rows does not number them anew.',
+        text: 'A beginning is looked up in the last list, on this machine, and for orders and returns at the service. Row numbers are those of the last list that this terminal printed, for an hour, with the same profile and service; acting on a row does not change the numbers.',
       },
       {
         text: 'Scripts, pipes and --no-input take whole ids: `-o id` prints them, and - reads them from stdin.',
@@ -121,7 +121,7 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
       },
       { text: 'Its -cents twin takes an integer: --max-price-cents 5000.' },
       {
-        text: 'A bare integer (--max-price 5000) is refused, since it can be read both ways; so is another currency than USD.',
+        text: 'A bare integer (--max-price 5000) is refused, since it can be read both ways. USD is the only currency.',
       },
       { text: "JSON and YAML files carry the service's integer cents." },
       {

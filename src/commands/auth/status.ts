@@ -58,7 +58,7 @@ export const status = defineCommand({
     async function tryKey(): Promise<{ works: boolean; response: string }> {
       try {
         await (await context.client()).call('wallet.get', {});
-        return { works: true, response: 'the service takes it' };
+        return { works: true, response: 'key accepted' };
       } catch (error) {
         if (!(error instanceof ErrandError) || error.category !== 'authentication') throw error;
         return { works: false, response: error.message };

@@ -22,8 +22,7 @@ export const create = defineCommand({
       kind: 'text',
       placeholder: 'id',
       names: 'orders',
-      description:
-        'as this earlier order was, but for its webhooks, with a key of its own; flags override it',
+      description: 'repeat this earlier order, without its webhooks and with a new key; flags override it',
     },
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     new: {
@@ -46,7 +45,7 @@ export const create = defineCommand({
     },
     {
       command: 'errand order create --like $ORDER --dry-run',
-      note: 'an order once more: what it takes of the earlier one',
+      note: 'what a repeat of an earlier order would send',
     },
   ],
   operations: ['order.create', 'order.get'],

@@ -30,9 +30,9 @@ export const watch = defineCommand({
     interval: { kind: 'duration', description: 'pause between polls; by default it follows what happens' },
   },
   examples: [
-    { command: 'errand return watch $RETURN --timeout 30s', note: 'until it is decided' },
+    { command: 'errand return watch $RETURN', note: 'until it is decided' },
     {
-      command: 'errand return watch $RETURN --until credited --timeout 1s -o ndjson',
+      command: 'errand return watch $RETURN --until credited -o ndjson',
       note: 'until the money is back; each change as a record',
     },
   ],

@@ -54,17 +54,17 @@ export const listenCommand = defineCommand({
     max: { kind: 'integer', min: 1, placeholder: 'n', description: 'end after so many events' },
   },
   examples: [
-    { command: 'errand webhook listen --timeout 1s', note: 'an address of this machine, for a second' },
+    { command: 'errand webhook listen', note: 'an address of this machine, until Ctrl-C' },
     {
-      command: 'errand webhook listen --register -o ndjson --timeout 1s',
+      command: 'errand webhook listen --register -o ndjson',
       note: 'for a script: what the service itself says, one record a line',
     },
     {
-      command: 'errand webhook listen --forward-to http://localhost:3000/hooks --timeout 1s',
+      command: 'errand webhook listen --forward-to http://localhost:3000/hooks',
       note: 'send events on to a server under development',
     },
     {
-      command: "errand webhook listen --events status_updated --exec 'jq -r .status' --timeout 1s",
+      command: "errand webhook listen --events status_updated --exec 'jq -r .status'",
       note: 'a command for each event',
     },
   ],

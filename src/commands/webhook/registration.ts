@@ -41,4 +41,4 @@ export async function registerWhileListening(context: Context, url: string): Pro
 }
 
 const nothingBefore =
-  'no earlier address is known, and the service takes none away: events go to this address until `errand webhook register URL` names another';
+  'the service cannot remove an address, and no earlier one is known: events go to this one until `errand webhook register URL` sets another';

@@ -4,7 +4,7 @@ import { textIn } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { stateOfOrder } from '../../orders/screen.ts';
 import { verdictOf } from '../../orders/watch-policy.ts';
-import { shellLine } from '../../shell-word.ts';
+import { shellLine, shellWord } from '../../shell-word.ts';
 import { stoppedWith } from '../../wait/stopped.ts';
 import { awaitEvent } from '../../webhooks/await-event.ts';
 import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
@@ -26,7 +26,7 @@ export const waitCommand = defineCommand({
   },
   examples: [
     {
-      command: 'errand webhook wait --order $ORDER --event request_succeeded --timeout 1s',
+      command: 'errand webhook wait --order $ORDER --event request_succeeded --timeout 10m',
       note: 'exit 0 with the event, 7 or 8 without it',
     },
   ],
@@ -42,7 +42,7 @@ export const waitCommand = defineCommand({
       throw new UsageError(`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} missing`, {
         next: [
           {
-            command: `errand webhook wait --order ID --event request_succeeded${whereFlags(context)}`,
+            command: `errand webhook wait --order ${shellWord(order ?? 'ID')} --event ${event?.join(',') ?? 'request_succeeded'}${whereFlags(context)}`,
             when: 'with the order and the event that are awaited',
           },
         ],

@@ -32,7 +32,7 @@ export const columns: readonly Column[] = [
     path: 'wallet.compared_with',
     kind: 'time',
     isLocal: true,
-    value: ({ wallet }) => Object(wallet).compared_with ?? 'never: this balance is recorded',
+    value: ({ wallet }) => Object(wallet).compared_with ?? 'never: this is the first balance recorded',
     flat: ({ wallet }) => Object(wallet).compared_with,
   },
   {

@@ -44,7 +44,7 @@ export const resume = defineCommand({
     resend: { kind: 'flag', description: 'send a key again that is older than a day; name it' },
     keyChanged: {
       kind: 'flag',
-      description: 'what was sent with another key too: the account got a new one since',
+      description: 'also what was sent with the key that the account had before',
     },
   },
   examples: [
