@@ -1,10 +1,13 @@
 import { numberIn, objectsIn, own, textIn } from '../contract/json.ts';
+import { isFailedOrder, shortfallOf, shortfallsIn } from '../contract/order-state.ts';
 import type { TitleOf } from '../output/result.ts';
 
 /** A product of an order, by its title, or by its URL as long as nothing names it. */
 interface OrderedProduct {
   readonly name: string;
-  readonly quantity: number;
+  readonly bought: number;
+  /** What was asked for, where less was bought. */
+  readonly requested?: number;
 }
 
 /**
@@ -14,14 +17,20 @@ interface OrderedProduct {
 export function productsOf(order: unknown, titleOf: TitleOf = () => undefined): OrderedProduct[] {
   const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
   const lines = [...objectsIn(order, 'items'), ...objectsIn(order, 'products')];
+  const shortfalls = isFailedOrder(textIn(order, 'status')) ? [] : shortfallsIn(own(order, 'fulfillment'));
   // A receipt that lacks a line does not stand for the order: a list of some of the products would pass for all of them.
-  if (cart.length >= lines.length && cart.every(nameOf))
-    return cart.map((item) => ({ name: nameOf(item) ?? '?', quantity: quantityOf(item) }));
+  const isWhole = cart.length >= lines.length && cart.every(nameOf);
+  if (isWhole && shortfalls.length === 0)
+    return cart.map((item) => ({ name: nameOf(item) ?? '?', bought: quantityOf(item) }));
   const byId = new Map(cart.map((item) => [textIn(item, 'product_id') || undefined, nameOf(item)]));
+  const only = isWhole && cart.length === 1 ? nameOf(cart[0]) : undefined;
   return lines.map((line) => {
     const url = textIn(line, 'url') ?? '?';
     const received = idsIn(url).map((id) => byId.get(id));
-    return { name: received.find(Boolean) ?? titleOf(url) ?? url, quantity: quantityOf(line) };
+    const name = received.find(Boolean) ?? only ?? titleOf(url) ?? url;
+    const shortfall = shortfallOf(line, shortfalls);
+    if (!shortfall) return { name, bought: quantityOf(line) };
+    return { name, bought: shortfall.bought, requested: shortfall.requested };
   });
 }
 

@@ -1,8 +1,18 @@
-import { orderState, type ShownState } from '../contract/order-state.ts';
+import { objectsIn } from '../contract/json.ts';
+import {
+  lineState,
+  orderState,
+  quantityText,
+  type ShownState,
+  shortfallOf,
+  shortfallsIn,
+  spoken,
+} from '../contract/order-state.ts';
 import { valueAt } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { formatMoney } from '../output/money.ts';
-import type { Column, TitleOf } from '../output/result.ts';
+import { plainText } from '../output/path.ts';
+import type { Column, Row, TitleOf } from '../output/result.ts';
 import { moneyOf } from '../spending/money-of-order.ts';
 import { chargeOf } from '../spending/price-of-order.ts';
 import { cameToNothing, orderColumns, orderDetailColumns } from './columns.ts';
@@ -15,6 +25,7 @@ export const stateOfOrder = (order: OrderRecord): ShownState =>
     status: order.status,
     items: order.items,
     parcels: order.tracking_numbers,
+    fulfillment: order.fulfillment,
     errorType: valueAt<Order>(order, 'job_result.error_type'),
   });
 
@@ -39,7 +50,10 @@ const listedTotal: Column<Order> = { ...total, value: (order) => paidInTheEnd(or
 /** The products of an order in a line: `2 x Ground Coffee, Paper Filters`. */
 export const productLine = (order: OrderRecord, titleOf?: TitleOf): string =>
   productsOf(order, titleOf)
-    .map(({ name, quantity }) => (quantity === 1 ? name : `${quantity} x ${name}`))
+    .map((product) => {
+      const quantity = quantityText(product);
+      return quantity === '1' ? product.name : `${quantity} x ${product.name}`;
+    })
     .join(', ');
 
 const ofColumns = (columns: readonly Column<Order>[], ...names: readonly string[]): Column<Order>[] =>
@@ -64,9 +78,15 @@ const parcelColumns: readonly Column<Shape<'TrackingNumber'>>[] = [
   { name: 'expected', path: 'estimated_delivery_date', kind: 'date', weight: 6 },
 ];
 
-const lineColumns: readonly Column<Shape<'OrderItem'>>[] = [
-  { name: 'state', path: 'status', kind: 'status', weight: 9 },
-  { name: 'quantity', path: 'quantity', kind: 'count', weight: 5 },
+const lineColumns: readonly Column[] = [
+  {
+    name: 'state',
+    path: 'shown.text',
+    kind: 'status',
+    weight: 9,
+    mood: ({ shown }) => (shown as ShownState).mood,
+  },
+  { name: 'quantity', path: 'bought', kind: 'count', weight: 5 },
   { name: 'product', path: 'url', kind: 'url', weight: 8 },
   { name: 'why', path: 'error_type', weight: 7 },
 ];
@@ -86,11 +106,25 @@ const screenDetailColumns: readonly Column<Order>[] = [
   ...orderDetailColumns
     .filter(({ name }) => !shownAnew.has(name))
     .map((column): Column<Order> => (column.kind === undefined ? { ...column, isProse: true } : column)),
-  { name: 'lines', path: 'items', value: ({ items }) => severalOf(items), columns: lineColumns },
+  { name: 'lines', path: 'items', value: severalLines, columns: lineColumns },
   { name: 'parcels', path: 'tracking_numbers', columns: parcelColumns },
 ];
 
-const severalOf = (lines: unknown): unknown => (Array.isArray(lines) && lines.length > 1 ? lines : undefined);
+/** The lines of an order that has several: how each stands, and how much of it was bought. */
+function severalLines({ items, fulfillment }: OrderRecord): Row[] | undefined {
+  if (!Array.isArray(items) || items.length < 2) return undefined;
+  const shortfalls = shortfallsIn(fulfillment);
+  return objectsIn({ items }, 'items').map((line) => {
+    const shortfall = shortfallOf(line, shortfalls);
+    const status = plainText(line.status);
+    const shown = lineState(status, shortfall !== undefined) ?? { text: spoken(status), mood: undefined };
+    return {
+      ...line,
+      shown,
+      bought: shortfall ? quantityText(shortfall) : line.quantity,
+    };
+  });
+}
 
 /** Orders as a list, for scripts and for a terminal. */
 export const orderList = { columns: orderColumns, screen: screenColumns } as const;

@@ -1,20 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { failedOrderStatuses, orderStatuses, trackingStatuses } from '../../src/contract/enums.ts';
 import { errorTypes } from '../../src/contract/error-types.ts';
-import { orderState } from '../../src/contract/order-state.ts';
+import { lineState, orderState } from '../../src/contract/order-state.ts';
 
 const stateOf = (
   status: unknown,
   {
     parcels = [],
     items = ['ordered'],
+    bought,
     errorType,
-  }: { parcels?: string[]; items?: string[]; errorType?: string } = {},
+  }: { parcels?: string[]; items?: string[]; bought?: number; errorType?: string } = {},
 ): string => {
   const { text, mood } = orderState({
     status,
     items: items.map((item) => ({ status: item })),
     parcels: parcels.map((parcel) => ({ status: parcel })),
+    fulfillment: { concessions: [{ requested_quantity: 5, fulfilled_quantity: bought ?? null }] },
     errorType,
   });
   return `${mood} ${text}`;
@@ -46,6 +48,15 @@ describe('the one state of an order', () => {
       { parcels: ['in_transit'], items: ['shipped', 'skipped'] },
       'waiting in transit in part',
     ],
+    ['order_placed', { parcels: ['delivered'], items: ['delivered'], bought: 2 }, 'bad delivered in part'],
+    ['order_placed', { parcels: ['delivered'], items: ['delivered'], bought: 5 }, 'good delivered'],
+    ['order_placed', { parcels: ['in_transit'], bought: 2 }, 'waiting in transit in part'],
+    [
+      'order_placed',
+      { parcels: ['delivered'], items: ['delivered', 'ordered', 'skipped'], bought: 2 },
+      'waiting delivered in part',
+    ],
+    ['order_placed', { parcels: ['undeliverable'], bought: 2 }, 'bad undeliverable'],
     [
       'order_placed',
       { parcels: ['available_for_pickup'], items: ['available_for_pickup'] },
@@ -90,6 +101,16 @@ describe('the one state of an order', () => {
           );
           expect(isGood).toBe(isWhole && item === 'delivered');
         }
+  });
+
+  test.each([
+    ['delivered', false, { text: 'delivered', mood: 'good' }],
+    ['delivered', true, { text: 'delivered in part', mood: 'bad' }],
+    ['skipped', false, { text: 'skipped', mood: 'bad' }],
+    ['shipped', true, { text: 'shipped in part', mood: 'waiting' }],
+    ['a_newer_status', true, undefined],
+  ])('a line that is %s, short: %s', (status, isShort, state) => {
+    expect(lineState(status, isShort)).toEqual(state);
   });
 
   test('takes what is no order at all', () => {

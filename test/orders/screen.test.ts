@@ -55,6 +55,38 @@ describe('the products of an order', () => {
   });
 });
 
+describe('an order of which less was bought than was asked for', () => {
+  const items = [{ id: 'a', url: tea, quantity: 5, status: 'delivered' }];
+  const short = (more: Row = {}): Row => ({
+    ...order({ items, ...paid([{ name: 'Green Tea', product_id: '5456092992', quantity: 2 }]) }),
+    fulfillment: { concessions: [{ item_id: 'a', url: tea, requested_quantity: 5, fulfilled_quantity: 2 }] },
+    tracking_numbers: [{ status: 'delivered' }],
+    ...more,
+  });
+
+  test('says how much of how many, alone and beside others', () => {
+    expect(productLine(short())).toBe('2 of 5 x Green Tea');
+    expect(productLine(short({ job_result: null }))).toBe(`2 of 5 x ${tea}`);
+    expect(productLine(short({ items: [...items, { id: 'b', url: mug, quantity: 5 }] }))).toBe(
+      `2 of 5 x Green Tea, 5 x ${mug}`,
+    );
+    expect(productLine(short({ status: 'order_failed' }))).toBe('2 x Green Tea');
+  });
+
+  test('is delivered in part, in lists and in a record with its lines', async () => {
+    const more = { id: 'b', url: mug, quantity: 1, status: 'skipped', error_type: 'out_of_stock' };
+    const record = short({ items: [...items, more] });
+    const terminal = { terminal: true, columns: 100 };
+    const { out } = await printed({ kind: 'record', record, ...orderView }, {}, terminal);
+    expect(out).toMatch(/^state +✖ delivered in part$/m);
+    expect(out).toMatch(/^ +✖ delivered in part +2 of 5 /m);
+    expect(out).toMatch(/^ +✖ skipped +1 /m);
+    const listed = await printed({ kind: 'list', ...orderList, rows: [short()] }, {}, terminal);
+    expect(listed.out).toContain('✖ delivered in part');
+    expect(listed.out).toContain('2 of 5 x Green Tea');
+  });
+});
+
 describe('a list of orders at 80 columns', () => {
   const list = async (rows: readonly Row[], columns = 80) =>
     printed({ kind: 'list', ...orderList, rows }, {}, { terminal: true, columns });

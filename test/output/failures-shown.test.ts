@@ -194,7 +194,7 @@ describe('no table hides a failure, however narrow', () => {
     ['order get', orderView.screen as readonly Column[], failedOrders[4]?.[0] ?? {}, 2],
     [
       'track',
-      trackScreen as readonly Column[],
+      trackScreen(undefined) as readonly Column[],
       {
         order_id: id,
         current_status: 'order_placed',

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Terminal } from '../terminal/terminal.ts';
 import { errand, orderOf, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -61,3 +62,25 @@ test('track shows every parcel', async () => {
   const csv = (await shell(workspace, `errand track ${order} -o csv`)).stdout;
   for (const number of numbers) expect(csv).toContain(number);
 });
+
+test('an order of which less was bought than was asked for looks whole nowhere', async () => {
+  const product = '$(errand sandbox products -o id | grep test-quantity-limit$),quantity=5';
+  const create = `errand order create --product "${product}" --max-price '$50' --ship-to home --best-effort quantity -o id`;
+  const order = (await shell(workspace, create)).stdout.trim();
+  expect(order).not.toBe('');
+  await errand(workspace, ['order', 'watch', order, '--timeout', '10s']);
+  for (const line of [
+    ['order', 'list'],
+    ['order', 'get', order],
+    ['track', order],
+  ]) {
+    const terminal = new Terminal(workspace, 'errand', line, { columns: 80 });
+    try {
+      expect(await terminal.ended()).toBe(0);
+      expect(terminal.text).toContain('✖ delivered in part');
+      if (line[0] === 'order') expect(terminal.text).toContain('2 of 5 x Quantity limit');
+    } finally {
+      terminal.close();
+    }
+  }
+}, 60_000);

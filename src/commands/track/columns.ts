@@ -23,15 +23,18 @@ const parcels: Column<Shape<'PublicTrackingResponse'>> = {
   ],
 };
 
-/** On a terminal: the one state of the order, and each parcel. */
-export const trackScreen: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
+/**
+ * On a terminal: the one state of the order, and each parcel. @param fulfillment of the order, where it is known: public
+ * tracking does not tell that less was bought than was asked for
+ */
+export const trackScreen = (fulfillment: unknown): readonly Column<Shape<'PublicTrackingResponse'>>[] => [
   ...orderFacts.filter(({ name }) => name !== 'status').slice(0, 1),
   {
     name: 'state',
     path: 'state',
     kind: 'status',
-    value: (tracked) => stateOfTracked(tracked).text,
-    mood: (tracked) => stateOfTracked(tracked).mood,
+    value: (tracked) => stateOfTracked(tracked, fulfillment).text,
+    mood: (tracked) => stateOfTracked(tracked, fulfillment).mood,
   },
   ...orderFacts.filter(({ name }) => name !== 'status').slice(1),
   {
@@ -46,11 +49,10 @@ export const trackScreen: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
   },
 ];
 
-const stateOfTracked = ({
-  current_status: status,
-  items,
-  shipments: parcels,
-}: Unchecked<Shape<'PublicTrackingResponse'>>): ShownState => orderState({ status, items, parcels });
+export const stateOfTracked = (
+  { current_status: status, items, shipments: parcels }: Unchecked<Shape<'PublicTrackingResponse'>>,
+  fulfillment?: unknown,
+): ShownState => orderState({ status, items, parcels, fulfillment });
 
 /** For a row of a table, which holds one parcel; the last column has all. */
 export const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [

@@ -1,6 +1,9 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
-import { flatColumns, trackColumns, trackScreen } from './columns.ts';
+import type { Context } from '../../context.ts';
+import { ErrandError } from '../../errors.ts';
+import { isOnScreen } from '../../output/on-screen.ts';
+import { flatColumns, stateOfTracked, trackColumns, trackScreen } from './columns.ts';
 
 export const command = defineRootCommand({
   description: 'Needs no key: whoever knows the id of an order can follow it.',
@@ -9,12 +12,27 @@ export const command = defineRootCommand({
     { command: 'errand track $ORDER', note: 'where the parcel is' },
     { command: "errand track $ORDER -o json --query 'shipments[].status'", note: 'the state of each parcel' },
   ],
-  operations: ['order.track'],
+  operations: ['order.track', 'order.get'],
   related: ['order timeline', 'order watch'],
   async run(context, { order }) {
     const client = await context.client();
-    const { body } = await client.call('order.track', { path: { order_id: checkUuid('order id', order) } });
+    const path = { order_id: checkUuid('order id', order) };
+    const { body } = await client.call('order.track', { path });
     const columns = context.output.format === 'table' ? trackColumns : flatColumns;
-    return { kind: 'record', record: body, columns, screen: trackScreen, id: 'order_id' };
+    const looksWhole = isOnScreen(context) && stateOfTracked(body).mood !== 'bad';
+    const fulfillment = looksWhole ? await fulfillmentOf(context, path) : undefined;
+    return { kind: 'record', record: body, columns, screen: trackScreen(fulfillment), id: 'order_id' };
   },
 });
+
+/** What was relaxed for an order, where it is one of the key in use: nothing that came short is to look whole. */
+async function fulfillmentOf(context: Context, path: { readonly order_id: string }): Promise<unknown> {
+  if (context.settings.apiKey === undefined || context.previewsRequests) return undefined;
+  try {
+    const client = await context.client();
+    return (await client.call('order.get', { path })).body.fulfillment;
+  } catch (error) {
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+    return undefined;
+  }
+}

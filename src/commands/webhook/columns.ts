@@ -52,7 +52,10 @@ export function stateOfEvent({
   body,
 }: Unchecked<StoredEvent>): ShownState | undefined {
   if (typeof status !== 'string') return undefined;
-  return orderState({ status, errorType, items: own(body, 'items'), parcels: own(body, 'tracking_numbers') });
+  return orderState({
+    ...{ status, errorType, fulfillment: own(body, 'fulfillment') },
+    ...{ items: own(body, 'items'), parcels: own(body, 'tracking_numbers') },
+  });
 }
 
 /** What was to be done with an event, where anything was. */

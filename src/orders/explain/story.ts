@@ -1,4 +1,5 @@
 import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
+import { quantityText } from '../../contract/order-state.ts';
 import type { MoneyDue, MoneyLine } from '../../spending/money-lines.ts';
 import { moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
 import { chargeOf, type PricePart, partsOfPrice } from '../../spending/price-of-order.ts';
@@ -121,7 +122,7 @@ export function storyOf(sources: Sources): Story {
     service,
     status,
     summary: '',
-    products: productsOf(order ?? record?.body).map(({ name, quantity }) => `${quantity} x ${name}`),
+    products: productsOf(order ?? record?.body).map((one) => `${quantityText(one)} x ${one.name}`),
     asked: askedIn(sources),
     why,
     policy: reservation ? policyPart(reservation) : null,

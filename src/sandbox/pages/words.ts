@@ -1,6 +1,16 @@
 import type { TrackingStatus } from '../../contract/enums.ts';
-import { hasArrived, isLost, type ShownState, spoken } from '../../contract/order-state.ts';
+import {
+  hasArrived,
+  isLost,
+  lineState,
+  quantityText,
+  type Shortfall,
+  type ShownState,
+  shortfallOf,
+  spoken,
+} from '../../contract/order-state.ts';
 import { type Html, html } from '../../markup.ts';
+import type { OrderItem } from '../orders/lifecycle/types.ts';
 
 /** A state in words and in a colour. */
 export const stateBadge = ({ text, mood }: ShownState): Html =>
@@ -12,6 +22,14 @@ export const parcelBadge = (status: TrackingStatus): Html =>
     text: spoken(status),
     mood: isLost(status) ? 'bad' : hasArrived(status) ? 'good' : 'waiting',
   });
+
+/** How much of a line was bought: `2`, `2 of 5`. */
+export const quantityOf = (item: OrderItem, shortfalls: readonly Shortfall[]): string =>
+  quantityText(shortfallOf(item, shortfalls) ?? { bought: item.quantity });
+
+/** How a line stands, in words. */
+export const lineText = (item: OrderItem, shortfalls: readonly Shortfall[]): string =>
+  lineState(item.status, shortfallOf(item, shortfalls) !== undefined)?.text ?? spoken(item.status);
 
 /** An address from outside as a link, if it leads to the web; otherwise as the text it is. */
 export function outsideLink(url: string, text = url): Html {

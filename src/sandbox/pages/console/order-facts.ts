@@ -1,10 +1,10 @@
 import { errorTypeHint } from '../../../contract/error-codes.ts';
 import { eachPlainField } from '../../../contract/order-fields.ts';
-import { spoken } from '../../../contract/order-state.ts';
+import { shortfallsIn, spoken } from '../../../contract/order-state.ts';
 import { type Content, html } from '../../../markup.ts';
 import type { OrderRecord } from '../../orders/lifecycle/index.ts';
 import { money } from '../figures.ts';
-import { outsideLink } from '../words.ts';
+import { lineText, outsideLink, quantityOf } from '../words.ts';
 
 /** Why an order failed, in words, and what to do about it. */
 export function failure({ job_result: result, items }: OrderRecord): Content {
@@ -24,12 +24,13 @@ export function failure({ job_result: result, items }: OrderRecord): Content {
 
 export const itemsTable = ({
   items,
+  fulfillment,
 }: OrderRecord): Content => html`<table class="stack"><thead><tr><th>Product</th>
 <th class="fit">Quantity</th><th class="fit">State</th></tr></thead><tbody>${items.map(
   (item) => html`<tr id="item-${item.id}"><td>${outsideLink(item.url)}${item.variant?.map(
     ({ label, value }) => html` <small>${label}: ${value}</small>`,
-  )}</td><td class="fit" data-label="Quantity">${item.quantity}</td>
-<td class="fit">${spoken(item.status)}${item.error_type !== null && html` <small>${item.error_type}</small>`}</td></tr>`,
+  )}</td><td class="fit" data-label="Quantity">${quantityOf(item, shortfallsIn(fulfillment))}</td>
+<td class="fit">${lineText(item, shortfallsIn(fulfillment))}${item.error_type !== null && html` <small>${item.error_type}</small>`}</td></tr>`,
 )}</tbody></table>`;
 
 /** The rest of the record, as far as it is set. */

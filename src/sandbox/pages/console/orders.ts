@@ -55,8 +55,10 @@ export const stateOf = ({
   status,
   items,
   tracking_numbers: parcels,
+  fulfillment,
   job_result: result,
-}: OrderRecord): ShownState => orderState({ status, items, parcels, errorType: result?.error_type });
+}: OrderRecord): ShownState =>
+  orderState({ status, items, parcels, fulfillment, errorType: result?.error_type });
 
 /** What was paid, or the ceiling before that; nothing where it came to nothing. */
 function price({ status, job_result: result, max_price }: OrderRecord): string {
