@@ -12,7 +12,7 @@ export const issueColumns: readonly Column[] = [
   { name: 'row', path: 'row', weight: 10 },
   { name: 'column', path: 'column', weight: 9 },
   { name: 'value', path: 'value', weight: 7 },
-  { name: 'what is wrong', path: 'message', weight: 8, isProse: true },
+  { name: 'what is wrong', path: 'message', weight: 8, isProse: true, goesBelow: true },
 ];
 
 export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
@@ -134,11 +134,19 @@ export const batchDetailScreen = (
         path: 'shown.text',
         kind: 'status',
         weight: 9,
+        least: 21,
         mood: ({ shown }) => (shown as ShownState).mood,
       },
       { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
       { name: 'recipient', path: 'recipient', weight: 4 },
-      { name: 'why', path: 'error', weight: 6, value: (row) => reasonOf(row, reasons) },
+      {
+        name: 'why',
+        path: 'error',
+        weight: 6,
+        isProse: true,
+        goesBelow: true,
+        value: (row) => reasonOf(row, reasons),
+      },
     ],
   },
 ];

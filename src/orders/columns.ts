@@ -99,7 +99,14 @@ export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMile
     value: ({ type, label }) => plainText(label) || type,
     mood: ({ type }) => milestoneMoods[plainText(type)],
   },
-  { name: 'detail', path: 'detail', weight: 7, value: ({ detail }) => inWords(detail) },
+  {
+    name: 'detail',
+    path: 'detail',
+    weight: 7,
+    value: ({ detail }) => inWords(detail),
+    isProse: true,
+    goesBelow: true,
+  },
   { name: 'at', path: 'occurred_at', kind: 'time', weight: 2, isExtra: 'told' },
   { name: 'source', path: 'source', weight: 1, isExtra: 'told' },
 ];

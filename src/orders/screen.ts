@@ -41,7 +41,7 @@ const total: Column<Order> = {
   name: 'total',
   path: 'job_result.price_components.total',
   kind: 'money',
-  weight: 6,
+  weight: 8,
   value: (order) => paidInTheEnd(order, 'kept'),
 };
 /** In a list: beside other columns there is no room for more. */
@@ -61,11 +61,11 @@ const ofColumns = (columns: readonly Column<Order>[], ...names: readonly string[
 
 /** An order's columns on a terminal: what became of it, what it is about, what it cost. */
 const screenColumns: readonly Column<Order>[] = [
-  { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 9 },
+  { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 7 },
   state,
-  { name: 'product', path: 'product', kind: 'url', weight: 7, value: productLine, usesTitles: true },
+  { name: 'product', path: 'product', kind: 'url', weight: 9, value: productLine, usesTitles: true },
   listedTotal,
-  { name: 'age', path: 'created_at', kind: 'time', weight: 5 },
+  { name: 'age', path: 'created_at', kind: 'time', weight: 3 },
   ...ofColumns(orderColumns, 'recipient', 'tracking number').map(
     (column): Column<Order> => ({ ...column, isExtra: true }),
   ),
@@ -88,7 +88,7 @@ const lineColumns: readonly Column[] = [
   },
   { name: 'quantity', path: 'bought', kind: 'count', weight: 5 },
   { name: 'product', path: 'url', kind: 'url', weight: 8 },
-  { name: 'why', path: 'error_type', weight: 7 },
+  { name: 'why', path: 'error_type', weight: 7, isProse: true, goesBelow: true },
 ];
 
 /** Told anew above, or with each parcel. */

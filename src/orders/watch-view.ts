@@ -155,6 +155,7 @@ export class LiveTable {
       now: () => serviceClock.now(),
       utc: output.utc === true,
       isScreen: true,
+      isOneLine: true,
       width: io.stdout.columns() || 100,
       paint: this.#paint,
       titleOf: this.#titleOf,

@@ -26,10 +26,20 @@ export interface PlacedColumn {
 
 export interface Layout {
   readonly shown: readonly PlacedColumn[];
-  /** Names of the columns that found no room. */
+  /** Columns that found no room beside the others, and are told below each row. */
+  readonly below: readonly number[];
+  /** Names of the columns that found no room; of those that are empty in every row nothing is missed. */
   readonly hidden: readonly string[];
   /** Names of the columns shown that are narrower than their widest text. */
   readonly narrowed: readonly string[];
+}
+
+/** What the texts of a column say of the room that it needs. */
+export interface Need {
+  /** In place of the column's own `least`. */
+  readonly least?: number | undefined;
+  /** Whether it is empty in every row. */
+  readonly isEmpty?: boolean;
 }
 
 interface Candidate extends Omit<PlacedColumn, 'width'> {
@@ -37,27 +47,30 @@ interface Candidate extends Omit<PlacedColumn, 'width'> {
   readonly least: number;
   readonly weight: number;
   readonly isStatus: boolean;
+  readonly isEmpty: boolean;
   readonly name: string;
 }
 
 /**
  * Places columns within a terminal: drops the lowest weights first (of equals the last), puts back those for
- * which there is room all the same, then narrows the widest texts. Extra columns come where nothing else gives way.
+ * which there is room all the same, then narrows the widest texts. Columns without a text go before any other gives
+ * way; extra columns come where nothing else gives way.
  * @param natural width of the widest text of each column, its header included.
  * @param limit columns of the terminal; undefined for a pipe, where everything is shown whole.
- * @param leasts of a column whose texts say how little room they can do with, in place of its own `least`.
+ * @param needs of each column, as far as its texts say them.
  */
 export function layOut(
   columns: readonly Column[],
   natural: readonly number[],
   limit: number | undefined,
-  leasts: readonly (number | undefined)[] = [],
+  needs: readonly Need[] = [],
 ): Layout {
-  const all = columns.map((column, index) => candidate(column, index, natural[index] ?? 0, leasts[index]));
+  const all = columns.map((column, index) => candidate(column, index, natural[index] ?? 0, needs[index]));
   const isExtra = ({ index }: Candidate): boolean => columns[index]?.isExtra !== undefined;
   let shown = limit === undefined ? all : all.filter((column) => !isExtra(column));
   const dropped: Candidate[] = [];
-  if (limit === undefined) return { shown, hidden: [], narrowed: [] };
+  if (limit === undefined) return { shown, below: [], hidden: [], narrowed: [] };
+  if (total(shown, 'width') > limit) shown = shown.filter(({ isEmpty }) => !isEmpty);
   while (shown.length > 1 && total(shown, 'least') > limit) {
     const low = shown.reduce((lowest, next) => (next.weight <= lowest.weight ? next : lowest));
     shown = shown.filter((column) => column !== low);
@@ -69,9 +82,14 @@ export function layOut(
   narrow(shown, limit);
   const isShown = new Set(shown.map(({ index }) => index));
   const placed = shown.map((column) => ({ ...column, ...onlyOne(shown, limit) }));
+  const hidden = all.filter(
+    ({ index, isEmpty }) => !isShown.has(index) && !isEmpty && columns[index]?.isExtra !== true,
+  );
+  const goesBelow = ({ index }: Candidate): boolean => columns[index]?.goesBelow === true;
   return {
     shown: placed,
-    hidden: names(columns, (index) => !isShown.has(index) && columns[index]?.isExtra !== true),
+    below: hidden.filter(goesBelow).map(({ index }) => index),
+    hidden: hidden.filter((column) => !goesBelow(column)).map(({ name }) => name),
     narrowed: names(columns, (index) =>
       placed.some(
         (column) => column.index === index && !column.wraps && column.width < (natural[index] ?? 0),
@@ -80,7 +98,7 @@ export function layOut(
   };
 }
 
-/** A wide column that was dropped leaves room that narrower ones may fill, the most important first. */
+/** A wide column that was dropped leaves room that narrower ones may fill, the most important first; never that of a status. */
 function withThoseThatFit(
   shown: readonly Candidate[],
   dropped: readonly Candidate[],
@@ -90,27 +108,29 @@ function withThoseThatFit(
   let kept = [...shown];
   for (const column of dropped) {
     const more = [...kept, column];
-    if (total(more, key) <= limit) kept = more;
+    const whole = more.map((one) => (one.isStatus ? { ...one, least: one.width } : one));
+    if (total(whole, key) <= limit) kept = more;
   }
   return kept.sort((a, b) => a.index - b.index);
 }
 
-function candidate(column: Column, index: number, width: number, needed: number | undefined): Candidate {
+function candidate(column: Column, index: number, width: number, need: Need = {}): Candidate {
   const { kind, weight = 0, name } = column;
   const isStatus = kind === 'status';
   const own = isStatus ? leastStatus : column.isProse ? leastProse : leastText;
-  const least = needed ?? column.least ?? own;
+  const least = need.least ?? column.least ?? own;
   const cuts = kind === undefined || kind === 'text' || kind === 'url' || isStatus;
   return {
     index,
     width,
     least: cuts ? Math.min(width, least) : width,
     cuts,
-    wraps: column.isProse === true,
+    wraps: column.isProse === true || isStatus,
     keeps: column.keeps ?? (kind === 'url' ? 'host' : 'start'),
     align: alignment(kind),
     weight: isStatus ? weight + statusFirst : weight,
     isStatus,
+    isEmpty: need.isEmpty === true,
     name,
   };
 }

@@ -63,6 +63,8 @@ interface ColumnStyle<R> {
   readonly usesTitles?: true;
   /** A sentence: on a terminal it is broken between words, never cut. */
   readonly isProse?: true;
+  /** Where a terminal has no room for it beside the other columns, it is told below its row. */
+  readonly goesBelow?: true;
   /** The cell of a CSV, in place of a list or an object; null where a CSV has it only when it is named. Pure. */
   readonly flat?: ((row: Unchecked<R>) => unknown) | null;
   /** Columns of the records in the list at `path`, for the view of one record; its plain fields without them. */

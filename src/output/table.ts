@@ -1,18 +1,20 @@
 import { headFirst } from './batches.ts';
 import { type CellOptions, cellMood, cellText, columnValue } from './cell.ts';
 import { type Cell, drawRows } from './draw-rows.ts';
-import { type Layout, layOut, leastText, type PlacedColumn } from './layout.ts';
+import { type Layout, layOut, leastText, type Need, type PlacedColumn } from './layout.ts';
 import { type Paint, paintMood } from './paint.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
 import { ShortIds } from './short-ids.ts';
-import { breakWords, cut, cutMiddle, cutUrl, leastOfUrl, type Measure, measureFor } from './width.ts';
+import { breakCell, cut, cutMiddle, cutUrl, leastOfUrl, type Measure, measureFor } from './width.ts';
 import type { Writer } from './writer.ts';
 
 export interface TableOptions extends CellOptions {
   /** Columns of the terminal; undefined for a pipe, where nothing is hidden or cut. */
   readonly width: number | undefined;
   readonly paint: Paint;
+  /** Every row is one line, whatever has to be cut for it. */
+  readonly isOneLine?: boolean;
 }
 
 /** Rows that are drawn at a time. */
@@ -55,17 +57,24 @@ export async function printTable(
   } finally {
     await out.flush();
   }
-  return { count, ...(table?.layout ?? { shown: [], hidden: [], narrowed: [] }) };
+  return { count, ...(table?.layout ?? { shown: [], below: [], hidden: [], narrowed: [] }) };
 }
 
 /** A table whose widths are settled. */
 class Table {
+  readonly #missed = new Set<string>();
+
   private constructor(
-    readonly layout: Layout,
+    readonly placed: Layout,
     readonly columns: readonly Column[],
     readonly options: TableOptions,
     readonly ids: ShortIds,
   ) {}
+
+  /** As it turned out: a column that was empty where the table began may have texts later. */
+  get layout(): Layout {
+    return { ...this.placed, hidden: [...this.placed.hidden, ...this.#missed] };
+  }
 
   static async begin(
     rows: readonly unknown[],
@@ -83,12 +92,15 @@ class Table {
     const natural = texts.map((column, index) =>
       column.reduce((most, text) => Math.max(most, measure(text)), columns[index]?.room ?? 0),
     );
-    const least = texts.map(([, ...column], index) =>
-      columns[index]?.kind === 'url'
-        ? column.reduce((most, url) => Math.max(most, leastOfUrl(url, measure)), leastText)
-        : undefined,
+    const needs = texts.map(
+      ([, ...column], index): Need => ({
+        isEmpty: column.length > 0 && column.every((text) => text === ''),
+        ...(columns[index]?.kind === 'url' && {
+          least: column.reduce((most, url) => Math.max(most, leastOfUrl(url, measure)), leastText),
+        }),
+      }),
     );
-    return new Table(layOut(columns, natural, options.width, least), columns, options, ids);
+    return new Table(layOut(columns, natural, options.width, needs), columns, options, ids);
   }
 
   /** @returns the header, then the lines of each row: one, unless a column wraps. */
@@ -103,20 +115,33 @@ class Table {
   /** @returns the lines of each row. */
   page(rows: readonly unknown[]): Promise<string[]> {
     learnIds(this.ids, rows, this.columns);
-    return this.#draw(this.#texts(rows), rows);
+    const texts = this.#texts(rows);
+    this.#noteMissed(texts);
+    return this.#draw(texts, rows);
   }
 
   #texts(rows: readonly unknown[]): string[][] {
     return rows.map((row) => this.columns.map((column) => cellText(column, row, this.options)));
   }
 
+  #noteMissed(rows: readonly (readonly string[])[]): void {
+    const { shown, below, hidden } = this.placed;
+    for (const [index, { name, isExtra }] of this.columns.entries()) {
+      const isTold = hidden.includes(name) || below.includes(index) || isExtra === true;
+      if (isTold || shown.some((column) => column.index === index)) continue;
+      if (rows.some((texts) => texts[index])) this.#missed.add(name);
+    }
+  }
+
   /** @param records what the rows were made of; the header has none. */
   async #draw(rows: readonly (readonly string[])[], records: readonly unknown[]): Promise<string[]> {
-    const { shown } = this.layout;
+    const { shown } = this.placed;
     const measure = await measureFor(rows.flat());
+    const heights: number[] = [];
     const cells = rows.flatMap((texts, line) => {
       const fitted = shown.map((placed) => this.#fit(texts[placed.index] ?? '', placed, measure));
       const height = Math.max(1, ...fitted.map(({ length }) => length));
+      heights.push(height);
       return Array.from({ length: height }, (_, below) =>
         shown.map((placed, at): Cell => {
           const text = fitted[at]?.[below] ?? '';
@@ -126,16 +151,33 @@ class Table {
         }),
       );
     });
-    return drawRows(cells, shown, measure);
+    const lines = await drawRows(cells, shown, measure);
+    if (this.placed.below.length === 0) return lines;
+    let at = 0;
+    return rows.flatMap((texts, index) => {
+      const drawn = lines.slice(at, at + (heights[index] ?? 1));
+      at += drawn.length;
+      return records[index] === undefined ? drawn : [...drawn, ...this.#below(texts, measure)];
+    });
+  }
+
+  /** What of a row stands below it, set in. */
+  #below(texts: readonly string[], measure: Measure): string[] {
+    const width = (this.options.width ?? Number.POSITIVE_INFINITY) - setIn.length;
+    return this.placed.below
+      .flatMap((index) => (texts[index] ? breakCell(texts[index], width, measure) : []))
+      .map((line) => setIn + line);
   }
 
   /** The lines of a cell: one, unless the column wraps. */
   #fit(text: string, { width, cuts, wraps, keeps }: PlacedColumn, measure: Measure): string[] {
     if (!cuts || this.options.width === undefined) return [text];
-    if (wraps) return breakWords(text, width, measure).map((line) => cut(line, width, measure));
+    if (wraps && !this.options.isOneLine) return breakCell(text, width, measure);
     return [cutting[keeps](text, width, measure)];
   }
 }
+
+const setIn = '    ';
 
 const cutting = { start: cut, ends: cutMiddle, host: cutUrl } as const;
 

@@ -72,7 +72,8 @@ export function cut(text: string, width: number, measure: Measure): string {
   return `${kept}…`;
 }
 
-const secure = /^https:\/\//i;
+/** What an address does without: `https://`, and `http://` where it goes to this machine. */
+const secure = /^(?:https:\/\/|http:\/\/(?=(?:127\.0\.0\.1|localhost|\[::1\])(?:[:/]|$)))/i;
 
 /** The host of an address with the slash behind it; undefined for any other text, such as a title in place of an address. */
 function hostOf(text: string): string | undefined {
@@ -99,7 +100,7 @@ export function leastOfUrl(text: string, measure: Measure): number {
 }
 
 /**
- * An address, or products as `2 x ADDRESS, TITLE`, within `width` columns: addresses without `https://`, then cut in the
+ * An address, or products as `2 x ADDRESS, TITLE`, within `width` columns: addresses without their scheme, then cut in the
  * middle of their path. Of an address for whose host there is no room nothing is shown; where it is the first, the host's
  * end stays. Any other text is cut at its end.
  */
@@ -175,4 +176,18 @@ export function breakWords(text: string, width: number, measure: Measure): strin
     else lines.push(word);
   }
   return lines;
+}
+
+/** The lines of a cell: broken between words, then within a name of several, as `out_of_stock`; the rest is cut. */
+export function breakCell(text: string, width: number, measure: Measure): string[] {
+  return breakWords(text, width, measure).flatMap((line) => {
+    if (measure(line) <= width) return [line];
+    const lines: string[] = [];
+    for (const part of line.split(/(?<=[_-])/)) {
+      const longer = (lines.at(-1) ?? '') + part;
+      if (lines.length > 0 && measure(longer) <= width) lines[lines.length - 1] = longer;
+      else lines.push(part);
+    }
+    return lines.map((part) => cut(part, width, measure));
+  });
 }

@@ -21,7 +21,7 @@ export const resultColumns: readonly Column<Shape<'ProductSearchResult'>>[] = [
 
 /** Results of one retailer on a terminal. */
 const resultScreen: readonly Column<Shape<'ProductSearchResult'>>[] = [
-  { name: 'product id', path: 'product_id', names: 'products', weight: 10 },
+  { name: 'product id', path: 'product_id', names: 'products', weight: 4 },
   { name: 'title', path: 'title', weight: 11 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
   { name: 'shipping', path: 'ship_price', kind: 'money', currency: 'currency_code', weight: 5 },

@@ -101,6 +101,7 @@ async function rowLines(
     localNow: output.localNow,
     utc: output.utc === true,
     isScreen: true,
+    isOneLine: true,
     width: width === undefined ? undefined : Math.max(1, width - marks),
     paint: await paintFor(false),
   });

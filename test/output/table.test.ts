@@ -153,14 +153,54 @@ describe('a table', () => {
           const edged = [...of, { name: '|', path: 'edge', kind: 'id', weight: 9_999 } as const];
           const { out } = await printed(list(rows, edged), {}, { terminal: true, columns: width });
           const lines = out.split('\n').slice(0, -1);
-          expect(lines).toHaveLength(rows.length + 1);
+          // A state that is broken goes on in lines of its own.
+          const edges = lines.filter((line) => line.endsWith('|'));
+          expect(edges).toHaveLength(rows.length + 1);
           for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
-          expect(new Set(lines.map((line) => stringWidth(line.slice(0, line.lastIndexOf('|'))))).size).toBe(
+          expect(new Set(edges.map((line) => stringWidth(line.slice(0, line.lastIndexOf('|'))))).size).toBe(
             1,
           );
         },
       ),
     );
+  });
+});
+
+describe('a narrow table', () => {
+  const rows = [
+    { id: 'r1', state: 'cancelled_by_retailer', who: 'Ada Lovelace', why: '' },
+    { id: 'r2', state: 'failed', who: 'Ada Lovelace', why: 'The item is out of stock, and none will come.' },
+  ];
+  const columns: readonly Column[] = [
+    { name: 'id', path: 'id', kind: 'id', weight: 5 },
+    { name: 'state', path: 'state', kind: 'status', weight: 9 },
+    { name: 'who', path: 'who', weight: 4 },
+    { name: 'why', path: 'why', weight: 3, isProse: true, goesBelow: true },
+  ];
+  const at = async (width: number, given: readonly Row[] = rows) =>
+    printed(list(given, columns), {}, { terminal: true, columns: width });
+
+  test('tells below its row what has no room beside the others', async () => {
+    const { out } = await at(42);
+    expect(out.split('\n')).toEqual([
+      'ID  STATE                    WHO',
+      'r1  ✖ cancelled by retailer  Ada Lovelace',
+      'r2  ✖ failed                 Ada Lovelace',
+      '    The item is out of stock, and none',
+      '    will come.',
+      '',
+    ]);
+  });
+
+  test('a column that is empty in every row goes first, without a word', async () => {
+    const { out, err } = await at(42, rows.slice(0, 1));
+    expect(out).toBe('ID  STATE                    WHO\nr1  ✖ cancelled by retailer  Ada Lovelace\n');
+    expect(err).toBe('');
+  });
+
+  test('a state goes on below before it is cut', async () => {
+    const { out } = await at(24, rows.slice(0, 1));
+    expect(out).toBe('ID  STATE\nr1  ✖ cancelled by\n    retailer\n');
   });
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import {
+  breakCell,
   cut,
   cutMiddle,
   cutStart,
@@ -107,4 +108,17 @@ describe('cutting', () => {
     expect(pad('日本', 6, 'right', measure)).toBe('  日本');
     expect(pad('long', 2, 'left', measure)).toBe('long');
   });
+});
+
+test('a cell is broken between words, then within a name of several, and only then cut', () => {
+  const broken = (text: string, width: number): string[] => breakCell(text, width, (one) => one.length);
+  expect(broken('is out of stock', 9)).toEqual(['is out of', 'stock']);
+  expect(broken('invalid_shipping_address', 14)).toEqual(['invalid_', 'shipping_', 'address']);
+  expect(broken('unbreakable', 6)).toEqual(['unbre…']);
+});
+
+test('an address of this machine does without its scheme where there is no room, no other that is not encrypted', () => {
+  const at = (url: string): string => cutUrl(url, 27, (one) => one.length);
+  expect(at('http://127.0.0.1:4848/shop/test-slow')).toBe('127.0.0.1:4848/…p/test-slow');
+  expect(at('http://127.0.0.1.example/shop/test-slow')).toBe('http://127.0.0.1.example/…w');
 });

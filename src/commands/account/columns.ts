@@ -2,9 +2,9 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import type { Column } from '../../output/result.ts';
 
 export const accountColumns: readonly Column<Shape<'ManagedAccount'>>[] = [
-  { name: 'short id', path: 'short_id', kind: 'id', names: 'accounts', weight: 10 },
-  { name: 'email', path: 'email', weight: 9 },
-  { name: 'retailer', path: 'retailer', weight: 8, value: ({ retailer }) => retailer ?? 'any' },
+  { name: 'short id', path: 'short_id', kind: 'id', names: 'accounts', weight: 7 },
+  { name: 'email', path: 'email', weight: 10, least: 24 },
+  { name: 'retailer', path: 'retailer', weight: 9, value: ({ retailer }) => retailer ?? 'any' },
   { name: 'two-factor secret', path: 'has_totp', kind: 'flag', weight: 5 },
   { name: 'forwarding', path: 'has_forwarding', kind: 'flag', weight: 6 },
   { name: 'busy with', path: 'locked_by_job_id', kind: 'id', weight: 3 },

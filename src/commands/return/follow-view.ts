@@ -43,6 +43,7 @@ export async function followView(context: Context, ids: readonly string[]): Prom
       now: output.now,
       utc: output.utc === true,
       isScreen: true,
+      isOneLine: true,
       ...(isTold && { spellId: short }),
     });
     return lines;

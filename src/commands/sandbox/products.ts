@@ -26,7 +26,7 @@ export const products = defineCommand({
         { name: 'name', path: 'name', weight: 1 },
       ],
       screen: [
-        { name: 'scenario', path: 'scenario', kind: 'id', weight: 10 },
+        { name: 'scenario', path: 'scenario', weight: 10, isProse: true, least: 14 },
         { name: 'what happens', path: 'description', weight: 9, isProse: true },
       ],
       empty: 'this service names no test products',

@@ -43,7 +43,7 @@ export const trackScreen = (fulfillment: unknown): readonly Column<Shape<'Public
       { name: 'state', path: 'status', kind: 'status', weight: 9 },
       { name: 'carrier', path: 'carrier', weight: 7 },
       { name: 'tracking number', path: 'tracking_number', kind: 'id', weight: 8 },
-      { name: 'last seen', path: 'checkpoints.0.message', weight: 6 },
+      { name: 'last seen', path: 'checkpoints.0.message', weight: 6, isProse: true, goesBelow: true },
       { name: 'at', path: 'checkpoints.0.checkpoint_time', kind: 'time', weight: 5 },
     ],
   },

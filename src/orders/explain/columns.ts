@@ -101,7 +101,7 @@ export const storyColumns: readonly Column[] = [
       { name: 'amount', path: 'cents', kind: 'money', currency: 'currency', weight: 10 },
       { name: 'payer', path: 'payer', weight: 8 },
       { name: 'known', path: 'known', weight: 7 },
-      { name: 'note', path: 'note', weight: 6, isProse: true },
+      { name: 'note', path: 'note', weight: 6, isProse: true, goesBelow: true },
     ],
   },
   {
