@@ -1,9 +1,9 @@
-import type { MilestoneType } from '../contract/enums.ts';
 import { own } from '../contract/json.ts';
 import { eachPlainField } from '../contract/order-fields.ts';
 import type { Mood } from '../contract/order-state.ts';
 import { type PathOf, valueAt } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
+import { moodOf } from '../output/paint.ts';
 import { joinedText, plainText } from '../output/path.ts';
 import type { Column } from '../output/result.ts';
 import { spanText } from '../output/time.ts';
@@ -97,7 +97,7 @@ export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMile
     kind: 'status',
     weight: 10,
     value: ({ type, label }) => plainText(label) || type,
-    mood: ({ type }) => milestoneMoods[plainText(type)],
+    mood: ({ type }) => milestoneMood(type),
   },
   {
     name: 'detail',
@@ -111,14 +111,11 @@ export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMile
   { name: 'source', path: 'source', weight: 1, isExtra: 'told' },
 ];
 
-const milestoneMoods: Readonly<Record<string, Mood | undefined>> = Object.assign(Object.create(null), {
-  order_placed: 'good',
-  delivered: 'good',
-  available_for_pickup: 'good',
-  undeliverable: 'bad',
-  order_failed: 'bad',
-  cancelled: 'bad',
-} satisfies Partial<Record<MilestoneType, Mood>>);
+/** A milestone has passed; only one that an order ends with ended well or badly. */
+export function milestoneMood(type: unknown): Mood {
+  const mood = moodOf(plainText(type));
+  return mood === 'good' || mood === 'bad' ? mood : 'past';
+}
 
 const unpaid: ReadonlySet<unknown> = new Set(['order_failed', 'cancelled', 'cancelled_by_retailer']);
 

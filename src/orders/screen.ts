@@ -1,3 +1,4 @@
+import type { OrderStatus } from '../contract/enums.ts';
 import { objectsIn } from '../contract/json.ts';
 import {
   lineState,
@@ -91,10 +92,18 @@ const lineColumns: readonly Column[] = [
   { name: 'why', path: 'error_type', weight: 7, isProse: true, goesBelow: true },
 ];
 
-/** Told anew above, or with each parcel. */
+/** Told anew, or with each parcel. */
 const shownAnew: ReadonlySet<string> = new Set([
-  ...['id', 'status', 'delivery', 'why', 'total', 'items', 'tracking', 'expected', 'paid back'],
+  ...['id', 'status', 'delivery', 'why', 'total', 'quoted', 'items', 'tracking', 'expected', 'paid back'],
 ]);
+
+/** A price is only quoted where nothing was paid. */
+const quoted = ofColumns(orderDetailColumns, 'quoted').map(
+  (column): Column<Order> => ({
+    ...column,
+    value: (order) => (paidInTheEnd(order) === undefined ? column.value?.(order) : undefined),
+  }),
+);
 
 /** One order on a terminal; its lines where there are several, and each parcel. */
 const screenDetailColumns: readonly Column<Order>[] = [
@@ -103,6 +112,7 @@ const screenDetailColumns: readonly Column<Order>[] = [
   { name: 'why', path: 'job_result.error', isProse: true },
   { name: 'product', path: 'product', value: (order) => productLine(order), isProse: true },
   total,
+  ...quoted,
   ...orderDetailColumns
     .filter(({ name }) => !shownAnew.has(name))
     .map((column): Column<Order> => (column.kind === undefined ? { ...column, isProse: true } : column)),
@@ -132,15 +142,16 @@ export const orderList = { columns: orderColumns, screen: screenColumns } as con
 export const orderView = { columns: orderDetailColumns, screen: screenDetailColumns } as const;
 
 /**
- * What an order cost, with what came back of it where that is known: `$20.99`, `$1.00 kept, $19.99 back`. Undefined as long
- * as it has no price, and where nothing was bought and nothing came back. @param kept the word for the first, if any.
+ * What an order cost, with what came back of it: `$20.99`, `$1.00 kept, $19.99 back`; in a list `$1.00, $19.99 back`, and
+ * of what came back whole only that. Undefined as long as it has no price, and where nothing was bought and nothing came
+ * back. @param kept the word for the first, if any.
  */
 function paidInTheEnd(order: OrderRecord, kept?: 'kept'): string | undefined {
-  const charge = cameToNothing(order) ? undefined : chargeOf(order);
   const { payer, lines } = moneyOf(order, { feeCents: 0 });
-  const returned = lines.filter(
-    ({ what, basis }) => (what === 'refund' || what === 'credit') && basis === 'observed',
-  );
+  // What the retailer cancelled may have been charged before.
+  const isCharged = !cameToNothing(order) || (isUndone(order) && lines.some(({ what }) => what === 'charge'));
+  const charge = isCharged ? chargeOf(order) : undefined;
+  const returned = lines.filter(({ what }) => what === 'refund' || what === 'credit');
   const currencies = [...new Set(returned.map(({ currency }) => currency))];
   const sums = currencies.map((currency) => ({
     currency,
@@ -153,6 +164,9 @@ function paidInTheEnd(order: OrderRecord, kept?: 'kept'): string | undefined {
   const same =
     payer === 'challenge' ? 0 : (sums.find(({ currency }) => currency === charge.currency)?.cents ?? 0);
   const keptCents = Math.max(0, charge.cents - same);
-  if (keptCents === 0) return back;
+  if (keptCents === 0 && kept === undefined) return back;
   return `${[formatMoney(keptCents, charge.currency), kept].filter(Boolean).join(' ')}, ${back}`;
 }
+
+const isUndone = ({ status }: OrderRecord): boolean =>
+  status === ('cancelled_by_retailer' satisfies OrderStatus);

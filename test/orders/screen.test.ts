@@ -107,6 +107,20 @@ describe('a list of orders at 80 columns', () => {
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
+  test('what the retailer cancelled says what came back, and is not merely quoted', async () => {
+    const undone = order({ status: 'cancelled_by_retailer', ...paid([]) });
+    expect((await list([undone])).out).toMatch(/cancelled by retail.* \$20\.99 back /);
+    const { out } = await printed({ kind: 'record', record: undone, ...orderView }, {}, { terminal: true });
+    expect(out).toMatch(/^total +\$0\.00 kept, \$20\.99 back$/m);
+    expect(out).not.toMatch(/^quoted/m);
+    const refused = order({ status: 'order_failed', ...paid([]) });
+    const seen = await printed({ kind: 'record', record: refused, ...orderView }, {}, { terminal: true });
+    expect(seen.out).toMatch(/^quoted +\$20\.99$/m);
+    expect(seen.out).not.toMatch(/^total/m);
+    const voided = { ...undone, payment: { mode: 'card', state: 'voided', authorized_cents: 2099 } };
+    expect((await list([voided])).out).not.toContain('back');
+  });
+
   test('a record says which part was kept', async () => {
     const { out } = await printed(
       { kind: 'record', record: order(returned), ...orderView },

@@ -4,7 +4,7 @@ import { approvalColumns } from '../../src/commands/approval/columns.ts';
 import { journalColumns } from '../../src/commands/order/journal/columns.ts';
 import { returnColumns } from '../../src/commands/return/columns.ts';
 import { trackScreen } from '../../src/commands/track/columns.ts';
-import { eventList } from '../../src/commands/webhook/columns.ts';
+import { eventList, eventView } from '../../src/commands/webhook/columns.ts';
 import { milestoneScreen } from '../../src/orders/columns.ts';
 import { orderList, orderView } from '../../src/orders/screen.ts';
 import type { Column, Result, Row } from '../../src/output/result.ts';
@@ -210,6 +210,15 @@ describe('no table hides a failure, however narrow', () => {
         items: [],
       },
       2,
+    ],
+    [
+      'webhook events of one event',
+      eventView.screen as readonly Column[],
+      event({
+        status: 'order_placed',
+        body: { items: [{ status: 'ordered' }], tracking_numbers: [{ status: 'undeliverable' }] },
+      }),
+      1,
     ],
     [
       'bulk get',

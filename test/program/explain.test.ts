@@ -171,7 +171,7 @@ describe('the story of an order', () => {
     expect((await explained(lost)).open).toMatchObject([{ command: `errand return get ${stdout.trim()}` }]);
     service.pass(60_000);
     expect((await explained(lost)).open).toEqual([]);
-    expect((await explained(there)).summary).toContain('a parcel waits to be picked up');
+    expect((await explained(there)).summary).toContain('It is ready for pickup.');
   });
 
   test('why and what to do are those of this order, each said once', { timeout: 60_000 }, async () => {

@@ -72,6 +72,7 @@ test('an order of which less was bought than was asked for looks whole nowhere',
   for (const line of [
     ['order', 'list'],
     ['order', 'get', order],
+    ['order', 'explain', order],
     ['track', order],
   ]) {
     const terminal = new Terminal(workspace, 'errand', line, { columns: 80 });

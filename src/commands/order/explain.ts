@@ -27,7 +27,8 @@ export const explain = defineCommand({
   related: ['order get', 'audit log', 'reconcile'],
   async run(context, { id }) {
     const { explain: explained } = await import('../../orders/explain/explain.ts');
-    const { storyColumns } = await import('../../orders/explain/columns.ts');
-    return { kind: 'record', record: { ...(await explained(context, id)) }, columns: storyColumns };
+    const { storyColumns, storyScreen } = await import('../../orders/explain/columns.ts');
+    const { story, state } = await explained(context, id);
+    return { kind: 'record', record: { ...story }, columns: storyColumns, screen: storyScreen(state) };
   },
 });

@@ -19,17 +19,20 @@ export const eventColumns: readonly Column<StoredEvent>[] = [
   { name: 'command', path: 'exec.exit_code', kind: 'count', weight: 4 },
 ];
 
-/** Events on a terminal: what became of the order. */
+/** What became of the order. */
+const state: Column<StoredEvent> = {
+  name: 'state',
+  path: 'state',
+  kind: 'status',
+  weight: 9,
+  value: (event) => stateOfEvent(event)?.text,
+  mood: (event) => stateOfEvent(event)?.mood,
+};
+
+/** Events on a terminal. */
 const eventScreen: readonly Column<StoredEvent>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'events', weight: 10 },
-  {
-    name: 'state',
-    path: 'state',
-    kind: 'status',
-    weight: 9,
-    value: (event) => stateOfEvent(event)?.text,
-    mood: (event) => stateOfEvent(event)?.mood,
-  },
+  state,
   { name: 'event', path: 'event', weight: 7 },
   { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
   { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 6 },
@@ -87,6 +90,14 @@ export const eventDetailColumns: readonly Column<StoredEvent>[] = [
   { name: 'profile', path: 'profile' },
   { name: 'body', path: 'body' },
 ];
+
+/** One event, for scripts and for a terminal. */
+export const eventView = {
+  columns: eventDetailColumns,
+  screen: eventDetailColumns.flatMap((column) =>
+    column.name === 'status' ? [state] : column.name === 'error' ? [] : [column],
+  ),
+} as const;
 
 /** A stored event as it may be shown: the address it was sent on to may hold a secret. */
 export const shownEvent = (event: StoredEvent): StoredEvent => ({

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid, eachId } from '../../cli/ids.ts';
 import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
-import { eventDetailColumns, eventList, isActedOn, shownEvent } from './columns.ts';
+import { eventList, eventView, isActedOn, shownEvent } from './columns.ts';
 import { readEventIds } from './event-ids.ts';
 
 const usualLimit = 50;
@@ -49,7 +49,7 @@ export const events = defineCommand({
     const { events: log } = await context.webhooks();
     const [only] = wanted;
     if (only !== undefined && wanted.length === 1)
-      return { kind: 'record', record: { ...shownEvent(log.get(only)) }, columns: eventDetailColumns };
+      return { kind: 'record', record: { ...shownEvent(log.get(only)) }, ...eventView };
     if (ids.length > 0) {
       const read = async (id: string) => ({ ...shownEvent(log.get(Number(id))) });
       return {

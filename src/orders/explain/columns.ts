@@ -1,7 +1,9 @@
 import { failedOrderStatuses } from '../../contract/enums.ts';
+import type { ShownState } from '../../contract/order-state.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column, Row } from '../../output/result.ts';
 import { spanText } from '../../output/time.ts';
+import { milestoneMood } from '../columns.ts';
 import type { Story } from './story.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -77,7 +79,13 @@ export const storyColumns: readonly Column[] = [
     columns: [
       { name: 'at', path: 'occurred_at', kind: 'time', weight: 9 },
       { name: 'after', path: 'after', weight: 7 },
-      { name: 'milestone', path: 'type', kind: 'status', weight: 10 },
+      {
+        name: 'milestone',
+        path: 'type',
+        kind: 'status',
+        weight: 10,
+        mood: ({ type }) => milestoneMood(type),
+      },
       { name: 'label', path: 'label', weight: 8 },
     ],
   },
@@ -137,6 +145,16 @@ export const storyColumns: readonly Column[] = [
     flat: ({ open }) => (open as Story['open']).map(({ what, command }) => `${what}: ${command}`).join('; '),
   },
 ];
+
+/** The same on a terminal, with the one state of the order, where there is one. */
+export const storyScreen = (state: ShownState | undefined): readonly Column[] =>
+  state === undefined
+    ? storyColumns
+    : storyColumns.map((column) =>
+        column.name === 'status'
+          ? { name: 'state', path: 'state', kind: 'status', value: () => state.text, mood: () => state.mood }
+          : column,
+      );
 
 const hasFailed = (status: unknown): boolean =>
   [...failedOrderStatuses, 'refused'].some((failed) => failed === status);

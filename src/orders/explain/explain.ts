@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { objectsIn, own } from '../../contract/json.ts';
 import { limits, uuidPattern } from '../../contract/limits.ts';
+import type { ShownState } from '../../contract/order-state.ts';
 import { ErrandError, StorageError, UsageError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { unlessMissing } from '../../http/unless-missing.ts';
@@ -8,16 +9,23 @@ import type { JournalRecord } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { observeOrder } from '../observed.ts';
+import { stateOfOrder } from '../screen.ts';
 import { thingOf } from '../things.ts';
 import { type LocalPart, localPart, partOfIntent } from './local.ts';
 import { type Story, storyOf } from './story.ts';
+
+/** A story; with the one state of its order, where the service has it. */
+export interface Explained {
+  readonly story: Story;
+  readonly state?: ShownState;
+}
 
 /**
  * The whole story of an order, by its id, or of an intent of this machine by its idempotency key or the beginning of one. An
  * order that this machine never saw has the service's part alone.
  * @throws ErrandError not_found where neither the service nor this machine knows it; UsageError for what can be neither.
  */
-export async function explain(context: Context, given: string): Promise<Story> {
+export async function explain(context: Context, given: string): Promise<Explained> {
   const id = given.trim();
   const intent = await intentOf(context, id);
   const isOrder = uuidPattern.test(id) && intent?.key !== id;
@@ -29,13 +37,13 @@ export async function explain(context: Context, given: string): Promise<Story> {
   return intent.order_id === null ? explainIntent(context, intent) : explainOrder(context, intent.order_id);
 }
 
-async function explainIntent(context: Context, record: JournalRecord): Promise<Story> {
+async function explainIntent(context: Context, record: JournalRecord): Promise<Explained> {
   const local = await partOfIntent(context, record);
   const sources = { ...local, order: undefined, milestones: [], id: undefined, feeCents: undefined };
-  return storyOf({ ...sources, service: record.base_url, where: whereFlags(context) });
+  return { story: storyOf({ ...sources, service: record.base_url, where: whereFlags(context) }) };
 }
 
-async function explainOrder(context: Context, id: string): Promise<Story> {
+async function explainOrder(context: Context, id: string): Promise<Explained> {
   const client = await context.client();
   const path = { order_id: id };
   const [order, milestones] = await Promise.all([
@@ -49,7 +57,7 @@ async function explainOrder(context: Context, id: string): Promise<Story> {
   const isPaid = local.chain.some(({ kind }) => kind === 'paid');
   const feeCents = isPaid ? limits.agentOrderFeeCents : await feeNow(context, client);
   const service = context.settings.baseUrl.value;
-  return storyOf({
+  const story = storyOf({
     ...local,
     order,
     milestones: milestones ?? [],
@@ -58,6 +66,7 @@ async function explainOrder(context: Context, id: string): Promise<Story> {
     feeCents,
     where: whereFlags(context),
   });
+  return order ? { story, state: stateOfOrder(order) } : { story };
 }
 
 /** What the policy holds for an order is settled by what is read here, as by any read; where that cannot be written it stays. */

@@ -1,7 +1,9 @@
-import { objectsIn, textIn } from '../../contract/json.ts';
+import { objectsIn } from '../../contract/json.ts';
+import type { ShownState } from '../../contract/order-state.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { MoneySum } from '../../spending/money-lines.ts';
 import type { OrderMoney } from '../../spending/money-of-order.ts';
+import { stateOfOrder } from '../screen.ts';
 import type { Story } from './story.ts';
 
 /** The story in a sentence or two. Pure. */
@@ -40,12 +42,19 @@ function ofOrder(order: unknown, status: string, code: string | null): string {
   if (status === 'cancelled') return 'It was cancelled before it was placed; nothing was bought.';
   if (status === 'cancelled_by_retailer') return 'It was placed, and the retailer cancelled it.';
   if (status !== 'order_placed') return `The service calls it ${status}, which is not known here.`;
-  const parcels = new Set(objectsIn(order, 'tracking_numbers').map((parcel) => textIn(parcel, 'status')));
-  if (parcels.size === 0) return 'It is placed; no parcel has left yet.';
-  if (parcels.has('undeliverable')) return 'It is placed; a parcel could not be delivered.';
-  if (parcels.has('available_for_pickup')) return 'It is placed; a parcel waits to be picked up.';
-  const isThere = parcels.size === 1 && parcels.has('delivered');
-  return isThere ? 'It is delivered.' : 'It is placed and on its way.';
+  return ofPlaced(stateOfOrder(Object(order)), objectsIn(order, 'tracking_numbers').length);
+}
+
+/** The one state of a placed order in a sentence. */
+function ofPlaced({ text, mood }: ShownState, parcels: number): string {
+  if (text === 'undeliverable') return 'It is undeliverable: the carrier could not deliver it.';
+  if (text.endsWith('undeliverable'))
+    return `It is placed; ${text.replace('undeliverable', 'parcels could not be delivered')}.`;
+  if (mood === 'bad' && text.endsWith('in part'))
+    return `It is ${text}: not all that was asked for was bought.`;
+  if (mood === 'bad') return `It was placed, and nothing of it was bought (${text}).`;
+  if (mood === 'waiting' && parcels === 0) return `It is ${text}; no parcel has left yet.`;
+  return mood === 'waiting' ? `It is on its way (${text}).` : `It is ${text}.`;
 }
 
 const payers: Readonly<Record<MoneySum['payer'], string>> = {
