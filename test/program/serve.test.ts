@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { script, style } from '../../src/sandbox/pages/assets.ts';
 import { begin, errand } from './run.ts';
@@ -60,6 +62,31 @@ test.each([
   child.stdout.once('data', () => child.kill('SIGINT'));
   expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
   expect(stderr).toBe(said === undefined ? '' : `Ctrl-C ends it\n${said}\n`);
+});
+
+test.each([
+  ['SIGINT', ['--memory'], (): string | null => null],
+  ['SIGTERM', ['--data', 'mine.db'], () => join(workspace.folder, 'mine.db')],
+] as const)('sandbox serve -o ndjson ends on %s with a summary', async (signal, flags, keptIn) => {
+  const child = begin(workspace, 'errand', ['sandbox', 'serve', '--port', '0', '-o', 'ndjson', ...flags]);
+  let stdout = '';
+  child.stdout.on('data', (data) => {
+    stdout += data;
+  });
+  const [first] = await once(child.stdout, 'data');
+  const { base_url: base } = JSON.parse(String(first));
+  await send(`${base}/sandbox/keys`, undefined, {});
+  await send(`${base}/nothing-here`);
+  child.kill(signal);
+  expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+  const records = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(records).toMatchObject([
+    { type: 'ready', base_url: base },
+    { type: 'summary', requests: 2, errors: 1, kept_in: keptIn(), elapsed_ms: expect.any(Number) },
+  ]);
 });
 
 test('sandbox serve --balance: what no wallet can hold is refused', async () => {

@@ -3,29 +3,48 @@ import type { ServedRequest } from '../../contract/control.ts';
 import { writeErr } from '../../output/notice.ts';
 import { paintFor } from '../../output/paint.ts';
 import { safeText } from '../../output/safe-text.ts';
+import { cut, cutMiddle, fullMeasure } from '../../output/width.ts';
 
 const methodWidth = 'DELETE'.length;
+const gap = '  ';
+/** A target needs so much room to be told from another; below, a terminal shows less of how its request went. */
+const leastTarget = 24;
 
 /**
- * Shows each request of the served sandbox as a line on stderr: time, status, how long its response took to begin, method,
- * target. On a terminal only: who runs the sandbox for a test reads its stderr for failures.
+ * Shows each request of the served sandbox as one line on stderr: time, status, how long its response took to begin,
+ * method, target, cut in its middle. On a terminal only: who runs the sandbox for a test reads its stderr for failures.
  */
 export async function requestLines({
   io,
 }: Pick<Context, 'io'>): Promise<((request: ServedRequest) => void) | undefined> {
   if (!io.stderr.isTerminal) return undefined;
   const paint = await paintFor(io.stderr.color);
+  const measure = await fullMeasure();
   return ({ at, method, target, status, tookMs, fault }) => {
     const shown = status === null ? 'cut' : String(status);
     const mood = status === null || status >= 500 ? paint.bad : status >= 400 ? paint.waiting : paint.good;
-    const parts = [
-      paint.faint(`${new Date(at).toISOString().slice(11, 19)}Z`),
-      mood(shown),
-      `${Math.round(tookMs)} ms`.padStart('1000 ms'.length),
-      safeText(method).padEnd(methodWidth),
+    const time = `${new Date(at).toISOString().slice(11, 19)}Z`;
+    const took = `${Math.round(tookMs)} ms`.padStart('1000 ms'.length);
+    const verb = safeText(method).padEnd(methodWidth);
+    const why = fault === null ? '' : `${gap}(fault ${safeText(fault)})`;
+    const columns = io.stderr.columns() || 80;
+    const roomBeside = (...parts: readonly string[]): number => columns - parts.join(gap).length - gap.length;
+    const hasTime = roomBeside(time, shown, took, verb) - measure(why) >= leastTarget;
+    const hasTook = roomBeside(shown, took, verb) - measure(why) >= leastTarget;
+    const before = [...(hasTime ? [time] : []), shown, ...(hasTook ? [took] : []), verb];
+    const room = Math.max(1, roomBeside(...before));
+    const path = cutMiddle(
       safeText(target),
-      ...(fault === null ? [] : [paint.waiting(`(fault ${fault})`)]),
+      Math.max(Math.min(leastTarget / 2, room), room - measure(why)),
+      measure,
+    );
+    const parts = [
+      ...(hasTime ? [paint.faint(time)] : []),
+      mood(shown),
+      ...(hasTook ? [took] : []),
+      verb,
+      path + paint.waiting(cut(why, Math.max(0, room - measure(path)), measure)),
     ];
-    writeErr(io, `${parts.join('  ')}\n`);
+    writeErr(io, `${parts.join(gap)}\n`);
   };
 }

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
+import type { ServedRequest } from '../../contract/control.ts';
 import { faultGrammar, sandboxFaults } from '../../contract/sandbox-faults.ts';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
 import { shellLine } from '../../shell-word.ts';
+import { stopwatch } from '../../wait/deadline.ts';
 import { reachOf, reachOptions } from './reach.ts';
 import { requestLines } from './request-lines.ts';
 import { walletCents } from './wallet-cents.ts';
@@ -12,7 +14,7 @@ export const serve = defineCommand({
   name: 'serve',
   summary: 'Serve the sandbox over HTTP, for any client in any language',
   description:
-    'Its address in a browser is a console: orders as they go, webhook deliveries, requests. A terminal shows each request as a line. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
+    'Its address in a browser is a console: orders as they go, webhook deliveries, requests. A terminal shows each request as a line; -o ndjson ends with a summary. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
   lists: [{ title: 'Faults', rows: sandboxFaults, note: faultGrammar }],
   options: {
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
@@ -53,6 +55,7 @@ export const serve = defineCommand({
       note: 'a service that spells fields its own way, behind a gateway that gives up',
     },
   ],
+  exitCodes: { 0: 'Ctrl-C or SIGTERM ended it: a server that was told to stop' },
   related: ['sandbox mint', 'profile set'],
   async run(
     context,
@@ -70,7 +73,13 @@ export const serve = defineCommand({
       });
     }
     const { serveSandbox } = await context.sandbox();
-    const onRequest = await requestLines(context);
+    const shows = await requestLines(context);
+    const count = { requests: 0, errors: 0 };
+    const onRequest = (request: ServedRequest): void => {
+      count.requests += 1;
+      if (request.status === null || request.status >= 400) count.errors += 1;
+      shows?.(request);
+    };
     const served = await serveSandbox({
       host,
       port,
@@ -79,7 +88,7 @@ export const serve = defineCommand({
       faults: fault,
       ...reachOf({ allowRemote, ...more }),
       tell: context.note,
-      ...(onRequest && { onRequest }),
+      onRequest,
       signal: context.signal,
       stateDir: context.settings.folders.state,
       ...(more.speed !== undefined && { speed: more.speed }),
@@ -95,12 +104,20 @@ export const serve = defineCommand({
       pid: context.pid,
     };
     const { format } = context.output;
+    const elapsedMs = stopwatch(context.clock);
+    const where = { kept_in: memory ? null : resolve(data ?? context.settings.folders.state) };
     const kept = memory
       ? 'nothing is kept (--memory)'
       : `its orders and keys are kept in ${data ?? "errand's state folder"}`;
     if (format === 'json') return { kind: 'stream', chunks: lines(`${JSON.stringify(ready)}\n`) };
     if (format === 'ndjson')
-      return { kind: 'stream', chunks: lines(`${JSON.stringify({ type: 'ready', ...ready })}\n`) };
+      return {
+        kind: 'stream',
+        chunks: lines(
+          `${JSON.stringify({ type: 'ready', ...ready })}\n`,
+          () => `${JSON.stringify({ type: 'summary', ...count, ...where, elapsed_ms: elapsedMs() })}\n`,
+        ),
+      };
     context.note('Ctrl-C ends it');
     return {
       kind: 'stream',
@@ -109,14 +126,15 @@ export const serve = defineCommand({
       ),
     };
 
-    /** The first lines, then nothing until a signal ends the service. */
-    async function* lines(first: string): AsyncGenerator<string> {
+    /** The first lines, then nothing until a signal ends the service; last what there is to say of it. */
+    async function* lines(first: string, last?: () => string): AsyncGenerator<string> {
       try {
         yield first;
         await untilAborted(context.signal);
       } finally {
         await served.close();
       }
+      if (last) yield last();
       if (format === 'table') context.note(`stopped serving; ${kept}`);
     }
   },
