@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import { durationFlag } from './output/time.ts';
 import { shellWord } from './shell-word.ts';
 
 /** The flags without which another command would ask another service, as words of a command line. */
@@ -12,6 +13,12 @@ export const whereFlags = (context: Pick<Context, 'settings'>): string =>
   whereWords(context)
     .map((word) => ` ${shellWord(word)}`)
     .join('');
+
+/** The same for a command that goes on waiting, with the `--timeout` that was given. */
+export function waitFlags(context: Pick<Context, 'settings' | 'waitMs'>): string {
+  const ms = context.waitMs();
+  return `${ms === undefined ? '' : ` --timeout ${durationFlag(ms)}`}${whereFlags(context)}`;
+}
 
 /** The flags with which a command reaches a service under a profile; without a profile that was deleted since. */
 export async function flagsTo(context: Context, profile: string, baseUrl: string): Promise<string> {

@@ -239,7 +239,8 @@ describe('who may import whom', () => {
   });
 
   test('features import one another one way, and of the framework what reads a value', () => {
-    const shared = ['contract', 'state', 'http', 'output', 'type context.ts', 'where-flags.ts', ...openToAll];
+    const toGoOn = ['where-flags.ts', 'typed-id.ts', 'following.ts'];
+    const shared = ['contract', 'state', 'http', 'output', 'type context.ts', ...toGoOn, ...openToAll];
     const values = ['parse-option', 'parse-money', 'read-document', 'read-pipe'];
     const reading = ['define', 'from-contract', 'handles', 'listed', ...values];
     const cli = reading.map((name) => `${name === 'define' ? 'type ' : ''}cli/${name}.ts`);

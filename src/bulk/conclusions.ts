@@ -1,5 +1,7 @@
 import type { Context } from '../context.ts';
+import type { NextStep } from '../errors.ts';
 import { shellWord } from '../shell-word.ts';
+import { goesOn } from '../wait/verdicts.ts';
 import { whereFlags } from '../where-flags.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { FollowSummary } from './follow.ts';
@@ -15,6 +17,7 @@ export function conclusions(
   { rows, ordered, open, elapsed_ms: ms, ...count }: FollowSummary,
   batches: readonly Batch[],
   reasons: Reasons,
+  goOn: NextStep,
 ): string[] {
   const seconds = Math.max(1, Math.round(ms / 1000));
   const named = (parts: readonly (readonly [count: number, word: string])[]): string =>
@@ -39,7 +42,9 @@ export function conclusions(
     ...(ofOrders === '' ? [] : [`${ordered === 1 ? '1 order' : `${grouped(ordered)} orders`}: ${ofOrders}`]),
     ...why('refused', batches, reasons),
     ...why('failed', batches, reasons),
-    ...(open > 0 ? [`--timeout passed; ${open === 1 ? 'one batch goes' : `${open} batches go`} on`] : []),
+    ...(open > 0
+      ? [`--timeout passed; ${goesOn(open, 'batch', 'batches')}`, `${goOn.when}: ${goOn.command}`]
+      : []),
     ...commandsFor(context, 'the order of each row', 'get', batches, (row, batch) =>
       ['before', 'unknown'].includes(stateOf(row, batch)),
     ),

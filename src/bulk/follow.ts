@@ -27,7 +27,7 @@ const pace = { shortestMs: 500, longestMs: 5000 };
 const goesOn: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
 
 /** Rows that the service has not written down yet are awaited like the others. */
-function isDone(batch: Batch): boolean {
+export function isDone(batch: Batch): boolean {
   const rows = rowsOf(batch);
   const count = numberIn(batch, 'row_count') ?? Number.POSITIVE_INFINITY;
   const isOver = batch.status === 'completed' || batch.status === 'failed';

@@ -13,3 +13,13 @@ export async function layoutOf(context: Context, batchId: string): Promise<Table
     throw error;
   }
 }
+
+/** Whether the journal of this machine knows a batch. */
+export async function isMadeHere(context: Context, batchId: string): Promise<boolean> {
+  try {
+    return (await context.journal()).madeBy(batchId, context.settings.baseUrl.value) !== undefined;
+  } catch (error) {
+    if (error instanceof StorageError) return false;
+    throw error;
+  }
+}

@@ -1,15 +1,13 @@
 import type { Context } from '../context.ts';
+import { Following } from '../following.ts';
 import { eventRecords } from '../output/event-records.ts';
 import type { Result } from '../output/result.ts';
-import { shellWord } from '../shell-word.ts';
-import { untilStopped } from '../wait/stopped.ts';
-import { exitCodeOf, goesOn, interruptionText, type WatchSummary } from '../wait/verdicts.ts';
-import { whereFlags } from '../where-flags.ts';
+import { exitCodeOf, interruptionText } from '../wait/verdicts.ts';
 import type { OrderRecord } from './order-record.ts';
 import { orderList, orderView } from './screen.ts';
 import { type WatchEvent, type WatchOptions, watchOrders } from './watch.ts';
 import { defaultPace, type Until } from './watch-policy.ts';
-import { changeLine, watchView } from './watch-view.ts';
+import { changeLine, watched, watchView } from './watch-view.ts';
 
 interface ResultOptions {
   readonly until: Until;
@@ -33,51 +31,38 @@ export async function watchResult(
       kind: 'none',
       hints: [isOpen ? 'no order is open' : 'no order to watch; --open watches every open one'],
     };
-  const events = stoppable(context, ids, {
+  const following = followingOf(context, ids, {
     until: options.until,
     allowMissing: options.allowMissing ?? false,
     timeoutMs: context.waitMs(),
     pace: intervalMs === undefined ? defaultPace : { shortestMs: intervalMs, longestMs: intervalMs },
   });
-  if (isStream) return eventRecords(events, context.clock.now, exitCodeOf);
-  if (context.output.format === 'table' && !context.io.stdout.isTerminal) return changeLines(context, events);
-  return finalState(context, ids, events);
+  if (isStream) return eventRecords(following.events(), context.clock.now, exitCodeOf);
+  if (context.output.format === 'table' && !context.io.stdout.isTerminal)
+    return changeLines(context, following);
+  return finalState(context, ids, following);
 }
 
-/** The events of a watch; where it is interrupted, what ends it says what goes on, and how to follow it again. */
-function stoppable(
-  context: Context,
-  ids: readonly string[],
-  options: WatchOptions,
-): AsyncGenerator<WatchEvent> {
-  const ended = new Set<string>();
-  return untilStopped(counted(), context.signal, () => {
-    const open = ids.filter((id) => !ended.has(id));
-    const until = options.until === 'delivered' ? '' : ` --until ${options.until}`;
-    const command = `errand order watch ${open.map(shellWord).join(' ')}${until}${whereFlags(context)}`;
-    const [only] = ids;
-    const message =
-      only !== undefined && ids.length === 1
-        ? `stopped watching; the order ${only} goes on`
-        : `stopped watching; ${ended.size} of ${ids.length} orders had ended, the others go on`;
-    return { message, next: { command, when: 'to go on watching' } };
+function followingOf(context: Context, ids: readonly string[], options: WatchOptions): Following<WatchEvent> {
+  const { until, allowMissing } = options;
+  return new Following(context, {
+    ids,
+    things: watched,
+    command: 'errand order watch',
+    flags: `${until === 'delivered' ? '' : ` --until ${until}`}${allowMissing ? ' --allow-missing' : ''}`,
+    mayBeMissing: allowMissing,
+    events: watchOrders(context, ids, options),
+    verdictIn: (event) => (event.type === 'change' ? [event.order.id, event.verdict] : undefined),
   });
-
-  async function* counted(): AsyncGenerator<WatchEvent> {
-    for await (const event of watchOrders(context, ids, options)) {
-      if (event.type === 'change' && event.verdict !== 'waiting') ended.add(event.order.id);
-      yield event;
-    }
-  }
 }
 
 /** One plain line for each change, for a pipe. */
-function changeLines(context: Context, events: AsyncGenerator<WatchEvent>): Result {
+function changeLines(context: Context, following: Following<WatchEvent>): Result {
   let code = 0;
   async function* chunks(): AsyncGenerator<string> {
-    for await (const event of events) {
+    for await (const event of following.events()) {
       if (event.type === 'change') yield `${changeLine(event, context.clock.now())}\n`;
-      else if (event.type === 'summary') code = conclude(context, event);
+      else if (event.type === 'summary') code = following.conclude(event);
       else if (event.type !== 'ready') context.note(interruptionText(event));
     }
   }
@@ -88,18 +73,18 @@ function changeLines(context: Context, events: AsyncGenerator<WatchEvent>): Resu
 async function finalState(
   context: Context,
   ids: readonly string[],
-  events: AsyncGenerator<WatchEvent>,
+  following: Following<WatchEvent>,
 ): Promise<Result> {
   const orders = new Map<string, OrderRecord>();
   const view = await watchView(context, ids);
   let exitCode = 0;
   try {
-    for await (const event of events) {
+    for await (const event of following.events()) {
       if (event.type === 'change') orders.set(event.order.id, event.order);
       await view.show(event, orders);
       if (event.type !== 'summary' || context.signal.aborted) continue;
       await view.done('settled');
-      exitCode = conclude(context, event);
+      exitCode = following.conclude(event);
     }
   } finally {
     await view.done('broken off');
@@ -115,10 +100,4 @@ async function finalState(
     exitCode: () => exitCode,
     isByName: true,
   };
-}
-
-function conclude(context: Context, summary: WatchSummary): number {
-  if (summary.waiting > 0 && !context.signal.aborted)
-    context.note(`--timeout passed; ${goesOn(summary.waiting, 'order', 'orders')}`);
-  return exitCodeOf(summary);
 }

@@ -4,8 +4,10 @@ import { valueAt } from '../contract/received.ts';
 import { plainText } from '../output/path.ts';
 import type { Column, Row, TitleOf } from '../output/result.ts';
 import { safeText } from '../output/safe-text.ts';
+import { spinnerEveryMs, spinnerSign } from '../output/spinner.ts';
 import { stopwatch } from '../wait/deadline.ts';
-import { interruptionText } from '../wait/verdicts.ts';
+import { standingOf, type Things, watchingText } from '../wait/standing.ts';
+import { interruptionText, tallyOf, type Verdict } from '../wait/verdicts.ts';
 import { deliveryOf } from './columns.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 import { orderList } from './screen.ts';
@@ -17,8 +19,9 @@ interface WatchView {
   done(outcome: 'settled' | 'broken off'): Promise<void>;
 }
 
-const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const refreshMs = 120;
+/** Orders, in the words of a watch. */
+export const watched: Things = { one: 'order', several: 'orders', badly: 'failed' };
+
 /** Ages are counted anew this often, ms. */
 const tableEveryMs = 1000;
 
@@ -30,7 +33,7 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
   const { knownTitles } = await import('../products/titles.ts');
   const table = await LiveTable.open(context, ids, await knownTitles(context));
   const elapsedMs = stopwatch(context.clock);
-  const ended = new Map<string, boolean>();
+  const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
   let latest: ReadonlyMap<string, OrderRecord> = new Map();
   let lines: readonly string[] = [];
   let drawnAt = Number.NEGATIVE_INFINITY;
@@ -40,10 +43,9 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
   const draw = (): void => {
     if (over) return;
     frame += 1;
-    live.draw(
-      lines,
-      `${spinner[frame % spinner.length]} ${footer(ids.length, ended, elapsedMs())}${trouble}`,
-    );
+    const room = (context.io.stdout.columns() || 100) - 2 - trouble.length;
+    const said = watchingText(standingOf(tallyOf(verdicts.values())), watched, elapsedMs(), room);
+    live.draw(lines, `${spinnerSign(frame)} ${said}${trouble}`);
   };
   const redraw = async (): Promise<void> => {
     drawnAt = elapsedMs();
@@ -53,14 +55,13 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
   const timer = setInterval(() => {
     if (elapsedMs() - drawnAt >= tableEveryMs) void redraw();
     else draw();
-  }, refreshMs);
+  }, spinnerEveryMs);
   return {
     async show(event, orders) {
       latest = orders;
       if (event.type === 'gap') trouble = ` (no response: ${safeText(event.message)})`;
       if (event.type === 'reconnected') trouble = '';
-      if (event.type === 'change' && event.verdict !== 'waiting')
-        ended.set(event.order.id, event.verdict === 'failed');
+      if (event.type === 'change') verdicts.set(event.order.id, event.verdict);
       await redraw();
     },
     async done(outcome) {
@@ -95,15 +96,6 @@ export function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: 
   ];
   const reason = failureOf(order);
   return safeText([...parts, ...(reason ? [reason] : [])].join('  '));
-}
-
-/** `watching 8 orders: 5 of 8 ended, 1 of them failed, 12 s`. @param ended for each that has, whether it failed. */
-export function footer(count: number, ended: ReadonlyMap<string, boolean>, elapsedMs: number): string {
-  const seconds = `${Math.round(elapsedMs / 1000)} s`;
-  if (count === 1) return `watching 1 order, ${seconds}`;
-  const failed = [...ended.values()].filter((hasFailed) => hasFailed).length;
-  const badly = failed > 0 ? `, ${failed} of them failed` : '';
-  return `watching ${count} orders: ${ended.size} of ${count} ended${badly}, ${seconds}`;
 }
 
 /** What most orders go through has room from the start, so that the columns seldom move. */

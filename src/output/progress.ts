@@ -36,6 +36,8 @@ export interface ProgressFacts {
 }
 
 const lineEveryMs = 10_000;
+/** How often it is looked whether a line is due, ms. */
+const dueEveryMs = 500;
 
 /** Shows on stderr how far long work is: a bar on a terminal, else one plain line every 10 s. */
 export function createProgress(io: Io, options: ProgressOptions): Progress {
@@ -45,15 +47,25 @@ export function createProgress(io: Io, options: ProgressOptions): Progress {
 function plainProgress(io: Io, options: ProgressOptions): Progress {
   const startedAt = options.now();
   let reportedAt = startedAt;
+  let latest: readonly [number, string] | undefined;
+  const report = (): void => {
+    const now = options.now();
+    if (latest === undefined || now - reportedAt < lineEveryMs) return;
+    reportedAt = now;
+    const { label, count, rate, left, note } = progressFacts(options, ...latest, now - startedAt);
+    writeErr(io, `${label}: ${[count, rate, left, note].filter((part) => part !== '').join(', ')}\n`);
+  };
+  // Work that stands still for a while is told of too.
+  const timer = setInterval(report, dueEveryMs);
+  timer.unref();
   return {
     update(done, note = '') {
-      const now = options.now();
-      if (now - reportedAt < lineEveryMs) return;
-      reportedAt = now;
-      const { label, count, rate, left, note: said } = progressFacts(options, done, note, now - startedAt);
-      writeErr(io, `${label}: ${[count, rate, left, said].filter((part) => part !== '').join(', ')}\n`);
+      latest = [done, note];
+      report();
     },
-    end() {},
+    end() {
+      clearInterval(timer);
+    },
   };
 }
 

@@ -126,6 +126,18 @@ export function durationText(ms: number): string {
   return count === 1 ? `${name === 'hour' ? 'an' : 'a'} ${name}` : `${count} ${name}s`;
 }
 
+/** The same as a flag takes it: `90s`, `2h`. */
+export function durationFlag(ms: number): string {
+  const units = [
+    ['d', day],
+    ['h', hour],
+    ['m', minute],
+    ['s', second],
+  ] as const;
+  const [name, length] = units.find(([, unit]) => ms >= unit && ms % unit === 0) ?? ['ms', 1];
+  return `${ms / length}${name}`;
+}
+
 /**
  * `30s`, `5m`, `1h30m`, `2d`, `500ms` in ms; at most 24 days, which a timer can hold, unless told otherwise.
  * @throws UsageError naming the flag; for a bare number, the unit that is missing.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { footer, LiveTable } from '../../src/orders/watch-view.ts';
+import { LiveTable } from '../../src/orders/watch-view.ts';
 import type { Row } from '../../src/output/result.ts';
 import { capture } from '../output/streams.ts';
 
@@ -43,14 +43,4 @@ test('an order that was not seen yet has its line, and what has no room is count
   expect(lines).toHaveLength(12);
   expect(lines[1]).toBe('order-0');
   expect(lines.at(-1)).toBe('… and 30 more');
-});
-
-test('the footer counts what has ended, and how', () => {
-  expect(footer(1, new Map(), 1400)).toBe('watching 1 order, 1 s');
-  expect(footer(8, new Map([['a', false]]), 12_000)).toBe('watching 8 orders: 1 of 8 ended, 12 s');
-  const ended = new Map([
-    ['a', false],
-    ['b', true],
-  ]);
-  expect(footer(8, ended, 0)).toBe('watching 8 orders: 2 of 8 ended, 1 of them failed, 0 s');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { paintFor } from '../../src/output/paint.ts';
 import { createProgress, progressFacts } from '../../src/output/progress.ts';
 import { barLine } from '../../src/output/progress-bar.ts';
@@ -16,6 +16,22 @@ describe('progress', () => {
     expect(err.text).toBe(
       'uploading: 1,000 of 5,000 rows, 100/s, 40s left\nuploading: 2,000 of 5,000 rows, 100/s, 30s left\n',
     );
+  });
+
+  test('where stderr is no terminal tells of work that stands still', () => {
+    vi.useFakeTimers();
+    try {
+      const { io, err } = capture();
+      const now = () => performance.now();
+      const progress = createProgress(io, { label: 'placing', total: 6, from: 4, unit: 'rows', now });
+      progress.update(4, '✖ 2 failed');
+      vi.advanceTimersByTime(24_000);
+      progress.end();
+      vi.advanceTimersByTime(24_000);
+      expect(err.text).toBe('placing: 4 of 6 rows, ✖ 2 failed\n'.repeat(2));
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('without a total tells the count and the rate', () => {

@@ -118,6 +118,40 @@ test('bulk watch -o ndjson that is interrupted ends with a summary', async () =>
   expect(code).toBe(130);
 });
 
+test('bulk watch that is interrupted says what failed and what goes on', async () => {
+  const rows = [
+    ...[row('placed', 'order_placed'), row('placed', 'order_placed', 1)],
+    ...[row('failed', null, 2), row('placed', 'order_failed', 3)],
+    ...[row('pending', null, 4), row('placed', 'in_progress', 5)],
+  ];
+  const { url, received } = await peer((response, request, socket) =>
+    json(
+      request.target.endsWith(one)
+        ? batch(one, 'processing', rows)
+        : batch(other, 'completed', [row('placed', 'order_placed')]),
+    )(response, request, socket),
+  );
+  const args = ['bulk', 'watch', one, other, '--base-url', url, '--timeout', '90s'];
+  const { code, stderr } = await interrupted(args, () => received.length > 2);
+  expect(stderr).toBe(
+    [
+      'stopped watching; 5 of 7 rows had ended, ✖ 2 of them failed, the others go on',
+      `to go on watching: errand bulk watch ${one} --timeout 90s --base-url ${url}`,
+      '',
+    ].join('\n'),
+  );
+  expect(code).toBe(130);
+});
+
+test('bulk watch names the command that goes on once --timeout has passed', async () => {
+  const { url } = await peer(json(batch(one, 'processing', [row('pending', null)])));
+  const { code, stderr } = await watch(url, [one], '1s');
+  expect(code).toBe(8);
+  expect(stderr).toContain(
+    `--timeout passed; one batch goes on\nto go on watching: errand bulk watch ${one} --timeout 1s --base-url ${url}\n`,
+  );
+});
+
 test('bulk results --wait that is interrupted says so, and no word of a deadline', async () => {
   const { url, received } = await peer(json(batch(one, 'processing', [row('pending', null)])));
   const args = ['bulk', 'results', one, '--wait', '--base-url', url];

@@ -88,7 +88,10 @@ describe('return watch', () => {
       { type: 'change', return: { id: someId, status: 'approved' }, verdict: 'waiting' },
       { type: 'summary', reached: 0, failed: 0, waiting: 1 },
     ]);
-    expect((await watch(...until)).stderr).toBe('--timeout passed; one return goes on\n');
+    const again = `errand return watch ${someId} --until credited --timeout 2s --base-url ${url}`;
+    expect((await watch(...until)).stderr).toBe(
+      `--timeout passed; the return goes on\nto go on watching: ${again}\n`,
+    );
   });
 
   test('a return that is denied is 7, and others are followed to their end', async () => {

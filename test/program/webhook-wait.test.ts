@@ -84,6 +84,9 @@ describe('webhook wait', () => {
       expect.stringContaining(nobody),
       `error: --timeout passed; no ${event} of order ${orderId} had come`,
     ]);
+    expect(unheard.stderr).toContain(
+      `try: errand webhook wait --order ${orderId} --event ${event} --timeout 500ms — to go on waiting\n`,
+    );
     expect(unheard.stderr).toContain(`try: errand webhook events --order ${orderId}`);
   });
 
@@ -201,6 +204,8 @@ describe('webhook wait', () => {
       orderId,
       '--event',
       `${event},case_updated`,
+      '--timeout',
+      '90s',
       '--base-url',
       url,
     ];

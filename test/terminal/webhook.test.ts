@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Screen } from '../output/screen.ts';
 import { makeWorkspace, type Workspace } from '../program/workspace.ts';
 import { order, orderId } from '../webhooks/order.ts';
 import { Terminal } from './terminal.ts';
@@ -38,3 +39,27 @@ test('on a terminal events are lines that obey nothing of what came, until Ctrl-
     terminal.close();
   }
 });
+
+test.each([
+  [100, `waiting for request_succeeded of order ${orderId.slice(0, 8)}, 1 s`],
+  [40, 'waiting for request_succeeded, 1 s'],
+])(
+  'in %i columns webhook wait shows for how long it waits, and Ctrl-C takes that away',
+  async (columns, shown) => {
+    const line = ['webhook', 'wait', '--order', orderId, '--event', 'request_succeeded', '--allow-missing'];
+    const terminal = new Terminal(workspace, 'errand', [...line, '--timeout', '60s'], { columns });
+    try {
+      await terminal.shows(shown);
+      terminal.type('\u0003');
+      expect(await terminal.ended()).toBe(130);
+      const screen = new Screen(columns, 40);
+      screen.write(terminal.raw.replaceAll('\r\n', '\n'));
+      expect(screen.lines().join('\n')).not.toContain('waiting for');
+      // A beginning of an order that is not known yet would name nothing.
+      const again = `errand webhook wait --order ${orderId} --event request_succeeded --allow-missing`;
+      expect(terminal.text).toContain(`${again} --timeout 1m`);
+    } finally {
+      terminal.close();
+    }
+  },
+);

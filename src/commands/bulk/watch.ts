@@ -1,25 +1,17 @@
 import type { Batch } from '../../bulk/batch.ts';
 import { batchColumns, batchScreen } from '../../bulk/batch-columns.ts';
 import { conclusions } from '../../bulk/conclusions.ts';
-import {
-  exitCodeOf,
-  type FollowEvent,
-  type FollowSummary,
-  followBatches,
-  withoutRows,
-} from '../../bulk/follow.ts';
+import { exitCodeOf, type FollowSummary, withoutRows } from '../../bulk/follow.ts';
 import { readReasons } from '../../bulk/reasons.ts';
 import { tallyOf } from '../../bulk/row-state.ts';
+import { goingOn, rowsStanding, stoppable } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { eventRecords } from '../../output/event-records.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
 import type { ListResult } from '../../output/result.ts';
-import { shellWord } from '../../shell-word.ts';
-import { untilStopped } from '../../wait/stopped.ts';
 import { interruptionText } from '../../wait/verdicts.ts';
-import { whereFlags } from '../../where-flags.ts';
 
 export const watch = defineCommand({
   name: 'watch',
@@ -48,7 +40,8 @@ export const watch = defineCommand({
 /** Follows batches and shows them as the output asks for; the exit code is 0, 7 or 8. */
 export async function followResult(context: Context, ids: readonly string[]): Promise<ListResult> {
   const latest = new Map<string, Batch>();
-  const events = stoppable(context, ids, latest);
+  const goOn = await goingOn(context, ids, latest);
+  const events = stoppable(context, ids, latest, goOn);
   if (context.output.format === 'ndjson') return eventRecords(events, context.clock.now, exitCodeOf);
   const progress = new PlacingProgress(context, new Set(ids).size);
   let summary: FollowSummary = { ...tallyOf([]), open: 0, elapsed_ms: 0 };
@@ -68,24 +61,11 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
     columns: context.output.format === 'table' ? counted(batchColumns, latest) : batchColumns,
     screen: withTheirRows(latest),
     empty: 'no batch could be read',
-    hints: () => conclusions(context, summary, [...latest.values()], reasons),
+    hints: () => conclusions(context, summary, [...latest.values()], reasons, goOn()),
     exitCode: () => exitCodeOf(summary),
     isByName: true,
   };
 }
-
-/** Follows batches; where that is interrupted, what ends it says how many rows have ended, and how to follow on. */
-const stoppable = (
-  context: Context,
-  ids: readonly string[],
-  latest: Map<string, Batch>,
-): AsyncGenerator<FollowEvent> =>
-  untilStopped(followBatches(context, ids, latest), context.signal, () => {
-    const { rows, waiting, under_way: underWay } = tallyOf(latest.values());
-    const message = `stopped watching; ${rows - waiting - underWay} of ${rows} rows had ended, the others go on`;
-    const command = `errand bulk watch ${ids.map(shellWord).join(' ')}${whereFlags(context)}`;
-    return { message, next: { command, when: 'to go on watching' } };
-  });
 
 /** A batch's columns with the counts of the lines below them: a row that was ordered before counts as ordered. */
 const counted = (columns: typeof batchColumns, latest: ReadonlyMap<string, Batch>): typeof batchColumns =>
@@ -128,8 +108,7 @@ class PlacingProgress {
     const batch = latest.get(id);
     if (batch === this.#shown || latest.size < this.#batches) return;
     this.#shown = batch;
-    const { rows: total, waiting, under_way: underWay, refused, failed } = tallyOf(latest.values());
-    const done = total - waiting - underWay;
+    const { total, ended: done, failed: bad } = rowsStanding(latest);
     const { io, clock } = this.#context;
     this.#progress ??= createProgress(io, {
       label: 'placing',
@@ -138,7 +117,6 @@ class PlacingProgress {
       unit: 'rows',
       now: clock.monotonic,
     });
-    const bad = refused + failed;
     this.#progress.update(done, bad > 0 ? `✖ ${bad.toLocaleString('en-US')} failed` : '');
   }
 

@@ -7,8 +7,9 @@ import { defaultPace } from '../../orders/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column, Result } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
+import { typedId } from '../../typed-id.ts';
 import { exitCodeOf, interruptionText } from '../../wait/verdicts.ts';
-import { begin, labels, type Run, typedId } from './steps.ts';
+import { begin, labels, type Run } from './steps.ts';
 
 const usualWaitMs = 60_000;
 

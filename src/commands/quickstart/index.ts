@@ -2,8 +2,9 @@ import { defineRootCommand } from '../../cli/define.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Result } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
+import { typedId } from '../../typed-id.ts';
 import { follow } from './follow.ts';
-import { check, find, labels, mint, place, type Run, typedId } from './steps.ts';
+import { check, find, labels, mint, place, type Run } from './steps.ts';
 import { quickstartView } from './view.ts';
 
 export const command = defineRootCommand({

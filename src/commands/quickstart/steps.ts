@@ -14,8 +14,6 @@ type Listing = ReceivedRow<'search'>;
 const words = 'coffee';
 const searchCeilingCents = 3_000;
 const orderCeilingCents = 5_000;
-/** Characters of an id that tables show, and commands at a terminal take. */
-const beginningLength = 8;
 
 /** A step and what it is called. */
 export const labels = {
@@ -119,7 +117,3 @@ export async function place(run: Run, listing: Listing): Promise<OrderRecord> {
   );
   return order;
 }
-
-/** An order's id in a command to type: a beginning, where a person is there to type it. */
-export const typedId = ({ interactive }: Context, id: string): string =>
-  interactive.yes ? id.slice(0, beginningLength) : id;

@@ -4,6 +4,7 @@ import { canDrawLive, createLive } from '../../output/live.ts';
 import { writeErr } from '../../output/notice.ts';
 import { paintFor } from '../../output/paint.ts';
 import { safeText } from '../../output/safe-text.ts';
+import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
 import { cut, fullMeasure } from '../../output/width.ts';
 import { foldCommand, wrap } from '../../output/wrap.ts';
 
@@ -34,8 +35,6 @@ export interface QuickstartView {
 
 const labelWidth = 9;
 const indent = '  ';
-const refreshMs = 120;
-const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /** A line a step with its command below it; while a step goes on, a line that moves. In a pipe plain lines. */
 export async function quickstartView(context: Context): Promise<QuickstartView> {
@@ -55,10 +54,10 @@ async function terminalView({ io }: Context): Promise<QuickstartView> {
   const draw = (): void => {
     if (!moving) return;
     frame += 1;
-    const sign = paint.waiting(spinner[frame % spinner.length] ?? '');
+    const sign = paint.waiting(spinnerSign(frame));
     live.draw([`${sign} ${moving.label.padEnd(labelWidth)}${moving.state}`]);
   };
-  const timer = setInterval(draw, refreshMs);
+  const timer = setInterval(draw, spinnerEveryMs);
   timer.unref();
   const print = (lines: readonly string[]): void => {
     moving = undefined;

@@ -1,20 +1,21 @@
 import type { Context } from '../../context.ts';
 import { paintFor } from '../../output/paint.ts';
+import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
 import { tableLines } from '../../output/table.ts';
 import { stopwatch } from '../../wait/deadline.ts';
+import { standingOf, watchingText } from '../../wait/standing.ts';
+import { tallyOf, type Verdict } from '../../wait/verdicts.ts';
 import { returnColumns } from './columns.ts';
-import type { ReturnRecord } from './follow.ts';
+import { type FollowEvent, type ReturnRecord, watched } from './follow.ts';
 
 interface FollowView {
   /** Whether it shows each change itself. */
   readonly isLive: boolean;
-  /** @param ended how many are no more waited for. */
-  show(returns: ReadonlyMap<string, ReturnRecord>, ended: number): Promise<void>;
+  show(event: FollowEvent, returns: ReadonlyMap<string, ReturnRecord>): Promise<void>;
   /** `settled` when the returns are printed next; else what was last seen of them stays. */
   done(outcome: 'settled' | 'broken off'): void;
 }
 
-const refreshMs = 1_000;
 const shortId = 8;
 /** What a return goes through has room from the start, so that the columns do not move. */
 const columns = returnColumns.map((column) => (column.name === 'status' ? { ...column, room: 12 } : column));
@@ -29,9 +30,13 @@ export async function followView(context: Context, ids: readonly string[]): Prom
   const paint = await paintFor(io.stdout.color);
   const elapsedMs = stopwatch(context.clock);
   let lines: readonly string[] = [];
-  let ended = 0;
+  const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
+  let frame = 0;
   const draw = (): void => {
-    live.draw(lines, `${ended} of ${ids.length} ended, ${Math.round(elapsedMs() / 1000)} s`);
+    frame += 1;
+    const room = (io.stdout.columns() || 100) - 2;
+    const said = watchingText(standingOf(tallyOf(verdicts.values())), watched, elapsedMs(), room);
+    live.draw(lines, `${spinnerSign(frame)} ${said}`);
   };
   // A command at this terminal takes the beginning of an id, where no other of these begins so.
   const short = (id: string): string => id.slice(0, shortId);
@@ -48,12 +53,12 @@ export async function followView(context: Context, ids: readonly string[]): Prom
     });
     return lines;
   };
-  const timer = setInterval(draw, refreshMs);
+  const timer = setInterval(draw, spinnerEveryMs);
   let isOver = false;
   return {
     isLive: true,
-    async show(returns, count) {
-      ended = count;
+    async show(event, returns) {
+      if (event.type === 'change') verdicts.set(event.return.id, event.verdict);
       if (returns.size > 0) lines = await drawn([...returns.values()]);
       draw();
     },

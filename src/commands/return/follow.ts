@@ -1,12 +1,11 @@
 import type { Context } from '../../context.ts';
 import type { ReturnStatus } from '../../contract/enums.ts';
 import type { Received } from '../../contract/received.ts';
-import { shellWord } from '../../shell-word.ts';
+import { Following } from '../../following.ts';
 import { Deadline, stopwatch } from '../../wait/deadline.ts';
 import { type Interruption, type Pace, watchWithSummary } from '../../wait/poll.ts';
-import { untilStopped } from '../../wait/stopped.ts';
+import type { Things } from '../../wait/standing.ts';
 import { tallyOf, type Verdict, type WatchSummary } from '../../wait/verdicts.ts';
-import { whereFlags } from '../../where-flags.ts';
 
 export type ReturnRecord = Received<'return.get'>;
 
@@ -77,25 +76,25 @@ async function* followReturns(
   }
 }
 
-/** The events of a watch; where it is interrupted, what ends it says what goes on, and how to follow it again. */
-export function stoppable(
+/** Returns, in the words of a watch. */
+export const watched: Things = {
+  one: 'return',
+  several: 'returns',
+  badly: 'denied',
+  verbs: ['was denied', 'were denied'],
+};
+
+export function followingOf(
   context: Context,
   ids: readonly string[],
   options: FollowOptions,
-): AsyncGenerator<FollowEvent> {
-  const ended = new Set<string>();
-  return untilStopped(counted(), context.signal, () => {
-    const open = ids.filter((id) => !ended.has(id));
-    const until = options.until === 'approved' ? '' : ` --until ${options.until}`;
-    const command = `errand return watch ${open.map(shellWord).join(' ')}${until}${whereFlags(context)}`;
-    const message = `stopped watching; ${ended.size} of ${ids.length} returns had ended, the others go on`;
-    return { message, next: { command, when: 'to go on watching' } };
+): Following<FollowEvent> {
+  return new Following(context, {
+    ids,
+    things: watched,
+    command: 'errand return watch',
+    flags: options.until === 'approved' ? '' : ` --until ${options.until}`,
+    events: followReturns(context, ids, options),
+    verdictIn: (event) => (event.type === 'change' ? [event.return.id, event.verdict] : undefined),
   });
-
-  async function* counted(): AsyncGenerator<FollowEvent> {
-    for await (const event of followReturns(context, ids, options)) {
-      if (event.type === 'change' && event.verdict !== 'waiting') ended.add(event.return.id);
-      yield event;
-    }
-  }
 }

@@ -2,13 +2,14 @@ import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import type { Following } from '../../following.ts';
 import { eventRecords } from '../../output/event-records.ts';
 import { plainText } from '../../output/path.ts';
 import type { Result } from '../../output/result.ts';
 import { safeText } from '../../output/safe-text.ts';
-import { exitCodeOf, goesOn, interruptionText, type WatchSummary } from '../../wait/verdicts.ts';
+import { exitCodeOf, interruptionText } from '../../wait/verdicts.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';
-import { type FollowEvent, type ReturnRecord, stoppable, untilValues } from './follow.ts';
+import { type FollowEvent, followingOf, type ReturnRecord, untilValues } from './follow.ts';
 import { followView } from './follow-view.ts';
 
 export const watch = defineCommand({
@@ -45,11 +46,12 @@ export const watch = defineCommand({
     const wanted = await readIds(context, 'return id', ids);
     if (wanted.length === 0) return { kind: 'none', hints: ['no return to watch'] };
     const pace = interval === undefined ? usualPace : { shortestMs: interval, longestMs: interval };
-    const events = stoppable(context, wanted, { until, pace });
-    if (context.output.format === 'ndjson') return eventRecords(events, context.clock.now, exitCodeOf);
+    const following = followingOf(context, wanted, { until, pace });
+    if (context.output.format === 'ndjson')
+      return eventRecords(following.events(), context.clock.now, exitCodeOf);
     if (context.output.format === 'table' && !context.io.stdout.isTerminal)
-      return changeLines(context, events);
-    return finalState(context, wanted, events);
+      return changeLines(context, following);
+    return finalState(context, wanted, following);
   },
 });
 
@@ -57,14 +59,14 @@ export const watch = defineCommand({
 const usualPace = { shortestMs: 1_000, longestMs: 60_000 };
 
 /** One plain line for each change: time, return, status, what was credited. */
-function changeLines(context: Context, events: AsyncGenerator<FollowEvent>): Result {
+function changeLines(context: Context, following: Following<FollowEvent>): Result {
   let code = 0;
   return { kind: 'stream', chunks: chunks(), exitCode: () => code };
 
   async function* chunks(): AsyncGenerator<string> {
-    for await (const event of events) {
+    for await (const event of following.events()) {
       if (event.type === 'change') yield `${changeLine(context, event.return)}\n`;
-      else if (event.type === 'summary') code = conclude(context, event);
+      else if (event.type === 'summary') code = following.conclude(event);
       else if (event.type !== 'ready') context.note(interruptionText(event));
     }
   }
@@ -79,24 +81,22 @@ const changeLine = ({ clock }: Context, { id, status, order_id }: ReturnRecord):
 async function finalState(
   context: Context,
   ids: readonly string[],
-  events: AsyncGenerator<FollowEvent>,
+  following: Following<FollowEvent>,
 ): Promise<Result> {
   const returns = new Map<string, ReturnRecord>();
   const view = await followView(context, ids);
-  let ended = 0;
   let exitCode = 0;
   try {
-    for await (const event of events) {
+    for await (const event of following.events()) {
       if (event.type === 'change') {
         returns.set(event.return.id, event.return);
-        if (event.verdict !== 'waiting') ended += 1;
         if (!view.isLive) context.note(changeLine(context, event.return));
       }
       if (event.type === 'gap' || event.type === 'reconnected') context.note(interruptionText(event));
-      await view.show(returns, ended);
+      await view.show(event, returns);
       if (event.type !== 'summary' || context.signal.aborted) continue;
       view.done('settled');
-      exitCode = conclude(context, event);
+      exitCode = following.conclude(event);
     }
   } finally {
     view.done('broken off');
@@ -111,11 +111,4 @@ async function finalState(
     exitCode: () => exitCode,
     isByName: true,
   };
-}
-
-function conclude(context: Context, summary: WatchSummary): number {
-  const { waiting } = summary;
-  if (waiting > 0 && !context.signal.aborted)
-    context.note(`--timeout passed; ${goesOn(waiting, 'return', 'returns')}`);
-  return exitCodeOf(summary);
 }

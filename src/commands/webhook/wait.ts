@@ -5,13 +5,15 @@ import { ErrandError, UsageError } from '../../errors.ts';
 import { stateOfOrder } from '../../orders/screen.ts';
 import { verdictOf } from '../../orders/watch-policy.ts';
 import { shellLine, shellWord } from '../../shell-word.ts';
+import { typedId } from '../../typed-id.ts';
 import { stoppedWith } from '../../wait/stopped.ts';
 import { awaitEvent } from '../../webhooks/await-event.ts';
 import { eventNames, olderNames, sameEvents } from '../../webhooks/names.ts';
-import { whereFlags } from '../../where-flags.ts';
+import { waitFlags, whereFlags } from '../../where-flags.ts';
 import { readOrder } from './acting.ts';
 import { eventDetailColumns, shownEvent } from './columns.ts';
 import { hearingOf } from './heard.ts';
+import { showWaiting } from './wait-view.ts';
 
 export const waitCommand = defineCommand({
   name: 'wait',
@@ -53,6 +55,13 @@ export const waitCommand = defineCommand({
     const names = sameEvents(event);
     const what = event.join(' or ');
     const hearing = () => hearingOf(context, orderId, names);
+    const words = [
+      shellLine`errand webhook wait --order ${allowMissing ? orderId : typedId(context, orderId)} --event ${event.join(',')}`,
+      ...(unverified ? ['--unverified'] : []),
+      ...(allowMissing ? ['--allow-missing'] : []),
+    ];
+    const goOn = { command: `${words.join(' ')}${waitFlags(context)}`, when: 'to go on waiting' };
+    const stopShowing = await showWaiting(context, what, orderId);
     const found = await awaitEvent({
       log,
       orderId,
@@ -75,19 +84,18 @@ export const waitCommand = defineCommand({
         const { advice } = await hearing();
         if (advice !== undefined) context.note(`note: ${advice}`);
       },
-    }).catch((error: unknown) => {
-      const again = shellLine`errand webhook wait --order ${orderId} --event ${event.join(',')}`;
-      const flags = `${unverified ? ' --unverified' : ''}${allowMissing ? ' --allow-missing' : ''}`;
-      throw stoppedWith(error, context.signal, `stopped waiting; no ${what} of order ${orderId} had come`, {
-        command: `${again}${flags}${whereFlags(context)}`,
-        when: 'to go on waiting',
-      });
-    });
+    })
+      .catch((error: unknown) => {
+        const message = `stopped waiting; no ${what} of order ${orderId} had come`;
+        throw stoppedWith(error, context.signal, message, goOn);
+      })
+      .finally(stopShowing);
     if (found) return { kind: 'record', record: { ...shownEvent(found) }, columns: eventDetailColumns };
     const { advice } = await hearing();
     throw new ErrandError('deadline', `--timeout passed; no ${what} of order ${orderId} had come`, {
       ...(advice !== undefined && { hint: `${advice}.` }),
       next: [
+        goOn,
         {
           command: `errand webhook events --order ${orderId}${whereFlags(context)}`,
           when: 'to see what did come',

@@ -1,0 +1,55 @@
+import type { Context } from '../context.ts';
+import { numberIn } from '../contract/json.ts';
+import type { NextStep } from '../errors.ts';
+import { shellWord } from '../shell-word.ts';
+import { typedIds } from '../typed-id.ts';
+import { type Standing, standingText, type Things } from '../wait/standing.ts';
+import { untilStopped } from '../wait/stopped.ts';
+import { goesOn } from '../wait/verdicts.ts';
+import { waitFlags } from '../where-flags.ts';
+import { type Batch, rowsOf } from './batch.ts';
+import { type FollowEvent, followBatches, isDone } from './follow.ts';
+import { isMadeHere } from './layout.ts';
+import { tallyOf } from './row-state.ts';
+
+/** Follows batches; where that is interrupted, what ends it says how the rows stood, and how to follow on. */
+export const stoppable = (
+  context: Context,
+  ids: readonly string[],
+  latest: Map<string, Batch>,
+  goOn: () => NextStep,
+): AsyncGenerator<FollowEvent> =>
+  untilStopped(followBatches(context, ids, latest), context.signal, () => {
+    const rows = rowsStanding(latest);
+    const said = rows.total > 0 ? standingText(rows, rowsWatched) : goesOn(ids.length, 'batch', 'batches');
+    return { message: `stopped watching; ${said}`, next: goOn() };
+  });
+
+const rowsWatched: Things = { one: 'row', several: 'rows', badly: 'failed' };
+
+/** How the rows stand, those included that the service has not written down yet. */
+export function rowsStanding(latest: ReadonlyMap<string, Batch>): Standing {
+  const { rows, waiting, under_way: underWay, refused, failed } = tallyOf(latest.values());
+  let total = 0;
+  for (const batch of latest.values())
+    total += Math.max(rowsOf(batch).length, numberIn(batch, 'row_count') ?? 0);
+  return { total, ended: rows - waiting - underWay, failed: refused + failed };
+}
+
+/** The command that goes on with the batches that are not done; a beginning stands for an id only where it is taken back. */
+export async function goingOn(
+  context: Context,
+  ids: readonly string[],
+  latest: ReadonlyMap<string, Batch>,
+): Promise<() => NextStep> {
+  const known = await Promise.all(ids.map((id) => isMadeHere(context, id)));
+  return () => {
+    const open = ids.filter((id) => {
+      const batch = latest.get(id);
+      return batch === undefined || !isDone(batch);
+    });
+    const shown = known.every((isKnown) => isKnown) ? typedIds(context, open) : open;
+    const command = `errand bulk watch ${shown.map(shellWord).join(' ')}${waitFlags(context)}`;
+    return { command, when: 'to go on watching' };
+  };
+}

@@ -1,0 +1,73 @@
+import type { Context } from './context.ts';
+import type { NextStep } from './errors.ts';
+import { shellWord } from './shell-word.ts';
+import { typedIds } from './typed-id.ts';
+import { standingOf, standingText, type Things } from './wait/standing.ts';
+import { untilStopped } from './wait/stopped.ts';
+import { exitCodeOf, tallyOf, type Verdict, type WatchSummary } from './wait/verdicts.ts';
+import { waitFlags } from './where-flags.ts';
+
+interface Followed<E> {
+  /** Each once. */
+  readonly ids: readonly string[];
+  readonly things: Things;
+  /** As it is typed, without ids: `errand order watch`. */
+  readonly command: string;
+  /** What follows the ids: ` --until placed`; empty for none. */
+  readonly flags: string;
+  /** Whether some may be unknown as yet: no beginning names those. */
+  readonly mayBeMissing?: boolean;
+  readonly events: AsyncGenerator<E>;
+  /** What an event says of one of them. */
+  readonly verdictIn: (event: E) => readonly [id: string, verdict: Verdict] | undefined;
+}
+
+/** A watch under way, and what it says where it ends before what it follows does. */
+export class Following<E> {
+  readonly #context: Context;
+  readonly #followed: Followed<E>;
+  readonly #verdicts: Map<string, Verdict>;
+
+  constructor(context: Context, followed: Followed<E>) {
+    this.#context = context;
+    this.#followed = followed;
+    this.#verdicts = new Map(followed.ids.map((id) => [id, 'waiting']));
+  }
+
+  /** Where it is interrupted, what ends it says what was seen, and how to follow on. */
+  events(): AsyncGenerator<E> {
+    return untilStopped(this.#counted(), this.#context.signal, () => ({
+      message: `stopped watching; ${this.#standing()}`,
+      next: this.#next(),
+    }));
+  }
+
+  /** The exit code at the end; that the time is up is told as an interruption is. */
+  conclude(summary: WatchSummary): number {
+    if (summary.waiting > 0 && !this.#context.signal.aborted) {
+      const { command, when } = this.#next();
+      this.#context.note(`--timeout passed; ${this.#standing()}`);
+      this.#context.note(`${when}: ${command}`);
+    }
+    return exitCodeOf(summary);
+  }
+
+  #standing(): string {
+    return standingText(standingOf(tallyOf(this.#verdicts.values())), this.#followed.things);
+  }
+
+  #next(): NextStep {
+    const open = [...this.#verdicts].flatMap(([id, verdict]) => (verdict === 'waiting' ? [id] : []));
+    const { command, flags, mayBeMissing = false } = this.#followed;
+    const ids = (mayBeMissing ? open : typedIds(this.#context, open)).map(shellWord).join(' ');
+    return { command: `${command} ${ids}${flags}${waitFlags(this.#context)}`, when: 'to go on watching' };
+  }
+
+  async *#counted(): AsyncGenerator<E> {
+    for await (const event of this.#followed.events) {
+      const found = this.#followed.verdictIn(event);
+      if (found) this.#verdicts.set(...found);
+      yield event;
+    }
+  }
+}
