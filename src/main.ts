@@ -6,7 +6,7 @@ import { ErrandError, type ErrorCategory, exitCodes } from './errors.ts';
 import { type Io, processIo } from './io.ts';
 import type { ListedRows } from './output/listed-rows.ts';
 import { mayDraw } from './output/live-area.ts';
-import type { Result } from './output/result.ts';
+import type { Result, TitleOf } from './output/result.ts';
 import { writerOf } from './output/writer.ts';
 
 /**
@@ -84,7 +84,8 @@ async function runCommand(
   try {
     const { printResult } = await import('./output/render.ts');
     const { fields } = context.output;
-    const whole = await withWholeIds(context, line);
+    const titles = async () => (await import('./products/titles.ts')).knownTitles(context);
+    const whole = await withWholeIds(context, line, titles);
     input = whole.input;
     const knownFields = fields && (await import('./cli/known-fields.ts')).knownFieldsOf(command, input);
     result = await command.run(whole.context, input);
@@ -92,7 +93,7 @@ async function runCommand(
       ...context.output,
       knownFields,
       listed: listKeeper(context),
-      titles: async () => (await import('./products/titles.ts')).knownTitles(context),
+      titles,
     });
     if (context.unreported().length > 0) {
       const { reportPrinted } = await import('./orders/report.ts');
@@ -122,10 +123,14 @@ async function runCommand(
 }
 
 /** What a person at a terminal gave for ids, in full. */
-async function withWholeIds(context: Context, { command, input }: CommandLine) {
+async function withWholeIds(
+  context: Context,
+  { command, input }: CommandLine,
+  titles: () => Promise<TitleOf>,
+) {
   if (!hasHandles(command, input)) return { context, input };
   const { resolveHandles } = await import('./cli/resolve-handles.ts');
-  return resolveHandles(context, command, input);
+  return resolveHandles(context, command, input, titles);
 }
 
 /** Keeps the list that a terminal was shown, so that the next command can name its rows; of products the titles too. */

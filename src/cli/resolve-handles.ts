@@ -3,7 +3,7 @@ import { objectsIn, textIn } from '../contract/json.ts';
 import { idPattern } from '../contract/limits.ts';
 import { operations } from '../contract/operations/index.ts';
 import { ErrandError, UsageError } from '../errors.ts';
-import type { RecordKind } from '../output/result.ts';
+import type { RecordKind, TitleOf } from '../output/result.ts';
 import { beginningWith } from './completion/sources.ts';
 import type { AnyCommand } from './define.ts';
 import { isListingId, isRowNumber, naming, textsOf } from './handles.ts';
@@ -25,6 +25,7 @@ export async function resolveHandles(
   context: Context,
   command: AnyCommand,
   input: Values,
+  titles: () => Promise<TitleOf>,
 ): Promise<{ readonly context: Context; readonly input: Values }> {
   const resolved: Record<string, unknown> = { ...input };
   const rowFacts = new Map<string, Readonly<Record<string, string>>>();
@@ -33,7 +34,7 @@ export async function resolveHandles(
     const resolve = async (text: string): Promise<string> => {
       const found = await resolveOne(context, command, text, [names].flat(), textsOf(input[name]));
       if (found.value === text) return text;
-      if (!onlyReads(command, input)) context.note(`${text} is ${found.told}`);
+      if (!onlyReads(command, input)) context.note(`${text} is ${await withTitles(found.told, titles)}`);
       if (found.facts) rowFacts.set(found.value, found.facts);
       argv = argv.map((word) => inPlaceOf(text, found.value, word));
       return found.value;
@@ -46,6 +47,15 @@ export async function resolveHandles(
     resolved[name] = values;
   }
   return { context: { ...context, argv, rowFacts }, input: resolved };
+}
+
+/** What is told of a record, with the title of a product in place of its URL; what was typed or is sent stays. */
+async function withTitles(told: string, titles: () => Promise<TitleOf>): Promise<string> {
+  const [, what = told, label = ''] = /^(order \S+) \((.*)\)$/s.exec(told) ?? [];
+  if (label === '') return told;
+  const titleOf = label.includes('://') ? await titles() : undefined;
+  const shown = label.split(/( {2,}|, | )/).map((part) => titleOf?.(part) ?? part);
+  return `${what} (${shown.join('').replaceAll(/ {2,}/g, ', ')})`;
 }
 
 /** A command that is printed to be run again must not mean another row by then. */

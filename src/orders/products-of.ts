@@ -1,4 +1,4 @@
-import { numberIn, objectsIn, own, textIn } from '../contract/json.ts';
+import { type JsonObject, numberIn, objectsIn, own, textIn } from '../contract/json.ts';
 import { isFailedOrder, shortfallOf, shortfallsIn } from '../contract/order-state.ts';
 import type { TitleOf } from '../output/result.ts';
 
@@ -22,16 +22,25 @@ export function productsOf(order: unknown, titleOf: TitleOf = () => undefined): 
   const isWhole = cart.length >= lines.length && cart.every(nameOf);
   if (isWhole && shortfalls.length === 0)
     return cart.map((item) => ({ name: nameOf(item) ?? '?', bought: quantityOf(item) }));
-  const byId = new Map(cart.map((item) => [textIn(item, 'product_id') || undefined, nameOf(item)]));
   const only = isWhole && cart.length === 1 ? nameOf(cart[0]) : undefined;
+  const nameLine = lineNames(order, (url) => only ?? titleOf(url));
   return lines.map((line) => {
-    const url = textIn(line, 'url') ?? '?';
-    const received = idsIn(url).map((id) => byId.get(id));
-    const name = received.find(Boolean) ?? only ?? titleOf(url) ?? url;
+    const name = nameLine(line);
     const shortfall = shortfallOf(line, shortfalls);
     if (!shortfall) return { name, bought: quantityOf(line) };
     return { name, bought: shortfall.bought, requested: shortfall.requested };
   });
+}
+
+/** Names one line of an order: by the receipt where that has it, else as `titleOf` knows its URL, else by that URL. */
+export function lineNames(order: unknown, titleOf: TitleOf = () => undefined): (line: JsonObject) => string {
+  const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
+  const byId = new Map(cart.map((item) => [textIn(item, 'product_id') || undefined, nameOf(item)]));
+  return (line) => {
+    const url = textIn(line, 'url') ?? '?';
+    const received = idsIn(url).map((id) => byId.get(id));
+    return received.find(Boolean) ?? titleOf(url) ?? url;
+  };
 }
 
 const nameOf = (item: unknown): string | undefined => textIn(item, 'name') || undefined;

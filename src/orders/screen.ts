@@ -18,7 +18,7 @@ import { moneyOf } from '../spending/money-of-order.ts';
 import { chargeOf } from '../spending/price-of-order.ts';
 import { cameToNothing, orderColumns, orderDetailColumns } from './columns.ts';
 import type { Order, OrderRecord } from './order-record.ts';
-import { productsOf } from './products-of.ts';
+import { lineNames, productsOf } from './products-of.ts';
 
 /** The one state of an order as it was received. */
 export const stateOfOrder = (order: OrderRecord): ShownState =>
@@ -88,7 +88,7 @@ const lineColumns: readonly Column[] = [
     mood: ({ shown }) => (shown as ShownState).mood,
   },
   { name: 'quantity', path: 'bought', kind: 'count', weight: 5 },
-  { name: 'product', path: 'url', kind: 'url', weight: 8 },
+  { name: 'product', path: 'product', kind: 'url', weight: 8 },
   { name: 'why', path: 'error_type', weight: 7, isProse: true, goesBelow: true },
 ];
 
@@ -110,19 +110,21 @@ const screenDetailColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id' },
   state,
   { name: 'why', path: 'job_result.error', isProse: true },
-  { name: 'product', path: 'product', value: (order) => productLine(order), isProse: true },
+  { name: 'product', path: 'product', value: productLine, isProse: true, usesTitles: true },
   total,
   ...quoted,
   ...orderDetailColumns
     .filter(({ name }) => !shownAnew.has(name))
     .map((column): Column<Order> => (column.kind === undefined ? { ...column, isProse: true } : column)),
-  { name: 'lines', path: 'items', value: severalLines, columns: lineColumns },
+  { name: 'lines', path: 'items', value: severalLines, columns: lineColumns, usesTitles: true },
   { name: 'parcels', path: 'tracking_numbers', columns: parcelColumns },
 ];
 
 /** The lines of an order that has several: how each stands, and how much of it was bought. */
-function severalLines({ items, fulfillment }: OrderRecord): Row[] | undefined {
+function severalLines(order: OrderRecord, titleOf?: TitleOf): Row[] | undefined {
+  const { items, fulfillment } = order;
   if (!Array.isArray(items) || items.length < 2) return undefined;
+  const nameLine = lineNames(order, titleOf);
   const shortfalls = shortfallsIn(fulfillment);
   return objectsIn({ items }, 'items').map((line) => {
     const shortfall = shortfallOf(line, shortfalls);
@@ -131,6 +133,7 @@ function severalLines({ items, fulfillment }: OrderRecord): Row[] | undefined {
     return {
       ...line,
       shown,
+      product: nameLine(line),
       bought: shortfall ? quantityText(shortfall) : line.quantity,
     };
   });

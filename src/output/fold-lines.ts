@@ -28,17 +28,40 @@ function foldLine(line: string, width: number, command: string): string[] {
   if (reason >= 0) return [line.slice(0, reason), ...foldLine(`  ${line.slice(reason + 1)}`, width, command)];
   if (isWhole(plain)) return [line];
   const [head = '', paint = '', indent = ''] = beginning.exec(line) ?? [];
-  const setIn = ' '.repeat(indent.length + hanging);
+  const text = line.slice(head.length);
+  const label = labelOf(text);
+  const deep = label > 0 && label < width / 2 ? label : hanging;
+  const setIn = ' '.repeat(indent.length + deep);
+  // A name stays beside its value.
+  const beside = deep === label ? text.slice(0, label) : '';
   const [first = '', ...more] = wrap(
-    masked(line.slice(head.length), command),
+    masked(text.slice(beside.length), command),
     width - setIn.length,
     columnsOf,
   );
-  return [paint + indent + first, ...more.map((rest) => setIn + rest)].map(unmasked);
+  return [paint + indent + beside + first, ...more.map((rest) => setIn + rest)].map(unmasked);
 }
 
-/** A line that begins with what to type, or one in columns. */
-const isWhole = (plain: string): boolean => plain.startsWith('try: ') || /\S {2}/.test(plain);
+/** A line that begins with what to type, or one in columns; a value beside its name goes on below itself. */
+const isWhole = (plain: string): boolean =>
+  plain.startsWith('try: ') || (/\S {2}/.test(plain) && labelOf(plain.trimStart()) === 0);
+
+const named = /^(?:[a-z]+ )?[a-z]+ {2,8}(?=\S)/;
+
+/** Columns of a name and the spaces behind it, as in `ship to  Ada Lovelace, …`; 0 where a line has none, or is in more columns. */
+function labelOf(text: string): number {
+  const { length } = named.exec(text)?.[0] ?? '';
+  return / {2}/.test(text.slice(length)) ? 0 : length;
+}
+
+/**
+ * A value in lines of at most `width` columns, broken between words as notes are: URLs, ids and commands stay whole, and one
+ * that is longer is left to the terminal. Plain.
+ */
+export function foldValue(text: string, width: number, command = 'errand'): string[] {
+  if (columnsOf(text) <= width || text.startsWith(`${command} `)) return [text];
+  return wrap(masked(text, command), width, columnsOf).map(unmasked);
+}
 
 /** What stands between backticks, and a command to the end of its line, as one word. */
 function masked(text: string, command: string): string {

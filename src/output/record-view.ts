@@ -1,18 +1,19 @@
 import { cellMood, cellText, columnValue } from './cell.ts';
+import { foldValue } from './fold-lines.ts';
 import { paintMood } from './paint.ts';
 import { isRecord } from './path.ts';
 import type { Column } from './result.ts';
 import { safeText } from './safe-text.ts';
 import { inferColumns } from './select.ts';
 import { type TableOptions, tableLines } from './table.ts';
-import { breakWords, measureFor, pad } from './width.ts';
+import { measureFor, pad } from './width.ts';
 
 /** Records within records are opened this deep; below stands their JSON. */
 const deepest = 4;
 
 /**
  * One record as lines of name and value. A list of records within it becomes a table of its own, an object a view of
- * its own, both set in. Values are whole: the terminal wraps what is longer than it.
+ * its own, both set in. Values are whole, and broken between words to the width of a terminal.
  * @param hidden gets the names of the columns for which a table within the record has no room. @param showEmpty whether a column without a value has a line, as it has when it was requested by name.
  */
 export async function recordLines(
@@ -24,7 +25,11 @@ export async function recordLines(
   depth = 1,
 ): Promise<string[]> {
   const entries = columns
-    .map((column) => ({ column, name: safeText(column.name), value: columnValue(column, record) }))
+    .map((column) => ({
+      column,
+      name: safeText(column.name),
+      value: columnValue(column, record, options.titleOf),
+    }))
     .filter(({ value }) => showEmpty || !isEmpty(value));
   const measure = await measureFor(entries.map(({ name }) => name));
   const width = Math.max(
@@ -37,11 +42,11 @@ export async function recordLines(
       return [options.paint.strong(name), ...inner.map((line) => `  ${line}`)];
     }
     const text = cellText(column, record, options);
-    const shown = paintMood(cellMood(column, record), options.paint)(text);
+    const painted = paintMood(cellMood(column, record), options.paint);
     const label = options.paint.faint(pad(name, width, 'left', measure));
-    const room = column.isProse && options.width !== undefined ? options.width - width - 2 : 0;
-    if (room < leastRoom) return [`${label}  ${shown}`.trimEnd()];
-    const [first = '', ...rest] = breakWords(shown, room, await measureFor([shown]));
+    const room = options.width === undefined ? 0 : options.width - width - 2;
+    if (room < leastRoom) return [`${label}  ${painted(text)}`.trimEnd()];
+    const [first = '', ...rest] = foldValue(text, room, options.command).map((line) => painted(line));
     return [`${label}  ${first}`.trimEnd(), ...rest.map((line) => `${' '.repeat(width + 2)}${line}`)];
   });
   return (await Promise.all(lines)).flat();

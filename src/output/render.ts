@@ -4,7 +4,15 @@ import { printRows } from './format.ts';
 import { tellPeople } from './notice.ts';
 import { openFormat, openValues } from './open-format.ts';
 import { paintFor } from './paint.ts';
-import type { Column, ListResult, OutputOptions, RecordResult, Result, TextResult } from './result.ts';
+import type {
+  Column,
+  ListResult,
+  OutputOptions,
+  RecordResult,
+  Result,
+  TextResult,
+  TitleOf,
+} from './result.ts';
 import { inferColumns, selectColumns, withStates } from './select.ts';
 import { type Writer, writerOf } from './writer.ts';
 
@@ -76,9 +84,12 @@ async function checkedFields<R extends RecordResult | ListResult>(
 }
 
 async function printList(result: ListResult, { io, options, out }: Printing): Promise<void> {
-  const { rows, numbers, tell } = await numbered(result, io, options);
+  const isTable = options.format === 'table';
+  const usesTitles = isTable && columnsFor(result, io, options).some((column) => column.usesTitles);
+  const titleOf = usesTitles ? await options.titles?.() : undefined;
+  const { rows, numbers, tell } = await numbered(result, io, options, titleOf);
   try {
-    if (options.format === 'table') await printListTable(result, rows, numbers, { io, options, out });
+    if (isTable) await printListTable(result, rows, numbers, { io, options, out }, titleOf);
     else await printRows(rows, await openFormat(options.format, result, io, options), out);
   } finally {
     await tell();
@@ -86,14 +97,28 @@ async function printList(result: ListResult, { io, options, out }: Printing): Pr
 }
 
 /** The rows of a list, counted where a terminal is shown them: each can then be named by its number. */
-async function numbered(result: ListResult, io: Io, options: OutputOptions) {
+async function numbered(result: ListResult, io: Io, options: OutputOptions, titleOf: TitleOf | undefined) {
   const plain = { rows: result.rows, numbers: [], tell: async (): Promise<void> => {} };
   if (!io.stdout.isTerminal) return plain;
   const { RowCounter } = await import('./listed-rows.ts');
-  const counter = RowCounter.of(result, { ...options, utc: options.utc === true });
+  const counter = RowCounter.of(result, { ...options, utc: options.utc === true, titleOf });
   if (!counter) return plain;
   const tell = async (): Promise<void> => options.listed?.(counter.listed);
   return { rows: counter.count(result.rows), numbers: [counter.column], tell };
+}
+
+/** What is known of titles, where a record has none of its own for what these columns show. */
+async function titlesFor(
+  columns: readonly Column[],
+  record: RecordResult['record'],
+  { titles }: OutputOptions,
+): Promise<TitleOf | undefined> {
+  let isAsked = false;
+  const ask = (): undefined => {
+    isAsked = true;
+  };
+  for (const { usesTitles, value } of columns) if (usesTitles) value?.(record, ask);
+  return isAsked ? await titles?.() : undefined;
 }
 
 async function printListTable(
@@ -101,10 +126,10 @@ async function printListTable(
   rows: ListResult['rows'],
   numbers: readonly Column[],
   { io, options, out }: Printing,
+  titleOf: TitleOf | undefined,
 ): Promise<void> {
   const { printTable } = await import('./table.ts');
   const columns = [...numbers, ...columnsFor(result, io, options)];
-  const titleOf = columns.some(({ usesTitles }) => usesTitles) ? await options.titles?.() : undefined;
   const table = await printTable(rows, columns, { ...(await tableOptions(io, options)), titleOf }, out);
   if (out.isClosed) return;
   if (table.count === 0) tellPeople([result.empty ?? 'Nothing found.'], io, 'table');
@@ -131,10 +156,11 @@ async function printRecord(result: RecordResult, { io, options, out }: Printing)
   const { recordLines } = await import('./record-view.ts');
   const columns = columnsFor(result, io, options);
   const hidden = new Set<string>();
+  const titleOf = await titlesFor(columns, result.record, options);
   const lines = await recordLines(
     result.record,
     columns,
-    await tableOptions(io, options),
+    { ...(await tableOptions(io, options)), titleOf },
     hidden,
     options.fields !== undefined,
   );
@@ -160,7 +186,8 @@ async function tableOptions(io: Io, { now, localNow, utc = false, fields }: Outp
   const width = stdout.isTerminal ? stdout.columns() || 100 : undefined;
   const plain = stdout.isDumb === true;
   const paint = await paintFor(stdout.color);
-  return { now, localNow, utc, width, isScreen, plain, paint, ...(isScreen && { asTyped: typed }) };
+  const command = io.commandName?.();
+  return { now, localNow, utc, width, isScreen, plain, paint, command, ...(isScreen && { asTyped: typed }) };
 }
 
 async function printQueried(

@@ -13,6 +13,8 @@ export interface TableOptions extends CellOptions {
   /** Columns of the terminal; undefined for a pipe, where nothing is hidden or cut. */
   readonly width: number | undefined;
   readonly paint: Paint;
+  /** What this terminal calls the program, so that a command line is known. */
+  readonly command?: string | undefined;
   /** Every row is one line, whatever has to be cut for it. */
   readonly isOneLine?: boolean;
 }

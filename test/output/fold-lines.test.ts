@@ -42,6 +42,13 @@ describe('a line for people on stderr', () => {
     expect(folded.slice(0, 2)).toEqual([`try: ${command}`, '  — to go on watching it until it is placed']);
   });
 
+  test('of a name and its value goes on below the value', () => {
+    expect(foldLines(['  ship to  Ada Lovelace, 100 Congress Avenue, Austin TX 78701 US'], at(50))).toEqual([
+      '  ship to  Ada Lovelace, 100 Congress Avenue,',
+      '           Austin TX 78701 US',
+    ]);
+  });
+
   test('in columns stays as it is, and a wide one is rather too short', () => {
     const columns = `2026-06-15T12:00:00.000Z  ${id}  order_placed  in_transit`;
     expect(foldLines([columns], at(50))).toEqual([columns]);

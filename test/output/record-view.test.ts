@@ -38,6 +38,21 @@ const order = {
 };
 
 describe('one record on a terminal', () => {
+  test('breaks every value between words; an address stays whole', async () => {
+    const url = 'https://shop.example/a/path/that/is/longer/than/the/terminal';
+    const gift_message = `Each piece differs a little from the next, see ${url} for more`;
+    const record = { kind: 'record', record: { id: 'r1', gift_message }, columns } as const;
+    const { out } = await printed(record, {}, { terminal: true, columns: 40 });
+    expect(out.split('\n')).toEqual([
+      'id       r1',
+      'message  Each piece differs a little',
+      '         from the next, see',
+      `         ${url}`,
+      '         for more',
+      '',
+    ]);
+  });
+
   test('is names and values; lists within it are tables, objects views of their own, what is empty is left out', async () => {
     const { out } = await printed(
       { kind: 'record', record: order, columns },

@@ -289,6 +289,13 @@ describe('what a person at a terminal gives for an id', () => {
     expect(begun.said).toContain(`${newer.slice(0, 8)} is order ${newer} (`);
     expect(begun.code).toBe(0);
     expect((await shell.run('errand order get @1')).text).not.toContain('@1 is');
+    // A product is named by the title that this terminal was shown.
+    const third = await orderOf(workspace, 'test-slow');
+    await shell.run('errand sandbox products');
+    const titled = await shell.run(`errand order cancel ${third.slice(0, 8)}`);
+    expect(titled.said).toContain(`${third.slice(0, 8)} is order ${third} (`);
+    expect(titled.said).toContain('Slow start');
+    expect(titled.said).not.toContain('/test-slow');
     const after = await statuses();
     for (const one of [older, newer]) expect(after).toContain(`${one},cancelled`);
     for (const one of ids) expect(after).not.toContain(`${one},cancelled`);

@@ -65,6 +65,23 @@ test.each([
   expect(json.text).not.toContain(title);
 });
 
+test('a record, its lines and an order like it have the title; pipes and JSON have the URL', async () => {
+  await shell.run(`errand ${search.join(' ')}`);
+  const got = (await shell.run(`errand order get ${order}`)).text;
+  expect(got).toContain(`product   2 x ${title}, http://127.0.0.1`);
+  expect(got).toMatch(new RegExp(`^  ● .* 2  ${title}$`, 'm'));
+  expect(got).not.toContain(url);
+  expect((await shell.run(`errand order explain ${order}`)).said).toContain(`2 x ${title}; 1 x http://`);
+  const like = ['order', 'create', '--like', order, '--new', '--dry-run'];
+  expect((await shell.run(`errand ${like.join(' ')}`)).text).toContain(`  2 x ${title}\n`);
+  for (const args of [['order', 'get', order], like]) {
+    const piped = await errand(workspace, args);
+    expect(piped.stdout).toContain(url);
+    expect(piped.stdout + piped.stderr).not.toContain(title);
+  }
+  expect((await shell.run(`errand order get ${order} -o json`)).text).not.toContain(title);
+});
+
 test('a picked product keeps its title, in an order that never was sent too', async () => {
   const terminal = new Terminal(workspace, 'errand', [
     'search',

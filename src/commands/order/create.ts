@@ -7,6 +7,7 @@ import { checkFollowing, placedExits, watchOptions } from '../../orders/created.
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import type { Completed } from '../../orders/input/complete.ts';
 import { orderAssembled } from '../../orders/order-assembled.ts';
+import type { TitleOf } from '../../output/result.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
 
 export const create = defineCommand({
@@ -72,8 +73,17 @@ async function assembled(context: Context, { like, ...input }: Input): Promise<C
   const id = checkUuid('order id', like);
   const { payloadLines, readLike } = await import('../../orders/input/like.ts');
   const givesAddress = input.shipTo !== undefined || Object.keys(addressFields(input)).length > 0;
-  const base = await readLike(context, id, input, givesAddress);
+  const { fields: base, titleOf } = await readLike(context, id, input, givesAddress);
   const whole = await assembleOrder(context, input, { base });
-  for (const line of [`like order ${id}:`, ...payloadLines(whole.payload)]) context.note(line);
+  const lines = payloadLines(whole.payload, await shownTitles(context, titleOf));
+  for (const line of [`like order ${id}:`, ...lines]) context.note(line);
   return whole;
+}
+
+/** What a person at a terminal knows a product by; a log has its URL. */
+async function shownTitles(context: Context, received: TitleOf): Promise<TitleOf> {
+  if (!context.io.stderr.isTerminal) return () => undefined;
+  const { knownTitles } = await import('../../products/titles.ts');
+  const known = await knownTitles(context);
+  return (url) => received(url) ?? known(url);
 }

@@ -1,7 +1,7 @@
 import { failedOrderStatuses } from '../../contract/enums.ts';
 import type { ShownState } from '../../contract/order-state.ts';
 import { formatMoney } from '../../output/money.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Column, Row, TitleOf } from '../../output/result.ts';
 import { spanText } from '../../output/time.ts';
 import { milestoneMood } from '../columns.ts';
 import type { Story } from './story.ts';
@@ -13,7 +13,13 @@ export const storyColumns: readonly Column[] = [
   { name: 'order', path: 'id', kind: 'id' },
   { name: 'in short', path: 'summary', isProse: true },
   { name: 'status', path: 'status', kind: 'status' },
-  { name: 'products', path: 'products', value: ({ products }) => (products as Story['products']).join('; ') },
+  {
+    name: 'products',
+    path: 'products',
+    value: ({ products }, titleOf) => productsText(products as Story['products'], titleOf),
+    isProse: true,
+    usesTitles: true,
+  },
   {
     name: 'why',
     isProse: true,
@@ -86,7 +92,7 @@ export const storyColumns: readonly Column[] = [
         weight: 10,
         mood: ({ type }) => milestoneMood(type),
       },
-      { name: 'label', path: 'label', weight: 8 },
+      { name: 'label', path: 'label', weight: 8, isProse: true },
     ],
   },
   {
@@ -165,6 +171,15 @@ const reasonsText = (why: Story['why']): string =>
     .map(({ code, message }, index) =>
       code === null || why.findIndex((one) => one.code === code) < index ? message : `${code}: ${message}`,
     )
+    .join('; ');
+
+/** `2 x Ground Coffee; 1 x https://…`: the titles that this machine knows in place of URLs. */
+const productsText = (products: Story['products'], titleOf: TitleOf = () => undefined): string =>
+  products
+    .map((product) => {
+      const at = product.indexOf(' x ') + 3;
+      return product.slice(0, at) + (titleOf(product.slice(at)) ?? product.slice(at));
+    })
     .join('; ');
 
 const askedText = (asked: Story['asked']): string =>

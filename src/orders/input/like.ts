@@ -6,13 +6,15 @@ import type { Received } from '../../contract/received.ts';
 import { UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
 import { plainText } from '../../output/path.ts';
+import type { TitleOf } from '../../output/result.ts';
+import { lineNames } from '../products-of.ts';
 import type { OrderFlags } from './fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * What an order asks for that is like an earlier one: everything that its record holds of what was asked, and no key.
- * What the record lacks is missing here too, to be given by flags or asked for.
+ * What the record lacks is missing here too, to be given by flags or asked for. `titleOf` has the titles of its receipt.
  * @param givesAddress whether flags say where to: the default address is not where the earlier order went.
  * @throws UsageError naming the flag for what the record has in part only, where the flag is not given.
  */
@@ -21,7 +23,7 @@ export async function readLike(
   id: string,
   flags: OrderFlags,
   givesAddress: boolean,
-): Promise<Fields> {
+): Promise<{ readonly fields: Fields; readonly titleOf: TitleOf }> {
   if (context.previewsReads)
     throw new UsageError(
       '--like reads that order, and with --curl nothing is read; --dry-run shows the request',
@@ -44,7 +46,14 @@ export async function readLike(
     payment: paymentOf(order, flags),
     fulfillment: fulfillmentOf(order),
   };
-  return filled(fields);
+  return { fields: filled(fields), titleOf: titlesIn(order) };
+}
+
+/** The titles that an order's receipt has, by the URLs of its lines. */
+function titlesIn(order: Received<'order.get'>): TitleOf {
+  const nameLine = lineNames(order, () => '');
+  const titles = new Map(objectsIn(order, 'items').map((line) => [textIn(line, 'url'), nameLine(line)]));
+  return (url) => titles.get(url) || undefined;
 }
 
 /** @throws UsageError where the record does not say of each line what was ordered: the rest would be another order. */
@@ -96,27 +105,27 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** A payload in lines for a person who has not typed it. */
-export function payloadLines(payload: Fields): string[] {
+/** A payload in lines for a person who has not typed it. @param titleOf what is known of its products. */
+export function payloadLines(payload: Fields, titleOf: TitleOf = () => undefined): string[] {
   const { products, max_price: ceiling, shipping_address: address, ...rest } = payload;
   return [
-    ...objectsIn({ products }, 'products').map((line) => `  ${lineText(line)}`),
+    ...objectsIn({ products }, 'products').map((line) => `  ${lineText(line, titleOf)}`),
     ...(typeof ceiling === 'number' ? [`  ceiling  ${formatMoney(ceiling)}`] : []),
     ...(isObject(address) ? [`  ship to  ${addressLine(address)}`] : []),
-    ...Object.entries(rest).map(([name, value]) => `  ${titleOf(name)}  ${valueText(value)}`),
+    ...Object.entries(rest).map(([name, value]) => `  ${fieldTitle(name)}  ${valueText(value)}`),
   ];
 }
 
-function lineText(line: JsonObject): string {
+function lineText(line: JsonObject, titleOf: TitleOf): string {
   const choices = [
     ...objectsIn(line, 'variant').map((it) => `${plainText(it.label)}: ${plainText(it.value)}`),
     ...listIn(line, 'condition_in').map(plainText),
     ...listIn(line, 'condition_not_in').map((it) => `not ${plainText(it)}`),
   ];
-  return `${plainText(line.quantity ?? 1)} x ${plainText(line.url)}${choices.length > 0 ? ` (${choices.join(', ')})` : ''}`;
+  return `${plainText(line.quantity ?? 1)} x ${titleOf(plainText(line.url)) ?? plainText(line.url)}${choices.length > 0 ? ` (${choices.join(', ')})` : ''}`;
 }
 
-const titleOf = (name: string): string =>
+const fieldTitle = (name: string): string =>
   (eachPlainField.find(([field]) => field === name)?.[1].title ?? name.replaceAll('_', ' ')).toLowerCase();
 
 function valueText(value: unknown): string {
