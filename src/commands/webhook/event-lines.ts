@@ -14,8 +14,9 @@ const idWidth = 4;
 const orderWidth = 8;
 const stateWidth = '● in progress'.length;
 const arrow = '  →  ';
-/** A state needs so much room to be told from another; below, a terminal shows less of how it came about. */
-const leastState = '✖ undeliverable'.length;
+const beforeWidth = stateWidth + arrow.length;
+/** The longest state of one parcel; where it does not fit, a terminal shows less of how it came about. */
+const leastState = '✖ cancelled by retailer'.length;
 /** More of a text than this tells nobody anything. */
 const longest = 300;
 
@@ -48,16 +49,25 @@ export class EventLines {
     const { id, event: name, order_id: orderId, received_at: at, verified } = event;
     const order = orderId === null ? '-' : uuidPattern.test(orderId) ? orderId.slice(0, orderWidth) : orderId;
     const columns = this.#columns();
-    const [when, what, which] = [
-      `${String(id).padStart(idWidth)}  ${at.slice(11, 19)}Z  `,
-      `${this.#fit(name ?? '-', nameWidth)}  `,
-      `${this.#fit(order, orderWidth)}  `,
+    const clock = at.slice(11, 19);
+    const most = columns - orderWidth - 2;
+    // The state is cut last: first the number gives way, then where it came from, the event's name, the time.
+    const shapes = [
+      {
+        when: `${String(id).padStart(idWidth)}  ${clock}Z  `,
+        hasName: true,
+        least: beforeWidth + leastState,
+      },
+      { when: `${clock}  `, hasName: true, least: leastState },
+      { when: `${clock}  `, hasName: false, least: leastState },
     ];
-    const most = columns - when.length - which.length;
-    const hasName = most - nameWidth - 2 >= leastState;
-    const room = hasName ? most - nameWidth - 2 : most;
+    const roomIn = ({ when, hasName }: Omit<(typeof shapes)[number], 'least'>): number =>
+      most - when.length - (hasName ? nameWidth + 2 : 0);
+    const shape = shapes.find((one) => roomIn(one) >= one.least) ?? { when: '', hasName: false };
+    const what = shape.hasName ? `${this.#fit(name ?? '-', nameWidth)}  ` : '';
+    const room = roomIn(shape);
     const told = verified === false ? this.#unverified(event, room) : this.#change(event, room);
-    return `${this.#paint.faint(when)}${hasName ? what : ''}${which}${told}`.trimEnd();
+    return `${this.#paint.faint(shape.when)}${what}${this.#fit(order, orderWidth)}  ${told}`.trimEnd();
   }
 
   #unverified(event: ShownEvent, room: number): string {
@@ -70,20 +80,26 @@ export class EventLines {
     const { order_id: orderId } = event;
     const to = stateOfEvent(event);
     if (!to || orderId === null) return to ? this.#state(to, room) : '';
-    const from = this.#states.get(orderId) ?? this.#before(event);
+    const from = this.#states.get(orderId) ?? this.#saidBefore(event);
     // Many orders pass by; the oldest are looked up again.
     if (this.#states.size >= mostStates) this.#states.clear();
     this.#states.set(orderId, to);
-    const left = room - stateWidth - arrow.length;
+    const left = room - beforeWidth;
     // A narrow terminal shows where an order stands, and not where it came from.
     if (left < leastState) return this.#state(to, room);
-    if (from?.text === to.text) return `${' '.repeat(stateWidth + arrow.length)}${this.#state(to, left)}`;
-    const before = from ? this.#state(from, stateWidth, true) : '-'.padEnd(stateWidth);
-    return `${before}${arrow}${this.#state(to, left)}`;
+    return `${this.#before(from, to, event.event)}${this.#state(to, left)}`;
+  }
+
+  /** Where an order came from; where its state is the same, what happened; of one that is new, nothing. */
+  #before(from: ShownState | undefined, to: ShownState, happened: string | null): string {
+    if (!from) return ' '.repeat(beforeWidth);
+    if (from.text !== to.text) return `${this.#state(from, stateWidth, true)}${arrow}`;
+    const word = (happened ?? '').replaceAll('_', ' ');
+    return this.#paint.faint(`${this.#fit(word, beforeWidth - 1)} `);
   }
 
   /** What an earlier event said of the same order. */
-  #before({ id, order_id: orderId }: ShownEvent): ShownState | undefined {
+  #saidBefore({ id, order_id: orderId }: ShownEvent): ShownState | undefined {
     if (orderId === null || !uuidPattern.test(orderId)) return undefined;
     for (const earlier of this.#log.list({ orderId })) if (earlier.id < id) return stateOfEvent(earlier);
     return undefined;

@@ -47,10 +47,10 @@ async function linesAt(columns: number): Promise<string[]> {
 test('at 80 columns nothing moves the arrow or the state after it, and no line is longer', async () => {
   const lines = await linesAt(80);
   expect(lines.slice(0, 5)).toEqual([
-    '   1  12:00:00Z  request_succeeded  11111111  -              →  ● waiting',
-    '   2  12:00:00Z  request_succeeded  11111111  ● waiting      →  ✖ 1 of 3 undeli…',
-    '   3  12:00:00Z  tracking_updated   11111111  ✖ 1 of 3 und…  →  ● 1 of 2 delive…',
-    '   4  12:00:00Z  tracking_updated   11111111                    ● 1 of 2 delive…',
+    '12:00:00  request_succeeded  11111111                    ● waiting',
+    '12:00:00  request_succeeded  11111111  ● waiting      →  ✖ 1 of 3 undeliverable',
+    '12:00:00  tracking_updated   11111111  ✖ 1 of 3 und…  →  ● 1 of 2 delivered',
+    '12:00:00  tracking_updated   11111111  tracking updated  ● 1 of 2 delivered',
     expect.stringMatching(/ {2}11111111 {2}● 1 of 2 del… {2}→ {2}✖ failed: /),
   ]);
 });
@@ -61,8 +61,15 @@ test.each([40, 50, 60, 80, 120])(
     const measure = await fullMeasure();
     const lines = await linesAt(columns);
     for (const line of lines) expect(measure(line)).toBeLessThanOrEqual(columns);
-    expect(lines[1]).toContain('✖ 1 of 3');
+    expect(lines[1]).toContain('✖ 1 of 3 undeliverable');
+    expect(lines[3]).toContain('● 1 of 2 delivered');
     expect(lines[4]).toContain('✖ failed: ');
     expect(lines[5]).toContain('✖ not ve');
   },
 );
+
+test('the number of an event gives way to the state', async () => {
+  expect((await linesAt(100))[0]).toMatch(/^ {3}1 {2}12:00:00Z {2}request_succeeded {2}11111111 +● waiting$/);
+  expect((await linesAt(60))[1]).toBe('12:00:00  11111111  ✖ 1 of 3 undeliverable');
+  expect((await linesAt(40))[1]).toBe('11111111  ✖ 1 of 3 undeliverable');
+});
