@@ -61,7 +61,10 @@ export async function rowNamed(context: Context, text: string, names: readonly R
 function otherKind(number: number, list: KeptList, names: readonly RecordKind[]): string {
   const is = Object.entries(kinds).find(([name]) => name === list.kind)?.[1];
   const wanted = names.map((name) => kinds[name].several).join(' or ');
-  return `@${number} is a row of the last list, which is of ${is?.several ?? 'something else'}, not of ${wanted}; \`${listOf(names)}\` prints those`;
+  const what = `of ${is?.several ?? 'something else'}, not of ${wanted}; \`${listOf(names)}\` prints those`;
+  return number > list.rows.length
+    ? `${beyond(number, list)}; it is ${what}`
+    : `@${number} is a row of the last list, which is ${what}`;
 }
 
 function beyond(number: number, { rows }: KeptList): string {

@@ -1,5 +1,7 @@
 import { type ErrorType, errorTypes } from './error-types.ts';
+import { textIn } from './json.ts';
 import type { Auth } from './operation.ts';
+import { isFailedOrder } from './order-state.ts';
 
 /** Every error code with its HTTP status and what a caller can do about it. */
 interface CodeRow {
@@ -103,11 +105,19 @@ export type ErrorCode = keyof typeof errorCodes;
 export const errorHint = (code: string): string | undefined =>
   Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].hint : errorTypeHint(code);
 
-/** A hint for a refusal; the legacy surface has a token of its own. */
-export const refusalHint = (code: string, auth: Auth): string | undefined =>
-  auth === 'basic' && Object.hasOwn(errorCodes, code) && errorCodes[code as ErrorCode].status === 401
+/**
+ * A hint for a refusal; the legacy surface has a token of its own, and an order that came to nothing is never returned.
+ * @param details of the refusal, as they were received.
+ */
+export function refusalHint(code: string, auth: Auth, details: unknown): string | undefined {
+  if (code === ('order_not_cancellable' satisfies ErrorCode) && isFailedOrder(textIn(details, 'status')))
+    return neverCancelled;
+  return auth === 'basic' && Object.hasOwn(errorCodes, code) && errorCodes[code as ErrorCode].status === 401
     ? legacyTokenHint
     : errorHint(code);
+}
+
+const neverCancelled = 'It has ended already; nothing is left to cancel.';
 
 const legacyTokenHint =
   'Store a valid client token with `errand auth token --legacy`, or set ERRAND_LEGACY_TOKEN.';

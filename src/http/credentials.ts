@@ -59,7 +59,7 @@ function required(secret: string | undefined, auth: 'bearer' | 'basic'): string 
   if (secret === undefined || secret === '') {
     throw new MissingKeyError(missing[auth], {
       code: 'unauthorized',
-      hint: refusalHint('unauthorized', auth),
+      hint: refusalHint('unauthorized', auth, undefined),
     });
   }
   // What no header can carry would be an error naming the header with its value.

@@ -17,6 +17,7 @@ import type { Column, Row, TitleOf } from '../output/result.ts';
 import { moneyOf } from '../spending/money-of-order.ts';
 import { chargeOf } from '../spending/price-of-order.ts';
 import { cameToNothing, orderColumns, orderDetailColumns } from './columns.ts';
+import { concessionText, sentences } from './concessions.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 import { lineNames, productsOf } from './products-of.ts';
 
@@ -66,7 +67,7 @@ const screenColumns: readonly Column<Order>[] = [
   state,
   { name: 'product', path: 'product', kind: 'url', weight: 9, value: productLine, usesTitles: true },
   listedTotal,
-  { name: 'age', path: 'created_at', kind: 'time', weight: 3 },
+  { name: 'age', absoluteName: 'created', path: 'created_at', kind: 'time', weight: 3 },
   ...ofColumns(orderColumns, 'recipient', 'tracking number').map(
     (column): Column<Order> => ({ ...column, isExtra: true }),
   ),
@@ -115,7 +116,8 @@ const screenDetailColumns: readonly Column<Order>[] = [
   ...quoted,
   ...orderDetailColumns
     .filter(({ name }) => !shownAnew.has(name))
-    .map((column): Column<Order> => (column.kind === undefined ? { ...column, isProse: true } : column)),
+    .map((column): Column<Order> => (column.kind === undefined ? { ...column, isProse: true } : column))
+    .map((column) => (column.name === 'relaxed' ? { ...column, value: concessionsText } : column)),
   { name: 'lines', path: 'items', value: severalLines, columns: lineColumns, usesTitles: true },
   { name: 'parcels', path: 'tracking_numbers', columns: parcelColumns },
 ];
@@ -137,6 +139,11 @@ function severalLines(order: OrderRecord, titleOf?: TitleOf): Row[] | undefined 
       bought: shortfall ? quantityText(shortfall) : line.quantity,
     };
   });
+}
+
+/** What was relaxed, a sentence or two for each concession. */
+function concessionsText({ fulfillment }: OrderRecord): string {
+  return sentences(objectsIn(fulfillment, 'concessions').map(concessionText));
 }
 
 /** Orders as a list, for scripts and for a terminal. */

@@ -175,8 +175,13 @@ async function printRecord(result: RecordResult, { io, options, out }: Printing)
 const columnsFor = (
   { columns, screen = columns }: RecordResult | ListResult,
   { stdout }: Io,
-  { fields }: OutputOptions,
-): readonly Column[] => selectColumns(stdout.isTerminal && !fields ? screen : columns, fields);
+  { fields, utc }: OutputOptions,
+): readonly Column[] => {
+  if (!stdout.isTerminal || fields) return selectColumns(columns, fields);
+  return utc
+    ? screen.map(({ absoluteName, ...column }) => ({ ...column, name: absoluteName ?? column.name }))
+    : screen;
+};
 
 async function tableOptions(io: Io, { now, localNow, utc = false, fields }: OutputOptions) {
   const { stdout } = io;

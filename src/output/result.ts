@@ -51,6 +51,8 @@ interface ColumnStyle<R> {
   readonly keeps?: 'ends';
   /** Characters kept for it, where the rows that settle the widths come before wider ones. */
   readonly room?: number;
+  /** Of a time: its name where times are absolute, and no ages. */
+  readonly absoluteName?: string;
   /** Of a time: it was taken on this machine, not at the service. */
   readonly isLocal?: true;
   /** Path of the field naming the currency of a money column; USD without it. */

@@ -121,6 +121,16 @@ describe('a list of orders at 80 columns', () => {
     expect((await list([voided])).out).not.toContain('back');
   });
 
+  test('an age is headed as one, and a time is not', async () => {
+    const headed = async (utc: boolean) => {
+      const result = { kind: 'list', ...orderList, rows: [order()] } as const;
+      return (await printed(result, { utc }, { terminal: true, columns: 120 })).out.split('\n')[0];
+    };
+    expect(await headed(false)).toMatch(/ AGE\b/);
+    expect(await headed(true)).toMatch(/ CREATED\b/);
+    expect(await headed(true)).not.toContain('AGE');
+  });
+
   test('a record says which part was kept', async () => {
     const { out } = await printed(
       { kind: 'record', record: order(returned), ...orderView },

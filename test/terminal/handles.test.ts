@@ -117,6 +117,9 @@ describe('what a person at a terminal gives for an id', () => {
     expect(other.said).toContain(
       '@1 is a row of the last list, which is of products, not of orders; `errand order list` prints those',
     );
+    expect((await shell.run('errand order get @99')).said).toContain(
+      '@99: the last list has 2 rows; it is of products, not of orders; `errand order list` prints those',
+    );
     await shell.run('errand order list');
     expect((await shell.run('errand order get @4')).said).toContain('@4: the last list has 3 rows');
     for (const wrong of ['@0', '@x', '@', '@-1', '@1x', '@1,quantity=2'])

@@ -4,6 +4,7 @@ import { formatMoney } from '../../output/money.ts';
 import type { Column, Row, TitleOf } from '../../output/result.ts';
 import { spanText } from '../../output/time.ts';
 import { milestoneMood } from '../columns.ts';
+import { sentences } from '../concessions.ts';
 import type { Story } from './story.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -31,7 +32,7 @@ export const storyColumns: readonly Column[] = [
     name: 'not as asked',
     isProse: true,
     path: 'not_as_asked',
-    value: ({ why, status }) => (hasFailed(status) ? undefined : reasonsText(why as Story['why'])),
+    value: ({ why, status }) => (hasFailed(status) ? undefined : messagesText(why as Story['why'])),
     flat: null,
   },
   {
@@ -167,11 +168,13 @@ const hasFailed = (status: unknown): boolean =>
 
 /** A code that was said before is not said again. */
 const reasonsText = (why: Story['why']): string =>
-  why
-    .map(({ code, message }, index) =>
+  sentences(
+    why.map(({ code, message }, index) =>
       code === null || why.findIndex((one) => one.code === code) < index ? message : `${code}: ${message}`,
-    )
-    .join('; ');
+    ),
+  );
+
+const messagesText = (why: Story['why']): string => sentences(why.map(({ message }) => message));
 
 /** `2 x Ground Coffee; 1 x https://…`: the titles that this machine knows in place of URLs. */
 const productsText = (products: Story['products'], titleOf: TitleOf = () => undefined): string =>

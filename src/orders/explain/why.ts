@@ -1,7 +1,9 @@
 import { failedOrderStatuses } from '../../contract/enums.ts';
 import { errorHint, errorTypeHint } from '../../contract/error-codes.ts';
 import { type JsonObject, objectsIn, own, textIn } from '../../contract/json.ts';
+import { spoken } from '../../contract/order-state.ts';
 import type { JournalRecord } from '../../state/journal-record.ts';
+import { concessionText } from '../concessions.ts';
 
 /** Why something came to nothing, or to less than was asked for. */
 export interface Why {
@@ -25,29 +27,48 @@ export function whyOf(order: unknown): Why[] {
     hasFailed && code !== undefined ? errorTypeHint(code, hasAccount) : undefined;
   const whole =
     hasFailed && (type !== undefined || message !== undefined) ? [reason(type, message, hintOf(type))] : [];
-  const isOneLine = objectsIn(order, 'items').length <= 1;
-  const parts = [
-    ...objectsIn(details, 'field_errors').map((field) => partOf(field, 'field', 'message')),
+  const items = objectsIn(order, 'items');
+  const isOneLine = items.length <= 1;
+  const concessions = objectsIn(own(order, 'fulfillment'), 'concessions');
+  const lines = [
     ...objectsIn(details, 'line_rejections').map((line) => partOf(line, 'url', 'message', hintOf)),
-    ...objectsIn(order, 'items').flatMap((item) => {
+    ...items.flatMap((item) => {
       if (textIn(item, 'cancellation_reason') !== undefined)
         return [partOf(item, 'url', 'cancellation_reason', hintOf)];
       const code = textIn(item, 'error_type');
-      return code === undefined || code === type ? [] : [partOf(item, 'url', 'error_type', hintOf)];
-    }),
-    ...objectsIn(own(order, 'fulfillment'), 'concessions').map((concession) => {
-      const text = `relaxed, as you allowed: ${textIn(concession, 'message') ?? ''}`;
-      return { text, why: reason(textIn(concession, 'code'), text, undefined) };
+      const isTold = code === undefined || code === type || concessions.some((one) => isOf(item, one));
+      return isTold ? [] : [partOf({ ...item, said: spoken(code) }, 'url', 'said', hintOf)];
     }),
   ];
-  // A part that says what the whole order says already says nothing more.
-  const said = new Set(whole.map(({ code, message: text }) => `${code} ${text}`));
-  const more = parts.filter(
-    ({ text, why }) =>
-      !said.has(`${why.code} ${text}`) && !(isOneLine && why.code !== null && why.code === type),
-  );
-  return withAdvice([...whole, ...more.map(({ why }) => why)], status);
+  // A field says where only what no line says.
+  const fields = objectsIn(details, 'field_errors')
+    .map((field) => partOf(field, 'field', 'message'))
+    .filter(({ text }) => ![message, ...lines.map((line) => line.text)].some((said) => says(said, text)));
+  const relaxed = concessions.map((concession) => {
+    const text = concessionText(concession);
+    const url = isOneLine ? undefined : textIn(concession, 'url');
+    return reason(textIn(concession, 'code'), url ? `${url}: ${text}` : text, undefined);
+  });
+  // A part that says what the whole order says already only tells which part it is, where there are several.
+  const parts = [...fields, ...lines].flatMap(({ name, text, why }) => {
+    const isSaid = whole.length > 0 && says(message, text);
+    if (isOneLine && (isSaid || (why.code !== null && why.code === type))) return [];
+    return isSaid && name !== undefined ? [{ ...why, message: `that is ${name}` }] : [why];
+  });
+  const more = unique([...parts, ...relaxed]);
+  return withAdvice([...whole, ...more], status);
 }
+
+/** Whether a text says another already, whatever its last stop. */
+const says = (said: string | undefined, text: string): boolean =>
+  said !== undefined && text !== '' && said.includes(text.replace(/\.$/, ''));
+
+const isOf = (item: JsonObject, concession: JsonObject): boolean =>
+  typeof concession.item_id === 'string' ? concession.item_id === item.id : concession.url === item.url;
+
+/** Each message once. */
+const unique = (reasons: readonly Why[]): Why[] =>
+  reasons.filter(({ message }, at) => reasons.findIndex((one) => one.message === message) === at);
 
 /** What to do where no code says it. */
 const statusHints: Readonly<Record<string, { readonly message: string; readonly hint: string }>> = {
@@ -88,9 +109,9 @@ function partOf(
   name: string,
   why: string,
   hintOf: HintOf = () => undefined,
-): { text: string; why: Why } {
+): { name: string | undefined; text: string; why: Why } {
   const text = textIn(part, why) ?? '';
   const message = [textIn(part, name), text].filter((one) => one !== undefined && one !== '').join(': ');
   const code = textIn(part, 'code') ?? textIn(part, 'error_type');
-  return { text, why: reason(code, message, hintOf(code)) };
+  return { name: textIn(part, name), text, why: reason(code, message, hintOf(code)) };
 }
