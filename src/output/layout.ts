@@ -10,6 +10,8 @@ const leastStatus = 16;
 const leastProse = 20;
 /** A status is kept before anything else: a row that hides it may pass for one that ended well. */
 const statusFirst = 1000;
+/** A column that weighs less, such as an age, goes before a status is broken. */
+const leastBeforeStatus = 5;
 
 export interface PlacedColumn {
   /** Position in the columns given. */
@@ -71,8 +73,10 @@ export function layOut(
   const dropped: Candidate[] = [];
   if (limit === undefined) return { shown, below: [], hidden: [], narrowed: [] };
   if (total(shown, 'width') > limit) shown = shown.filter(({ isEmpty }) => !isEmpty);
-  while (shown.length > 1 && total(shown, 'least') > limit) {
+  while (shown.length > 1) {
     const low = shown.reduce((lowest, next) => (next.weight <= lowest.weight ? next : lowest));
+    const needed = low.weight < leastBeforeStatus ? withWholeStatus(shown) : shown;
+    if (total(needed, 'least') <= limit) break;
     shown = shown.filter((column) => column !== low);
     dropped.unshift(low);
   }
@@ -108,11 +112,13 @@ function withThoseThatFit(
   let kept = [...shown];
   for (const column of dropped) {
     const more = [...kept, column];
-    const whole = more.map((one) => (one.isStatus ? { ...one, least: one.width } : one));
-    if (total(whole, key) <= limit) kept = more;
+    if (total(withWholeStatus(more), key) <= limit) kept = more;
   }
   return kept.sort((a, b) => a.index - b.index);
 }
+
+const withWholeStatus = (columns: readonly Candidate[]): Candidate[] =>
+  columns.map((one) => (one.isStatus ? { ...one, least: one.width } : one));
 
 function candidate(column: Column, index: number, width: number, need: Need = {}): Candidate {
   const { kind, weight = 0, name } = column;

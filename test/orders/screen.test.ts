@@ -109,7 +109,7 @@ describe('a list of orders at 80 columns', () => {
 
   test('what the retailer cancelled says what came back, and is not merely quoted', async () => {
     const undone = order({ status: 'cancelled_by_retailer', ...paid([]) });
-    expect((await list([undone])).out).toMatch(/cancelled by retail.* \$20\.99 back /);
+    expect((await list([undone])).out).toMatch(/cancelled by retail.* \$20\.99 back/);
     const { out } = await printed({ kind: 'record', record: undone, ...orderView }, {}, { terminal: true });
     expect(out).toMatch(/^total +\$0\.00 kept, \$20\.99 back$/m);
     expect(out).not.toMatch(/^quoted/m);

@@ -122,7 +122,7 @@ describe('placing columns', () => {
   });
 
   test('every other text gives way before a status does', () => {
-    const columns = [column('state', 1, 'status'), column('product', 3, 'url'), column('total', 2, 'money')];
+    const columns = [column('state', 1, 'status'), column('product', 8, 'url'), column('total', 7, 'money')];
     expect(placed(columns, [23, 60, 18], 60).shown).toEqual([
       ['state', 23],
       ['product', 15],

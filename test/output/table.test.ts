@@ -198,6 +198,11 @@ describe('a narrow table', () => {
     expect(err).toBe('');
   });
 
+  test('a state is whole before a column that weighs little is shown', async () => {
+    expect((await at(41, rows.slice(0, 1))).out).toMatch(/✖ cancelled by retailer {2}Ada Lovelace$/m);
+    expect((await at(40, rows.slice(0, 1))).out).toMatch(/✖ cancelled by retailer$/m);
+  });
+
   test('a state goes on below before it is cut', async () => {
     const { out } = await at(24, rows.slice(0, 1));
     expect(out).toBe('ID  STATE\nr1  ✖ cancelled by\n    retailer\n');
