@@ -173,7 +173,7 @@ async function onThisMachine(
   return matches(found);
 }
 
-/** Whether the command itself calls the service with a key, so that a look there is no more than it does. */
+/** Whether the command itself needs a key, so that a look at the service is no more than it does. */
 const asksService = (
   { previewsReads }: Context,
   { operations: called = [] }: AnyCommand,
@@ -181,7 +181,8 @@ const asksService = (
 ): boolean =>
   !previewsReads &&
   (names.includes('orders') || names.includes('returns')) &&
-  called.some((name) => operations[name].auth === 'bearer');
+  called.length > 0 &&
+  called.every((name) => operations[name].auth === 'bearer');
 
 /** Records that the service is asked for: many more than begin with the same eight characters. */
 const mostAsked = 100;
