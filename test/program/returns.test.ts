@@ -332,13 +332,22 @@ describe('return create', () => {
     [['--item', `${itemId}=0`], '--item: the quantity takes a whole number of at least 1'],
     [['--item', itemId], 'given twice'],
     [['--reason', 'boredom'], '--reason'],
-    [['--order', 'x'], 'is not a UUID'],
+    [['--order', 'x'], '--order is given twice with different values'],
     [['--file', 'none.json'], 'there is no such file'],
   ])('refuses %j before anything is sent', async (more, message) => {
     const service = await peer(json(record(), 201));
     const { code, stderr } = await create(service, ...more);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
+    expect(service.received).toEqual([]);
+  });
+
+  test('refuses an order that is no id before anything is sent', async () => {
+    const service = await peer(json(record(), 201));
+    const where = ['--base-url', service.url, '--order', 'x'];
+    const { code, stderr } = await errand(workspace, ['return', 'create', ...where, '--item', itemId]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('is not a UUID');
     expect(service.received).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { preferences } from '../../settings/preferences.ts';
-import { preferenceColumns } from './columns.ts';
+import { preferenceColumns, preferenceScreen } from './columns.ts';
 
 export const list = defineCommand({
   name: 'list',
@@ -16,6 +16,6 @@ export const list = defineCommand({
       value: stored[name] ?? null,
       description,
     }));
-    return { kind: 'list', rows, columns: preferenceColumns, id: 'name' };
+    return { kind: 'list', rows, columns: preferenceColumns, screen: preferenceScreen, id: 'name' };
   },
 });
