@@ -127,7 +127,7 @@ test('bulk retry --to keeps the columns of the file in their order, empty ones t
   for (const flags of [[], ['--file', 'orders.csv']]) {
     expect((await errand(workspace, [...again, ...flags])).code).toBe(0);
     const [first, row] = readFileSync(join(workspace.folder, 'failed.csv'), 'utf8').split('\n');
-    expect(first).toBe(headings);
+    expect(first).toBe(`${headings},reason`);
     expect(row).toMatch(
       new RegExp(`^A-1,${shop}test-out-of-stock,,5000,Ada Byron,1 Main St,Austin,TX,78701,5125550100,`),
     );
