@@ -59,9 +59,15 @@ test.each(['order create', 'agent order create'])(
 );
 
 test.each([
-  [['--metadata', '__proto__=evil'], 'metadata.__proto__ (--metadata, order.json)'],
-  [['--metadata-json', '__proto__={"a":1}'], 'metadata.__proto__ (--metadata, order.json)'],
-  [['--metadata-json', 'a=[{"__proto__":1}]'], 'metadata.a.0.__proto__ (--metadata, order.json)'],
+  [['--file', 'order.json', '--metadata', '__proto__=evil'], 'metadata.__proto__ (--metadata, order.json)'],
+  [
+    ['--file', 'order.json', '--metadata-json', '__proto__={"a":1}'],
+    'metadata.__proto__ (--metadata, order.json)',
+  ],
+  [
+    ['--file', 'order.json', '--metadata-json', 'a=[{"__proto__":1}]'],
+    'metadata.a.0.__proto__ (--metadata, order.json)',
+  ],
   [['--file', 'proto.json'], 'metadata.__proto__ (--metadata, proto.json)'],
   [['--file', 'proto.yaml'], 'metadata.__proto__ (--metadata, proto.yaml)'],
 ])('what no order can carry is refused, not left out: %j', async (given, where) => {
@@ -72,7 +78,7 @@ test.each([
   writeFileSync(join(workspace.folder, 'order.json'), order);
   writeFileSync(join(workspace.folder, 'proto.json'), wrong);
   writeFileSync(join(workspace.folder, 'proto.yaml'), `---\n${wrong}\n`);
-  const run = await errand(workspace, ['order', 'create', '--file', 'order.json', '--dry-run', ...given]);
+  const run = await errand(workspace, ['order', 'create', '--dry-run', ...given]);
   expect([run.code, run.stdout]).toEqual([2, '']);
   expect(run.stderr).toContain(`${where}: A field cannot be called __proto__; give it another name`);
 });
