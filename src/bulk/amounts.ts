@@ -29,7 +29,9 @@ export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: 
   if (isBare && unit !== 'units') return { cents: Number(given), isBare: Number(given) !== 0 };
   const text = decimal === ',' ? withPoint(given) : given;
   if (text === undefined)
-    return { problem: 'is no amount as --locale writes it, such as 12,50 or 1.250,00 with a decimal comma' };
+    return {
+      problem: 'is not an amount with a decimal comma, such as 12,50 or 1.250,00, as --locale asks for',
+    };
   const amount = readAmount(text);
   if (amount.problem !== undefined)
     return decimal === undefined && decimalComma.test(given)

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { readAmount } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { formatMoney } from '../output/money.ts';
 import type { TableLayout } from '../state/uploads.ts';
@@ -58,15 +59,24 @@ export type Raise = { readonly basisPoints: number } | { readonly cents: number 
 const percent = /^(\d{1,3})(?:\.(\d{1,2}))?\s?%$/;
 const mostPercent = 100;
 
-/** Reads `10%`, `2.5%` or `$5`. @param parseAmount of an amount of money. @throws UsageError. */
-export function parseRaise(text: string, parseAmount: (text: string, flag: string) => number): Raise {
+/** Reads `10%`, `2.5%` or `$5`. @throws UsageError. */
+export function parseRaise(text: string): Raise {
   const [, units, fraction = ''] = percent.exec(text.trim()) ?? [];
-  if (units === undefined) return { cents: parseAmount(text, '--raise-ceiling') };
+  if (units === undefined) return { cents: parseAmount(text) };
   const basisPoints = Number(units) * 100 + Number(fraction.padEnd(2, '0'));
   if (basisPoints > 0 && basisPoints <= mostPercent * 100) return { basisPoints };
   throw new UsageError(
     `--raise-ceiling ${text}: write more than 0% and at most ${mostPercent}%, or an amount`,
   );
+}
+
+function parseAmount(text: string): number {
+  const amount = readAmount(text);
+  if (amount.problem !== undefined) throw new UsageError(`--raise-ceiling ${amount.problem}`);
+  if (amount.isBare)
+    throw new UsageError(`--raise-ceiling ${text} is ambiguous: write ${text}% or '$${text}'`);
+  if (amount.cents > 0) return amount.cents;
+  throw new UsageError(`--raise-ceiling ${text} raises nothing; write 10% or '$5'`);
 }
 
 /** The row with its ceiling raised, never by more than was said: parts of a cent are dropped. */

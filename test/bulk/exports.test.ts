@@ -179,7 +179,7 @@ describe('a file that a program has damaged, or that is no CSV, is refused in on
     [
       'decimal points in a German file',
       one({}, { price: 'units' }),
-      'is no amount as --locale writes it',
+      'is not an amount with a decimal comma',
       german,
     ],
     [

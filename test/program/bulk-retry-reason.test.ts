@@ -75,7 +75,8 @@ describe('bulk retry', () => {
 
   test.each([
     [['--reason', 'no_such_code'], 'no row failed for no_such_code; 2 rows failed: '],
-    [['--raise-ceiling', '10'], '--raise-ceiling 10 is ambiguous'],
+    [['--raise-ceiling', '10'], "--raise-ceiling 10 is ambiguous: write 10% or '$10'"],
+    [['--raise-ceiling', '$0'], '--raise-ceiling $0 raises nothing'],
     [['--raise-ceiling', '0%'], '--raise-ceiling 0%: write more than 0% and at most 100%'],
     [['--raise-ceiling', '101%'], '--raise-ceiling 101%: write more than 0% and at most 100%'],
     [['--raise-ceiling', '-$5'], '--raise-ceiling'],

@@ -72,7 +72,7 @@ export async function readPlanFile(path: string): Promise<Buffer> {
     const code = codeOf(cause);
     const reason = code === 'ENOENT' ? 'there is no such file' : reasonOf(cause);
     if (batchForm.test(path) && code === 'ENOENT')
-      throw new UsageError(`${path} is no file; a plan is named by the file that \`bulk plan\` wrote`, {
+      throw new UsageError(`${path} is not a file; name the plan file that \`bulk plan\` wrote`, {
         cause,
         next: [{ command: `errand bulk get ${path}`, when: 'if you mean a batch' }],
       });

@@ -21,7 +21,7 @@ export async function askRetailer(context: Context): Promise<string | undefined>
   const prompt = await context.prompt();
   const rows = (await listed(context)).filter((row) => row.use_your_account === true);
   if (rows.length === 0) {
-    const name = await prompt.askText(context, 'Retailer (empty: any)', { optional: true });
+    const name = await prompt.askText(context, 'Retailer (leave empty if it is for all)', { optional: true });
     return name === '' ? undefined : name;
   }
   const chosen = await prompt.askRow(context, 'Which retailer is it for?', rows, retailerColumns, [

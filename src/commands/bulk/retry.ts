@@ -16,7 +16,6 @@ import { checkTotal, maxTotalOption } from '../../bulk/upload-options.ts';
 import { ceilingsOf, journaledRows, rowAgain, rowsOfFile } from '../../bulk/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
-import { parseCeiling } from '../../cli/parse-money.ts';
 import { UsageError } from '../../errors.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
@@ -100,9 +99,9 @@ export const retry = defineCommand({
       throw new UsageError(
         `--to makes a file and no batch: ${watch ? '--watch' : '--notify-on-complete'} does not go with it`,
       );
+    const raise = raiseCeiling === undefined ? undefined : parseRaise(raiseCeiling);
     const client = await context.client();
     const { body: batch } = await client.call('bulk.get', { path: { batch_id: batchId } });
-    const raise = raiseCeiling === undefined ? undefined : parseRaise(raiseCeiling, parseCeiling);
     const failed = await failedRows(context, batch, { wanted, withReasons: to !== undefined });
     if (failed.length === 0) return { kind: 'none', hints: ['no row of this batch has failed'] };
     const { rows: uploaded, layout } =
