@@ -1,5 +1,6 @@
 import { countryCodePattern } from '../contract/limits.ts';
 import type { TablePlan } from './columns.ts';
+import { hasMore, noRows, type RowSample } from './row-sample.ts';
 import { rowsText } from './spend.ts';
 
 const markedNumber = /^'[\d+($]/;
@@ -9,10 +10,10 @@ export interface Readings {
   /** Countries that were given by name, by their codes: the first name, and how many rows have one. */
   readonly countries: Map<string, { readonly name: string; count: number }>;
   /** Rows that order nothing: those that continue another, or sum the table up. */
-  readonly continuations: { count: number; readonly first: number[] };
+  readonly continuations: RowSample;
 }
 
-export const noReadings = (): Readings => ({ countries: new Map(), continuations: { count: 0, first: [] } });
+export const noReadings = (): Readings => ({ countries: new Map(), continuations: noRows() });
 
 /** The cells of a row as the service takes them, where shops and spreadsheets write them otherwise. */
 export function asTaken(
@@ -75,17 +76,10 @@ export function isContinuation({ orderIndexes }: TablePlan, cells: readonly stri
   return orderIndexes.every((index) => (cells[index] ?? '').trim() === '');
 }
 
-/** Rows that are named in a line. */
-const shownRows = 3;
-
-export function addContinuation({ continuations }: Readings, row: number): void {
-  continuations.count += 1;
-  if (continuations.first.length < shownRows) continuations.first.push(row);
-}
-
 /** A line for a person for each way in which rows were read. */
-export function readingLines({ countries, continuations: { count, first } }: Readings): string[] {
-  const rows = first.join(', ') + (count > first.length ? ' …' : '');
+export function readingLines({ countries, continuations }: Readings): string[] {
+  const { count, first } = continuations;
+  const rows = first.join(', ') + (hasMore(continuations) ? ' …' : '');
   const left = count === 1 ? 'is left out: row' : 'are left out: rows';
   return [
     ...[...countries].map(

@@ -2,6 +2,7 @@ import { numberIn } from '../contract/json.ts';
 import { type ShownState, spoken } from '../contract/order-state.ts';
 import type { Unchecked } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
+import { countText } from '../output/count-text.ts';
 import { plainText } from '../output/path.ts';
 import type { Column } from '../output/result.ts';
 import { type BatchRow, rowsOf } from './batch.ts';
@@ -25,8 +26,8 @@ export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
-/** The counts of a batch that came with its rows: one that was ordered before counts as ordered, as it does everywhere. */
-const counts = batchColumns.map((column): Column<Shape<'BulkBatchResponse'>> => {
+/** The columns of a batch that came with its rows, and counts of them: one that was ordered before counts as ordered, as it does everywhere. */
+export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatchResponse'>> => {
   const { name } = column;
   if (name !== 'ordered' && name !== 'refused') return column;
   const said = name === 'ordered' ? 'placed_count' : 'failed_count';
@@ -41,7 +42,7 @@ const counts = batchColumns.map((column): Column<Shape<'BulkBatchResponse'>> => 
  * orders; whether these ended well it does not tell.
  */
 export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
-  ...counts.slice(0, 1),
+  ...countedColumns.slice(0, 1),
   {
     name: 'state',
     path: 'status',
@@ -50,7 +51,7 @@ export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
     value: (batch) => batchState(batch).text,
     mood: (batch) => batchState(batch).mood,
   },
-  ...counts.slice(2),
+  ...countedColumns.slice(2),
 ];
 
 function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
@@ -61,18 +62,17 @@ function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
   const known = rowsOf(batch);
   if (known.length > 0 && isOver) {
     const { refused, failed, before } = tallyOf([batch]);
-    if (refused > 0) return { text: refused === rows ? 'refused' : `${shown(refused)} refused`, mood: 'bad' };
-    if (failed > 0) return { text: `${shown(failed)} failed`, mood: 'bad' };
+    if (refused > 0)
+      return { text: refused === rows ? 'refused' : `${countText(refused)} refused`, mood: 'bad' };
+    if (failed > 0) return { text: `${countText(failed)} failed`, mood: 'bad' };
     return { text: before === known.length ? 'ordered before' : 'completed', mood: 'past' };
   }
   if (status === 'failed') return { text, mood: 'bad' };
   if (status !== 'completed') return { text, mood: 'waiting' };
   return typeof without === 'number' && without > 0
-    ? { text: `${shown(without)} not placed`, mood: 'bad' }
+    ? { text: `${countText(without)} not placed`, mood: 'bad' }
     : { text, mood: 'past' };
 }
-
-const shown = (count: number): string => count.toLocaleString('en-US');
 
 /** In a list batches come without their rows: a row that was ordered before is then one of those that made no order. */
 const listNames: Readonly<Record<string, string | undefined>> = {

@@ -41,7 +41,7 @@ export async function readBeginning(
     const { value, done } = await source.next();
     if (done) ended = true;
     else head = Buffer.concat([head, value]);
-    rows = rowsOf(head, ended || head.length >= mostBytes);
+    rows = rowsWithin(head, ended || head.length >= mostBytes);
     if (isHeading === undefined && rows.some(isTable)) break;
   }
   const named = rows.find(({ text }) => separator.test(text));
@@ -76,7 +76,7 @@ const isTable = ({ text }: Row): boolean =>
   !text.startsWith('#') && !separator.test(text) && /[^\s",;|]/.test(text);
 
 /** The rows that are there in full; the last, too, where nothing follows it. */
-function rowsOf(head: Buffer, isWhole: boolean): Row[] {
+function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
   const rows: Row[] = [];
   let [start, lines, isQuoted] = [0, 1, false];
   const add = (end: number, next: number): void => {

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { NextStep } from '../errors.ts';
+import { countText } from '../output/count-text.ts';
 import { shellWord } from '../shell-word.ts';
 import { goesOn } from '../wait/verdicts.ts';
 import { whereFlags } from '../where-flags.ts';
@@ -8,8 +9,6 @@ import type { FollowSummary } from './follow.ts';
 import { countedReasons, type Reasons, reasonOf } from './reasons.ts';
 import { isFailed, type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
-
-const grouped = (count: number): string => count.toLocaleString('en-US');
 
 /** How it ended, in counts that add up: rows are ordered, refused or waiting; orders placed, failed or under way. */
 export function conclusions(
@@ -23,7 +22,7 @@ export function conclusions(
   const named = (parts: readonly (readonly [count: number, word: string])[]): string =>
     parts
       .filter(([number]) => number > 0)
-      .map(([number, word]) => `${grouped(number)} ${word}`)
+      .map(([number, word]) => `${countText(number)} ${word}`)
       .join(', ');
   const ofRows = named([
     [ordered, 'ordered'],
@@ -39,7 +38,9 @@ export function conclusions(
   ]);
   return [
     `${rowsText(rows)}: ${ofRows || 'none read'} in ${seconds} s`,
-    ...(ofOrders === '' ? [] : [`${ordered === 1 ? '1 order' : `${grouped(ordered)} orders`}: ${ofOrders}`]),
+    ...(ofOrders === ''
+      ? []
+      : [`${ordered === 1 ? '1 order' : `${countText(ordered)} orders`}: ${ofOrders}`]),
     ...why('refused', batches, reasons),
     ...why('failed', batches, reasons),
     ...(open > 0
@@ -59,7 +60,7 @@ function why(state: RowState, batches: readonly Batch[], reasons: Reasons): stri
       .filter((row) => stateOf(row, batch) === state)
       .map(({ record }) => reasonOf(record, reasons)),
   );
-  return found.length === 0 ? [] : [`${grouped(found.length)} ${state}: ${countedReasons(found)}`];
+  return found.length === 0 ? [] : [`${countText(found.length)} ${state}: ${countedReasons(found)}`];
 }
 
 /** The command for each batch that has rows of a kind. */

@@ -1,9 +1,11 @@
+import { countText } from '../output/count-text.ts';
 import type { Row } from '../output/result.ts';
 import type { ShownIssue } from './check.ts';
+import { addRow, hasMore, type RowSample } from './row-sample.ts';
 import { rowsText } from './spend.ts';
 
 /** Rows with the same thing wrong in the same column. */
-interface IssueGroup {
+interface IssueGroup extends RowSample {
   readonly column: string;
   /** The cell of the first row. */
   readonly value: string;
@@ -11,12 +13,8 @@ interface IssueGroup {
   readonly message: string;
   /** Whether the others have another value or another number in the message. */
   isVaried: boolean;
-  count: number;
-  /** The first rows, at most three. */
-  readonly rows: number[];
 }
 
-const shownRows = 3;
 /** Groups that are kept: a file in which every row is wrong in its own way takes no more memory than one of a few rows. */
 const mostGroups = 1000;
 
@@ -31,18 +29,17 @@ export class IssueGroups {
     const kind = `${column}\n${message.replace(/\d+/g, '#')}`;
     const group = this.#groups.get(kind);
     if (group) {
-      group.count += 1;
+      addRow(group, row);
       group.isVaried ||= value !== group.value || message !== group.message;
-      if (group.rows.length < shownRows && !group.rows.includes(row)) group.rows.push(row);
     } else if (this.#groups.size < mostGroups) {
-      this.#groups.set(kind, { column, value, message, isVaried: false, count: 1, rows: [row] });
+      this.#groups.set(kind, { column, value, message, isVaried: false, count: 1, first: [row] });
     } else this.#others += 1;
   }
 
   /** What most rows have first; of equal ones the upper row. */
   #sorted(): IssueGroup[] {
     return [...this.#groups.values()].toSorted(
-      (one, other) => other.count - one.count || (one.rows[0] ?? 0) - (other.rows[0] ?? 0),
+      (one, other) => other.count - one.count || (one.first[0] ?? 0) - (other.first[0] ?? 0),
     );
   }
 
@@ -50,10 +47,10 @@ export class IssueGroups {
   *shown(): Generator<Row> {
     for (const group of this.#sorted()) {
       const { column, message, value, isVaried } = group;
-      yield { row: rowsOf(group), column, value: isVaried ? `such as ${value}` : value, message };
+      yield { row: namedRows(group), column, value: isVaried ? `such as ${value}` : value, message };
     }
     if (this.#others > 0)
-      yield { row: `${count(this.#others)} more`, message: 'other errors; --errors FILE writes all' };
+      yield { row: `${countText(this.#others)} more`, message: 'other errors; --errors FILE writes all' };
   }
 
   /** The groups as lines, at most so many of them. */
@@ -63,22 +60,21 @@ export class IssueGroups {
     return [
       ...groups.slice(0, most).map(groupText),
       ...(left > 0
-        ? [`… and ${count(left)} more ${left === 1 ? 'error' : 'errors'}; --errors FILE writes all`]
+        ? [`… and ${countText(left)} more ${left === 1 ? 'error' : 'errors'}; --errors FILE writes all`]
         : []),
     ];
   }
 }
 
 /** `row 7: city is missing`, or `20,000 rows: city is missing; first rows 2, 3, 4`. */
-function groupText({ count, rows, column, value, isVaried, message }: IssueGroup): string {
+function groupText(group: IssueGroup): string {
+  const { count, first, column, value, isVaried, message } = group;
   const cell = value === '' ? '' : `${isVaried ? 'such as ' : ''}"${value}"`;
   const what = [column, cell, message].filter((part) => part !== '').join(' ');
-  if (count === 1) return `row ${rows[0]}: ${what}`;
-  return `${rowsText(count)}: ${what}; ${count > rows.length ? 'first rows' : 'rows'} ${rows.join(', ')}`;
+  if (count === 1) return `row ${first[0]}: ${what}`;
+  return `${rowsText(count)}: ${what}; ${hasMore(group) ? 'first rows' : 'rows'} ${first.join(', ')}`;
 }
 
 /** `7`, or `2, 3, 4 … (20,000 rows)`. */
-const rowsOf = ({ rows, count }: IssueGroup): string =>
-  rows.join(', ') + (count > rows.length ? ` … (${rowsText(count)})` : '');
-
-const count = (errors: number): string => errors.toLocaleString('en-US');
+const namedRows = (group: IssueGroup): string =>
+  group.first.join(', ') + (hasMore(group) ? ` … (${rowsText(group.count)})` : '');

@@ -1,25 +1,28 @@
 import type { Context } from '../context.ts';
 import { StorageError } from '../errors.ts';
+import type { JournalRecord } from '../state/journal-record.ts';
 import type { TableLayout } from '../state/uploads.ts';
 
 /** How the rows of a batch stood in the file that they came from; undefined where that is not known on this machine. */
-export async function layoutOf(context: Context, batchId: string): Promise<TableLayout | undefined> {
-  try {
-    const made = (await context.journal()).madeBy(batchId, context.settings.baseUrl.value);
+export const layoutOf = (context: Context, batchId: string): Promise<TableLayout | undefined> =>
+  ifReadable(async () => {
+    const made = await madeHere(context, batchId);
     return made && (await (await context.uploads()).layoutOf(made.key));
-  } catch (error) {
-    // What the service says of the batch stands without it.
-    if (error instanceof StorageError) return undefined;
-    throw error;
-  }
-}
+  });
 
 /** Whether the journal of this machine knows a batch. */
-export async function isMadeHere(context: Context, batchId: string): Promise<boolean> {
+export const isMadeHere = async (context: Context, batchId: string): Promise<boolean> =>
+  (await ifReadable(() => madeHere(context, batchId))) !== undefined;
+
+const madeHere = async (context: Context, batchId: string): Promise<JournalRecord | undefined> =>
+  (await context.journal()).madeBy(batchId, context.settings.baseUrl.value);
+
+/** What the service says of a batch stands without what this machine knows of it. */
+async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return (await context.journal()).madeBy(batchId, context.settings.baseUrl.value) !== undefined;
+    return await read();
   } catch (error) {
-    if (error instanceof StorageError) return false;
+    if (error instanceof StorageError) return undefined;
     throw error;
   }
 }

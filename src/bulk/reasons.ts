@@ -4,6 +4,7 @@ import { valueAt } from '../contract/received.ts';
 import { ErrandError } from '../errors.ts';
 import { pages } from '../http/paging.ts';
 import type { Order } from '../orders/order-record.ts';
+import { countText } from '../output/count-text.ts';
 import { plainText } from '../output/path.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { stateOf } from './row-state.ts';
@@ -85,6 +86,6 @@ export function countedReasons(texts: readonly string[]): string {
   }
   return [...counts]
     .sort(([, one], [, other]) => other - one)
-    .map(([code, count]) => `${count.toLocaleString('en-US')} ${code}`)
+    .map(([code, count]) => `${countText(count)} ${code}`)
     .join(', ');
 }

@@ -5,10 +5,11 @@ import type { ColumnPlan } from '../contract/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
 import { bodyHash } from '../state/canonical.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './amounts.ts';
-import { addContinuation, asTaken, isContinuation, noReadings, type Readings } from './as-exported.ts';
+import { asTaken, isContinuation, noReadings, type Readings } from './as-exported.ts';
 import { type ColumnMap, isKnownHeading, planTable, type TablePlan } from './columns.ts';
 import { damageOf } from './damage.ts';
 import { readTable, type TableOptions } from './read.ts';
+import { addRow } from './row-sample.ts';
 
 /** A row of a file, read. */
 export interface FileRow {
@@ -49,7 +50,7 @@ export async function* readRows(
       const cells = rows[index] ?? [];
       if (cells.every((cell) => cell === '')) continue;
       const number = firstRow + index;
-      if (isContinuation(plan, cells)) addContinuation(readings, number);
+      if (isContinuation(plan, cells)) addRow(readings.continuations, number);
       else read.push(readRow(plan, money, number, asTaken(plan, cells, readings)));
     }
     if (read.length > 0) yield read;
@@ -73,12 +74,14 @@ function readRow(
   const cells = cents === text ? given : given.with(plan.priceIndex, cents);
   const row = readBulkRow(plan, cells);
   const column = plan.isInCents ? centsHeading : 'max_price';
-  const issues = [...row.issues];
+  const problem = read?.problem;
   // The service's rules know cents only: what is wrong with another amount is said once, in our words.
-  const priceAt =
-    read?.problem === undefined ? -1 : issues.findIndex((issue) => issue.column === 'max_price');
-  if (read?.problem !== undefined && priceAt >= 0)
-    issues[priceAt] = { column, value: text.trim(), message: read.problem };
+  const issues =
+    problem === undefined
+      ? [...row.issues]
+      : row.issues.map((issue) =>
+          issue.column === 'max_price' ? { column, value: text.trim(), message: problem } : issue,
+        );
   addUnusable(issues, row);
   if (plan.currencyIndexes.length > 0) issues.push(...currencies(plan, cells));
   if (cells.length > plan.headings.length) issues.push(...surplus(plan.headings, cells));

@@ -39,12 +39,16 @@ export async function* checkAtService(
     async ({ rows, numbers }) => {
       const body = { filename: name, rows: rows.map((row) => ({ ...row })) };
       const { body: response } = await client.call('bulk.validate', { body });
-      const checked = objectsIn(response, 'rows').map((row, place) => ({
-        number: numbers[numberIn(row, 'index') ?? place] ?? place,
-        cells: rows[numberIn(row, 'index') ?? place] ?? {},
-        errors: listIn(row, 'errors').map(plainText),
-        isValid: row.ok === true && listIn(row, 'errors').length === 0,
-      }));
+      const checked = objectsIn(response, 'rows').map((row, place) => {
+        const index = numberIn(row, 'index') ?? place;
+        const errors = listIn(row, 'errors').map(plainText);
+        return {
+          number: numbers[index] ?? place,
+          cells: rows[index] ?? {},
+          errors,
+          isValid: row.ok === true && errors.length === 0,
+        };
+      });
       const issues = checked.flatMap(({ number, errors, cells }) =>
         errors.map((text) => ({ row: number, ...issueOf(text, cells) })),
       );

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import { countText } from '../output/count-text.ts';
 import { formatMoney } from '../output/money.ts';
 import { embeddedUrl } from '../settings/stored.ts';
 import { shellLine } from '../shell-word.ts';
@@ -42,16 +43,14 @@ export function shortOf(context: Context, spend: Spend): ErrandError {
   });
 }
 
-const grouped = (count: number): string => count.toLocaleString('en-US');
-
 /** "4,998 of 5,000 rows valid". */
 export const countLine = (valid: number, rows: number): string =>
-  valid === rows ? `${rowsText(rows)}, all valid` : `${grouped(valid)} of ${rowsText(rows)} valid`;
+  valid === rows ? `${rowsText(rows)}, all valid` : `${countText(valid)} of ${rowsText(rows)} valid`;
 
-export const rowsText = (count: number): string => (count === 1 ? '1 row' : `${grouped(count)} rows`);
+export const rowsText = (count: number): string => (count === 1 ? '1 row' : `${countText(count)} rows`);
 
 /** "3 of 6 rows; 3 are invalid and left out"; undefined where every row is valid. */
 export const leftOutText = ({ rows, orders, invalid }: Tally): string | undefined =>
   invalid === 0
     ? undefined
-    : `${grouped(orders)} of ${rowsText(rows)}; ${grouped(invalid)} ${invalid === 1 ? 'is' : 'are'} invalid and left out`;
+    : `${countText(orders)} of ${rowsText(rows)}; ${countText(invalid)} ${invalid === 1 ? 'is' : 'are'} invalid and left out`;

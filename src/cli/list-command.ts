@@ -4,6 +4,7 @@ import { type OperationName, operations } from '../contract/operations/index.ts'
 import type { ReceivedRow, RowShape } from '../contract/received.ts';
 import type { QueryOf } from '../http/client-types.ts';
 import { pages } from '../http/paging.ts';
+import { countText } from '../output/count-text.ts';
 import { isOnScreen } from '../output/on-screen.ts';
 import type { Column } from '../output/result.ts';
 import { Deadline } from '../wait/deadline.ts';
@@ -52,7 +53,7 @@ export function moreHint(list: PagedList<unknown>, what: string): string[] {
   const { shown, total, next } = list.count();
   if (next !== undefined) return [`--page ${next} for the next page, --all for every one`];
   if (total === undefined || shown === 0 || shown >= total) return [];
-  return [`${shown.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} ${what}; --all for the rest`];
+  return [`${countText(shown)} of ${countText(total)} ${what}; --all for the rest`];
 }
 
 /** A list verb as data. */

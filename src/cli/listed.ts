@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { idPattern } from '../contract/limits.ts';
 import { UsageError } from '../errors.ts';
+import { countText } from '../output/count-text.ts';
 import { type ListedRow, mostListed } from '../output/listed-rows.ts';
 import type { RecordKind } from '../output/result.ts';
 import { kinds, listOf } from './record-kinds.ts';
@@ -70,7 +71,7 @@ function otherKind(number: number, list: KeptList, names: readonly RecordKind[])
 function beyond(number: number, { rows }: KeptList): string {
   if (rows.length === 0) return `@${number} names nothing: the last list is empty`;
   if (rows.length >= mostListed)
-    return `@${number}: only the first ${mostListed.toLocaleString('en-US')} rows of a list are kept; give the whole id`;
+    return `@${number}: only the first ${countText(mostListed)} rows of a list are kept; give the whole id`;
   return `@${number}: the last list has ${rows.length === 1 ? 'one row' : `${rows.length} rows`}`;
 }
 

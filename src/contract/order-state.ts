@@ -70,12 +70,18 @@ export const quantityText = ({
   readonly requested?: number;
 }): string => (requested === undefined ? `${bought}` : `${bought} of ${requested}`);
 
-/** The shortfall of one line: by its id, else by its URL. */
-export const shortfallOf = (
-  line: { readonly id?: unknown; readonly url?: unknown },
-  shortfalls: readonly Shortfall[],
-): Shortfall | undefined =>
-  shortfalls.find(({ itemId, url }) => (typeof itemId === 'string' ? itemId === line.id : url === line.url));
+interface Line {
+  readonly id?: unknown;
+  readonly url?: unknown;
+}
+
+/** Whether a concession is about a line: by its id, else by its URL. */
+export const isAbout = (concession: Pick<Shortfall, 'itemId' | 'url'>, line: Line): boolean =>
+  typeof concession.itemId === 'string' ? concession.itemId === line.id : concession.url === line.url;
+
+/** The shortfall of one line. */
+export const shortfallOf = (line: Line, shortfalls: readonly Shortfall[]): Shortfall | undefined =>
+  shortfalls.find((shortfall) => isAbout(shortfall, line));
 
 /** A value of the wire as people write it. */
 export const spoken = (name: string): string => name.replaceAll('_', ' ');

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Plan, PlanTotal } from '../../contract/schemas/plan-file.ts';
+import { countText } from '../../output/count-text.ts';
 import { formatMoney } from '../../output/money.ts';
 import { shellWord } from '../../shell-word.ts';
 import { verdictLines } from '../../spending/policy/lines.ts';
@@ -19,7 +20,7 @@ export function summaryLines(path: string, plan: Plan, rows: readonly ShownRow[]
   const leftOut =
     file.left_out === 0
       ? ''
-      : `, ${grouped(file.left_out)} of ${grouped(file.rows)} rows left out as invalid`;
+      : `, ${countText(file.left_out)} of ${countText(file.rows)} rows left out as invalid`;
   return [
     `${path}: ${ordersText(orders)} of ${file.name}${leftOut}; planned ${minute(made)}, holds until ${minute(until)}`,
     moneyLine(plan),
@@ -31,8 +32,7 @@ export function summaryLines(path: string, plan: Plan, rows: readonly ShownRow[]
   ];
 }
 
-const grouped = (count: number): string => count.toLocaleString('en-US');
-const ordersText = (count: number): string => (count === 1 ? '1 order' : `${grouped(count)} orders`);
+const ordersText = (count: number): string => (count === 1 ? '1 order' : `${countText(count)} orders`);
 const minute = (time: string): string => `${time.slice(0, 16).replace('T', ' ')}Z`;
 
 function moneyLine({ most_cents: most, fee_cents: fee, wallet }: Plan): string {
@@ -51,7 +51,7 @@ function priceLine(rows: readonly ShownRow[]): string {
   const sum = priced.reduce((total, { price_cents: price }) => total + (price ?? 0), 0);
   const unknown = rows.length - priced.length;
   if (priced.length === 0) return `prices today: none known; the ceilings still apply`;
-  const rest = unknown === 0 ? '' : `; ${grouped(unknown)} without a known price`;
+  const rest = unknown === 0 ? '' : `; ${countText(unknown)} without a known price`;
   return `prices today: ${formatMoney(sum)} for ${ordersText(priced.length)}${rest}`;
 }
 
@@ -63,10 +63,10 @@ function totalLines(totals: readonly PlanTotal[]): string[] {
     const told = group
       .slice(0, mostGroups)
       .map(
-        ({ value, orders, ceilings_cents: cents }) => `${value} ${grouped(orders)} (${formatMoney(cents)})`,
+        ({ value, orders, ceilings_cents: cents }) => `${value} ${countText(orders)} (${formatMoney(cents)})`,
       );
     const more = group.length - told.length;
-    return [`by ${by}: ${told.join(', ')}${more > 0 ? `, and ${grouped(more)} more` : ''}`];
+    return [`by ${by}: ${told.join(', ')}${more > 0 ? `, and ${countText(more)} more` : ''}`];
   });
 }
 

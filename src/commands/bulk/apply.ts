@@ -10,6 +10,7 @@ import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload-fil
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { countText } from '../../output/count-text.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { whereFlags } from '../../where-flags.ts';
@@ -123,7 +124,7 @@ async function checkAndConfirm(
   ];
   await confirmSpending(context, {
     yes,
-    question: `Place ${count === 1 ? 'this order' : `these ${count.toLocaleString('en-US')} orders`} with real money?`,
+    question: `Place ${count === 1 ? 'this order' : `these ${countText(count)} orders`} with real money?`,
     lines: async () => [...lines, ...(await policyLines(context, await meant()))],
   });
   if (context.isRehearsal()) for (const line of lines) context.note(line.trim());

@@ -8,6 +8,7 @@ import { existedBefore, meantByUpload, uploadFile, wasBegun } from '../../bulk/u
 import { checkTotal, maxTotalOption, uploadOptions } from '../../bulk/upload-options.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { countText } from '../../output/count-text.ts';
 import { shellWord } from '../../shell-word.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
@@ -80,7 +81,7 @@ export const upload = defineCommand({
       const lines = [`  ${counts}`, `  ${spendLine(check.spend)}`];
       await confirmSpending(context, {
         yes,
-        question: `Place ${rows === 1 ? 'this order' : `these ${rows.toLocaleString('en-US')} orders`} with real money?`,
+        question: `Place ${rows === 1 ? 'this order' : `these ${countText(rows)} orders`} with real money?`,
         lines: async () => [
           ...lines,
           ...(await policyLines(context, await meantByUpload(context, check, upload))),

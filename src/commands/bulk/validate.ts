@@ -6,6 +6,7 @@ import { IssueGroups } from '../../bulk/issue-groups.ts';
 import { openSource } from '../../bulk/source.ts';
 import { readTableOptions, tableOptions } from '../../bulk/table-options.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { isOnScreen } from '../../output/on-screen.ts';
 import type { Row } from '../../output/result.ts';
 
 export const validate = defineCommand({
@@ -38,11 +39,9 @@ export const validate = defineCommand({
     const source = await openSource(context, file);
     const options = { name: source.name, ...(await readTableOptions(context, given)) };
     const check = new FileCheck(context, source, options, { local });
-    const { format, fields, query } = context.output;
-    const isGrouped = context.io.stdout.isTerminal && format === 'table' && !fields && query === undefined;
     return {
       kind: 'list',
-      rows: isGrouped ? grouped() : issues(),
+      rows: isOnScreen(context) ? grouped() : issues(),
       columns: issueColumns,
       id: 'row',
       empty: 'nothing is wrong',

@@ -1,5 +1,5 @@
 import type { Batch } from '../../bulk/batch.ts';
-import { batchColumns, batchScreen } from '../../bulk/batch-columns.ts';
+import { batchColumns, batchScreen, countedColumns } from '../../bulk/batch-columns.ts';
 import { conclusions } from '../../bulk/conclusions.ts';
 import { exitCodeOf, type FollowSummary, withoutRows } from '../../bulk/follow.ts';
 import { readReasons } from '../../bulk/reasons.ts';
@@ -8,6 +8,7 @@ import { goingOn, rowsStanding, stoppable } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
+import { countText } from '../../output/count-text.ts';
 import { eventRecords } from '../../output/event-records.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
 import type { ListResult } from '../../output/result.ts';
@@ -58,8 +59,8 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
   return {
     kind: 'list',
     rows: [...latest.values()].map(withoutRows),
-    columns: context.output.format === 'table' ? counted(batchColumns, latest) : batchColumns,
-    screen: withTheirRows(latest),
+    columns: context.output.format === 'table' ? withTheirRows(countedColumns, latest) : batchColumns,
+    screen: withTheirRows(batchScreen, latest),
     empty: 'no batch could be read',
     hints: () => conclusions(context, summary, [...latest.values()], reasons, goOn()),
     exitCode: () => exitCodeOf(summary),
@@ -67,21 +68,12 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
   };
 }
 
-/** A batch's columns with the counts of the lines below them: a row that was ordered before counts as ordered. */
-const counted = (columns: typeof batchColumns, latest: ReadonlyMap<string, Batch>): typeof batchColumns =>
+/** Columns of batches that are printed without their rows, read off the batches as they came. */
+const withTheirRows = (
+  columns: typeof batchColumns,
+  latest: ReadonlyMap<string, Batch>,
+): typeof batchColumns =>
   columns.map((column) => {
-    const counted = column.name === 'ordered' || column.name === 'refused' ? column.name : undefined;
-    if (!counted) return column;
-    const value = ({ id }: { readonly id?: unknown }): number | undefined => {
-      const batch = latest.get(String(id));
-      return batch && tallyOf([batch])[counted];
-    };
-    return { ...column, value };
-  });
-
-/** The columns of a terminal, read off the batches as they came, with their rows. */
-const withTheirRows = (latest: ReadonlyMap<string, Batch>): typeof batchScreen =>
-  batchScreen.map((column) => {
     const { value, mood } = column;
     const whole = (row: { readonly id?: unknown }) => latest.get(String(row.id)) ?? row;
     return {
@@ -117,7 +109,7 @@ class PlacingProgress {
       unit: 'rows',
       now: clock.monotonic,
     });
-    this.#progress.update(done, bad > 0 ? `✖ ${bad.toLocaleString('en-US')} failed` : '');
+    this.#progress.update(done, bad > 0 ? `✖ ${countText(bad)} failed` : '');
   }
 
   end(): void {

@@ -1,7 +1,7 @@
 import { failedOrderStatuses } from '../../contract/enums.ts';
 import { errorHint, errorTypeHint } from '../../contract/error-codes.ts';
 import { type JsonObject, objectsIn, own, textIn } from '../../contract/json.ts';
-import { spoken } from '../../contract/order-state.ts';
+import { isAbout, spoken } from '../../contract/order-state.ts';
 import type { JournalRecord } from '../../state/journal-record.ts';
 import { concessionText } from '../concessions.ts';
 
@@ -36,7 +36,10 @@ export function whyOf(order: unknown): Why[] {
       if (textIn(item, 'cancellation_reason') !== undefined)
         return [partOf(item, 'url', 'cancellation_reason', hintOf)];
       const code = textIn(item, 'error_type');
-      const isTold = code === undefined || code === type || concessions.some((one) => isOf(item, one));
+      const isTold =
+        code === undefined ||
+        code === type ||
+        concessions.some(({ item_id: itemId, url }) => isAbout({ itemId, url }, item));
       return isTold ? [] : [partOf({ ...item, said: spoken(code) }, 'url', 'said', hintOf)];
     }),
   ];
@@ -62,9 +65,6 @@ export function whyOf(order: unknown): Why[] {
 /** Whether a text says another already, whatever its last stop. */
 const says = (said: string | undefined, text: string): boolean =>
   said !== undefined && text !== '' && said.includes(text.replace(/\.$/, ''));
-
-const isOf = (item: JsonObject, concession: JsonObject): boolean =>
-  typeof concession.item_id === 'string' ? concession.item_id === item.id : concession.url === item.url;
 
 /** Each message once. */
 const unique = (reasons: readonly Why[]): Why[] =>
