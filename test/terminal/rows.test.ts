@@ -71,6 +71,6 @@ test('a retailer that contradicts the row or the URL is refused; one that says t
 test('a batch where a plan is asked for is answered with the command that shows a batch', async () => {
   open('errand bulk show @1');
   expect(await terminal.ended()).toBe(2);
-  expect(terminal.text).toContain('@1 is no file; a plan is named by the file that `bulk plan` wrote');
+  expect(terminal.text).toContain('@1 is not a file; name the plan file that `bulk plan` wrote');
   expect(terminal.text).toContain('try: errand bulk get @1 — if you mean a batch');
 });
