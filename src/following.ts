@@ -2,7 +2,7 @@ import type { Context } from './context.ts';
 import type { NextStep } from './errors.ts';
 import { shellWord } from './shell-word.ts';
 import { typedIds } from './typed-id.ts';
-import { standingOf, standingText, type Things } from './wait/standing.ts';
+import { type Standing, standingOf, standingText, type Things, watchingText } from './wait/standing.ts';
 import { untilStopped } from './wait/stopped.ts';
 import { exitCodeOf, tallyOf, type Verdict, type WatchSummary } from './wait/verdicts.ts';
 import { waitFlags } from './where-flags.ts';
@@ -37,23 +37,32 @@ export class Following<E> {
   /** Where it is interrupted, what ends it says what was seen, and how to follow on. */
   events(): AsyncGenerator<E> {
     return untilStopped(this.#counted(), this.#context.signal, () => ({
-      message: `stopped watching; ${this.#standing()}`,
+      message: `stopped watching; ${this.#told()}`,
       next: this.#next(),
     }));
+  }
+
+  /** The line below a live table. @param room columns. */
+  line(elapsedMs: number, room: number): string {
+    return watchingText(this.#standing(), this.#followed.things, elapsedMs, room);
   }
 
   /** The exit code at the end; that the time is up is told as an interruption is. */
   conclude(summary: WatchSummary): number {
     if (summary.waiting > 0 && !this.#context.signal.aborted) {
       const { command, when } = this.#next();
-      this.#context.note(`--timeout passed; ${this.#standing()}`);
+      this.#context.note(`--timeout passed; ${this.#told()}`);
       this.#context.note(`${when}: ${command}`);
     }
     return exitCodeOf(summary);
   }
 
-  #standing(): string {
-    return standingText(standingOf(tallyOf(this.#verdicts.values())), this.#followed.things);
+  #told(): string {
+    return standingText(this.#standing(), this.#followed.things);
+  }
+
+  #standing(): Standing {
+    return standingOf(tallyOf(this.#verdicts.values()));
   }
 
   #next(): NextStep {

@@ -2,12 +2,13 @@ import type { Context } from '../context.ts';
 import { Following } from '../following.ts';
 import { eventRecords } from '../output/event-records.ts';
 import type { Result } from '../output/result.ts';
+import type { Things } from '../wait/standing.ts';
 import { exitCodeOf, interruptionText } from '../wait/verdicts.ts';
 import type { OrderRecord } from './order-record.ts';
 import { orderList, orderView } from './screen.ts';
 import { type WatchEvent, type WatchOptions, watchOrders } from './watch.ts';
 import { defaultPace, type Until } from './watch-policy.ts';
-import { changeLine, watched, watchView } from './watch-view.ts';
+import { changeLine, watchView } from './watch-view.ts';
 
 interface ResultOptions {
   readonly until: Until;
@@ -43,6 +44,9 @@ export async function watchResult(
   return finalState(context, ids, following);
 }
 
+/** Orders, in the words of a watch. */
+const watched: Things = { one: 'order', several: 'orders', badly: 'failed' };
+
 function followingOf(context: Context, ids: readonly string[], options: WatchOptions): Following<WatchEvent> {
   const { until, allowMissing } = options;
   return new Following(context, {
@@ -76,7 +80,7 @@ async function finalState(
   following: Following<WatchEvent>,
 ): Promise<Result> {
   const orders = new Map<string, OrderRecord>();
-  const view = await watchView(context, ids);
+  const view = await watchView(context, ids, following);
   let exitCode = 0;
   try {
     for await (const event of following.events()) {

@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts';
 import { errorTypeHint } from '../contract/error-codes.ts';
 import { valueAt } from '../contract/received.ts';
+import type { Following } from '../following.ts';
 import { plainText } from '../output/path.ts';
 import type { Column, Row, TitleOf } from '../output/result.ts';
 import { safeText } from '../output/safe-text.ts';
 import { spinnerEveryMs, spinnerSign } from '../output/spinner.ts';
 import { stopwatch } from '../wait/deadline.ts';
-import { standingOf, type Things, watchingText } from '../wait/standing.ts';
-import { interruptionText, tallyOf, type Verdict } from '../wait/verdicts.ts';
+import { interruptionText } from '../wait/verdicts.ts';
 import { deliveryOf } from './columns.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 import { orderList } from './screen.ts';
@@ -19,21 +19,21 @@ interface WatchView {
   done(outcome: 'settled' | 'broken off'): Promise<void>;
 }
 
-/** Orders, in the words of a watch. */
-export const watched: Things = { one: 'order', several: 'orders', badly: 'failed' };
-
 /** Ages are counted anew this often, ms. */
 const tableEveryMs = 1000;
 
 /** A live table on a terminal, redrawn between polls; elsewhere one line for each change on stderr. */
-export async function watchView(context: Context, ids: readonly string[]): Promise<WatchView> {
+export async function watchView(
+  context: Context,
+  ids: readonly string[],
+  following: Following<WatchEvent>,
+): Promise<WatchView> {
   const { canDrawLive, createLive } = await import('../output/live.ts');
   if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context);
   const live = await createLive(context.io);
   const { knownTitles } = await import('../products/titles.ts');
   const table = await LiveTable.open(context, ids, await knownTitles(context));
   const elapsedMs = stopwatch(context.clock);
-  const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
   let latest: ReadonlyMap<string, OrderRecord> = new Map();
   let lines: readonly string[] = [];
   let drawnAt = Number.NEGATIVE_INFINITY;
@@ -44,8 +44,7 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
     if (over) return;
     frame += 1;
     const room = (context.io.stdout.columns() || 100) - 2 - trouble.length;
-    const said = watchingText(standingOf(tallyOf(verdicts.values())), watched, elapsedMs(), room);
-    live.draw(lines, `${spinnerSign(frame)} ${said}${trouble}`);
+    live.draw(lines, `${spinnerSign(frame)} ${following.line(elapsedMs(), room)}${trouble}`);
   };
   const redraw = async (): Promise<void> => {
     drawnAt = elapsedMs();
@@ -61,7 +60,6 @@ export async function watchView(context: Context, ids: readonly string[]): Promi
       latest = orders;
       if (event.type === 'gap') trouble = ` (no response: ${safeText(event.message)})`;
       if (event.type === 'reconnected') trouble = '';
-      if (event.type === 'change') verdicts.set(event.order.id, event.verdict);
       await redraw();
     },
     async done(outcome) {

@@ -1,28 +1,26 @@
 import type { Context } from '../../context.ts';
+import type { Following } from '../../following.ts';
 import { paintFor } from '../../output/paint.ts';
 import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
 import { tableLines } from '../../output/table.ts';
 import { stopwatch } from '../../wait/deadline.ts';
-import { standingOf, watchingText } from '../../wait/standing.ts';
-import { tallyOf, type Verdict } from '../../wait/verdicts.ts';
 import { returnColumns } from './columns.ts';
-import { type FollowEvent, type ReturnRecord, watched } from './follow.ts';
+import type { FollowEvent, ReturnRecord } from './follow.ts';
 
 interface FollowView {
   /** Whether it shows each change itself. */
   readonly isLive: boolean;
-  show(event: FollowEvent, returns: ReadonlyMap<string, ReturnRecord>): Promise<void>;
+  show(returns: ReadonlyMap<string, ReturnRecord>): Promise<void>;
   /** `settled` when the returns are printed next; else what was last seen of them stays. */
   done(outcome: 'settled' | 'broken off'): void;
 }
 
-const shortId = 8;
 /** What a return goes through has room from the start, so that the columns do not move. */
 const columns = returnColumns.map((column) => (column.name === 'status' ? { ...column, room: 12 } : column));
 const nothing: FollowView = { isLive: false, show: async () => {}, done: () => {} };
 
 /** The returns that are followed as a table that is redrawn, where stdout is a terminal; else nothing. */
-export async function followView(context: Context, ids: readonly string[]): Promise<FollowView> {
+export async function followView(context: Context, following: Following<FollowEvent>): Promise<FollowView> {
   const { canDrawLive, createLive } = await import('../../output/live.ts');
   const { io, output } = context;
   if (output.format !== 'table' || !canDrawLive(io)) return nothing;
@@ -30,17 +28,12 @@ export async function followView(context: Context, ids: readonly string[]): Prom
   const paint = await paintFor(io.stdout.color);
   const elapsedMs = stopwatch(context.clock);
   let lines: readonly string[] = [];
-  const verdicts = new Map<string, Verdict>(ids.map((id) => [id, 'waiting']));
   let frame = 0;
   const draw = (): void => {
     frame += 1;
     const room = (io.stdout.columns() || 100) - 2;
-    const said = watchingText(standingOf(tallyOf(verdicts.values())), watched, elapsedMs(), room);
-    live.draw(lines, `${spinnerSign(frame)} ${said}`);
+    live.draw(lines, `${spinnerSign(frame)} ${following.line(elapsedMs(), room)}`);
   };
-  // A command at this terminal takes the beginning of an id, where no other of these begins so.
-  const short = (id: string): string => id.slice(0, shortId);
-  const isTold = new Set(ids.map(short)).size === ids.length;
   const drawn = async (returns: readonly ReturnRecord[]): Promise<readonly string[]> => {
     const { lines } = await tableLines(returns, columns, {
       width: io.stdout.columns(),
@@ -49,7 +42,6 @@ export async function followView(context: Context, ids: readonly string[]): Prom
       utc: output.utc === true,
       isScreen: true,
       isOneLine: true,
-      ...(isTold && { spellId: short }),
     });
     return lines;
   };
@@ -57,8 +49,7 @@ export async function followView(context: Context, ids: readonly string[]): Prom
   let isOver = false;
   return {
     isLive: true,
-    async show(event, returns) {
-      if (event.type === 'change') verdicts.set(event.return.id, event.verdict);
+    async show(returns) {
       if (returns.size > 0) lines = await drawn([...returns.values()]);
       draw();
     },

@@ -77,7 +77,7 @@ async function* followReturns(
 }
 
 /** Returns, in the words of a watch. */
-export const watched: Things = {
+const watched: Things = {
   one: 'return',
   several: 'returns',
   badly: 'denied',

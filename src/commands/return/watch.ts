@@ -84,7 +84,7 @@ async function finalState(
   following: Following<FollowEvent>,
 ): Promise<Result> {
   const returns = new Map<string, ReturnRecord>();
-  const view = await followView(context, ids);
+  const view = await followView(context, following);
   let exitCode = 0;
   try {
     for await (const event of following.events()) {
@@ -93,7 +93,7 @@ async function finalState(
         if (!view.isLive) context.note(changeLine(context, event.return));
       }
       if (event.type === 'gap' || event.type === 'reconnected') context.note(interruptionText(event));
-      await view.show(event, returns);
+      await view.show(returns);
       if (event.type !== 'summary' || context.signal.aborted) continue;
       view.done('settled');
       exitCode = following.conclude(event);
