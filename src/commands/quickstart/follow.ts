@@ -5,6 +5,7 @@ import { orderView, stateOfOrder } from '../../orders/screen.ts';
 import { watchOrders } from '../../orders/watch.ts';
 import { defaultPace } from '../../orders/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
+import { isOnScreen } from '../../output/on-screen.ts';
 import type { Column, Result } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
 import { typedId } from '../../typed-id.ts';
@@ -53,10 +54,7 @@ export async function follow(run: Run, order: OrderRecord): Promise<Result> {
     exitCode === exitCodes.deadline
       ? [{ command: again, note: 'goes on watching' }]
       : nextAfter(typedId(context, id));
-  const { stdout } = context.io;
-  const { format, fields, query } = context.output;
-  const isTold = view.isLive && stdout.isTerminal && format === 'table' && !fields && query === undefined;
-  if (isTold) {
+  if (view.isLive && isOnScreen(context)) {
     view.next(next);
     return { kind: 'none', exitCode };
   }
