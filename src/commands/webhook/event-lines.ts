@@ -3,7 +3,7 @@ import { uuidPattern } from '../../contract/limits.ts';
 import type { ShownState } from '../../contract/order-state.ts';
 import { type Paint, paintFor, paintMood, signed } from '../../output/paint.ts';
 import { safeText } from '../../output/safe-text.ts';
-import { cut, fullMeasure, type Measure } from '../../output/width.ts';
+import { cut, fullMeasure, type Measure, pad } from '../../output/width.ts';
 import type { EventLog } from '../../state/events.ts';
 import type { ShownEvent } from '../../webhooks/listen.ts';
 import { stateOfEvent } from './columns.ts';
@@ -107,16 +107,12 @@ export class EventLines {
 
   #state({ text, mood }: ShownState, width: number, fills = false): string {
     const shown = cut(signed(safeText(text, longest), mood), width, this.#measure);
-    return paintMood(mood, this.#paint)(fills ? this.#fill(shown, width) : shown);
+    return paintMood(mood, this.#paint)(fills ? pad(shown, width, 'left', this.#measure) : shown);
   }
 
   /** A text in exactly `width` columns. */
   #fit(text: string, width: number): string {
-    return this.#fill(cut(safeText(text, longest), width, this.#measure), width);
-  }
-
-  #fill(text: string, width: number): string {
-    return text + ' '.repeat(Math.max(0, width - this.#measure(text)));
+    return pad(cut(safeText(text, longest), width, this.#measure), width, 'left', this.#measure);
   }
 }
 
