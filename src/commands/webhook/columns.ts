@@ -19,15 +19,24 @@ export const eventColumns: readonly Column<StoredEvent>[] = [
   { name: 'command', path: 'exec.exit_code', kind: 'count', weight: 4 },
 ];
 
-/** What became of the order. */
-const state: Column<StoredEvent> = {
-  name: 'state',
-  path: 'state',
+/** A column of a state, where an event has one. */
+const stateColumn = (
+  name: string,
+  weight: number,
+  stateOf: (event: Unchecked<StoredEvent>) => ShownState | undefined,
+): Column<StoredEvent> => ({
+  name,
+  path: name,
   kind: 'status',
-  weight: 9,
-  value: (event) => stateOfEvent(event)?.text,
-  mood: (event) => stateOfEvent(event)?.mood,
-};
+  weight,
+  value: (event) => stateOf(event)?.text,
+  mood: (event) => stateOf(event)?.mood,
+});
+
+/** What became of the order. */
+const state = stateColumn('state', 9, stateOfEvent);
+/** What was to be done with an event. */
+const then = stateColumn('then', 8, actedOn);
 
 /** Events on a terminal. */
 const eventScreen: readonly Column<StoredEvent>[] = [
@@ -38,16 +47,6 @@ const eventScreen: readonly Column<StoredEvent>[] = [
   { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 6 },
 ];
 
-/** What was to be done with an event. */
-const then: Column<StoredEvent> = {
-  name: 'then',
-  path: 'then',
-  kind: 'status',
-  weight: 8,
-  value: (event) => actedOn(event)?.text,
-  mood: (event) => actedOn(event)?.mood,
-};
-
 /** The state of the order that an event tells of; undefined where it tells of none. */
 export function stateOfEvent({
   status,
@@ -56,8 +55,11 @@ export function stateOfEvent({
 }: Unchecked<StoredEvent>): ShownState | undefined {
   if (typeof status !== 'string') return undefined;
   return orderState({
-    ...{ status, errorType, fulfillment: own(body, 'fulfillment') },
-    ...{ items: own(body, 'items'), parcels: own(body, 'tracking_numbers') },
+    status,
+    errorType,
+    items: own(body, 'items'),
+    parcels: own(body, 'tracking_numbers'),
+    fulfillment: own(body, 'fulfillment'),
   });
 }
 
