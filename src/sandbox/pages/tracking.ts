@@ -28,7 +28,10 @@ export const trackingPage: Page<'tracking'> = async ({ service, path: { order_id
 function found(tracked: Tracked, { fulfillment, items }: OrderRecord): SandboxResponse {
   const { destination, estimated_delivery_date: expected } = tracked;
   const state = orderState({
-    ...{ status: tracked.current_status, items, parcels: tracked.shipments, fulfillment },
+    status: tracked.current_status,
+    items,
+    parcels: tracked.shipments,
+    fulfillment,
   });
   const town = [destination.city, destination.state, destination.postal_code].filter(Boolean).join(' ');
   const lines = [destination.address_line1, destination.address_line2, town, destination.country];

@@ -22,16 +22,16 @@ export function failure({ job_result: result, items }: OrderRecord): Content {
   }</section>`;
 }
 
-export const itemsTable = ({
-  items,
-  fulfillment,
-}: OrderRecord): Content => html`<table class="stack"><thead><tr><th>Product</th>
+export function itemsTable({ items, fulfillment }: OrderRecord): Content {
+  const shortfalls = shortfallsIn(fulfillment);
+  return html`<table class="stack"><thead><tr><th>Product</th>
 <th class="fit">Quantity</th><th class="fit">State</th></tr></thead><tbody>${items.map(
-  (item) => html`<tr id="item-${item.id}"><td>${outsideLink(item.url)}${item.variant?.map(
-    ({ label, value }) => html` <small>${label}: ${value}</small>`,
-  )}</td><td class="fit" data-label="Quantity">${quantityOf(item, shortfallsIn(fulfillment))}</td>
-<td class="fit">${lineText(item, shortfallsIn(fulfillment))}${item.error_type !== null && html` <small>${item.error_type}</small>`}</td></tr>`,
-)}</tbody></table>`;
+    (item) => html`<tr id="item-${item.id}"><td>${outsideLink(item.url)}${item.variant?.map(
+      ({ label, value }) => html` <small>${label}: ${value}</small>`,
+    )}</td><td class="fit" data-label="Quantity">${quantityOf(item, shortfalls)}</td>
+<td class="fit">${lineText(item, shortfalls)}${item.error_type !== null && html` <small>${item.error_type}</small>`}</td></tr>`,
+  )}</tbody></table>`;
+}
 
 /** The rest of the record, as far as it is set. */
 export function facts(record: OrderRecord): Content {
