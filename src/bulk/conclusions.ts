@@ -2,13 +2,13 @@ import type { Context } from '../context.ts';
 import type { NextStep } from '../errors.ts';
 import { countText } from '../output/count-text.ts';
 import { shellWord } from '../shell-word.ts';
-import { goesOn } from '../wait/verdicts.ts';
 import { whereFlags } from '../where-flags.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { FollowSummary } from './follow.ts';
 import { countedReasons, type Reasons, reasonOf } from './reasons.ts';
 import { isFailed, type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
+import { batchesGoOn } from './standing.ts';
 
 /** How it ended, in counts that add up: rows are ordered, refused or waiting; orders placed, failed or under way. */
 export function conclusions(
@@ -43,9 +43,7 @@ export function conclusions(
       : [`${ordered === 1 ? '1 order' : `${countText(ordered)} orders`}: ${ofOrders}`]),
     ...why('refused', batches, reasons),
     ...why('failed', batches, reasons),
-    ...(open > 0
-      ? [`--timeout passed; ${goesOn(open, 'batch', 'batches')}`, `${goOn.when}: ${goOn.command}`]
-      : []),
+    ...(open > 0 ? [`--timeout passed; ${batchesGoOn(open)}`, `${goOn.when}: ${goOn.command}`] : []),
     ...commandsFor(context, 'the order of each row', 'get', batches, (row, batch) =>
       ['before', 'unknown'].includes(stateOf(row, batch)),
     ),

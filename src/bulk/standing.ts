@@ -5,7 +5,6 @@ import { shellWord } from '../shell-word.ts';
 import { typedIds } from '../typed-id.ts';
 import { type Standing, standingText, type Things } from '../wait/standing.ts';
 import { untilStopped } from '../wait/stopped.ts';
-import { goesOn } from '../wait/verdicts.ts';
 import { waitFlags } from '../where-flags.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { type FollowEvent, followBatches, isDone } from './follow.ts';
@@ -21,9 +20,13 @@ export const stoppable = (
 ): AsyncGenerator<FollowEvent> =>
   untilStopped(followBatches(context, ids, latest), context.signal, () => {
     const rows = rowsStanding(latest);
-    const said = rows.total > 0 ? standingText(rows, rowsWatched) : goesOn(ids.length, 'batch', 'batches');
+    const said = rows.total > 0 ? standingText(rows, rowsWatched) : batchesGoOn(ids.length);
     return { message: `stopped watching; ${said}`, next: goOn() };
   });
+
+/** "one batch goes on", "3 batches go on". */
+export const batchesGoOn = (count: number): string =>
+  count === 1 ? 'one batch goes on' : `${count} batches go on`;
 
 const rowsWatched: Things = { one: 'row', several: 'rows', badly: 'failed' };
 

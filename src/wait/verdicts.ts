@@ -30,7 +30,3 @@ export const interruptionText = (event: Interruption): string =>
   event.type === 'gap'
     ? `the service does not respond, still trying: ${event.message}`
     : `the service responds again after ${Math.round(event.gap_ms / 1000)} s`;
-
-/** "one order goes on", "3 orders go on". */
-export const goesOn = (count: number, one: string, several: string): string =>
-  count === 1 ? `one ${one} goes on` : `${count} ${several} go on`;
