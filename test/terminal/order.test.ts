@@ -173,11 +173,11 @@ describe('in a real terminal', () => {
       '--ship-to',
       'home',
     ]);
-    const terminal = open(['order', 'list'], { columns: 45 });
+    const terminal = open(['order', 'list'], { columns: 40 });
     expect(await terminal.ended()).toBe(0);
     expect(terminal.text).toContain('hidden');
     const table = terminal.text.split('\n').filter((line) => !line.includes('hidden'));
-    expect(Math.max(...table.map((line) => line.length))).toBeLessThanOrEqual(45);
+    expect(Math.max(...table.map((line) => line.length))).toBeLessThanOrEqual(40);
   });
 
   test.each([
