@@ -1,4 +1,5 @@
 import type { BulkIssue } from '../contract/bulk-row.ts';
+import { AmountSpread } from './amount-spread.ts';
 import { countPrice, emptyPrices, type PriceTally } from './amounts.ts';
 import { noReadings, type Readings } from './as-exported.ts';
 import { type FileRow, type RowsOptions, readRows } from './rows.ts';
@@ -20,6 +21,8 @@ export interface Tally {
   orders: number;
   /** The prices of all rows, to tell whether the column can be read in one way only. */
   readonly prices: PriceTally;
+  /** The ceilings of valid rows. */
+  readonly spread: AmountSpread;
   /** What was read as something else than it says. */
   readonly readings: Readings;
 }
@@ -31,6 +34,7 @@ export const emptyTally = (): Tally => ({
   ceilings: 0,
   orders: 0,
   prices: emptyPrices(),
+  spread: new AmountSpread(),
   readings: noReadings(),
 });
 
@@ -57,6 +61,7 @@ export async function* checkFile(
       else {
         valid.push(read);
         tally.orders += 1;
+        tally.spread.add(read.number, read.row.maxPrice ?? 0);
         if (read.row.cell('retailer_credentials_id') === '') tally.ceilings += read.row.maxPrice ?? 0;
       }
     }

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { createProgress } from '../output/progress.ts';
+import { farLines } from './amount-spread.ts';
 import { readingLines } from './as-exported.ts';
 import { batchesOf, usualBatchRows } from './batches.ts';
 import { checkFile, emptyTally, type ShownIssue } from './check.ts';
@@ -82,7 +83,7 @@ export class FileCheck {
     const { tally, spend } = this;
     const counted = countLine(tally.rows - tally.invalid, tally.rows);
     const wasPriced = spend.wallet !== undefined;
-    if (tally.orders > 0 || wasPriced) return [counted, spendLine(spend)];
+    if (tally.orders > 0 || wasPriced) return [counted, spendLine(spend), ...farLines(tally.spread)];
     return [
       counted,
       ...(this.#scope.local ? [] : ['no row passed the local check, so the service checked none']),

@@ -4,6 +4,7 @@ import { formatMoney } from '../../output/money.ts';
 import type { Column } from '../../output/result.ts';
 import { outcomeWords } from '../../spending/policy/lines.ts';
 import type { VerdictOutcome } from '../../spending/policy/verdict.ts';
+import { AmountSpread, type Usual, usualText } from '../amount-spread.ts';
 import { sellersOf } from './totals.ts';
 
 /** What somebody should look at before a row is placed, by its kind. */
@@ -13,6 +14,7 @@ export const lookKinds = {
   warned: 'with a warning of the policy',
   unorderable: 'that cannot be ordered',
   above_ceiling: 'above the ceiling today',
+  far_amount: 'with a ceiling far from the others',
   twin: 'with a twin',
   unknown_retailer: 'of an unknown retailer',
 } as const;
@@ -55,13 +57,23 @@ export function shownRows({ rows, products, policy }: Plan): ShownRow[] {
     findings.set(row, found);
     found.push({ kind: outcome, why: `${outcomeWords[outcome]}: ${rule}: ${message}` });
   }
-  return rows.map((row) => shownRow(row, known, findings.get(row.row) ?? []));
+  const usual = usualOf(rows);
+  return rows.map((row) => shownRow(row, known, findings.get(row.row) ?? [], usual));
 }
+
+function usualOf(rows: readonly PlanRow[]): Usual | undefined {
+  const spread = new AmountSpread();
+  for (const { row, order } of rows) spread.add(row, ceilingOf(order));
+  return spread.usual();
+}
+
+const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
 
 function shownRow(
   { row, key, order, price_cents, room_cents, twins, placed, notes }: PlanRow,
   products: ReadonlyMap<string, PlanProduct>,
   findings: readonly Look[],
+  usual: Usual | undefined,
 ): ShownRow {
   const noted = notes.map(
     (why): Look => ({
@@ -79,6 +91,9 @@ function shownRow(
             why: `costs ${formatMoney(price_cents)} today, ${formatMoney(-room_cents)} above its ceiling`,
           },
         ]
+      : []),
+    ...(usual?.isFar(ceilingOf(order))
+      ? [{ kind: 'far_amount' as const, why: `ceiling far from the others, ${usualText(usual)}` }]
       : []),
     ...twins.map((twin): Look => ({ kind: 'twin', why: `twin of ${twin}` })),
     ...noted.filter(({ kind }) => kind === 'unknown_retailer'),
@@ -99,7 +114,7 @@ function shownRow(
     why: placed === null ? looks.map(({ why }) => why) : [`sent before: ${placed}`],
     kinds: placed === null ? [...new Set(looks.map(({ kind }) => kind))] : [],
     sellers: sellersOf(order, products),
-    ceiling_cents: numberIn(order, 'max_price') ?? 0,
+    ceiling_cents: ceilingOf(order),
     ...{ price_cents, room_cents, twins, placed, urls, order, idempotency_key: key },
     country: textIn(address, 'country') ?? '',
     recipient: names.join(' ').trim(),

@@ -1,3 +1,4 @@
+import { farLines } from '../../bulk/amount-spread.ts';
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
 import { errorsOption } from '../../bulk/errors-file.ts';
@@ -79,16 +80,23 @@ export const upload = defineCommand({
       const rows = check.tally.orders;
       const counts = `${source.name}: ${leftOutText(check.tally) ?? rowsText(rows)}`;
       const lines = [`  ${counts}`, `  ${spendLine(check.spend)}`];
+      const looks = farLines(check.tally.spread);
+      let wereShown = false;
       await confirmSpending(context, {
         yes,
         question: `Place ${rows === 1 ? 'this order' : `these ${countText(rows)} orders`} with real money?`,
-        lines: async () => [
-          ...lines,
-          ...(await policyLines(context, await meantByUpload(context, check, upload))),
-        ],
+        lines: async () => {
+          wereShown = true;
+          return [
+            ...lines,
+            ...looks.map((line) => `  ${line}`),
+            ...(await policyLines(context, await meantByUpload(context, check, upload))),
+          ];
+        },
       });
       if (context.previewsRequests) await notePolicy(context, await meantByUpload(context, check, upload));
       if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
+      if (!wereShown) for (const line of looks) context.note(line);
       const uploaded = await uploadFile(context, check, upload);
       const facts = [...(check.tally.invalid === 0 ? [] : [counts]), ...existedBefore(uploaded)];
       if (!more.watch) return uploadedResult(context, uploaded, facts);
