@@ -105,7 +105,13 @@ export function countPrice(tally: PriceTally, row: number, { text, cents, isBare
   } else if (cents !== 0) tally.decimal ??= { row, text };
 }
 
-const currencyHeadings = new Set(['currency', 'currencycode', 'pricecurrency', 'maxpricecurrency']);
+const currencyHeadings = new Set([
+  'currency',
+  'currencycode',
+  'ordercurrency',
+  'pricecurrency',
+  'maxpricecurrency',
+]);
 
 /** Whether the cells under a heading name the currency of the row's prices. */
 export const namesCurrency = (heading: string): boolean => currencyHeadings.has(plainHeading(heading));

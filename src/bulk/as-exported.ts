@@ -1,9 +1,10 @@
 import { countryCodePattern } from '../contract/limits.ts';
 import type { TablePlan } from './columns.ts';
-import { hasMore, noRows, type RowSample } from './row-sample.ts';
+import { addRow, hasMore, noRows, type RowSample } from './row-sample.ts';
 import { rowsText } from './spend.ts';
 
-const markedNumber = /^'[\d+($]/;
+/** `'08701` and `="08701"`: a spreadsheet is told that this is no number, and some write that into the file. */
+const markedNumber = /^'(?=[\d+($])|^="(?=[\d+($-]+"$)/;
 
 /** What rows were read as that is not what their cells say; told once for the file. */
 export interface Readings {
@@ -11,21 +12,30 @@ export interface Readings {
   readonly countries: Map<string, { readonly name: string; count: number }>;
   /** Rows that order nothing: those that continue another, or sum the table up. */
   readonly continuations: RowSample;
+  /** Rows that have the address of the order that they continue. */
+  readonly sameAddress: RowSample;
+  /** Rows whose phone number is that of another column: its heading, and how many rows. */
+  readonly phones: Map<string, number>;
 }
 
-export const noReadings = (): Readings => ({ countries: new Map(), continuations: noRows() });
+export const noReadings = (): Readings => ({
+  countries: new Map(),
+  continuations: noRows(),
+  sameAddress: noRows(),
+  phones: new Map(),
+});
 
 /** The cells of a row as the service takes them, where shops and spreadsheets write them otherwise. */
 export function asTaken(
-  { numberIndexes, countryIndex }: TablePlan,
+  plan: TablePlan,
   cells: readonly string[],
-  { countries }: Readings,
+  { countries, phones }: Readings,
 ): readonly string[] {
-  let taken = cells;
+  const { numberIndexes, countryIndex } = plan;
+  let taken = plan.phoneIndexes.length === 0 ? cells : withPhone(plan, cells, phones);
   for (const index of numberIndexes) {
-    const cell = taken[index];
-    // A spreadsheet marks a number as text with an apostrophe, and some write it into the file.
-    if (cell?.startsWith("'") && markedNumber.test(cell)) taken = taken.with(index, cell.slice(1));
+    const cell = taken[index] ?? '';
+    if (isMarked(cell)) taken = taken.with(index, cell.replace(markedNumber, '').replace(/"$/, ''));
   }
   const name = taken[countryIndex]?.trim() ?? '';
   const code = countryCode(name);
@@ -34,6 +44,52 @@ export function asTaken(
   if (seen) seen.count += 1;
   else countries.set(code, { name, count: 1 });
   return taken.with(countryIndex, code);
+}
+
+const isMarked = (cell: string): boolean => {
+  const first = cell.charCodeAt(0);
+  return (first === apostrophe || first === equals) && markedNumber.test(cell);
+};
+const [apostrophe, equals] = [0x27, 0x3d];
+
+/** The cells with the first phone number that a row of an export has. */
+function withPhone(
+  { columns, phoneIndexes, headings }: TablePlan,
+  cells: readonly string[],
+  phones: Readings['phones'],
+): readonly string[] {
+  const own = columns.get('phone_number') ?? -1;
+  if ((cells[own] ?? '').trim() !== '') return cells;
+  const other = phoneIndexes.find((index) => (cells[index] ?? '').trim() !== '');
+  if (other === undefined) return cells;
+  const heading = (headings[other] ?? '').replace(/^file\./, '');
+  phones.set(heading, (phones.get(heading) ?? 0) + 1);
+  return cells.with(own, cells[other] ?? '');
+}
+
+/**
+ * Gives the lines with which an export continues an order its address: it stands on the first of them only. A line that has any
+ * part of an address, or the number of another order than the line above, stands as it is.
+ */
+export function addressOfOrder({ sameAddress }: Readings) {
+  let above: { readonly order: string; readonly cells: readonly string[] } | undefined;
+  return (
+    { orderNumberIndex, addressIndexes }: TablePlan,
+    cells: readonly string[],
+    number: number,
+  ): readonly string[] => {
+    if (orderNumberIndex < 0) return cells;
+    const order = (cells[orderNumberIndex] ?? '').trim();
+    if (addressIndexes.some((index) => (cells[index] ?? '').trim() !== '')) {
+      above = { order, cells };
+      return cells;
+    }
+    if (order === '' || order !== above?.order) return cells;
+    addRow(sameAddress, number);
+    const filled = [...cells];
+    for (const index of addressIndexes) filled[index] = above.cells[index] ?? '';
+    return filled;
+  };
 }
 
 /** The code of a country that is given by its English name; undefined for a code, and for what is neither. */
@@ -77,14 +133,23 @@ export function isContinuation({ orderIndexes }: TablePlan, cells: readonly stri
 }
 
 /** A line for a person for each way in which rows were read. */
-export function readingLines({ countries, continuations }: Readings): string[] {
-  const { count, first } = continuations;
-  const rows = first.join(', ') + (hasMore(continuations) ? ' …' : '');
-  const left = count === 1 ? 'is left out: row' : 'are left out: rows';
+export function readingLines({ countries, continuations, sameAddress, phones }: Readings): string[] {
+  const { count } = continuations;
+  const left = count === 1 ? 'is left out' : 'are left out';
+  const continues = sameAddress.count === 1 ? 'continues an order and has' : 'continue an order and have';
   return [
     ...[...countries].map(
       ([code, seen]) => `country "${seen.name}" is read as ${code} in ${rowsText(seen.count)}`,
     ),
-    ...(count > 0 ? [`${rowsText(count)} without product, price and address ${left} ${rows}`] : []),
+    ...[...phones].map(([heading, rows]) => `phone_number is that of "${heading}" in ${rowsText(rows)}`),
+    ...(sameAddress.count > 0
+      ? [`${rowsText(sameAddress.count)} ${continues} its address: ${listed(sameAddress)}`]
+      : []),
+    ...(count > 0
+      ? [`${rowsText(count)} without product, price and address ${left}: ${listed(continuations)}`]
+      : []),
   ];
 }
+
+const listed = (sample: RowSample): string =>
+  `${sample.count === 1 ? 'row' : 'rows'} ${sample.first.join(', ')}${hasMore(sample) ? ' …' : ''}`;

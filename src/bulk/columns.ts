@@ -1,15 +1,8 @@
-import {
-  type BulkColumn,
-  bulkColumns,
-  type ColumnPlan,
-  meaningOf,
-  planColumns,
-} from '../contract/bulk-columns.ts';
+import { type BulkColumn, bulkColumns, type ColumnPlan, planColumns } from '../contract/bulk-columns.ts';
 import { UsageError } from '../errors.ts';
+import { type MapPreset, orderColumn, presetLike } from '../settings/map-presets.ts';
 import { centsHeading, isCentsHeading, namesCurrency } from './amounts.ts';
-
-/** Headings of a file to the columns they stand for. */
-export type ColumnMap = Readonly<Record<string, string>>;
+import { type ColumnMap, columnOf, type HeadingMap, nameHeadings } from './headings.ts';
 
 const needed: readonly BulkColumn[] = [
   'product_url',
@@ -20,10 +13,23 @@ const needed: readonly BulkColumn[] = [
   'phone_number',
 ];
 
+const addressColumns: readonly BulkColumn[] = [
+  'name',
+  'first_name',
+  'last_name',
+  'address_line1',
+  'address_line2',
+  'city',
+  'state',
+  'postal_code',
+  'country',
+  'phone_number',
+];
+
 /** Checks what `--map` says. @throws UsageError naming the entry. */
 export function checkMap(map: ColumnMap): ColumnMap {
   for (const [heading, column] of Object.entries(map)) {
-    if ('passthrough' in meaningOf(column) && !isCentsHeading(column)) {
+    if (columnOf(column) === undefined) {
       throw new UsageError(
         `--map '${heading}=${column}': there is no column ${column}; known are ${[...bulkColumns.keys()].join(', ')}, ${centsHeading} and metadata.KEY`,
       );
@@ -46,50 +52,59 @@ export interface TablePlan extends ColumnPlan {
   readonly countryIndex: number;
   /** Where stands what every order has. */
   readonly orderIndexes: readonly number[];
+  /** Where the name and the address stand, with every phone number. */
+  readonly addressIndexes: readonly number[];
+  /** Where an export has the number of the order that a line belongs to; -1 for nowhere. */
+  readonly orderNumberIndex: number;
+  /** Where phone numbers stand that are used where the row's own is empty. */
+  readonly phoneIndexes: readonly number[];
 }
 
 const indexesOf = ({ columns }: ColumnPlan, names: readonly BulkColumn[]): number[] =>
   names.flatMap((name) => columns.get(name) ?? []);
 
-/** Whether a text heads a column that is known, by itself or by what a map says. */
-export function isKnownHeading(text: string, map: ColumnMap): boolean {
-  return Object.hasOwn(map, text) || isCentsHeading(text) || !('passthrough' in meaningOf(text));
+/** Columns that a file must have and does not; of an export also how many of a product were ordered. */
+export function missingColumns({ columns }: ColumnPlan, preset: MapPreset | undefined): string[] {
+  const isNamed = ['name', 'first_name', 'last_name'].some((column) => columns.has(column as BulkColumn));
+  return [
+    ...needed.filter((column) => !columns.has(column)),
+    ...(isNamed ? [] : ['name']),
+    ...(preset && !columns.has('quantity') ? ['quantity'] : []),
+  ];
 }
 
 /**
  * What the columns of a file mean, once its headings are mapped.
  * @throws UsageError with everything that is wrong with the headings, since then every row would be.
  */
-export function planTable(name: string, headings: readonly string[], map: ColumnMap): TablePlan {
-  const mapped = headings.map((heading) => (Object.hasOwn(map, heading) ? (map[heading] ?? '') : heading));
+export function planTable(name: string, headings: readonly string[], meant: HeadingMap): TablePlan {
+  const { map, preset } = meant;
+  const { names, phoneIndexes } = nameHeadings(headings, meant);
   // The service knows one column of prices, in cents.
-  const plan = planColumns(mapped.map((heading) => (isCentsHeading(heading) ? 'max_price' : heading)));
-  const prices = headings.filter((_, index) => isPriceHeading(mapped[index] ?? ''));
+  const plan = planColumns(names.map((heading) => (isCentsHeading(heading) ? 'max_price' : heading)));
+  const prices = headings.filter((_, index) => isPriceHeading(names[index] ?? ''));
   const priceIndex = plan.columns.get('max_price') ?? -1;
   const present = new Set(headings);
-  const missing = needed.filter((column) => !plan.columns.has(column));
-  const named = ['name', 'first_name', 'last_name'].some((column) => plan.columns.has(column as BulkColumn));
+  const missing = missingColumns(plan, preset);
   const problems = [
     ...Object.keys(map)
       .filter((heading) => !present.has(heading))
       .map((heading) => `--map names a heading that is not there: ${heading}`),
     ...plan.doubled
       .filter(({ column }) => column !== 'max_price')
-      .map(({ column, headings: [one, two] }) => `"${one}" and "${two}" both mean ${column}`),
+      .map(({ column }) => `${headed(column)} both mean ${column}`),
     ...(prices.length > 1
       ? [`${prices.map((heading) => `"${heading}"`).join(' and ')} both hold the price`]
       : []),
     ...doubles(plan.passthrough.map(({ heading }) => heading)).map((heading) =>
       heading === '' ? 'more than one column has no heading' : `two columns are headed "${heading}"`,
     ),
-    ...(missing.length > 0 || !named
-      ? [`no column for ${[...missing, ...(named ? [] : ['name'])].join(', ')}`]
-      : []),
+    ...(missing.length > 0 ? [`no column for ${missing.join(', ')}`] : []),
   ];
   if (problems.length === 0)
     return {
       ...plan,
-      isInCents: isCentsHeading(mapped[priceIndex] ?? ''),
+      isInCents: isCentsHeading(names[priceIndex] ?? ''),
       priceIndex,
       currencyIndexes: plan.passthrough
         .filter(({ heading }) => namesCurrency(heading))
@@ -97,18 +112,33 @@ export function planTable(name: string, headings: readonly string[], map: Column
       numberIndexes: indexesOf(plan, ['max_price', 'quantity', 'postal_code', 'phone_number']),
       countryIndex: plan.columns.get('country') ?? -1,
       orderIndexes: indexesOf(plan, ['product_url', 'max_price', 'address_line1', 'idempotency_key']),
+      addressIndexes: [...indexesOf(plan, addressColumns), ...phoneIndexes],
+      orderNumberIndex: preset ? names.indexOf(orderColumn) : -1,
+      phoneIndexes,
     };
   throw new UsageError(`the headings of ${name}: ${problems.join('; ')}`, {
     details: { headings },
-    hint: `--map 'Their Heading=max_price_cents' maps a heading to a column; \`errand bulk template\` shows all columns.`,
+    hint: hintFor(headings, preset),
   });
+
+  function headed(column: string): string {
+    const found = headings.filter((_, index) => columnOf(names[index] ?? '') === column);
+    return found.map((heading) => `"${heading}"`).join(' and ');
+  }
+}
+
+function hintFor(headings: readonly string[], preset: MapPreset | undefined): string {
+  if (preset)
+    return "An export does not say what to buy, or for how much: add the columns that are missing, or map them with --map 'Their Heading=product_url'.";
+  const like = presetLike(headings);
+  const other = like
+    ? `This looks like ${like.description.split(';')[0]}: --use-map ${like.name} reads it. `
+    : '';
+  return `${other}--map 'Their Heading=max_price_cents' maps a heading to a column; \`errand bulk template\` shows all columns.`;
 }
 
 /** Whether the cells under a heading are prices, in whichever unit. */
-export const isPriceHeading = (heading: string): boolean => {
-  const meaning = meaningOf(heading);
-  return isCentsHeading(heading) || ('column' in meaning && meaning.column === 'max_price');
-};
+export const isPriceHeading = (heading: string): boolean => columnOf(heading) === 'max_price';
 
 function doubles(texts: readonly string[]): string[] {
   const seen = new Set<string>();

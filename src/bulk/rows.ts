@@ -5,9 +5,10 @@ import type { ColumnPlan } from '../contract/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
 import { bodyHash } from '../state/canonical.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './amounts.ts';
-import { asTaken, isContinuation, noReadings, type Readings } from './as-exported.ts';
-import { type ColumnMap, isKnownHeading, planTable, type TablePlan } from './columns.ts';
+import { addressOfOrder, asTaken, isContinuation, noReadings, type Readings } from './as-exported.ts';
+import { planTable, type TablePlan } from './columns.ts';
 import { damageOf } from './damage.ts';
+import { type HeadingMap, isKnownHeading } from './headings.ts';
 import { readTable, type TableOptions } from './read.ts';
 import { addRow } from './row-sample.ts';
 
@@ -24,8 +25,7 @@ export interface FileRow {
   readonly issues: readonly BulkIssue[];
 }
 
-export interface RowsOptions extends TableOptions {
-  readonly map: ColumnMap;
+export interface RowsOptions extends TableOptions, HeadingMap {
   /** What a bare whole number under `max_price` counts, where the user says so. */
   readonly amounts?: AmountUnit | undefined;
   /** What stands before the cents of a price; a point without it. */
@@ -40,10 +40,11 @@ export async function* readRows(
   options: RowsOptions,
 ): AsyncGenerator<FileRow[]> {
   let plan: TablePlan | undefined;
-  const { map, readings = noReadings() } = options;
-  const isHeading = (text: string): boolean => isKnownHeading(text, map);
+  const { readings = noReadings() } = options;
+  const withAddress = addressOfOrder(readings);
+  const isHeading = (text: string): boolean => isKnownHeading(text, options);
   for await (const { headings, firstRow, rows } of readTable(chunks, { ...options, isHeading })) {
-    plan ??= planTable(options.name, withoutEmptyEnd(headings), map);
+    plan ??= planTable(options.name, withoutEmptyEnd(headings), options);
     const money = { unit: plan.isInCents ? ('cents' as const) : options.amounts, decimal: options.decimal };
     const read: FileRow[] = [];
     for (let index = 0; index < rows.length; index += 1) {
@@ -51,14 +52,17 @@ export async function* readRows(
       if (cells.every((cell) => cell === '')) continue;
       const number = firstRow + index;
       if (isContinuation(plan, cells)) addRow(readings.continuations, number);
-      else read.push(readRow(plan, money, number, asTaken(plan, cells, readings)));
+      else {
+        const whole = withAddress(plan, cells, number);
+        read.push(readRow(plan, money, number, asTaken(plan, whole, readings)));
+      }
     }
     if (read.length > 0) yield read;
   }
 }
 
 /** A spreadsheet writes columns that were used once, though nothing stands in them. */
-const withoutEmptyEnd = (headings: readonly string[]): readonly string[] =>
+export const withoutEmptyEnd = (headings: readonly string[]): readonly string[] =>
   headings.slice(0, headings.findLastIndex((heading) => heading !== '') + 1);
 
 function readRow(

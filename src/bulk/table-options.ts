@@ -1,11 +1,14 @@
 import type { Context } from '../context.ts';
 import { type AmountUnit, amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
+import { mapPresets } from '../settings/map-presets.ts';
+import type { SavedMap } from '../settings/store.ts';
 import { shellWord } from '../shell-word.ts';
 import type { Decimal } from './amounts.ts';
 import { delimiters } from './beginning.ts';
-import { type ColumnMap, checkMap } from './columns.ts';
+import { checkMap } from './columns.ts';
 import { encodings } from './decode.ts';
+import type { ColumnMap } from './headings.ts';
 import type { RowsOptions } from './rows.ts';
 
 const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
@@ -17,7 +20,12 @@ export const tableOptions = {
     placeholder: "'Heading=column'",
     description: 'what a heading means: max_price_cents, metadata.team …; repeat it for more',
   },
-  useMap: { kind: 'text', completes: 'maps', placeholder: 'name', description: 'a saved map of headings' },
+  useMap: {
+    kind: 'text',
+    completes: 'maps',
+    placeholder: 'name',
+    description: `a saved map of headings, or that of an export: ${[...mapPresets.keys()].join(', ')}`,
+  },
   saveMap: { kind: 'text', placeholder: 'name', description: 'save the map that was used' },
   amounts: {
     kind: 'choice',
@@ -59,19 +67,39 @@ export async function readTableOptions(
   context: Context,
   { map = {}, useMap, saveMap, amounts = context.settings.amounts, locale, encoding, delimiter }: TableFlags,
 ): Promise<Omit<RowsOptions, 'name'>> {
-  const saved = useMap === undefined ? {} : (await context.store()).map(useMap);
-  const whole = { ...saved, ...checkMap(map) };
+  const saved = useMap === undefined ? noMap : await mapOf(context, useMap);
+  const whole = { ...saved.map, ...checkMap(map) };
   if (saveMap !== undefined) {
-    if (Object.keys(whole).length === 0) throw new UsageError('--save-map has nothing to save; give --map');
-    await (await context.store()).setMap(saveMap, whole);
+    if (Object.keys(whole).length === 0 && saved.preset === undefined)
+      throw new UsageError('--save-map has nothing to save; give --map');
+    await (await context.store()).setMap(saveMap, { map: whole, preset: saved.preset });
   }
   return {
     map: whole,
+    ...(saved.preset !== undefined && { preset: mapPresets.get(saved.preset) }),
     ...(amounts !== undefined && { amounts }),
     ...(locale !== undefined && { decimal: decimalOf(locale) }),
     ...(encoding !== undefined && { encoding }),
     ...(delimiter !== undefined && { delimiter: named[delimiter] ?? delimiters[0] }),
   };
+}
+
+const noMap: SavedMap = { map: {}, preset: undefined };
+
+/** A map that was saved, or else the preset of that name. @throws UsageError listing all there are. */
+async function mapOf(context: Context, name: string): Promise<SavedMap> {
+  const store = await context.store();
+  const saved = store.map(name);
+  if (saved?.preset !== undefined && !mapPresets.has(saved.preset))
+    throw new UsageError(
+      `the map ${name} adds to ${saved.preset}, which this version of errand does not know`,
+    );
+  if (saved) return saved;
+  if (mapPresets.has(name)) return { map: {}, preset: name };
+  const known = store.mapNames();
+  throw new UsageError(
+    `there is no map "${name}"; exports have ${[...mapPresets.keys()].join(', ')}, and ${known.length > 0 ? `saved are ${known.join(', ')}` : 'none is saved'}`,
+  );
 }
 
 /** @throws UsageError for a locale that there is not, or one that writes amounts in another way. */

@@ -67,7 +67,7 @@ export class SettingsStore {
 
   /** Why an address cannot be saved as a new one under a name; undefined where it can. */
   newNameProblem(name: string): string | undefined {
-    if (!namePattern.test(name)) return 'a name has letters, digits, . _ - only, and at most 64 of them';
+    if (!namePattern.test(name)) return nameProblem;
     return this.isTaken(name) ? `there is an address ${name} already; take another name` : undefined;
   }
 
@@ -183,16 +183,31 @@ export class SettingsStore {
     return isSaved;
   }
 
-  /** A saved map of headings. @throws UsageError for an unknown one. */
-  map(name: string): ColumnMap {
+  /** A saved map of headings. */
+  map(name: string): SavedMap | undefined {
     const map = own(this.stored.maps, name);
-    if (map) return map;
-    throw unknown('map', name, Object.keys(this.stored.maps));
+    return map && { map, preset: own(this.stored.map_presets, name) };
   }
 
-  async setMap(name: string, map: ColumnMap): Promise<void> {
+  mapNames(): string[] {
+    return Object.keys(this.stored.maps);
+  }
+
+  /** Why a map cannot be saved under a name; undefined where it can. */
+  mapNameProblem(name: string): string | undefined {
+    return namePattern.test(name) ? undefined : nameProblem;
+  }
+
+  async setMap(name: string, { map, preset }: SavedMap): Promise<void> {
     const checked = checkName('map', name);
-    return this.#update((stored) => ({ ...stored, maps: { ...stored.maps, [checked]: map } }));
+    return this.#update((stored) => ({
+      ...stored,
+      maps: { ...stored.maps, [checked]: map },
+      map_presets: {
+        ...without(stored.map_presets, checked),
+        ...(preset !== undefined && { [checked]: preset }),
+      },
+    }));
   }
 
   /** When the journal of a state folder was begun, ISO 8601. */
@@ -262,6 +277,14 @@ export class SettingsStore {
     }
   }
 }
+
+/** A map of headings, and the preset that it adds to. */
+export interface SavedMap {
+  readonly map: ColumnMap;
+  readonly preset: string | undefined;
+}
+
+const nameProblem = 'a name has letters, digits, . _ - only, and at most 64 of them';
 
 /** State folders that come and go, as in tests, do not fill the configuration. */
 const mostJournals = 50;

@@ -29,6 +29,8 @@ export interface Stored {
   readonly example_address?: string;
   /** Headings of a kind of CSV file to the columns they stand for. */
   readonly maps: Readonly<Record<string, ColumnMap>>;
+  /** The preset that a map adds to, by the map's name. */
+  readonly map_presets: Readonly<Record<string, string>>;
   /** When the journal of a state folder was begun, ISO 8601: an empty one in its place is not taken for new. */
   readonly journals: Readonly<Record<string, string>>;
 }
@@ -42,6 +44,7 @@ export const storedFields = [
   'default_address',
   'example_address',
   'maps',
+  'map_presets',
   'journals',
 ] as const satisfies readonly (keyof Stored)[];
 export const profileFields = [
@@ -62,6 +65,7 @@ export const emptyStored: Stored = {
   preferences: {},
   addresses: {},
   maps: {},
+  map_presets: {},
   journals: {},
 };
 
@@ -144,6 +148,12 @@ function checkStored(file: string, value: unknown): Stored {
     preferences: checkPreferences(file, root.preferences),
     addresses: Object.fromEntries(addresses),
     maps: Object.fromEntries(maps),
+    map_presets: Object.fromEntries(
+      Object.entries(fieldsOf(file, 'map_presets', root.map_presets ?? {})).map(([name, preset]) => [
+        checkName(file, name),
+        optionalText(file, `map_presets.${name}`, preset) ?? '',
+      ]),
+    ),
     journals: checkJournals(file, root.journals),
     ...(defaultAddress !== undefined && { default_address: defaultAddress }),
     ...(exampleAddress !== undefined && { example_address: exampleAddress }),

@@ -108,7 +108,7 @@ const consumers: Readonly<Record<string, (text: string) => unknown>> = {
       body: new TextEncoder().encode(`password=${text}`),
     }),
   headings: (text) => planColumns([text, text, `x${text}`]),
-  'a table': (text) => thrown(() => planTable('t.csv', text.split(/[ ,./]/), {})),
+  'a table': (text) => thrown(() => planTable('t.csv', text.split(/[ ,./]/), { map: {} })),
   'a row': (text) => readBulkRow(plan, [text, text, text, text, text, text, text]),
   'a webhook': (text) =>
     readArrival(new TextEncoder().encode(JSON.stringify({ event: text, [text]: text })), text),

@@ -26,6 +26,34 @@ $ errand bulk upload theirs.csv --use-map theirs
 ? 7
 ! …nothing was sent
 …
+$ errand bulk validate theirs.csv --use-map their
+? 2
+! error: there is no map "their"; exports have shopify, woocommerce, amazon-business, and saved are theirs
+
+# An export of a shop says where the orders go; what to buy, and for how much, is added to it.
+$ printf 'Name,Lineitem quantity,Shipping Name,Shipping Address1,Shipping City,Shipping Zip,Shipping Province,Shipping Phone,Phone' > shop.csv
+$ cp shop.csv bought.csv
+$ printf '\n#1001,1,Ada Byron,1 Main St,Lakewood,'"'"'08701,NJ,,5125550100\n' >> shop.csv
+$ errand bulk validate shop.csv --local
+? 2
+! error: the headings of shop.csv: no column for product_url, max_price, address_line1, city, postal_code
+…
+! hint: This looks like orders exported from Shopify: --use-map shopify reads it…
+$ errand bulk validate shop.csv --local --use-map shopify
+? 2
+! error: the headings of shop.csv: no column for product_url, max_price
+…
+! hint: An export does not say what to buy, or for how much: add the columns that are missing, or map them…
+$ printf ',product_url,Limit\n#1001,1,Ada Byron,1 Main St,Lakewood,'"'"'08701,NJ,,5125550100,https://x.example/1,$45.00\n#1001,2,,,,,,,,https://x.example/2,$12.50\n' >> bought.csv
+$ errand bulk validate bought.csv --local --use-map shopify --map Limit=max_price --save-map shop
+! phone_number is that of "Phone" in 2 rows
+! 1 row continues an order and has its address: row 3
+! 2 rows, all valid
+! at most $57.50, without fees
+$ errand bulk validate bought.csv --local --use-map shop
+…
+! 2 rows, all valid
+! at most $57.50, without fees
 $ errand bulk validate orders.csv --map Nothing=colour
 ? 2
 ! error: --map 'Nothing=colour': there is no column colour…

@@ -51,9 +51,14 @@ export async function planAgain(
     return {
       hint: `${source} ${problem}. Plan again from the file as it was: a row that has changed would be a new order, though it was ordered before.`,
     };
+  if (from.preset !== undefined && (await context.store()).map(from.preset))
+    return {
+      hint: `A saved map has the name of the preset ${from.preset}, with which this was planned: its rows would be other orders.`,
+    };
   const { map, amounts, encoding, delimiter, locale, skip_invalid: skipInvalid } = from;
   const table = tableFlags({
     map,
+    useMap: from.preset,
     amounts: amounts ?? undefined,
     encoding: encoding ?? undefined,
     delimiter: delimiter ?? undefined,

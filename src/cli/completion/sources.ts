@@ -109,7 +109,11 @@ const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
   ...recordSources,
   profiles: async ({ settings }) => named(settings.profiles),
   addresses: async ({ settings }) => named(settings.addresses),
-  maps: async ({ settings }) => named(settings.maps),
+  maps: async ({ settings }) => {
+    const { mapPresets } = await import('../../settings/map-presets.ts');
+    const presets = [...mapPresets].map(([name, { description }]) => [name, description] as const);
+    return named(new Map([...presets, ...settings.maps]));
+  },
   events: async ({ stateDir }, { limit: most }) =>
     peekEvents(stateDir, most).map(({ id, text }) => ({ value: id, text })),
   retailers: async ({ settings }) => {

@@ -95,6 +95,7 @@ export const plan = defineCommand({
       const madeFrom = {
         path: source.isPipe ? null : resolve(file),
         map: options.map,
+        ...(options.preset && { preset: options.preset.name }),
         amounts: options.amounts ?? null,
         ...{
           encoding: more.encoding ?? null,

@@ -98,6 +98,8 @@ export const PlanFile = z.strictObject({
     path: text.nullable(),
     /** What headings mean, a saved map with it. */
     map: z.record(text, text),
+    /** The export whose headings the file has; plans without one do not name it. */
+    preset: text.optional(),
     amounts: z.enum(amountUnits).nullable(),
     encoding: z.enum(['utf-8', 'latin1', 'utf-16le', 'utf-16be']).nullable(),
     delimiter: z.enum(['comma', 'semicolon', 'tab', 'pipe']).nullable(),

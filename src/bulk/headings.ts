@@ -1,0 +1,90 @@
+import { meaningOf, plainHeading } from '../contract/bulk-columns.ts';
+import type { MapPreset } from '../settings/map-presets.ts';
+import { isCentsHeading } from './amounts.ts';
+
+/** Headings of a file to the columns they stand for. */
+export type ColumnMap = Readonly<Record<string, string>>;
+
+/** What the headings of a file mean, where they do not say it themselves. */
+export interface HeadingMap {
+  readonly map: ColumnMap;
+  /** What an export means in whose headings the file is written; the map goes before it. */
+  readonly preset?: MapPreset | undefined;
+}
+
+/** The headings of a file, each as the column that it stands for; what is no column keeps its name. */
+export interface NamedHeadings {
+  readonly names: readonly string[];
+  /** Where phone numbers stand that are used where the row's own is empty. */
+  readonly phoneIndexes: readonly number[];
+}
+
+/** The column that a heading names; undefined for one that is the file's own. */
+export function columnOf(heading: string): string | undefined {
+  if (isCentsHeading(heading)) return 'max_price';
+  const meaning = meaningOf(heading);
+  if ('passthrough' in meaning) return undefined;
+  return 'column' in meaning ? meaning.column : `metadata.${meaning.metadataKey}`;
+}
+
+/** Columns that say the same in two ways: where a map names one, a heading that means the other is the file's own. */
+const sameAs: Readonly<Record<string, readonly string[]>> = {
+  name: ['first_name', 'last_name'],
+  first_name: ['name'],
+  last_name: ['name'],
+};
+
+/** Names the headings of a file. What a map or preset says goes before what a heading means by itself. */
+export function nameHeadings(headings: readonly string[], { map, preset }: HeadingMap): NamedHeadings {
+  const names = headings.map((heading) => (Object.hasOwn(map, heading) ? map[heading] : undefined));
+  const mapped = new Set(names.flatMap((name) => (name === undefined ? [] : (columnOf(name) ?? []))));
+  const { presetColumns, phoneIndexes } = nameByPreset(headings, names, preset, mapped);
+  const isShadowed = (heading: string): boolean => {
+    const column = columnOf(heading);
+    // Of two columns of prices none is chosen silently.
+    if (column === undefined || column === 'max_price') return false;
+    const others = sameAs[column] ?? [];
+    if (mapped.has(column) || others.some((other) => mapped.has(other) || presetColumns.has(other)))
+      return true;
+    // Who writes a column's own name beside an export means it: that both are there is refused.
+    return presetColumns.has(column) && heading !== column;
+  };
+  return {
+    names: headings.map(
+      (heading, index) => names[index] ?? (isShadowed(heading) ? `file.${heading}` : heading),
+    ),
+    phoneIndexes,
+  };
+}
+
+/** Fills in what a preset says of headings that no map names. */
+function nameByPreset(
+  headings: readonly string[],
+  names: (string | undefined)[],
+  preset: MapPreset | undefined,
+  mapped: ReadonlySet<string>,
+) {
+  const presetColumns = new Set<string>();
+  const phoneIndexes: number[] = [];
+  for (const [column, candidates] of Object.entries(preset?.columns ?? {})) {
+    if (mapped.has(column)) continue;
+    const wanted = candidates.map(plainHeading);
+    const found = wanted
+      .map((heading) => headings.findIndex((one, at) => !names[at] && plainHeading(one) === heading))
+      .filter((index) => index >= 0);
+    const [first, ...others] = found;
+    if (first === undefined) continue;
+    names[first] = column;
+    presetColumns.add(column);
+    if (column === 'phone_number') phoneIndexes.push(...others);
+  }
+  return { presetColumns, phoneIndexes };
+}
+
+/** Whether a text heads a column that is known, by itself or by what a map says. */
+export function isKnownHeading(text: string, { map, preset }: HeadingMap): boolean {
+  if (Object.hasOwn(map, text) || columnOf(text) !== undefined) return true;
+  if (!preset) return false;
+  const plain = plainHeading(text);
+  return Object.values(preset.columns).some((names) => names.some((name) => plainHeading(name) === plain));
+}
