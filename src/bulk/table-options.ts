@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { type AmountUnit, amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { mapPresets } from '../settings/map-presets.ts';
-import type { SavedMap } from '../settings/store.ts';
+import type { SavedMap } from '../settings/maps.ts';
 import { shellWord } from '../shell-word.ts';
 import type { Decimal } from './amounts.ts';
 import { delimiters } from './beginning.ts';

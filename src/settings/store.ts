@@ -5,10 +5,10 @@ import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
 import type { KeyChange } from './key-changes.ts';
 import { loadConf } from './load-conf.ts';
 import { lock } from './lock.ts';
+import { mapIn, type SavedMap, withMap } from './maps.ts';
 import { makePrivateFolder, reasonOf } from './paths.ts';
 import {
   BrokenConfigError,
-  type ColumnMap,
   emptyStored,
   localProfile,
   namePattern,
@@ -67,7 +67,7 @@ export class SettingsStore {
 
   /** Why an address cannot be saved as a new one under a name; undefined where it can. */
   newNameProblem(name: string): string | undefined {
-    if (!namePattern.test(name)) return nameProblem;
+    if (!namePattern.test(name)) return 'a name has letters, digits, . _ - only, and at most 64 of them';
     return this.isTaken(name) ? `there is an address ${name} already; take another name` : undefined;
   }
 
@@ -185,29 +185,16 @@ export class SettingsStore {
 
   /** A saved map of headings. */
   map(name: string): SavedMap | undefined {
-    const map = own(this.stored.maps, name);
-    return map && { map, preset: own(this.stored.map_presets, name) };
+    return mapIn(this.stored, name);
   }
 
   mapNames(): string[] {
     return Object.keys(this.stored.maps);
   }
 
-  /** Why a map cannot be saved under a name; undefined where it can. */
-  mapNameProblem(name: string): string | undefined {
-    return namePattern.test(name) ? undefined : nameProblem;
-  }
-
-  async setMap(name: string, { map, preset }: SavedMap): Promise<void> {
+  async setMap(name: string, map: SavedMap): Promise<void> {
     const checked = checkName('map', name);
-    return this.#update((stored) => ({
-      ...stored,
-      maps: { ...stored.maps, [checked]: map },
-      map_presets: {
-        ...without(stored.map_presets, checked),
-        ...(preset !== undefined && { [checked]: preset }),
-      },
-    }));
+    return this.#update((stored) => withMap(stored, checked, map));
   }
 
   /** When the journal of a state folder was begun, ISO 8601. */
@@ -277,14 +264,6 @@ export class SettingsStore {
     }
   }
 }
-
-/** A map of headings, and the preset that it adds to. */
-export interface SavedMap {
-  readonly map: ColumnMap;
-  readonly preset: string | undefined;
-}
-
-const nameProblem = 'a name has letters, digits, . _ - only, and at most 64 of them';
 
 /** State folders that come and go, as in tests, do not fill the configuration. */
 const mostJournals = 50;
