@@ -103,7 +103,8 @@ const rowStates: Readonly<Record<RowState, ShownState>> = {
   unknown: { text: 'unknown', mood: 'waiting' },
 };
 
-function rowState(row: BatchRow, batch: { readonly status?: unknown }): ShownState {
+/** One state of a row, as far as its batch tells it. */
+export function rowState(row: BatchRow, batch: { readonly status?: unknown }): ShownState {
   const state = stateOf(row, batch);
   const isCancelled = state === 'failed' && row.orderStatus?.startsWith('cancelled') === true;
   return isCancelled ? { text: spoken(row.orderStatus ?? ''), mood: 'bad' } : rowStates[state];

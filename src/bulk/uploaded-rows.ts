@@ -19,14 +19,22 @@ export interface UploadedRows {
 }
 
 /** The rows of a batch that was uploaded from here. @throws ErrandError where this machine does not know them. */
-export async function journaledRows(context: Context, { id }: Batch): Promise<UploadedRows> {
+export async function journaledRows(context: Context, batch: Batch): Promise<UploadedRows> {
+  const found = await findJournaledRows(context, batch);
+  if (found) return found;
+  const { id } = batch;
+  throw new ErrandError('not_found', `the rows of batch ${id} are not known here`, {
+    hint: 'Name the CSV that was uploaded with --file.',
+  });
+}
+
+/** The same; undefined where this machine does not know them. */
+export async function findJournaledRows(context: Context, { id }: Batch): Promise<UploadedRows | undefined> {
   const journal = await context.journal();
   const rows = journal.madeBy(id, context.settings.baseUrl.value)?.body.rows;
   // What was uploaded from here was journaled as rows of cells.
   if (Array.isArray(rows)) return { rows: rows as UploadRow[], layout: await layoutOf(context, id) };
-  throw new ErrandError('not_found', `the rows of batch ${id} are not known here`, {
-    hint: 'Name the CSV that was uploaded with --file.',
-  });
+  return undefined;
 }
 
 /** The rows of a file as they were uploaded as one batch, each with the key that it got then. @throws UsageError for another file. */

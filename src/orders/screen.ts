@@ -1,5 +1,5 @@
 import type { OrderStatus } from '../contract/enums.ts';
-import { objectsIn } from '../contract/json.ts';
+import { objectsIn, textIn } from '../contract/json.ts';
 import {
   lineState,
   orderState,
@@ -15,7 +15,7 @@ import { formatMoney } from '../output/money.ts';
 import { plainText } from '../output/path.ts';
 import type { Column, Row, TitleOf } from '../output/result.ts';
 import { moneyOf } from '../spending/money-of-order.ts';
-import { chargeOf } from '../spending/price-of-order.ts';
+import { centsIn, chargeOf } from '../spending/price-of-order.ts';
 import { cameToNothing, orderColumns, orderDetailColumns } from './columns.ts';
 import { concessionText, sentences } from './concessions.ts';
 import type { Order, OrderRecord } from './order-record.ts';
@@ -100,11 +100,19 @@ const shownAnew: ReadonlySet<string> = new Set([
 
 /** A price is only quoted where nothing was paid. */
 const quoted = ofColumns(orderDetailColumns, 'quoted').map(
-  (column): Column<Order> => ({
-    ...column,
-    value: (order) => (paidInTheEnd(order) === undefined ? column.value?.(order) : undefined),
-  }),
+  (column): Column<Order> => ({ ...column, value: (order) => quotedOf(order)?.cents }),
 );
+
+/** What an order was refused at, in the currency of its retailer; undefined where something was paid. */
+export function quotedOf(
+  order: OrderRecord,
+): { readonly cents: number; readonly currency: string } | undefined {
+  if (!cameToNothing(order) || paidInTheEnd(order) !== undefined) return undefined;
+  const price = valueAt<Order>(order, 'job_result.price_components');
+  const cents = centsIn(price, 'total');
+  if (cents === undefined) return undefined;
+  return { cents, currency: (textIn(price, 'currency') ?? 'USD').toUpperCase() };
+}
 
 /** One order on a terminal; its lines where there are several, and each parcel. */
 const screenDetailColumns: readonly Column<Order>[] = [

@@ -1,3 +1,5 @@
+import { UnavailableError } from '../http/errors.ts';
+
 export type Payer = 'wallet' | 'card' | 'connect' | 'retailer_account' | 'challenge';
 
 export interface MoneyLine {
@@ -69,3 +71,43 @@ export function sumsOf(lines: readonly MoneyLine[]): MoneySum[] {
       : [];
   });
 }
+
+/**
+ * Sums of several orders added up, for each payer and currency; the wallet's first. Pure.
+ * @throws UnavailableError for amounts that no number holds.
+ */
+export function addedSums(sums: Iterable<MoneySum>): MoneySum[] {
+  const totals = new Map<string, Writable<MoneySum>>();
+  for (const sum of sums) {
+    const key = `${sum.payer} ${sum.currency}`;
+    const total = totals.get(key);
+    if (!total) {
+      totals.set(key, { ...sum });
+      continue;
+    }
+    for (const amount of amounts) total[amount] += sum[amount];
+    if (!amounts.every((amount) => Number.isSafeInteger(total[amount]))) throw tooMuch();
+  }
+  return [...totals.values()].sort(walletFirst);
+}
+
+const amounts = ['held', 'charged', 'fee', 'refunded', 'credited', 'net'] as const;
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+export const tooMuch = (): UnavailableError =>
+  new UnavailableError('the amounts of these orders add up to more than can be counted exactly', {
+    retryable: false,
+  });
+
+interface PaidIn {
+  readonly payer: Payer;
+  readonly currency: string;
+}
+
+const walletFirst = (one: PaidIn, other: PaidIn): number =>
+  Number(other.payer === 'wallet') - Number(one.payer === 'wallet') ||
+  compare(one.payer, other.payer) ||
+  compare(one.currency, other.currency);
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

@@ -1,45 +1,62 @@
 import type { Batch } from '../../bulk/batch.ts';
 import { followBatches } from '../../bulk/follow.ts';
+import { readReport } from '../../bulk/report/read.ts';
+import { missingLines } from '../../bulk/report/summary.ts';
+import { resultsCsv } from '../../bulk/results-csv.ts';
+import { batchesGoOn } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { checkUuid } from '../../cli/ids.ts';
+import { readIds } from '../../cli/ids.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
-import { shellLine } from '../../shell-word.ts';
+import { shellWord } from '../../shell-word.ts';
 
 export const results = defineCommand({
   name: 'results',
-  summary: "A batch's results as CSV, with the uploader's own columns",
+  summary: 'What became of each row, as CSV with your own columns',
   description:
-    'The CSV of the service, with the row numbers of your file (if known here) instead of its indexes, and the reason why an order failed. --raw-csv prints it unchanged.',
-  arguments: [{ name: 'id', names: 'batches', description: 'id of the batch', required: true }],
+    'Every column of your file in its own order (prices under max_price_cents), then what became of the row: state, order, error, ceiling, what it was refused at, charged, fee, refunded, credited and what it took from the wallet, in cents, and tracking numbers. A row that was retried is one line, with its latest attempt and the amounts of all. On a machine that did not upload the file, its columns are those that the service echoes. --raw-csv prints the CSV of the service unchanged, for one batch.',
+  arguments: [
+    {
+      name: 'ids',
+      names: 'batches',
+      description: 'ids of batches; - reads them from stdin',
+      required: true,
+      variadic: true,
+    },
+  ],
   options: { wait: { kind: 'flag', description: 'wait until every row is placed or has failed' } },
   examples: [
     { command: 'errand bulk results $BATCH > results.csv', note: 'as it stands now' },
     { command: 'errand bulk results $BATCH --wait > results.csv', note: 'whole' },
   ],
-  operations: ['bulk.results', 'bulk.get'],
+  operations: ['bulk.get', 'order.list', 'wallet.get', 'bulk.results'],
   exitCodes: { 8: 'with --wait: --timeout passed' },
-  related: ['bulk get', 'bulk watch'],
-  async run(context, { id, wait = false }) {
+  related: ['bulk get', 'bulk watch', 'bulk retry'],
+  async run(context, { ids: given, wait = false }) {
     const { format, rawCsv, fields, query } = context.output;
     if (fields || query || (format !== 'csv' && format !== 'table'))
       throw new UsageError(
-        `the results are the service's own CSV; for ${format} and fields use \`${shellLine`errand bulk get ${id}`}\``,
+        `the results are a CSV; for ${format} and fields use \`errand bulk get ${given.map(shellWord).join(' ')}\``,
       );
-    const batchId = checkUuid('bulk id', id);
-    const client = await context.client();
+    const ids = await readIds(context, 'bulk id', given);
+    const [only] = ids;
+    if (rawCsv && (only === undefined || ids.length > 1))
+      throw new UsageError('--raw-csv prints the CSV of one batch as the service writes it; name one batch');
     const latest = new Map<string, Batch>();
     if (wait) await untilPlaced();
-    const batch =
-      latest.get(batchId) ?? (await client.call('bulk.get', { path: { batch_id: batchId } })).body;
-    if (!wait && (batch.status === 'pending' || batch.status === 'processing'))
-      context.note(`the batch is ${batch.status}: not every row is in yet; --wait waits for it`);
-    const { chunks } = await client.stream('bulk.results', { path: { batch_id: batchId } });
-    if (rawCsv) return { kind: 'stream', chunks };
-    const { filledResults } = await import('../../bulk/results-csv.ts');
-    return { kind: 'stream', chunks: filledResults(context, chunks, batch) };
+    if (rawCsv && only !== undefined) {
+      const client = await context.client();
+      const { chunks } = await client.stream('bulk.results', { path: { batch_id: only } });
+      return { kind: 'stream', chunks };
+    }
+    const report = await readReport(context, { ids, uploadOf: () => undefined }, latest);
+    const open = report.batches.filter(({ status }) => status === 'pending' || status === 'processing');
+    if (open.length > 0 && !wait)
+      context.note(`${batchesGoOn(open.length)}: not every row is in yet; --wait waits for it`);
+    for (const line of missingLines(report)) context.note(line);
+    return { kind: 'stream', chunks: resultsCsv(report) };
 
     async function untilPlaced(): Promise<void> {
-      for await (const event of followBatches(context, [batchId], latest)) {
+      for await (const event of followBatches(context, ids, latest)) {
         if (event.type === 'summary' && event.open > 0 && !context.signal.aborted)
           throw new ErrandError('deadline', '--timeout passed; not every row is placed yet');
       }

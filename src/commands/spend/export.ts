@@ -15,7 +15,8 @@ import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
 import { spanOf } from '../../spending/report/span.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
-import { ordersOf, readWallet, spanOptions } from './orders.ts';
+import { readWallet } from '../../spending/report/wallet-facts.ts';
+import { ordersOf, spanOptions } from './orders.ts';
 
 const formats = ['hledger', 'beancount', 'ofx', 'csv'] as const;
 

@@ -9,7 +9,8 @@ import { plainColumns, recordOf, shareColumn, tableColumns } from '../../spendin
 import { spanOf } from '../../spending/report/span.ts';
 import { Tally, totalsOf } from '../../spending/report/tally.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
-import { ordersOf, readWallet, spanOptions } from './orders.ts';
+import { readWallet } from '../../spending/report/wallet-facts.ts';
+import { ordersOf, spanOptions } from './orders.ts';
 
 export const show = defineCommand({
   name: 'show',

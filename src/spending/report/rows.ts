@@ -12,7 +12,7 @@ export const payerNames: Readonly<Record<SpendRow['paidBy'], string>> = {
 };
 
 /** The name of the amount that a line of money enters. */
-const amountOf = {
+export const amountOf = {
   charge: 'spent_cents',
   fee: 'fees_cents',
   refund: 'refunded_cents',

@@ -1,5 +1,4 @@
-import { UnavailableError } from '../../http/errors.ts';
-import type { MoneyLine, MoneySum, Payer } from '../money-lines.ts';
+import { type MoneyLine, type MoneySum, type Payer, tooMuch } from '../money-lines.ts';
 import { moneyOf } from '../money-of-order.ts';
 import type { GroupOf } from './groups.ts';
 
@@ -104,9 +103,7 @@ function enter(row: SpendRow, sum: Omit<MoneySum, 'payer' | 'currency'>): void {
   row.held += sum.held;
   if ([row.spent, row.fees, row.refunded, row.credited, row.net, row.held].every(Number.isSafeInteger))
     return;
-  throw new UnavailableError('the amounts of these orders add up to more than can be counted exactly', {
-    retryable: false,
-  });
+  throw tooMuch();
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

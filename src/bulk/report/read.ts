@@ -1,0 +1,99 @@
+import type { Context } from '../../context.ts';
+import { textIn } from '../../contract/json.ts';
+import { plainText } from '../../output/path.ts';
+import { readWallet } from '../../spending/report/wallet-facts.ts';
+import { type Batch, rowsOf } from '../batch.ts';
+import { inFlight } from '../flow.ts';
+import { fileRowsOf } from './file-rows.ts';
+import { readOrders } from './read-orders.ts';
+import { type Attempt, attemptOf, chainsOf, type ReportRow, reportRows } from './rows.ts';
+
+/** The batches of a report. */
+export interface ReportedBatches {
+  readonly ids: readonly string[];
+  /** The upload that a batch belongs to, by its name; undefined for one that is a thing of its own. */
+  readonly uploadOf: (batchId: string) => string | undefined;
+}
+
+/** What became of the rows of batches. */
+export interface Report {
+  /** In the order of their file, upload by upload. */
+  readonly rows: readonly ReportRow[];
+  readonly batches: readonly Batch[];
+  /** Orders of which no amount is known: they were not found. */
+  readonly missing: number;
+  /** Orders that do not say all their amounts. */
+  readonly incomplete: number;
+}
+
+/** Batches that are read at once, at most. */
+const mostInFlight = 4;
+
+/**
+ * Reads what became of batches, row by row: a row that was tried again is one row.
+ * @param read batches that were read a moment ago, by id. @throws ErrandError.
+ */
+export async function readReport(
+  context: Context,
+  { ids, uploadOf }: ReportedBatches,
+  read: ReadonlyMap<string, Batch> = new Map(),
+): Promise<Report> {
+  const batches = await readBatches(context, ids, read);
+  const attempts: Attempt[] = [];
+  for (const batch of batches) {
+    const fileRow = await fileRowsOf(context, batch);
+    for (const row of rowsOf(batch)) attempts.push(attemptOf(batch, row, fileRow(row)));
+  }
+  const chains = chainsOf(attempts, uploadOf);
+  const hasOrders = attempts.some(({ orderId }) => orderId !== undefined);
+  const { feeCents } = hasOrders ? await readWallet(context) : { feeCents: undefined };
+  const others = attempts.flatMap(({ orderId, row }) =>
+    orderId === undefined || row.orderId !== undefined ? [] : orderId,
+  );
+  const orders = await readOrders(context, { batches, others, feeCents });
+  const rows = inFileOrder(reportRows(chains, orders), uploadOf);
+  const named = new Set(rows.flatMap((row) => row.orders));
+  return {
+    rows,
+    batches,
+    missing: [...named].filter((id) => !orders.has(id)).length,
+    incomplete: [...named].filter((id) => orders.get(id)?.isComplete === false).length,
+  };
+}
+
+async function readBatches(
+  context: Context,
+  ids: readonly string[],
+  read: ReadonlyMap<string, Batch>,
+): Promise<Batch[]> {
+  const client = await context.client();
+  const found = new Map(read);
+  async function* missing() {
+    for (const id of ids) if (!found.has(id)) yield id;
+  }
+  const reading = inFlight(
+    missing(),
+    async (id) => [id, (await client.call('bulk.get', { path: { batch_id: id } })).body] as const,
+    { most: mostInFlight, now: context.clock.monotonic },
+  );
+  for await (const [id, batch] of reading) found.set(id, batch);
+  const madeAt = (batch: Batch): number => Date.parse(textIn(batch, 'created_at') ?? '') || 0;
+  return ids.flatMap((id) => found.get(id) ?? []).sort((one, other) => madeAt(one) - madeAt(other));
+}
+
+/** The rows of one file by their numbers; those without one stay behind each other as they came. */
+function inFileOrder(rows: readonly ReportRow[], uploadOf: ReportedBatches['uploadOf']): ReportRow[] {
+  const uploads = new Map<string, ReportRow[]>();
+  for (const row of rows) {
+    const { number, firstBatch } = row;
+    const file = uploadOf(firstBatch.id) ?? plainText(firstBatch.filename);
+    const name = number === undefined ? firstBatch.id : file;
+    const ofUpload = uploads.get(name) ?? [];
+    uploads.set(name, ofUpload);
+    ofUpload.push(row);
+  }
+  const last = Number.POSITIVE_INFINITY;
+  return [...uploads.values()].flatMap((ofUpload) =>
+    ofUpload.sort((one, other) => (one.number ?? last) - (other.number ?? last) || 0),
+  );
+}
