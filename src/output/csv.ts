@@ -30,10 +30,6 @@ export function csvFormat(columns: readonly Column[], options: CsvOptions): Form
   return { row, end: (count) => (count === 0 ? header : ''), whole: (value) => row(value, 0) };
 }
 
-/** A line of cells for a spreadsheet. */
-export const csvRow = (cells: readonly string[]): string =>
-  csvRecord(cells, { delimiter: ',', raw: false, visible: false });
-
 /** One value a line, without a header. */
 export const csvLine = (value: unknown, options: CsvOptions): string => csvRecord([spell(value)], options);
 

@@ -66,12 +66,6 @@ function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
   );
 }
 
-/** Whether a row cost something that its columns do not show: of two currencies, or of two payers. */
-export const hasMore = (row: ReportRow): boolean => {
-  const goods = goodsOf(row);
-  return row.sums.some((sum) => sum !== goods && (sum.charged !== 0 || sum.refunded !== 0));
-};
-
 const walletOf = (sums: readonly MoneySum[]): readonly MoneySum[] =>
   sums.filter(({ payer, currency }) => payer === 'wallet' && currency === 'USD');
 
