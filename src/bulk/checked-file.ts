@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { savingIssues } from './errors-file.ts';
-import { FileCheck } from './file-check.ts';
+import { FileCheck, type Scope } from './file-check.ts';
 import { IssueGroups } from './issue-groups.ts';
 import type { RowsOptions } from './rows.ts';
 import type { Source } from './source.ts';
@@ -15,9 +15,14 @@ export async function checkedFile(
   context: Context,
   source: Source,
   options: RowsOptions,
-  { skipInvalid, errors, validate }: { skipInvalid: boolean; errors: string | undefined; validate: string },
+  {
+    skipInvalid,
+    errors,
+    validate,
+    ...shown
+  }: { skipInvalid: boolean; errors: string | undefined; validate: string } & Pick<Scope, 'run' | 'look'>,
 ): Promise<FileCheck> {
-  const check = new FileCheck(context, source, options, { local: context.previewsRequests });
+  const check = new FileCheck(context, source, options, { local: context.previewsRequests, ...shown });
   const groups = new IssueGroups();
   try {
     for await (const issue of savingIssues(check.issues(), errors)) groups.add(issue);

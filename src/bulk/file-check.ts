@@ -3,7 +3,7 @@ import { exitCodes, UsageError } from '../errors.ts';
 import { createProgress } from '../output/progress.ts';
 import { farLines } from './amount-spread.ts';
 import { readingLines } from './as-exported.ts';
-import { batchesOf, usualBatchRows } from './batches.ts';
+import { type Batch, batchesOf, usualBatchRows } from './batches.ts';
 import { checkFile, emptyTally, type ShownIssue } from './check.ts';
 import { checkOneReading } from './one-reading.ts';
 import { RowNumbers } from './row-numbers.ts';
@@ -11,10 +11,15 @@ import { type FileRow, RowKeys, type RowsOptions } from './rows.ts';
 import { checkAtService } from './service-check.ts';
 import type { Source } from './source.ts';
 import { countLine, isShort, type Spend, spendLine } from './spend.ts';
+import type { UploadLook } from './upload-look.ts';
 
-interface Scope {
+export interface Scope {
   /** Without the service. */
   readonly local: boolean;
+  /** Makes the keys of the rows that `look` is shown. */
+  readonly run?: string | undefined;
+  /** Is shown the rows that can be uploaded. */
+  readonly look?: Pick<UploadLook, 'add'> | undefined;
 }
 
 /** One check of a file: its issues as they are found, and what it comes to once they are out. */
@@ -53,7 +58,8 @@ export class FileCheck {
       checkOneReading(this.#context, this.#options.name, tally.prices);
       if (tally.rows === 0) throw new UsageError(`${this.#options.name} has no row under its headings`);
       this.spend.estimate = tally.ceilings;
-      if (this.#scope.local || tally.orders === 0) return;
+      if (tally.orders === 0) return;
+      if (this.#scope.local) return await this.#show();
       yield* this.#atService((rows) => progress.update(rows, 'checking with the service'));
     } finally {
       progress.end();
@@ -62,21 +68,36 @@ export class FileCheck {
 
   async *#atService(tell: (rows: number) => void): AsyncGenerator<ShownIssue> {
     const { spend, tally } = this;
-    const batches = batchesOf(this.valid(), new RowKeys(''), usualBatchRows);
     spend.estimate = 0;
     let rows = 0;
-    for await (const checked of checkAtService(this.#context, this.#options.name, batches)) {
+    for await (const checked of checkAtService(this.#context, this.#options.name, this.#batches())) {
       rows += checked.rows;
       spend.estimate += checked.estimate;
       spend.wallet = checked.wallet;
       spend.byInvoice = checked.byInvoice;
       for (const row of checked.refused) this.#refused.add(row);
+      this.#scope.look?.add(this.#withoutRefused(checked.batch));
       tally.invalid += checked.refused.length;
       tally.orders -= checked.refused.length;
       tally.issues += checked.issues.length;
       tell(rows);
       yield* checked.issues;
     }
+  }
+
+  /** Without the service, rows are shown in a reading of their own. */
+  async #show(): Promise<void> {
+    const { look } = this.#scope;
+    if (look) for await (const batch of this.#batches()) look.add(batch);
+  }
+
+  #batches() {
+    return batchesOf(this.valid(), new RowKeys(this.#scope.run ?? ''), usualBatchRows);
+  }
+
+  #withoutRefused({ rows, numbers }: Batch): Pick<Batch, 'rows' | 'numbers'> {
+    const isIn = (_: unknown, index: number): boolean => !this.#refused.has(numbers[index] ?? 0);
+    return { rows: rows.filter(isIn), numbers: numbers.filter(isIn) };
   }
 
   hints(): string[] {

@@ -13,6 +13,7 @@ import { type UploadRow, valueOnce } from './rows.ts';
 
 /** What the service says of one batch. */
 interface Checked {
+  readonly batch: Batch;
   readonly rows: number;
   /** Numbers of the rows that it refuses. */
   readonly refused: readonly number[];
@@ -36,7 +37,8 @@ export async function* checkAtService(
   const client = await context.client();
   yield* inFlight(
     batches,
-    async ({ rows, numbers }) => {
+    async (batch) => {
+      const { rows, numbers } = batch;
       const body = { filename: name, rows: rows.map((row) => ({ ...row })) };
       const { body: response } = await client.call('bulk.validate', { body });
       const checked = objectsIn(response, 'rows').map((row, place) => {
@@ -60,6 +62,7 @@ export async function* checkAtService(
           { outcome: 'not_sent' },
         );
       return {
+        batch,
         rows: rows.length,
         refused,
         estimate: amount(response, 'estimated_total_cents'),

@@ -63,6 +63,13 @@ export class IntentTable {
     return this.#rows(`${stored} NOT INDEXED ORDER BY created_at, key`);
   }
 
+  /** Keys of what was recorded for a service since a time, newest first. @param since ISO 8601. */
+  keysSince(baseUrl: string, since: string): string[] {
+    const sql =
+      'SELECT key FROM intents NOT INDEXED WHERE base_url = ? AND created_at >= ? ORDER BY created_at DESC, key';
+    return this.#database.all(sql, baseUrl, since).map(({ key }) => String(key));
+  }
+
   /** Whose key begins so. */
   named(prefix: string): IntentRow[] {
     const sql = `${stored} NOT INDEXED WHERE substr(key, 1, length(?)) = ? ORDER BY created_at`;

@@ -226,6 +226,15 @@ export class Journal {
     return (all ? this.#table.all() : this.#table.owed()).map(recordOf);
   }
 
+  /** What was recorded for a service since a time, newest first, read one by one. @param since ISO 8601. @throws StorageError. */
+  *since(baseUrl: string, since: string): Generator<JournalRecord> {
+    this.#table.tally.check(readSeal(this.#sealFile));
+    for (const key of this.#table.keysSince(baseUrl, since)) {
+      const row = this.#table.find(key, baseUrl);
+      if (row) yield recordOf(row);
+    }
+  }
+
   /** What is owed to the user by commands that were interrupted. @throws StorageError. */
   owed(): { readonly inDoubt: readonly JournalRecord[]; readonly unreported: readonly JournalRecord[] } {
     const free = this.list().filter((record) => !isOthers(record));

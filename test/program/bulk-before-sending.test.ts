@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { errand } from './run.ts';
+import { errand, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
@@ -84,4 +84,76 @@ describe('an amount far from the others', () => {
     expect(left.stderr).toContain('4 of 5 rows; 1 is invalid and left out');
     expect(left.stderr).not.toContain('far from');
   });
+});
+
+describe('rows with the same product and address', () => {
+  test('within the file are named with the row that they repeat', async () => {
+    write([
+      { at: 1 },
+      { at: 2 },
+      { at: 1, city: ' austin', note: 'again' },
+      { at: 1, url: `${shop}test-pickup` },
+      { at: 2, cents: 6000 },
+    ]);
+    const said = '2 rows: same product and address as an earlier row; row 4 as row 2, row 6 as row 3';
+    expect((await bulk('upload', 'orders.csv', '--dry-run')).stderr).toContain(said);
+    const { code, stderr } = await bulk('upload', 'orders.csv', '--batch-size', '2');
+    expect(code).toBe(0);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain('of the last week');
+  });
+
+  test('as an order of the last week are named; those that are sent again are none', async () => {
+    write([{ at: 1 }, { at: 2 }]);
+    const first = await bulk('upload', 'orders.csv', '-o', 'id');
+    const batch = first.stdout.trim();
+    expect((await bulk('upload', 'orders.csv')).stderr).not.toContain('same product');
+    write([{ at: 3 }, { at: 2, cents: 6000 }, { at: 1 }], 'more.csv');
+    const told = await bulk('upload', 'more.csv', '--dry-run');
+    expect(told.stderr).toMatch(
+      new RegExp(
+        `1 row: same product and address as an order of the last week; row 3 as row 3 of batch ${batch} of \\d{4}-\\d\\d-\\d\\d$`,
+        'm',
+      ),
+    );
+    const meant = await bulk('upload', 'orders.csv', '--run', 'again', '--dry-run');
+    expect(meant.stderr).toMatch(
+      new RegExp(`2 rows: same product .* last week; first row 2 as row 2 of batch ${batch} `),
+    );
+  });
+
+  test('as an order that was placed alone', async () => {
+    const create = `errand order create --product ${shop}test-success --max-price '$50.00' -o id --name 'Ada Byron' --address-line1 '7 Main St' --city Austin --state TX --postal-code 78701 --country US --phone-number 5125550100`;
+    const placed = await shell(
+      workspace,
+      create.replace("--name 'Ada Byron'", '--first-name Ada --last-name Byron'),
+    );
+    expect(placed.code, placed.stderr).toBe(0);
+    write([{ at: 7 }]);
+    expect((await bulk('upload', 'orders.csv')).stderr).toMatch(
+      new RegExp(`^1 row: same product .* last week; row 2 as order ${placed.stdout.trim()} of `, 'm'),
+    );
+  });
+});
+
+test('totals by retailer are told where there is more than one', async () => {
+  write([{ at: 1 }, { at: 2 }]);
+  expect((await bulk('upload', 'orders.csv', '--dry-run')).stderr).not.toContain('by retailer');
+  write([
+    { at: 1 },
+    { at: 2, url: 'https://www.first.example/p/1' },
+    { at: 3, url: 'https://www.first.example/p/2' },
+    { at: 4, url: `https://other.example/p/3|${shop}test-success`, cents: 7000 },
+  ]);
+  expect((await bulk('upload', 'orders.csv', '--dry-run')).stderr).toContain(
+    'by retailer: 127.0.0.1 2 ($120.00), www.first.example 2 ($100.00), other.example 1 ($70.00)\n',
+  );
+});
+
+test('nothing is told of a file in which nothing stands out', async () => {
+  write([{ at: 1 }, { at: 2 }, { at: 3 }]);
+  const { stderr } = await bulk('upload', 'orders.csv');
+  expect(stderr).toMatch(
+    /^orders.csv: 3 rows\nat most \$[\d.]+, of \$[\d,.]+ in the wallet\n(?:uploading.*\n)?follow: errand bulk watch \S+\n$/,
+  );
 });

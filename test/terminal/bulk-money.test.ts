@@ -150,3 +150,16 @@ test('to a person the same error is one line, however many rows have it', async 
   expect(screen.split('\n').length).toBeLessThan(10);
   expect(readFileSync(join(workspace.folder, 'e.csv'), 'utf8').split('\n')).toHaveLength(2002);
 });
+
+test('what stands out is told above the question, once', async () => {
+  write(csv(line(5000), line(5000), line(5200, '2 Main St'), line(50_000, '3 Main St')));
+  const terminal = upload();
+  await terminal.shows('(y/N)');
+  const text = terminal.text.slice(0, terminal.text.indexOf('(y/N)'));
+  expect(text).toMatch(/row 5: its ceiling of \$500\.00 is far from the others/);
+  expect(text).toMatch(/1 row: same product and address as an earlier row; row 3 as row 2/);
+  terminal.type('y\r');
+  expect(await terminal.ended()).toBe(0);
+  expect(terminal.text.match(/far from the others/g)).toHaveLength(1);
+  expect(uploaded()).toHaveLength(4);
+});

@@ -8,9 +8,8 @@ import { whereFlags } from '../../where-flags.ts';
 import { rowsText } from '../spend.ts';
 import { type LookKind, lookKinds, type ShownRow } from './look.ts';
 import { rangesText } from './ranges.ts';
+import { totalsText } from './totals.ts';
 
-/** Groups of a total that are told. */
-const mostGroups = 5;
 /** Ranges of rows in one line, in characters. */
 const longest = 60;
 
@@ -60,13 +59,7 @@ function totalLines(totals: readonly PlanTotal[]): string[] {
   return [...new Set(totals.map(({ by }) => by))].flatMap((by) => {
     const group = totals.filter((total) => total.by === by);
     if (by === 'day' || (group.length === 1 && by !== 'retailer')) return [];
-    const told = group
-      .slice(0, mostGroups)
-      .map(
-        ({ value, orders, ceilings_cents: cents }) => `${value} ${countText(orders)} (${formatMoney(cents)})`,
-      );
-    const more = group.length - told.length;
-    return [`by ${by}: ${told.join(', ')}${more > 0 ? `, and ${countText(more)} more` : ''}`];
+    return [totalsText(by, group)];
   });
 }
 

@@ -1,5 +1,7 @@
 import { isObject, objectsIn, own, textIn } from '../../contract/json.ts';
 import type { PlanProduct, PlanTotal } from '../../contract/schemas/plan-file.ts';
+import { countText } from '../../output/count-text.ts';
+import { formatMoney } from '../../output/money.ts';
 
 /** What totals are made of. Amounts in cents. */
 export interface TotalledRow {
@@ -16,7 +18,7 @@ interface Terms {
 }
 
 /** A key with more values than this names each order, and is no group. */
-const mostValues = 200;
+export const mostValues = 200;
 
 /**
  * Totals by retailer (its name, else its host; a mixed order counts in full for each), country, day and each key of the metadata;
@@ -53,6 +55,23 @@ function groupsOf({ order, sellers }: TotalledRow, day: string): (readonly [by: 
 export function sellersOf(order: object, products: ReadonlyMap<string, PlanProduct>): string[] {
   const urls = objectsIn(order, 'products').map((line) => textIn(line, 'url') ?? '');
   return [...new Set(urls.map((url) => products.get(url)?.retailer ?? products.get(url)?.domain ?? url))];
+}
+
+/** Groups of a total that are told. */
+const mostTold = 5;
+
+/** `by retailer: shop.example 40 ($2,000.00), other.example 3 ($150.00), and 2 more`. @param group the largest first. */
+export function totalsText(
+  by: string,
+  group: readonly Pick<PlanTotal, 'value' | 'orders' | 'ceilings_cents'>[],
+): string {
+  const told = group
+    .slice(0, mostTold)
+    .map(
+      ({ value, orders, ceilings_cents: cents }) => `${value} ${countText(orders)} (${formatMoney(cents)})`,
+    );
+  const more = group.length - told.length;
+  return `by ${by}: ${told.join(', ')}${more > 0 ? `, and ${countText(more)} more` : ''}`;
 }
 
 const emptyTotal = (by: string, value: string): PlanTotal => ({

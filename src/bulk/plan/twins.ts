@@ -5,9 +5,10 @@ import type { Intent, JournalRecord } from '../../state/journal-record.ts';
 import { paidAccount } from '../../state/journal-record.ts';
 
 /** How far back an order may be a twin, ms. */
-const withinMs = 7 * 24 * 3600 * 1000;
+export const withinMs = 7 * 24 * 3600 * 1000;
 
-const ordering: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create'];
+/** What orders. */
+export const ordering: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create'];
 
 /**
  * For each row the orders of the last week, and the rows before it, with the same product at the same address. A row that was
@@ -29,7 +30,7 @@ export async function twinsOf(
     const numbers = await numbersOf(context, record);
     for (const order of ordersOf(intentOf(record), { feeCents: 0, isRehearsal: true, numbers }))
       if (!own.has(order.key))
-        for (const likeness of likenessesOf(order)) seen.set(likeness, nameOf(record, order));
+        for (const likeness of likenessesOf(order)) seen.set(likeness, nameOf(record, order.row));
   }
   const twins = new Map<string, string[]>();
   for (const order of rows) {
@@ -42,9 +43,9 @@ export async function twinsOf(
 }
 
 /** The rows of a batch as their spreadsheet shows them, where that is known here. */
-async function numbersOf(
+export async function numbersOf(
   context: Context,
-  { operation, key }: JournalRecord,
+  { operation, key }: Pick<JournalRecord, 'operation' | 'key'>,
 ): Promise<readonly number[] | undefined> {
   if (operation !== 'bulk.create') return undefined;
   try {
@@ -71,9 +72,15 @@ const intentOf = ({
   payment: payment ?? undefined,
 });
 
-function nameOf(
-  { operation, order_id: id, key, created_at: at }: JournalRecord,
-  { row }: SpendingOrder,
+/** What an earlier record ordered, in words. @param row its number, where it is a batch's. */
+export function nameOf(
+  {
+    operation,
+    order_id: id,
+    key,
+    created_at: at,
+  }: Pick<JournalRecord, 'operation' | 'order_id' | 'key' | 'created_at'>,
+  row: number | undefined,
 ): string {
   const day = at.slice(0, 10);
   if (operation !== 'bulk.create') return `order ${id ?? `${key}, which is in doubt`} of ${day}`;

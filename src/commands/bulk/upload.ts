@@ -1,4 +1,3 @@
-import { farLines } from '../../bulk/amount-spread.ts';
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
 import { errorsOption } from '../../bulk/errors-file.ts';
@@ -6,6 +5,7 @@ import { openCopy } from '../../bulk/source.ts';
 import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
 import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
 import { existedBefore, meantByUpload, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
+import { UploadLook } from '../../bulk/upload-look.ts';
 import { checkTotal, maxTotalOption, uploadOptions } from '../../bulk/upload-options.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
@@ -67,9 +67,11 @@ export const upload = defineCommand({
     const source = await openCopy(context, file);
     try {
       const options = { name: source.name, ...(await readTableOptions(context, more)) };
+      const look = new UploadLook();
       const check = await checkedFile(context, source, options, {
         skipInvalid,
         errors: more.errors,
+        ...{ run, look },
         validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
       });
       checkTotal(check.spend.estimate, maxTotal);
@@ -80,7 +82,7 @@ export const upload = defineCommand({
       const rows = check.tally.orders;
       const counts = `${source.name}: ${leftOutText(check.tally) ?? rowsText(rows)}`;
       const lines = [`  ${counts}`, `  ${spendLine(check.spend)}`];
-      const looks = farLines(check.tally.spread);
+      const looks = await look.lines(context);
       let wereShown = false;
       await confirmSpending(context, {
         yes,

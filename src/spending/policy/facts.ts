@@ -1,6 +1,6 @@
 import { orderOfRow, rowReader } from '../../contract/bulk-row.ts';
 import { isObject, listIn, numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
-import { canonicalJson, sha256 } from '../../state/canonical.ts';
+import { sha256 } from '../../state/canonical.ts';
 import type { Intent } from '../../state/journal-record.ts';
 import type { OrderToReserve } from '../../state/reservation-row.ts';
 import { hostAsName } from './retailers.ts';
@@ -103,18 +103,19 @@ const plainMetadata = (metadata: unknown): Record<string, string> =>
 export const metadataHash = ([key, value]: readonly [string, string]): string =>
   hash(JSON.stringify([key, value]));
 
+/** What makes a place; another name at the same door is the same address. */
 const place = ['address_line1', 'address_line2', 'city', 'state', 'postal_code', 'country'] as const;
 
-/** Of the place alone: another name at the same door is the same address. */
-const addressHash = (address: unknown): string =>
-  hash(
-    canonicalJson(
-      place.map((name) => {
-        const text = (textIn(address, name) ?? '').trim().replace(/\s+/g, ' ').toUpperCase();
-        return name === 'postal_code' ? text.replace(/^(\d{5})-\d{4}$/, '$1') : text;
-      }),
-    ),
+/** A place in one spelling, by its parts. Pure. */
+export const placeText = (part: (name: (typeof place)[number]) => string): string =>
+  JSON.stringify(
+    place.map((name) => {
+      const text = part(name).trim().replace(/\s+/g, ' ').toUpperCase();
+      return name === 'postal_code' ? text.replace(/^(\d{5})-\d{4}$/, '$1') : text;
+    }),
   );
+
+const addressHash = (address: unknown): string => hash(placeText((name) => textIn(address, name) ?? ''));
 
 const hash = (text: string): string => sha256(text).slice(0, 16);
 
