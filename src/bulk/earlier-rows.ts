@@ -74,8 +74,14 @@ async function* ordersSince(context: Context, sinceMs: number): AsyncGenerator<J
   if (!journalExists(folders.state)) return;
   const { account } = await context.sender();
   const journal = await context.journal();
-  for (const record of journal.since(baseUrl.value, new Date(sinceMs).toISOString())) {
-    if (!ordering.includes(record.operation) || record.state === 'refused' || record.state === 'damaged')
+  for (const key of journal.keysSince(baseUrl.value, new Date(sinceMs).toISOString())) {
+    const record = journal.find(key, baseUrl.value);
+    if (
+      !record ||
+      !ordering.includes(record.operation) ||
+      record.state === 'refused' ||
+      record.state === 'damaged'
+    )
       continue;
     if (record.account === account || record.account === paidAccount) yield record;
   }

@@ -8,6 +8,8 @@ export interface AuditOrigin {
   readonly command: string;
 }
 
+export const nobody: AuditOrigin = { actor: 'unknown', job: null, command: '' };
+
 /** What each kind of record says beside the columns that all have. */
 export interface AuditDetails {
   /** An intent is written down and about to be sent; with `again` under a key that is in doubt already. */

@@ -1,6 +1,6 @@
 import type { Database } from '../sqlite/database.ts';
 import { AuditChain } from './audit.ts';
-import type { AuditOrigin } from './audit-entry.ts';
+import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { intentEntry, stepEntry } from './audit-steps.ts';
 import { type Birth, checkBirth, noteBirth } from './birth.ts';
 import { contentHash } from './content.ts';
@@ -226,14 +226,8 @@ export class Journal {
     return (all ? this.#table.all() : this.#table.owed()).map(recordOf);
   }
 
-  /** What was recorded for a service since a time, newest first, read one by one. @param since ISO 8601. @throws StorageError. */
-  *since(baseUrl: string, since: string): Generator<JournalRecord> {
-    this.#table.tally.check(readSeal(this.#sealFile));
-    for (const key of this.#table.keysSince(baseUrl, since)) {
-      const row = this.#table.find(key, baseUrl);
-      if (row) yield recordOf(row);
-    }
-  }
+  /** Keys of what was recorded for a service since a time (ISO 8601), newest first. @throws StorageError. */
+  keysSince = (baseUrl: string, since: string): string[] => this.#table.keysSince(baseUrl, since);
 
   /** What is owed to the user by commands that were interrupted. @throws StorageError. */
   owed(): { readonly inDoubt: readonly JournalRecord[]; readonly unreported: readonly JournalRecord[] } {
@@ -296,8 +290,6 @@ export class Journal {
     return { twin };
   }
 }
-
-const nobody: AuditOrigin = { actor: 'unknown', job: null, command: '' };
 
 const isOwed = ({ state }: { readonly state?: unknown }): boolean =>
   state === 'intended' || state === 'responded';
