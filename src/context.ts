@@ -291,6 +291,7 @@ async function outputOptions(
     query,
     utc,
     rawCsv: globals.rawCsv === true,
+    excel: globals.excel === true,
     now: () => serviceClock.now(),
     localNow: systemClock.now,
   };

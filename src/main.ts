@@ -88,6 +88,8 @@ async function runCommand(
     const whole = await withWholeIds(context, line, titles);
     input = whole.input;
     const knownFields = fields && (await import('./cli/known-fields.ts')).knownFieldsOf(command, input);
+    if (context.output.excel)
+      (await import('./cli/check-excel.ts')).checkExcel(command, input, context.output);
     result = await command.run(whole.context, input);
     const code = await printResult(result, io, {
       ...context.output,

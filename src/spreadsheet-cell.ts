@@ -1,5 +1,8 @@
 /** How a cell begins that a spreadsheet would run; the full-width signs are what some of them fold into the plain ones. */
 const runs = /^[=+\-@\t\r\n\0\uff0b\uff0d\uff1d\uff20]/;
+/** What a file begins with that Excel is to read as UTF-8. */
+export const byteOrderMark = '\ufeff';
+
 /** What some spreadsheets split cells at in place of the comma. */
 export const otherDelimiters = /[;\t|]/;
 const negativeNumber = /^-\d+(?:\.\d+)?$/;

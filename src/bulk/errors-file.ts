@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
+import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { byteOrderMark } from '../spreadsheet-cell.ts';
 import type { ShownIssue } from './check.ts';
 
 /** Where every error of a file is written, however many there are. */
@@ -14,6 +16,10 @@ export const errorsOption = {
   },
 } as const;
 
+/** Whether the errors are written to a file. */
+export const savesErrors = ({ errors }: { readonly errors?: string | undefined }): boolean =>
+  errors !== undefined;
+
 const headings = ['row', 'column', 'value', 'message'];
 const firstLine = `${headings.join(',')}\n`;
 
@@ -25,6 +31,7 @@ const atOnce = 1000;
  * only passes it on. @throws UsageError, StorageError naming the path; nothing is left half written.
  */
 export async function* savingIssues(
+  { output: { excel = false } }: Context,
   issues: AsyncIterable<ShownIssue>,
   path: string | undefined,
 ): AsyncGenerator<ShownIssue> {
@@ -33,6 +40,7 @@ export async function* savingIssues(
   const { csvRecords } = await import('../output/csv.ts');
   const force = await isErrorsFile(path);
   const lines = new PassThrough();
+  if (excel) lines.write(byteOrderMark);
   const saved = saveFile(path, lines, { force });
   // It may fail before anybody waits for it.
   saved.catch(() => {});
@@ -67,8 +75,10 @@ async function isErrorsFile(path: string): Promise<boolean> {
   if (!file) return false;
   try {
     if (!(await file.stat()).isFile()) throw new UsageError(`--errors ${path}: it is not a file`);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(firstLine.length), 0, firstLine.length, 0);
-    if (buffer.toString('utf8', 0, bytesRead) === firstLine) return true;
+    const most = Buffer.byteLength(byteOrderMark + firstLine);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, 0);
+    const beginning = buffer.toString('utf8', 0, bytesRead);
+    if ([firstLine, byteOrderMark + firstLine].some((line) => beginning.startsWith(line))) return true;
   } finally {
     await file.close();
   }

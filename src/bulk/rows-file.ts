@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Result } from '../output/result.ts';
 import { saveFile } from '../output/save-file.ts';
+import { byteOrderMark } from '../spreadsheet-cell.ts';
 import { centsHeading } from './amounts.ts';
 import { isPriceHeading } from './columns.ts';
 import type { UploadRow } from './rows.ts';
@@ -40,7 +41,7 @@ export async function writtenRows(
   const isOut = to === '-';
   const visible = isOut && context.io.stdout.isTerminal;
   const text = await csvOf(rows, { headings, raw: context.output.rawCsv === true, visible });
-  if (isOut) return { kind: 'stream', chunks: [text] };
-  await saveFile(to, [text], { force });
+  if (isOut) return { kind: 'stream', chunks: [text], isCsv: true };
+  await saveFile(to, [context.output.excel ? byteOrderMark + text : text], { force });
   return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
 }

@@ -128,6 +128,8 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   readonly isDefault?: true;
   /** The format without `-o` and without a preference; a table for most. */
   readonly defaultFormat?: OutputFormat;
+  /** Whether it writes a CSV, to stdout or a file, whatever `-o` says: `--excel` is for that too. */
+  readonly writesCsv?: (input: Input<A, O>) => boolean;
   /** Exit codes that mean something special here. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly related?: readonly string[];
@@ -141,7 +143,8 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
 }
 
 /** A command whose argument and option types are known to nobody but itself. */
-export type AnyCommand = Omit<Command, 'run' | 'readsOnly'> & {
+export type AnyCommand = Omit<Command, 'run' | 'readsOnly' | 'writesCsv'> & {
+  readonly writesCsv?: (input: Readonly<Record<string, unknown>>) => boolean;
   readonly readsOnly?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
   run(context: Context, input: Readonly<Record<string, unknown>>): Promise<Result>;
 };

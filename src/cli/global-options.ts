@@ -18,6 +18,7 @@ export const globalOptions = {
   query: { kind: 'text', placeholder: 'expression', description: 'JMESPath over the JSON' },
   utc: { kind: 'flag', description: 'absolute UTC times in tables' },
   rawCsv: { kind: 'flag', description: 'do not escape formula-like CSV cells' },
+  excel: { kind: 'flag', description: 'begin CSV with a byte order mark, for Excel' },
   profile: { kind: 'text', completes: 'profiles', placeholder: 'name', description: 'profile to use' },
   baseUrl: {
     kind: 'text',

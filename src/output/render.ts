@@ -1,4 +1,5 @@
 import type { Io } from '../io.ts';
+import { byteOrderMark } from '../spreadsheet-cell.ts';
 import { asTyped } from './as-typed.ts';
 import { printRows } from './format.ts';
 import { tellPeople } from './notice.ts';
@@ -31,6 +32,8 @@ interface Printing {
  */
 export async function printResult(result: Result, io: Io, options: OutputOptions): Promise<number> {
   const printing = { io, options, out: writerOf(io.stdout.stream) };
+  if (options.excel && !io.stdout.isTerminal && isTable(result, options))
+    printing.out.beginWith(byteOrderMark);
   switch (result.kind) {
     case 'record':
       await printData(result, printing);
@@ -54,6 +57,12 @@ export async function printResult(result: Result, io: Io, options: OutputOptions
       tellPeople(result.hints ?? [], io, options.format);
       return result.exitCode ?? 0;
   }
+}
+
+/** Whether what is printed is read by a spreadsheet. */
+function isTable(result: Result, { format }: OutputOptions): boolean {
+  if (result.kind === 'stream') return result.isCsv === true;
+  return result.kind !== 'none' && (format === 'csv' || format === 'tsv');
 }
 
 /**

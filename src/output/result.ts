@@ -120,6 +120,8 @@ export interface ListResult {
 export interface StreamResult {
   readonly kind: 'stream';
   readonly chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+  /** They are a CSV of errand's own, for a spreadsheet too. */
+  readonly isCsv?: boolean;
   /** The chunks are made for this terminal, with its colours; whatever came from outside is made visible in them. */
   readonly isPainted?: boolean;
   /** Read when all chunks are out. */
@@ -157,6 +159,8 @@ export interface OutputOptions {
   readonly utc?: boolean | undefined;
   /** Do not escape formula-like CSV cells. */
   readonly rawCsv?: boolean | undefined;
+  /** Whether a CSV begins with a byte order mark. */
+  readonly excel?: boolean | undefined;
   /** The time at the service, ms since the epoch: ages are counted from it. */
   readonly now: () => number;
   /** The time of this machine; that of the service where it is not given. */

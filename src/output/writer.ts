@@ -36,6 +36,7 @@ export class Writer {
   #closed = false;
   #signal: AbortSignal | undefined;
   #graceMs = graceMs;
+  #before = '';
   #isCutShort = false;
 
   constructor(stream: Writable) {
@@ -46,6 +47,11 @@ export class Writer {
   /** Once the signal is aborted, what the reader does not take within a moment is dropped, and every call throws its reason. */
   endWith(signal: AbortSignal): void {
     this.#signal = signal;
+  }
+
+  /** @param before stands before the first text that is written; where none is, it is not written either. */
+  beginWith(before: string): void {
+    this.#before = before;
   }
 
   /** True once the reader has gone; what is written then is dropped. */
@@ -69,8 +75,9 @@ export class Writer {
       void this.#push();
       this.#scrub = scrub;
     }
-    this.#pending.push(text);
-    this.#length += text.length;
+    const whole = this.#before === '' ? text : this.#begun(text);
+    this.#pending.push(whole);
+    this.#length += whole.length;
     if (this.#length >= chunkSize) return this.#push();
     this.#idle ??= setImmediate(() => void this.#push());
     return undefined;
@@ -86,6 +93,12 @@ export class Writer {
   async flush(): Promise<void> {
     await this.#push();
     this.#check();
+  }
+
+  #begun(text: string): string {
+    const before = text === '' ? '' : this.#before;
+    if (before !== '') this.#before = '';
+    return before + text;
   }
 
   #push(): Promise<void> {

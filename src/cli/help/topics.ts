@@ -80,6 +80,8 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
           '-o ndjson': 'one record a line, as they come',
           '-o csv|tsv':
             "columns with a header; formula-like cells are escaped with a ' (--raw-csv leaves them)",
+          '--excel':
+            'a CSV begins with a byte order mark: Excel reads it as UTF-8; files of --errors and --to too',
           '-o yaml': 'as json',
           '-o id': 'one id a line, to pipe into another command',
           '--fields id,items.0.url': 'picks and orders columns, in every format',

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
-import { errorsOption } from '../../bulk/errors-file.ts';
+import { errorsOption, savesErrors } from '../../bulk/errors-file.ts';
 import { uploadFlags } from '../../bulk/plan/again.ts';
 import { askApproval } from '../../bulk/plan/approvable.ts';
 import { checkTarget, usualTarget, writePlan } from '../../bulk/plan/file.ts';
@@ -54,6 +54,7 @@ export const plan = defineCommand({
     7: 'a row is invalid, and no plan is written',
     11: 'the policy refuses rows or wants an approval, so that it cannot be applied as it is; the plan is written',
   },
+  writesCsv: savesErrors,
   related: ['bulk show', 'bulk apply', 'bulk validate', 'policy check'],
   async run(
     context,

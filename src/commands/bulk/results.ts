@@ -26,9 +26,10 @@ export const results = defineCommand({
   options: { wait: { kind: 'flag', description: 'wait until every row is placed or has failed' } },
   examples: [
     { command: 'errand bulk results $BATCH > results.csv', note: 'as it stands now' },
-    { command: 'errand bulk results $BATCH --wait > results.csv', note: 'whole' },
+    { command: 'errand bulk results $BATCH --wait --excel > results.csv', note: 'whole, for Excel' },
   ],
   operations: ['bulk.get', 'order.list', 'wallet.get', 'bulk.results'],
+  writesCsv: () => true,
   exitCodes: { 8: 'with --wait: --timeout passed' },
   related: ['bulk get', 'bulk watch', 'bulk retry'],
   async run(context, { ids: given, wait = false }) {
@@ -53,7 +54,7 @@ export const results = defineCommand({
     if (open.length > 0 && !wait)
       context.note(`${batchesGoOn(open.length)}: not every row is in yet; --wait waits for it`);
     for (const line of missingLines(report)) context.note(line);
-    return { kind: 'stream', chunks: resultsCsv(report) };
+    return { kind: 'stream', chunks: resultsCsv(report), isCsv: true };
 
     async function untilPlaced(): Promise<void> {
       for await (const event of followBatches(context, ids, latest)) {

@@ -33,6 +33,7 @@ export const retry = defineCommand({
   description:
     'Retries rows that became no order and orders that failed. This machine keeps the rows for 30 days after the upload; later, or on another machine, pass the uploaded CSV with --file. Running the same retry again places nothing twice.',
   arguments: [{ name: 'id', names: 'batches', description: 'id of the batch', required: true }],
+  writesCsv: ({ to }) => to !== undefined,
   options: {
     to: {
       kind: 'text',

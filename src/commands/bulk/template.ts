@@ -49,6 +49,7 @@ export const template = defineCommand({
     { command: 'errand bulk template | errand bulk validate - --local', note: 'it is valid as it stands' },
   ],
   related: ['bulk validate', 'bulk upload'],
+  writesCsv: () => true,
   async run() {
     const rows = [
       [
@@ -78,6 +79,7 @@ export const template = defineCommand({
     ].map((cells, index) => [...cells, 'blue', `A-${index + 1}`]);
     return {
       kind: 'stream',
+      isCsv: true,
       chunks: [`${[...lines, headings.join(','), ...rows.map((row) => row.join(','))].join('\n')}\n`],
     };
   },

@@ -1,6 +1,6 @@
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
-import { errorsOption } from '../../bulk/errors-file.ts';
+import { errorsOption, savesErrors } from '../../bulk/errors-file.ts';
 import { openCopy } from '../../bulk/source.ts';
 import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
 import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
@@ -47,6 +47,7 @@ export const upload = defineCommand({
     10: 'in doubt: a batch was sent and no response came; the same command again finds out',
     11: `${policyExit}; or the orders may cost more than --max-total`,
   },
+  writesCsv: savesErrors,
   related: ['bulk validate', 'bulk watch', 'bulk retry', 'order journal'],
   async run(
     context,

@@ -1,6 +1,6 @@
 import { issueColumns } from '../../bulk/batch-columns.ts';
 import type { ShownIssue } from '../../bulk/check.ts';
-import { errorsOption, savingIssues } from '../../bulk/errors-file.ts';
+import { errorsOption, savesErrors, savingIssues } from '../../bulk/errors-file.ts';
 import { FileCheck } from '../../bulk/file-check.ts';
 import { IssueGroups } from '../../bulk/issue-groups.ts';
 import { openSource } from '../../bulk/source.ts';
@@ -34,6 +34,7 @@ export const validate = defineCommand({
   ],
   operations: ['bulk.validate'],
   exitCodes: { 6: 'the wallet cannot cover it', 7: 'a row is invalid' },
+  writesCsv: savesErrors,
   related: ['bulk template', 'bulk upload'],
   async run(context, { file, local = false, errors, ...given }) {
     const source = await openSource(context, file);
@@ -51,7 +52,7 @@ export const validate = defineCommand({
 
     async function* issues(): AsyncGenerator<ShownIssue> {
       try {
-        yield* savingIssues(check.issues(), errors);
+        yield* savingIssues(context, check.issues(), errors);
       } finally {
         await source.close();
       }

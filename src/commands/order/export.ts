@@ -15,6 +15,7 @@ export const exportOrders = defineCommand({
     { command: 'errand order export --status order_failed', note: 'what failed' },
   ],
   operations: ['order.export'],
+  writesCsv: () => true,
   related: ['order list'],
   async run(context, input) {
     const { format, rawCsv, fields, query } = context.output;
@@ -27,6 +28,6 @@ export const exportOrders = defineCommand({
     const { chunks } = await client.stream('order.export', { query: filters.toQuery(input) });
     if (rawCsv) return { kind: 'stream', chunks };
     const { neutraliseCsv } = await import('../../output/csv-stream.ts');
-    return { kind: 'stream', chunks: neutraliseCsv(chunks) };
+    return { kind: 'stream', chunks: neutraliseCsv(chunks), isCsv: true };
   },
 });

@@ -62,6 +62,7 @@ export const exportBooks = defineCommand({
   exitCodes: {
     7: 'what was exported is written; an amount of an order is not known, or an entry was changed',
   },
+  writesCsv: ({ as, out }) => as === 'csv' && out === undefined,
   related: ['spend show', 'wallet', 'audit log'],
   async run(context, { as, out, openingBalance, timeZone: zoneGiven, since, until }) {
     if (as === undefined) throw new UsageError(`--as is missing: one of ${formats.join(', ')}`);
@@ -115,7 +116,7 @@ export const exportBooks = defineCommand({
     const text = format.assemble(held, file?.text, collection.rendered());
     if (file === undefined) {
       await context.tell(notes);
-      return { kind: 'stream', chunks: text, exitCode: () => exitCode };
+      return { kind: 'stream', chunks: text, isCsv: as === 'csv', exitCode: () => exitCode };
     }
     if (count > 0 || file.text === undefined) await replaceBookFile(file, text);
     const record: Row = {

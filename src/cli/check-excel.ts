@@ -1,0 +1,17 @@
+import { UsageError } from '../errors.ts';
+import type { OutputOptions } from '../output/result.ts';
+import type { AnyCommand } from './define.ts';
+
+/** @throws UsageError where `--excel` is given for what no spreadsheet is to read. */
+export function checkExcel(
+  { writesCsv }: Pick<AnyCommand, 'writesCsv'>,
+  input: Readonly<Record<string, unknown>>,
+  { format, rawCsv }: OutputOptions,
+): void {
+  if (rawCsv)
+    throw new UsageError(
+      '--excel and --raw-csv contradict each other: a spreadsheet runs cells that are raw',
+    );
+  if (format !== 'csv' && format !== 'tsv' && writesCsv?.(input) !== true)
+    throw new UsageError('--excel is for CSV, and this writes none; add -o csv');
+}
