@@ -143,6 +143,8 @@ const givenLines: readonly CommandLine[] = [
   { command: 'bulk get', args: ({ batch }) => [batch] },
   { command: 'bulk watch', args: ({ batch }) => [batch], waits: true },
   { command: 'bulk results', args: ({ batch }) => [batch], oneFormat: 'csv' },
+  { command: 'bulk report', args: ({ batch }) => [batch] },
+  { command: 'bulk report', args: ({ batch }) => [batch, '--by', 'retailer'] },
   {
     command: 'bulk retry',
     first: ({ folder }) => ['bulk', 'upload', join(folder, 'failing.csv'), '--yes'],

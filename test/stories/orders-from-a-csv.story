@@ -111,6 +111,20 @@ $ MIXED=$(errand bulk upload mixed.csv -o id)
 $ errand bulk watch $MIXED -o json --query '[0].status'
 ? 7
 "completed"
+$ errand bulk report $MIXED --by reason -o csv --fields group,rows,ordered,fees_cents
+group,rows,ordered,fees_cents
+,1,1,100
+out_of_stock,1,1,0
+$ errand bulk report $MIXED --fields row,order_state
+…
+! 2 rows: 2 ordered
+! 2 orders: 1 …, 1 …
+! 1 failed: 1 out_of_stock
+…
+$ errand bulk report $MIXED --html report.html
+…
+! wrote report.html
+…
 $ errand bulk retry $MIXED --to failed.csv
 ! wrote 1 row to failed.csv
 $ errand bulk retry $MIXED --to failed.csv

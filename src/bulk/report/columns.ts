@@ -42,8 +42,23 @@ interface ShownRows {
   readonly isNumbered: boolean;
 }
 
+/** Columns of `bulk report` for programs. */
+export const reportColumns = ({ headings, isNumbered }: ShownRows): readonly Column[] => [
+  ...ownColumns(headings),
+  ...unlike(headings, [
+    rowColumn,
+    ...(isNumbered ? [] : [indexColumn]),
+    ...[stateColumn, orderColumn],
+    { name: 'attempts', path: 'attempts', kind: 'count' },
+    { name: 'product', path: 'product' },
+    ...moneyColumns,
+    ...[trackingColumn, errorTypeColumn],
+    { name: 'reason', path: 'reason' },
+  ]),
+];
+
 /**
- * Columns of `bulk results`, under the names of the service's own results where it has them. Rows that were uploaded from
+ * The same of `bulk results`, under the names of the service's own results where it has them. Rows that were uploaded from
  * elsewhere begin as there.
  */
 export function resultColumns({

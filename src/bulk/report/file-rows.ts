@@ -98,3 +98,9 @@ export const headingsOf = (rows: Iterable<{ readonly own: OwnCells }>): string[]
   }
   return [...headings];
 };
+
+/** The cell of a row under a heading; empty where its file has no such column. */
+export const cellUnder = ({ headings, cells }: OwnCells, heading: string): string => {
+  const at = headings.indexOf(heading);
+  return at < 0 ? '' : (cells[at] ?? '');
+};

@@ -56,7 +56,7 @@ const ruled: Readonly<Record<MoneyLine['what'], string>> = {
 };
 
 /** The sum that pays for the goods of a row: its latest order's. */
-function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
+export function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
   const ofPayer = sums.filter(({ payer }) => order === undefined || payer === order.payer);
   return (
     ofPayer.find(({ charged, refunded }) => charged !== 0 || refunded !== 0) ??
@@ -65,6 +65,12 @@ function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
     sums[0]
   );
 }
+
+/** Whether a row cost something that its columns do not show: of two currencies, or of two payers. */
+export const hasMore = (row: ReportRow): boolean => {
+  const goods = goodsOf(row);
+  return row.sums.some((sum) => sum !== goods && (sum.charged !== 0 || sum.refunded !== 0));
+};
 
 const walletOf = (sums: readonly MoneySum[]): readonly MoneySum[] =>
   sums.filter(({ payer, currency }) => payer === 'wallet' && currency === 'USD');

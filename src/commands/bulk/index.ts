@@ -3,6 +3,7 @@ import { apply } from './apply.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
 import { plan } from './plan.ts';
+import { report } from './report.ts';
 import { results } from './results.ts';
 import { retry } from './retry.ts';
 import { show } from './show.ts';
@@ -12,5 +13,5 @@ import { validate } from './validate.ts';
 import { watch } from './watch.ts';
 
 export const noun: RootNoun = {
-  verbs: [template, validate, plan, show, apply, upload, list, get, watch, results, retry],
+  verbs: [template, validate, plan, show, apply, upload, list, get, watch, results, report, retry],
 };

@@ -31,12 +31,12 @@ export const results = defineCommand({
   operations: ['bulk.get', 'order.list', 'wallet.get', 'bulk.results'],
   writesCsv: () => true,
   exitCodes: { 8: 'with --wait: --timeout passed' },
-  related: ['bulk get', 'bulk watch', 'bulk retry'],
+  related: ['bulk report', 'bulk watch', 'bulk retry'],
   async run(context, { ids: given, wait = false }) {
     const { format, rawCsv, fields, query } = context.output;
     if (fields || query || (format !== 'csv' && format !== 'table'))
       throw new UsageError(
-        `the results are a CSV; for ${format} and fields use \`errand bulk get ${given.map(shellWord).join(' ')}\``,
+        `the results are a CSV; for ${format} and fields use \`errand bulk report ${given.map(shellWord).join(' ')}\``,
       );
     const ids = await readIds(context, 'bulk id', given);
     const [only] = ids;
