@@ -18,7 +18,7 @@ export async function promptShipTo(
   const rows = names.map((name): Row & { name: string } => ({ ...store.address(name), name }));
   const columns = addressColumns.filter(({ name }) => name !== 'default');
   const chosen =
-    rows.length > 0 ? await prompt.askRow(context, 'Ship to', rows, columns, [another]) : another;
+    rows.length > 0 ? await prompt.askRow(context, 'Ship to', rows, columns, { others: [another] }) : another;
   if (chosen !== another) {
     const { name, ...address } = chosen;
     return { address, words: ['--ship-to', name] };

@@ -37,7 +37,8 @@ export function checkOneReading(
   );
 }
 
-const readings = (count: number): readonly [asUnits: string, asCents: string] => [
+/** What bare whole numbers come to as dollars, and as cents. */
+export const readings = (count: number): readonly [asUnits: string, asCents: string] => [
   formatMoney(BigInt(count) * 100n),
   formatMoney(BigInt(count)),
 ];

@@ -121,14 +121,24 @@ function isSupported(tag: string): boolean {
 }
 
 /** The flags that have another command read the file the same way, each after a space. */
-export function tableFlags({ map = {}, useMap, amounts, locale, encoding, delimiter }: TableFlags): string {
-  const flags = [
-    ...(useMap === undefined ? [] : [`--use-map ${shellWord(useMap)}`]),
-    ...Object.entries(map).map(([heading, column]) => `--map ${shellWord(`${heading}=${column}`)}`),
-    ...(amounts === undefined ? [] : [`--amounts ${amounts}`]),
-    ...(locale === undefined ? [] : [`--locale ${shellWord(locale)}`]),
-    ...(encoding === undefined ? [] : [`--encoding ${encoding}`]),
-    ...(delimiter === undefined ? [] : [`--delimiter ${delimiter}`]),
-  ];
-  return flags.map((flag) => ` ${flag}`).join('');
-}
+export const tableFlags = (flags: TableFlags): string =>
+  tableWords(flags)
+    .map((word) => ` ${shellWord(word)}`)
+    .join('');
+
+/** The same, as the words of a command line. */
+export const tableWords = ({
+  map = {},
+  useMap,
+  amounts,
+  locale,
+  encoding,
+  delimiter,
+}: TableFlags): string[] => [
+  ...(useMap === undefined ? [] : ['--use-map', useMap]),
+  ...Object.entries(map).flatMap(([heading, column]) => ['--map', `${heading}=${column}`]),
+  ...(amounts === undefined ? [] : ['--amounts', amounts]),
+  ...(locale === undefined ? [] : ['--locale', locale]),
+  ...(encoding === undefined ? [] : ['--encoding', encoding]),
+  ...(delimiter === undefined ? [] : ['--delimiter', delimiter]),
+];

@@ -53,7 +53,7 @@ export async function pick(
   for (const line of notes) context.note(line);
   if (orderable.length === 0) return undefined;
   const prompt = await context.prompt();
-  const chosen = await prompt.askRow(context, 'Which one?', orderable, pickColumns, [another]);
+  const chosen = await prompt.askRow(context, 'Which one?', orderable, pickColumns, { others: [another] });
   if (chosen === another) return undefined;
   await keepTitles(context, [[chosen.url, textIn(chosen, 'title')]]);
   // What is ordered is the URL, whatever a title says of it; a narrow terminal may have cut the retailer.

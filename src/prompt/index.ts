@@ -42,14 +42,14 @@ export function askChoice<T extends string>(
 
 /**
  * Asks for one of several records, each shown as a row that the terminal holds, or for one of `others`, which stand below
- * them. The columns are shown in their order; those that do not fit give way by their weight.
+ * them. The columns are shown in their order; those that do not fit give way by their weight. `first` is what an Enter takes.
  */
 export async function askRow<R extends Row, O extends string = never>(
   context: Context,
   message: string,
   rows: readonly R[],
   columns: readonly Column[],
-  others: readonly O[] = [],
+  { others = [], first }: { readonly others?: readonly O[]; readonly first?: R | O | undefined } = {},
 ): Promise<R | O> {
   const lines = await rowLines(context, rows, columns);
   const choices = [
@@ -57,7 +57,8 @@ export async function askRow<R extends Row, O extends string = never>(
     ...others.map((value) => rowChoice<R | O>(value, safeText(value))),
   ];
   const question = { message: safeText(message), choices, loop: false, pageSize: shownAtOnce };
-  return answeredAfresh(context, (on) => select<R | O>(question, on));
+  const from = { ...question, ...(first !== undefined && { default: first }) };
+  return answeredAfresh(context, (on) => select<R | O>(from, on));
 }
 
 /** Asks for some of several records, at least one; all are chosen until one is taken away. */

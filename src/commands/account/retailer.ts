@@ -24,9 +24,9 @@ export async function askRetailer(context: Context): Promise<string | undefined>
     const name = await prompt.askText(context, 'Retailer (leave empty if it is for all)', { optional: true });
     return name === '' ? undefined : name;
   }
-  const chosen = await prompt.askRow(context, 'Which retailer is it for?', rows, retailerColumns, [
-    anyRetailer,
-  ]);
+  const chosen = await prompt.askRow(context, 'Which retailer is it for?', rows, retailerColumns, {
+    others: [anyRetailer],
+  });
   return chosen === anyRetailer ? undefined : chosen.retailer;
 }
 

@@ -8,8 +8,9 @@ import { checkTarget, usualTarget, writePlan } from '../../bulk/plan/file.ts';
 import { rowColumns, shownRows } from '../../bulk/plan/look.ts';
 import { sealed } from '../../bulk/plan/seal.ts';
 import { applyLines, summaryLines } from '../../bulk/plan/summary.ts';
+import { readReading } from '../../bulk/reading.ts';
 import { openCopy } from '../../bulk/source.ts';
-import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
+import { notifyOnComplete, tableFlags, tableOptions } from '../../bulk/table-options.ts';
 import { uploadOptions } from '../../bulk/upload-options.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Plan } from '../../contract/schemas/plan-file.ts';
@@ -86,11 +87,11 @@ export const plan = defineCommand({
     await context.ready();
     const source = await openCopy(context, file);
     try {
-      const options = { name: source.name, ...(await readTableOptions(context, more)) };
+      const { options, flags: table } = await readReading(context, source, more);
       const check = await checkedFile(context, source, options, {
         skipInvalid,
         errors: more.errors,
-        validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
+        validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
       });
       const { makePlan } = await import('../../bulk/plan/make.ts');
       const madeFrom = {

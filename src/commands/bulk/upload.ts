@@ -1,9 +1,10 @@
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { checkedFile } from '../../bulk/checked-file.ts';
 import { errorsOption, savesErrors } from '../../bulk/errors-file.ts';
+import { readReading } from '../../bulk/reading.ts';
 import { openCopy } from '../../bulk/source.ts';
 import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
-import { notifyOnComplete, readTableOptions, tableFlags, tableOptions } from '../../bulk/table-options.ts';
+import { notifyOnComplete, tableFlags, tableOptions } from '../../bulk/table-options.ts';
 import { existedBefore, meantByUpload, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
 import { UploadLook } from '../../bulk/upload-look.ts';
 import { checkTotal, maxTotalOption, uploadOptions } from '../../bulk/upload-options.ts';
@@ -67,13 +68,13 @@ export const upload = defineCommand({
   ) {
     const source = await openCopy(context, file);
     try {
-      const options = { name: source.name, ...(await readTableOptions(context, more)) };
+      const { options, flags: table } = await readReading(context, source, more);
       const look = new UploadLook();
       const check = await checkedFile(context, source, options, {
         skipInvalid,
         errors: more.errors,
         ...{ run, look },
-        validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(more)}`,
+        validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
       });
       checkTotal(check.spend.estimate, maxTotal);
       const consent = consentOf({ overridePolicy, approval, waitApproval });

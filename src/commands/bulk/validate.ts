@@ -3,8 +3,9 @@ import type { ShownIssue } from '../../bulk/check.ts';
 import { errorsOption, savesErrors, savingIssues } from '../../bulk/errors-file.ts';
 import { FileCheck } from '../../bulk/file-check.ts';
 import { IssueGroups } from '../../bulk/issue-groups.ts';
+import { readReading } from '../../bulk/reading.ts';
 import { openSource } from '../../bulk/source.ts';
-import { readTableOptions, tableOptions } from '../../bulk/table-options.ts';
+import { tableOptions } from '../../bulk/table-options.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { isOnScreen } from '../../output/on-screen.ts';
 import type { Row } from '../../output/result.ts';
@@ -38,7 +39,7 @@ export const validate = defineCommand({
   related: ['bulk template', 'bulk upload'],
   async run(context, { file, local = false, errors, ...given }) {
     const source = await openSource(context, file);
-    const options = { name: source.name, ...(await readTableOptions(context, given)) };
+    const { options } = await readReading(context, source, given);
     const check = new FileCheck(context, source, options, { local });
     return {
       kind: 'list',
