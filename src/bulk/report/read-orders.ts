@@ -23,6 +23,8 @@ const laterMs = 3600_000;
 const latestMs = 8.64e15;
 /** Orders that are looked through where those of a batch were not created in its time. */
 const mostElsewhen = 20_000;
+/** As few as this are looked up by their ids, a request each. */
+const mostById = 20;
 
 /**
  * Reads the orders of batches, and others that were named, in pages of a list, and keeps what a report says of them.
@@ -60,7 +62,8 @@ export async function readOrders(
         ...(to < Number.POSITIVE_INFINITY && { created_before: new Date(to).toISOString() }),
       });
     for (const id of others) if (!found.has(id)) wanted.add(id);
-    await look({}, mostElsewhen);
+    if (wanted.size > mostById) await look({}, mostElsewhen);
+    for (const id of [...wanted].slice(0, mostById)) await look({ order_id: id }, 1);
   } finally {
     progress.end();
   }

@@ -143,7 +143,9 @@ function whyOf(
   if (order && (said === '' || standing === 'before'))
     return { errorType: order.errorType, reason: order.reason };
   const code = codeOfReason(said) ?? '';
-  return { errorType: code, reason: said.slice(code.length).replace(/^:\s*/, '') };
+  // That a row was ordered before is no failure.
+  const errorType = standing === 'before' ? '' : code;
+  return { errorType, reason: said.slice(code.length).replace(/^:\s*/, '') };
 }
 
 function productOf(
