@@ -29,6 +29,7 @@ export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
 /** The columns of a batch that came with its rows, and counts of them: one that was ordered before counts as ordered, as it does everywhere. */
 export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatchResponse'>> => {
   const { name } = column;
+  if (name === 'rows') return { ...column, value: (batch) => batch.row_count };
   if (name !== 'ordered' && name !== 'refused') return column;
   const said = name === 'ordered' ? 'placed_count' : 'failed_count';
   return {

@@ -5,31 +5,38 @@ import { shellWord } from '../shell-word.ts';
 import { whereFlags } from '../where-flags.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { FollowSummary } from './follow.ts';
+import type { NamedBatches } from './named.ts';
 import { countedReasons, type Reasons, reasonOf } from './reasons.ts';
 import { isFailed, type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
 import { batchesGoOn } from './standing.ts';
 
+interface Concluded {
+  readonly named: NamedBatches;
+  /** As far as their rows count. */
+  readonly batches: readonly Batch[];
+  readonly reasons: Reasons;
+  readonly goOn: NextStep;
+}
+
 /** How it ended, in counts that add up: rows are ordered, refused or waiting; orders placed, failed or under way. */
 export function conclusions(
   context: Context,
   { rows, ordered, open, elapsed_ms: ms, ...count }: FollowSummary,
-  batches: readonly Batch[],
-  reasons: Reasons,
-  goOn: NextStep,
+  { batches, named, reasons, goOn }: Concluded,
 ): string[] {
   const seconds = Math.max(1, Math.round(ms / 1000));
-  const named = (parts: readonly (readonly [count: number, word: string])[]): string =>
+  const counts = (parts: readonly (readonly [count: number, word: string])[]): string =>
     parts
       .filter(([number]) => number > 0)
       .map(([number, word]) => `${countText(number)} ${word}`)
       .join(', ');
-  const ofRows = named([
+  const ofRows = counts([
     [ordered, 'ordered'],
     [count.refused, 'refused'],
     [count.waiting, 'waiting'],
   ]);
-  const ofOrders = named([
+  const ofOrders = counts([
     [count.placed, 'placed'],
     [count.failed, 'failed'],
     [count.under_way, 'under way'],
@@ -44,10 +51,10 @@ export function conclusions(
     ...why('refused', batches, reasons),
     ...why('failed', batches, reasons),
     ...(open > 0 ? [`--timeout passed; ${batchesGoOn(open)}`, `${goOn.when}: ${goOn.command}`] : []),
-    ...commandsFor(context, 'the order of each row', 'get', batches, (row, batch) =>
+    ...commandsFor(context, 'the order of each row', 'get', { batches, named }, (row, batch) =>
       ['before', 'unknown'].includes(stateOf(row, batch)),
     ),
-    ...commandsFor(context, 'try again', 'retry', batches, isFailed),
+    ...commandsFor(context, 'try again', 'retry', { batches, named }, isFailed),
   ];
 }
 
@@ -61,17 +68,21 @@ function why(state: RowState, batches: readonly Batch[], reasons: Reasons): stri
   return found.length === 0 ? [] : [`${countText(found.length)} ${state}: ${countedReasons(found)}`];
 }
 
-/** The command for each batch that has rows of a kind. */
+/** The command for each upload or batch that has rows of a kind. */
 function commandsFor(
   context: Context,
   what: string,
   verb: string,
-  batches: readonly Batch[],
+  { batches, named: { uploads } }: Pick<Concluded, 'batches' | 'named'>,
   has: (row: BatchRow, batch: Batch) => boolean,
 ): string[] {
   const where = whereFlags(context);
-  const commands = batches
+  const nameOf = new Map(
+    uploads.flatMap(({ name, batches: own }) => own.flatMap(({ id }) => (id ? [[id, name] as const] : []))),
+  );
+  const words = batches
     .filter((batch) => rowsOf(batch).some((row) => has(row, batch)))
-    .map(({ id }) => `errand bulk ${verb} ${shellWord(id)}${where}`);
+    .map(({ id }) => nameOf.get(id) ?? id);
+  const commands = [...new Set(words)].map((word) => `errand bulk ${verb} ${shellWord(word)}${where}`);
   return commands.length === 0 ? [] : [`${what}: ${commands.join('; ')}`];
 }

@@ -6,6 +6,7 @@ import { Deadline, stopwatch } from '../wait/deadline.ts';
 import { type Interruption, watchWithSummary } from '../wait/poll.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { layoutOf } from './layout.ts';
+import { type NamedBatches, unsentIn } from './named.ts';
 import { type RowState, type RowTally, stateOf, tallyOf } from './row-state.ts';
 
 /** What following batches tells, as it happens. */
@@ -18,6 +19,8 @@ export type FollowEvent =
 export interface FollowSummary extends RowTally {
   /** Batches that go on, or that nothing was heard of. */
   readonly open: number;
+  /** Rows of the uploads that were not sent yet. */
+  readonly unsent: number;
   readonly elapsed_ms: number;
 }
 
@@ -43,7 +46,7 @@ export function isDone(batch: Batch): boolean {
  */
 export async function* followBatches(
   context: Context,
-  ids: readonly string[],
+  { ids, uploads, counted }: Pick<NamedBatches, 'ids' | 'uploads' | 'counted'>,
   latest: Map<string, Batch>,
 ): AsyncGenerator<FollowEvent> {
   const { clock, signal } = context;
@@ -92,14 +95,16 @@ export async function* followBatches(
   }
 
   function summary(): FollowEvent {
-    return { type: 'summary', ...tallyOf(latest.values()), open: open.size, elapsed_ms: elapsedMs() };
+    const unsent = uploads.reduce((sum, upload) => sum + unsentIn(upload), 0);
+    const tally = tallyOf(counted(latest.values()));
+    return { type: 'summary', ...tally, open: open.size, unsent, elapsed_ms: elapsedMs() };
   }
 }
 
 /** Rows that were ordered before have not failed. */
-export function exitCodeOf({ open, failed, refused }: FollowSummary): number {
+export function exitCodeOf({ open, failed, refused, unsent }: FollowSummary): number {
   if (open > 0) return exitCodes.deadline;
-  return failed + refused > 0 ? exitCodes.ended_badly : 0;
+  return failed + refused + unsent > 0 ? exitCodes.ended_badly : 0;
 }
 
 /** A batch as a list shows it: without its rows. */

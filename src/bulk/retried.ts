@@ -2,16 +2,26 @@ import type { Context } from '../context.ts';
 import { readAmount } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { formatMoney } from '../output/money.ts';
+import { canonicalJson } from '../state/canonical.ts';
 import type { TableLayout } from '../state/uploads.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
+import type { Batch as NewBatch } from './batches.ts';
 import { isPriceHeading } from './columns.ts';
 import { codeOfReason, countedReasons, readReasons, reasonOf } from './reasons.ts';
 import { isFailed } from './row-state.ts';
-import type { UploadRow } from './rows.ts';
+import { stableKey, type UploadRow } from './rows.ts';
 import { rowsText } from './spend.ts';
+import { rowAgain, type UploadedRows } from './uploaded-rows.ts';
 
 /** Which failed rows are retried, and how. */
 export const retriedOptions = {
+  to: {
+    kind: 'text',
+    placeholder: 'file',
+    completes: 'files',
+    description: 'write the failed rows there as CSV, to correct them; - is stdout',
+  },
+  force: { kind: 'flag', description: 'with --to: write over a file' },
   reason: {
     kind: 'texts',
     placeholder: 'code',
@@ -22,35 +32,92 @@ export const retriedOptions = {
     placeholder: 'amount',
     description: "raise the ceiling of each row by 10% or '$5'; the new total is shown first",
   },
+  file: {
+    kind: 'text',
+    placeholder: 'file',
+    completes: 'files',
+    description: 'the CSV that was uploaded as this one batch',
+  },
+  run: {
+    kind: 'text',
+    maxLength: 100,
+    description: 'with --file: the --run under which it was uploaded',
+  },
 } as const;
 
 /** A row that is to be tried again. */
 export interface FailedRow {
+  readonly batch: Batch;
   readonly row: BatchRow;
   /** `max_price_exceeded: …`; empty where it is not asked for, or not known. */
   readonly reason: string;
 }
 
 /**
- * The rows of a batch that failed. @param wanted codes of reasons; of all without them.
+ * The rows of batches that failed. @param wanted codes of reasons; of all without them.
  * @throws UsageError where rows failed, and none for these reasons.
  */
 export async function failedRows(
   context: Context,
-  batch: Batch,
+  batches: readonly Batch[],
   { wanted, withReasons }: { readonly wanted: readonly string[]; readonly withReasons: boolean },
 ): Promise<FailedRow[]> {
-  const rows = rowsOf(batch).filter((row) => isFailed(row, batch));
-  if (rows.length === 0 || (wanted.length === 0 && !withReasons))
-    return rows.map((row) => ({ row, reason: '' }));
-  const reasons = await readReasons(context, [batch]);
-  const failed = rows.map((row) => ({ row, reason: reasonOf(row.record, reasons) }));
+  const rows = batches.flatMap((batch) =>
+    rowsOf(batch)
+      .filter((row) => isFailed(row, batch))
+      .map((row) => ({ batch, row, reason: '' })),
+  );
+  if (rows.length === 0 || (wanted.length === 0 && !withReasons)) return rows;
+  const reasons = await readReasons(context, batches);
+  const failed = rows.map((failure) => ({ ...failure, reason: reasonOf(failure.row.record, reasons) }));
   if (wanted.length === 0) return failed;
   const found = failed.filter(({ reason }) => wanted.includes(codeOfReason(reason) ?? ''));
   if (found.length > 0) return found;
   throw new UsageError(
     `no row failed for ${wanted.join(' or ')}; ${rowsText(failed.length)} failed: ${countedReasons(failed.map(({ reason }) => reason))}`,
   );
+}
+
+/** Failed rows as they were uploaded, and where they stand in their file, as far as that is known. */
+export interface RetriedRows {
+  readonly rows: readonly UploadRow[];
+  readonly layout: TableLayout;
+}
+
+/** @param known the rows of a batch. @throws ErrandError where they are not known on this machine. */
+export async function rowsToRetry(
+  failed: readonly FailedRow[],
+  known: (batch: Batch) => Promise<UploadedRows>,
+): Promise<RetriedRows> {
+  const rows: UploadRow[] = [];
+  const numbers: number[] = [];
+  let headings: readonly string[] = [];
+  for (const batch of new Set(failed.map((failure) => failure.batch))) {
+    const { rows: uploaded, layout } = await known(batch);
+    if (headings.length === 0) headings = layout?.headings ?? [];
+    for (const { row } of failed.filter((failure) => failure.batch === batch)) {
+      rows.push(rowAgain(batch, row, uploaded[row.index]));
+      numbers.push(...(layout?.numbers.slice(row.index, row.index + 1) ?? []));
+    }
+  }
+  return { rows, layout: { headings, numbers: numbers.length === rows.length ? numbers : [] } };
+}
+
+/**
+ * The batches that try rows again. The rows of one batch stay together; those of an upload are cut as an upload is, so
+ * that the same retry makes the same batches.
+ */
+export function retryBatches({ rows, layout: { headings, numbers } }: RetriedRows, size: number): NewBatch[] {
+  const count = Math.ceil(rows.length / size);
+  return Array.from({ length: count }, (_, at) => {
+    const own = rows.slice(at * size, (at + 1) * size);
+    return {
+      key: stableKey(own.map(canonicalJson)),
+      rows: own,
+      numbers: numbers.slice(at * size, (at + 1) * size),
+      headings,
+    };
+  });
 }
 
 /** By what ceilings are raised: hundredths of a percent, or cents. */
@@ -97,15 +164,4 @@ export function withReason(row: UploadRow, reason: string): UploadRow {
   if (reason === '') return row;
   const heading = Object.hasOwn(row, 'reason') ? 'reason of the failure' : 'reason';
   return { ...row, [heading]: reason };
-}
-
-/** The rows of the new batch keep the numbers that they have in the file. */
-export async function keepLayout(
-  context: Context,
-  key: string,
-  { headings, numbers }: TableLayout,
-  failed: readonly FailedRow[],
-): Promise<void> {
-  const kept = failed.map(({ row: { index } }) => numbers[index] ?? index + 1);
-  await (await context.uploads()).keep(key, { headings, numbers: kept });
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { ErrandError } from '../errors.ts';
+import { ErrandError, StorageError } from '../errors.ts';
 import { batchIntent, placeBatch } from '../orders/place-batch.ts';
 import type { BatchIntent } from '../orders/send-batch.ts';
 import { createProgress } from '../output/progress.ts';
@@ -8,7 +8,9 @@ import type { Meant } from '../spending/policy/gate.ts';
 import { hasPolicy, reserveAhead } from '../spending/through-policy.ts';
 import { journalExists } from '../state/journal-tables.ts';
 import { mayHaveMade } from '../state/take-over.ts';
+import type { KeptUpload } from '../state/uploads.ts';
 import { type Batch, batchesOf } from './batches.ts';
+import { type BeginningUpload, beginUpload } from './begin-upload.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
 import type { FileCheck } from './file-check.ts';
 import { inFlight } from './flow.ts';
@@ -32,13 +34,22 @@ export function existedBefore(uploaded: readonly Uploaded[]): string[] {
   return [`${already} there already; nothing was placed twice`];
 }
 
+/** The batches of an upload, and the name that it goes by; without one where nothing was sent. */
+export interface Sent {
+  readonly name: string | undefined;
+  readonly batches: readonly Uploaded[];
+}
+
 export interface Upload extends Consent {
   /** The file's, or `stdin.csv`. */
   readonly name: string;
+  readonly beginning: BeginningUpload;
   readonly batchSize: number;
   readonly run: string;
   readonly notifies: boolean;
 }
+
+type SentOf = Batch & { readonly serial: number | undefined };
 
 /** How many batches are sent at once, at most. */
 const mostInFlight = 4;
@@ -50,6 +61,8 @@ interface Sending extends Consent {
   /** Of all batches. */
   readonly rows: number;
   readonly meant: readonly Meant[];
+  /** The upload that they are of: one that begins with them, or one that they are joined to. */
+  readonly of: BeginningUpload | Pick<KeptUpload, 'serial' | 'name'> | undefined;
   readonly batches: AsyncIterable<Batch & Pick<BatchIntent, 'notifies'>>;
 }
 
@@ -57,8 +70,8 @@ interface Sending extends Consent {
  * Uploads the valid rows of a file that was checked, batch after batch, each journaled before it is sent.
  * @throws ErrandError: what stopped it; what was uploaded by then stays, and the same command goes on from there.
  */
-export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Uploaded[]> {
-  const { name, batchSize, run, notifies, ...consent } = upload;
+export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Sent> {
+  const { name, beginning, batchSize, run, notifies, ...consent } = upload;
   const meant = context.previewsRequests ? [] : await meantByUpload(context, check, upload);
   async function* batches() {
     for await (const batch of batchesOf(check.valid(), new RowKeys(run), batchSize))
@@ -68,6 +81,7 @@ export async function uploadFile(context: Context, check: FileCheck, upload: Upl
     name,
     rows: check.tally.orders,
     meant,
+    of: beginning,
     batches: batches(),
     ...consent,
   });
@@ -76,8 +90,8 @@ export async function uploadFile(context: Context, check: FileCheck, upload: Upl
 /** Places batches, a few at a time, once the policy has let all of them through. @throws as `uploadFile`. */
 export async function sendBatches(
   context: Context,
-  { name, rows, meant, batches, ...consent }: Sending,
-): Promise<Uploaded[]> {
+  { name, rows, meant, of, batches, ...consent }: Sending,
+): Promise<Sent> {
   const giveBackUnsent = context.previewsRequests
     ? async () => {}
     : await reserveUpload(context, meant, consent);
@@ -89,8 +103,11 @@ export async function sendBatches(
   });
   const uploaded: Uploaded[] = [];
   let sent = 0;
+  let upload: Pick<KeptUpload, 'serial' | 'name'> | undefined;
   try {
-    const placed = inFlight(batches, (batch) => uploadBatch(context, { filename: name, ...batch }), {
+    upload = of === undefined || context.previewsRequests ? undefined : await begun(context, of);
+    const serial = upload?.serial;
+    const placed = inFlight(batches, (batch) => uploadBatch(context, { filename: name, serial, ...batch }), {
       most: mostInFlight,
       now: context.clock.monotonic,
     });
@@ -109,8 +126,13 @@ export async function sendBatches(
     await giveBackUnsent();
     progress.end();
   }
-  return uploaded;
+  return { name: upload?.name, batches: uploaded };
 }
+
+const begun = async (
+  context: Context,
+  of: BeginningUpload | Pick<KeptUpload, 'serial' | 'name'>,
+): Promise<Pick<KeptUpload, 'serial' | 'name'>> => ('serial' in of ? of : beginUpload(context, of));
 
 /** Where an earlier upload has begun with the file, its batches stand or are in doubt though nothing is sent now. */
 async function reserveUpload(
@@ -151,7 +173,7 @@ function cutShort({ signal, unreported }: Context, error: unknown): unknown {
 export async function meantByUpload(
   context: Context,
   check: FileCheck,
-  { name, batchSize, run, notifies }: Upload,
+  { name, batchSize, run, notifies }: Pick<Upload, 'name' | 'batchSize' | 'run' | 'notifies'>,
 ): Promise<Meant[]> {
   if (!(await hasPolicy(context))) return [];
   const { folders, baseUrl } = context.settings;
@@ -173,7 +195,7 @@ export async function meantByUpload(
 export async function wasBegun(
   context: Context,
   check: FileCheck,
-  { batchSize, run }: Upload,
+  { batchSize, run }: Pick<Upload, 'batchSize' | 'run'>,
 ): Promise<boolean> {
   if (context.previewsRequests) return false;
   const journal = await context.journal();
@@ -186,15 +208,34 @@ export async function wasBegun(
   return false;
 }
 
+/** The keys of all rows that are to be orders, in their order. */
+export async function* keysOf(
+  check: FileCheck,
+  { run, batchSize }: Pick<Upload, 'run' | 'batchSize'>,
+): AsyncGenerator<string> {
+  for await (const { rows } of batchesOf(check.valid(), new RowKeys(run), batchSize))
+    for (const { idempotency_key: key } of rows) yield String(key);
+}
+
 async function uploadBatch(
   context: Context,
-  { key, rows, filename, notifies = false, numbers, headings }: Batch & Omit<BatchIntent, 'rows'>,
+  { key, rows, filename, notifies = false, numbers, headings, serial }: SentOf & Omit<BatchIntent, 'rows'>,
 ): Promise<Uploaded> {
   context.signal.throwIfAborted();
   if (!context.previewsRequests)
     await tellingEarlier(context, filename, async () =>
-      (await context.uploads()).keep(key, { numbers, headings }),
+      (await context.uploads()).keep(key, { numbers, headings }, serial),
     );
   const { id, existed } = await placeBatch(context, { key, filename, rows, notifies });
+  if (serial !== undefined) await noted(context, key, id);
   return { id, existed, rows: rows.length };
+}
+
+/** The journal has the id too, for as long as it keeps what has ended: what was placed is not called a failure. */
+async function noted(context: Context, key: string, id: string): Promise<void> {
+  try {
+    await (await context.uploads()).made(key, id);
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+  }
 }

@@ -13,9 +13,19 @@ export const uploadOptions = {
   run: {
     kind: 'text',
     maxLength: 100,
-    description: 'name of this upload: the same rows under another name are new orders',
+    description: 'the same rows under another --run are new orders',
   },
   skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
+} as const;
+
+/** By what an upload is asked for later. */
+export const nameOption = {
+  name: {
+    kind: 'text',
+    placeholder: 'name',
+    maxLength: 100,
+    description: 'what the upload is called from now on (default: the name of its file)',
+  },
 } as const;
 
 /** What all orders of a command may cost together, by its caller. */

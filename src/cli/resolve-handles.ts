@@ -4,7 +4,7 @@ import { idPattern } from '../contract/limits.ts';
 import { operations } from '../contract/operations/index.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import type { RecordKind, TitleOf } from '../output/result.ts';
-import { beginningWith } from './completion/sources.ts';
+import { beginningWith, isUpload } from './completion/sources.ts';
 import type { AnyCommand } from './define.ts';
 import { isListingId, isRowNumber, naming, textsOf } from './handles.ts';
 import { onlyReads } from './known-fields.ts';
@@ -103,6 +103,7 @@ async function beginning(
   text: string,
   names: readonly RecordKind[],
 ): Promise<Found | undefined> {
+  if (names.includes('batches') && isUpload(context.settings, text)) return undefined;
   const uuidsOnly = names.every((name) => kinds[name].isUuid);
   const sought = mayBeUuid(text) ? text.toLowerCase() : text;
   if (uuidsOnly && !mayBeUuid(text)) return undefined;

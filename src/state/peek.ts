@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { openReader } from '../sqlite/load.ts';
 import { journalFile } from './journal-tables.ts';
+import { uploadsFile } from './uploads-file.ts';
 
 /** A record of the journal, read in passing. Times ISO 8601. */
 export interface PeekedIntent {
@@ -41,6 +42,20 @@ export function peekApprovals(folder: string, limit: number): readonly { id: str
   const sql = `SELECT id, state || ', asked ' || substr(asked_at, 1, 16) || 'Z' AS text FROM approvals
     WHERE state <> 'denied' ORDER BY asked_at DESC LIMIT ?`;
   return read(journalFile(folder), sql, [limit]).map(({ id, text }) => ({
+    id: String(id),
+    text: String(text),
+  }));
+}
+
+/** The newest uploads at a service by name; their store is opened read-only. @throws where there is none. */
+export function peekUploads(
+  folder: string,
+  baseUrl: string,
+  limit: number,
+): readonly { id: string; text: string }[] {
+  const sql = `SELECT name AS id, rows || ' rows of ' || file AS text FROM uploads
+    WHERE base_url = ? ORDER BY created_at DESC LIMIT ?`;
+  return read(uploadsFile(folder), sql, [baseUrl, limit]).map(({ id, text }) => ({
     id: String(id),
     text: String(text),
   }));

@@ -29,8 +29,8 @@ export interface CommandLine {
   readonly code?: number;
   /** It writes to the state or the configuration, so each run has a workspace of its own. */
   readonly writes?: true;
-  /** What is run before it in the same workspace. */
-  readonly first?: (scene: Scene) => readonly string[];
+  /** What is run before it in the same workspace, command after command. */
+  readonly first?: (scene: Scene) => readonly (readonly string[])[];
   /** It waits for what does not come, so fewer responses are tried. */
   readonly waits?: true;
   /** The format it prints, where no other can be chosen. */
@@ -68,6 +68,11 @@ async function newestBatch(scene: Scene): Promise<string> {
   const [{ id }] = (await get(scene, '/orders/bulk?limit=1')).batches;
   return (await get(scene, `/orders/bulk/${id}`)).id;
 }
+
+const planOf = (folder: string, file = 'orders.csv'): string[] => [
+  ...['bulk', 'plan', join(folder, file)],
+  ...['--out', join(folder, 'a.plan'), '--force'],
+];
 
 const givenLines: readonly CommandLine[] = [
   { command: 'search', args: () => ['coffee', '--limit', '2'] },
@@ -122,14 +127,7 @@ const givenLines: readonly CommandLine[] = [
   },
   {
     command: 'bulk apply',
-    first: ({ folder }) => [
-      'bulk',
-      'plan',
-      join(folder, 'orders.csv'),
-      '--out',
-      join(folder, 'a.plan'),
-      '--force',
-    ],
+    first: ({ folder }) => [planOf(folder)],
     args: ({ folder }) => [join(folder, 'a.plan'), '--yes'],
     writes: true,
   },
@@ -140,6 +138,16 @@ const givenLines: readonly CommandLine[] = [
     writes: true,
     waits: true,
   },
+  {
+    command: 'bulk resume',
+    first: ({ folder }) => [
+      planOf(folder, 'two.csv'),
+      ['bulk', 'apply', join(folder, 'a.plan'), '--rows', '2', '--yes'],
+    ],
+    args: () => ['two', '--yes'],
+    writes: true,
+  },
+  { command: 'bulk uploads' },
   { command: 'bulk get', args: ({ batch }) => [batch] },
   { command: 'bulk watch', args: ({ batch }) => [batch], waits: true },
   { command: 'bulk results', args: ({ batch }) => [batch], oneFormat: 'csv' },
@@ -147,7 +155,7 @@ const givenLines: readonly CommandLine[] = [
   { command: 'bulk report', args: ({ batch }) => [batch, '--by', 'retailer'] },
   {
     command: 'bulk retry',
-    first: ({ folder }) => ['bulk', 'upload', join(folder, 'failing.csv'), '--yes'],
+    first: ({ folder }) => [['bulk', 'upload', join(folder, 'failing.csv'), '--yes']],
     args: async (scene) => [await newestBatch(scene), '--yes'],
     writes: true,
   },
@@ -186,7 +194,7 @@ const givenLines: readonly CommandLine[] = [
   { command: 'webhook register', args: () => ['http://127.0.0.1:9/hook'], writes: true },
   {
     command: 'auth login',
-    first: ({ url }) => ['profile', 'set', 'there', '--base-url', url],
+    first: ({ url }) => [['profile', 'set', 'there', '--base-url', url]],
     args: () => ['--profile', 'there', '--no-browser'],
     writes: true,
     waits: true,
@@ -210,7 +218,7 @@ const givenLines: readonly CommandLine[] = [
   { command: 'doctor', writes: true },
   {
     command: 'quickstart',
-    first: ({ folder }) => ['address', 'add', 'home', '--file', join(folder, 'home.json'), '--default'],
+    first: ({ folder }) => [['address', 'add', 'home', '--file', join(folder, 'home.json'), '--default']],
     writes: true,
     waits: true,
   },

@@ -52,6 +52,10 @@ beforeAll(async () => {
   const fileOf = (product_url: string): string =>
     `${header}\n${[...Object.values({ ...others, product_url }), '4000'].join(',')}\n`;
   writeFileSync(join(folder, 'orders.csv'), fileOf(service.product('test-success')));
+  writeFileSync(
+    join(folder, 'two.csv'),
+    fileOf(service.product('test-success')) + fileOf(service.product('test-slow')).split('\n')[1] + '\n',
+  );
   writeFileSync(join(folder, 'failing.csv'), fileOf(service.product('test-insufficient-funds')));
   const metadata = { team: 'office' };
   const order = await ordered(service, 'test-two-packages', 14 * second, { metadata });
@@ -108,7 +112,7 @@ async function run(line: CommandLine, format = 'table'): Promise<Ended> {
     ERRAND_LEGACY_TOKEN: key,
   };
   distorting.target = undefined;
-  if (line.first) await runner.run({ argv: line.first(here), env });
+  for (const argv of line.first?.(here) ?? []) await runner.run({ argv, env });
   const given = (await line.args?.(here)) ?? [];
   distorting.target = target;
   distorting.samples.length = 0;

@@ -69,6 +69,7 @@ describe('every example of the help', () => {
       (await shell(workspace, `errand bulk upload ${file} -o id`)).stdout.trim();
     workspace.environment.BATCH = await batchOf('orders.csv');
     workspace.environment.FAILED = await batchOf('mixed.csv');
+    await batchOf('orders.csv --name december --run december');
     await shell(workspace, 'errand bulk watch $FAILED');
     workspace.environment.ACCOUNT = (
       await shell(

@@ -46,7 +46,7 @@ export async function planAgain(
   const where = await whereOf(context, plan);
   if (where === undefined) return { hint: `Plan again with the key that it was made with: ${keysFollow}` };
   const source = from.path === null ? '-' : shown(from.path);
-  const problem = from.path === null ? undefined : await changeOf(from.path, file.sha256);
+  const problem = from.path === null ? undefined : await changeOf(from.path, file.sha256, 'planned');
   if (problem !== undefined)
     return {
       hint: `${source} ${problem}. Plan again from the file as it was: a row that has changed would be a new order, though it was ordered before.`,
@@ -102,7 +102,11 @@ function shown(path: string): string {
 }
 
 /** Why a file does not give the same rows; undefined where it does. */
-async function changeOf(path: string, sha256: string): Promise<string | undefined> {
+export async function changeOf(
+  path: string,
+  sha256: string,
+  since: 'planned' | 'uploaded',
+): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return 'is no longer there';
   const hash = createHash('sha256');
@@ -111,5 +115,5 @@ async function changeOf(path: string, sha256: string): Promise<string | undefine
   } catch {
     return 'cannot be read';
   }
-  return hash.digest('hex') === sha256 ? undefined : 'has changed since it was planned';
+  return hash.digest('hex') === sha256 ? undefined : `has changed since it was ${since}`;
 }

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
 import { type Environment, resolveFolders } from '../../settings/paths.ts';
 import { peekSettings, type SettingsPeek } from '../../settings/peek.ts';
+import type { Settings } from '../../settings/resolve.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { openReader } from '../../sqlite/load.ts';
-import { peekApprovals, peekEvents, peekJournal } from '../../state/peek.ts';
+import { peekApprovals, peekEvents, peekJournal, peekUploads } from '../../state/peek.ts';
 import type { LookUp } from './complete.ts';
 import type { Cursor } from './cursor.ts';
 import type { Candidate } from './tree.ts';
@@ -18,6 +19,7 @@ export type SourceName =
   | 'intents'
   | 'events'
   | 'maps'
+  | 'uploads'
   | 'approvals';
 
 /** What this machine is asked about. */
@@ -101,12 +103,32 @@ export async function beginningWith(
   }
 }
 
+const uploads: Source<KnownToAll> = async ({ stateDir, settings: { service } }, { limit: most }) =>
+  service === undefined
+    ? []
+    : peekUploads(stateDir, service.baseUrl, most).map(({ id, text }) => ({ value: id, text }));
+
+/** Whether a text is the name of an upload here, though it may look like the beginning of an id. */
+export function isUpload({ folders, baseUrl }: Pick<Settings, 'folders' | 'baseUrl'>, text: string): boolean {
+  try {
+    return peekUploads(folders.state, baseUrl.value, -1).some(({ id }) => id === text);
+  } catch {
+    return false;
+  }
+}
+
 interface KnownToAll extends Known {
   readonly settings: SettingsPeek;
 }
 
 const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
   ...recordSources,
+  // Wherever a batch is meant, the upload that it is of is shorter to type.
+  batches: async (known, sought) => [
+    ...(await ifAny(uploads, known, sought)),
+    ...(await recordSources.batches(known, sought)),
+  ],
+  uploads,
   profiles: async ({ settings }) => named(settings.profiles),
   addresses: async ({ settings }) => named(settings.addresses),
   maps: async ({ settings }) => {
@@ -121,6 +143,10 @@ const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
     return peekRetailers().map(({ id, text }) => ({ value: id, text }));
   },
 };
+
+/** What a file that may not be there yet holds. */
+const ifAny = async (source: Source<KnownToAll>, known: KnownToAll, sought: Sought) =>
+  source(known, sought).catch(() => []);
 
 /** Looks values up in files of this machine; what cannot be read has none. */
 export function lookUpIn(environment: Environment, platform: NodeJS.Platform): LookUp {

@@ -1,10 +1,11 @@
 import { type Batch, rowsOf } from '../../bulk/batch.ts';
 import { batchDetailColumns, batchDetailScreen, wholeBatchList } from '../../bulk/batch-columns.ts';
 import { layoutOf } from '../../bulk/layout.ts';
+import { batchesMeaning, namedBatches } from '../../bulk/named.ts';
 import { readReasons } from '../../bulk/reasons.ts';
 import { stateOf } from '../../bulk/row-state.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { eachId, readIds } from '../../cli/ids.ts';
+import { eachId } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
@@ -19,13 +20,14 @@ export const get = defineCommand({
     {
       name: 'ids',
       names: 'batches',
-      description: 'ids of batches; - reads them from stdin',
+      description: batchesMeaning,
       required: true,
       variadic: true,
     },
   ],
   examples: [
     { command: 'errand bulk get $BATCH', note: 'row by row' },
+    { command: 'errand bulk get december', note: 'every batch of an upload' },
     {
       command: 'errand bulk get $BATCH -o json --query "rows[?status==\'placed\'].order_id"',
       note: 'the orders it made',
@@ -34,7 +36,7 @@ export const get = defineCommand({
   operations: ['bulk.get'],
   related: ['bulk list', 'bulk watch', 'bulk results'],
   async run(context, { ids }) {
-    const wanted = await readIds(context, 'bulk id', ids);
+    const { ids: wanted } = await namedBatches(context, ids);
     const client = await context.client();
     const read = async (id: string) => (await client.call('bulk.get', { path: { batch_id: id } })).body;
     const [only] = wanted;

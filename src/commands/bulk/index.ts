@@ -5,13 +5,15 @@ import { list } from './list.ts';
 import { plan } from './plan.ts';
 import { report } from './report.ts';
 import { results } from './results.ts';
+import { resume } from './resume.ts';
 import { retry } from './retry.ts';
 import { show } from './show.ts';
 import { template } from './template.ts';
 import { upload } from './upload.ts';
+import { uploads } from './uploads.ts';
 import { validate } from './validate.ts';
 import { watch } from './watch.ts';
 
 export const noun: RootNoun = {
-  verbs: [template, validate, plan, show, apply, upload, list, get, watch, results, report, retry],
+  verbs: [template, validate, plan, show, apply, upload, uploads, resume, list, get, watch, results, report, retry],
 };

@@ -1,5 +1,6 @@
 import type { Batch } from '../../bulk/batch.ts';
 import { followBatches } from '../../bulk/follow.ts';
+import { asGiven } from '../../bulk/named.ts';
 import { readReport } from '../../bulk/report/read.ts';
 import { missingLines } from '../../bulk/report/summary.ts';
 import { resultsCsv } from '../../bulk/results-csv.ts';
@@ -57,7 +58,7 @@ export const results = defineCommand({
     return { kind: 'stream', chunks: resultsCsv(report), isCsv: true };
 
     async function untilPlaced(): Promise<void> {
-      for await (const event of followBatches(context, ids, latest)) {
+      for await (const event of followBatches(context, asGiven(ids), latest)) {
         if (event.type === 'summary' && event.open > 0 && !context.signal.aborted)
           throw new ErrandError('deadline', '--timeout passed; not every row is placed yet');
       }

@@ -1,59 +1,47 @@
-import { uploadedColumns } from '../../bulk/batch-columns.ts';
+import type { Batch as NewBatch } from '../../bulk/batches.ts';
+import { usualBatchRows } from '../../bulk/batches.ts';
+import { namedBatches, readBatches, uploadOfBatch } from '../../bulk/named.ts';
 import {
   failedRows,
-  keepLayout,
   parseRaise,
   raised,
   raisedLine,
   retriedOptions,
+  retryBatches,
+  rowsToRetry,
   withReason,
 } from '../../bulk/retried.ts';
-import { stableKey } from '../../bulk/rows.ts';
 import { writtenRows } from '../../bulk/rows-file.ts';
 import { rowsText } from '../../bulk/spend.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
+import { sendBatches } from '../../bulk/upload-file.ts';
 import { checkTotal, maxTotalOption } from '../../bulk/upload-options.ts';
-import { ceilingsOf, journaledRows, rowAgain, rowsOfFile } from '../../bulk/uploaded-rows.ts';
+import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { checkUuid } from '../../cli/ids.ts';
 import { UsageError } from '../../errors.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
+import { batchIntent } from '../../orders/place-batch.ts';
 import { formatMoney } from '../../output/money.ts';
-import { shellLine } from '../../shell-word.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
-import { canonicalJson } from '../../state/canonical.ts';
-import { whereFlags } from '../../where-flags.ts';
-import { followResult } from './watch.ts';
+import { sentResult } from './uploaded.ts';
 
 export const retry = defineCommand({
   name: 'retry',
-  summary: "Retry a batch's failed rows in a new batch, or write them to a file",
+  summary: 'Retry the failed rows of an upload or a batch, or write them to a file',
   description:
-    'Retries rows that became no order and orders that failed. This machine keeps the rows for 30 days after the upload; later, or on another machine, pass the uploaded CSV with --file. Running the same retry again places nothing twice.',
-  arguments: [{ name: 'id', names: 'batches', description: 'id of the batch', required: true }],
+    'Retries rows that became no order and orders that failed; of an upload, all rows whose latest attempt failed. This machine keeps the rows for 30 days after the upload; later, or on another machine, pass the uploaded CSV with --file. Running the same retry again places nothing twice.',
+  arguments: [
+    {
+      name: 'id',
+      names: 'batches',
+      description: 'an upload by its name, or a batch by its id',
+      required: true,
+    },
+  ],
   writesCsv: ({ to }) => to !== undefined,
   options: {
-    to: {
-      kind: 'text',
-      placeholder: 'file',
-      completes: 'files',
-      description: 'write the failed rows there as CSV, to correct them; - is stdout',
-    },
-    force: { kind: 'flag', description: 'with --to: write over a file' },
     ...retriedOptions,
-    file: {
-      kind: 'text',
-      placeholder: 'file',
-      completes: 'files',
-      description: 'the CSV that was uploaded as this one batch',
-    },
-    run: {
-      kind: 'text',
-      maxLength: 100,
-      description: 'with --file: the --run under which it was uploaded',
-    },
     ...tableOptions,
     notifyOnComplete,
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
@@ -95,51 +83,64 @@ export const retry = defineCommand({
       ...given
     },
   ) {
-    const batchId = checkUuid('bulk id', id);
     if (to !== undefined && (watch || notifies))
       throw new UsageError(
         `--to makes a file and no batch: ${watch ? '--watch' : '--notify-on-complete'} does not go with it`,
       );
     const raise = raiseCeiling === undefined ? undefined : parseRaise(raiseCeiling);
-    const client = await context.client();
-    const { body: batch } = await client.call('bulk.get', { path: { batch_id: batchId } });
-    const failed = await failedRows(context, batch, { wanted, withReasons: to !== undefined });
-    if (failed.length === 0) return { kind: 'none', hints: ['no row of this batch has failed'] };
-    const { rows: uploaded, layout } =
+    const named = await namedBatches(context, [id]);
+    const [upload] = named.uploads;
+    if (upload && file !== undefined)
+      throw new UsageError(
+        `--file names the CSV of one batch, and ${upload.name} is an upload: leave it out`,
+      );
+    const batches = await readBatches(context, named);
+    const failed = await failedRows(context, batches, { wanted, withReasons: to !== undefined });
+    if (failed.length === 0)
+      return { kind: 'none', hints: [`no row of ${upload ? upload.name : 'this batch'} has failed`] };
+    const retried = await rowsToRetry(failed, (batch) =>
       file === undefined
-        ? await journaledRows(context, batch)
-        : await rowsOfFile(context, file, { ...given, run, batch });
-    const asBefore = failed.map(({ row }) => rowAgain(batch, row, uploaded[row.index]));
-    const rows = asBefore.map((row) => raised(row, raise));
+        ? journaledRows(context, batch)
+        : rowsOfFile(context, file, { ...given, run, batch }),
+    );
+    const rows = retried.rows.map((row) => raised(row, raise));
     if (to !== undefined) {
       const explained = rows.map((row, index) => withReason(row, failed[index]?.reason ?? ''));
-      return writtenRows(context, explained, { to, force, headings: layout?.headings ?? [] });
+      return writtenRows(context, explained, { to, force, headings: retried.layout.headings });
     }
     const total = ceilingsOf(rows);
-    if (raise) context.note(raisedLine(rows.length, total, ceilingsOf(asBefore)));
+    if (raise) context.note(raisedLine(rows.length, total, ceilingsOf(retried.rows)));
     checkTotal(total, maxTotal);
-    const key = stableKey(rows.map(canonicalJson));
-    const again = { key, filename: `retry of ${batchId}`, rows, notifies };
-    const meant = [{ intent: await batchIntent(context, again) }];
+    const again = retryBatches({ ...retried, rows }, upload ? usualBatchRows : rows.length);
+    const filename = `retry of ${named.words[0]}`;
+    const meant = await Promise.all(
+      again.map(async ({ key, rows, numbers }) => ({
+        intent: await batchIntent(context, { key, filename, rows, notifies }),
+        numbers,
+      })),
+    );
     await confirmSpending(context, {
       yes,
       question: `Place ${rowsText(rows.length)} again with real money?`,
       lines: async () => [
-        `  ${rowsText(rows.length)} of batch ${batchId}`,
+        `  ${rowsText(rows.length)} of ${upload ? upload.name : `batch ${named.ids[0]}`}`,
         `  at most ${formatMoney(total)}, without fees`,
         ...(await policyLines(context, meant)),
       ],
     });
     if (context.previewsRequests) await notePolicy(context, meant);
-    if (layout && !context.previewsRequests) await keepLayout(context, key, layout, failed);
-    const consent = consentOf({ overridePolicy, approval, waitApproval });
-    const { id: newId, existed } = await placeBatch(context, again, consent);
-    if (watch) return followResult(context, [newId]);
-    return {
-      kind: 'list',
-      rows: [{ id: newId, existed, rows: rows.length }],
-      columns: uploadedColumns,
-      hints: () => [`follow: ${shellLine`errand bulk watch ${newId}`}${whereFlags(context)}`],
-    };
+    const sent = await sendBatches(context, {
+      name: filename,
+      rows: rows.length,
+      meant: context.previewsRequests ? [] : meant,
+      of: upload ?? (await uploadOfBatch(context, named.ids[0] ?? '')),
+      batches: toRetry(again, notifies),
+      ...consentOf({ overridePolicy, approval, waitApproval }),
+    });
+    return sentResult(context, upload ? sent : { ...sent, name: undefined }, { facts: [], watch });
   },
 });
+
+async function* toRetry(batches: readonly NewBatch[], notifies: boolean) {
+  for (const batch of batches) yield { ...batch, notifies };
+}

@@ -1,31 +1,20 @@
-import { usualBatchRows } from '../../bulk/batches.ts';
-import { checkedFile } from '../../bulk/checked-file.ts';
 import { errorsOption, savesErrors } from '../../bulk/errors-file.ts';
-import { readReading } from '../../bulk/reading.ts';
-import { openCopy } from '../../bulk/source.ts';
-import { isShort, leftOutText, rowsText, shortOf, spendLine } from '../../bulk/spend.ts';
-import { notifyOnComplete, tableFlags, tableOptions } from '../../bulk/table-options.ts';
-import { existedBefore, meantByUpload, uploadFile, wasBegun } from '../../bulk/upload-file.ts';
-import { UploadLook } from '../../bulk/upload-look.ts';
-import { checkTotal, maxTotalOption, uploadOptions } from '../../bulk/upload-options.ts';
+import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
+import { maxTotalOption, nameOption, uploadOptions } from '../../bulk/upload-options.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { countText } from '../../output/count-text.ts';
-import { shellWord } from '../../shell-word.ts';
-import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
-import { notePolicy, policyLines } from '../../spending/through-policy.ts';
-import { followLine, uploadedResult } from './uploaded.ts';
-import { followResult } from './watch.ts';
+import { policyExit, policyOptions } from '../../spending/options.ts';
+import { placeFile } from './place-file.ts';
 
 export const upload = defineCommand({
   name: 'upload',
   summary: 'Place the orders of a CSV, one for each row',
   description:
-    'The file is checked first, as by bulk validate. Each row gets a key derived from its order, so uploading the same file again, after a crash or by mistake, places nothing twice. To order the same rows again on purpose, give the upload a new --run name.',
+    'The file is checked first, as by bulk validate. Each row gets a key derived from its order, so uploading the same file again, after a crash or by mistake, places nothing twice. The upload has a name, that of its file or --name: `bulk watch`, `get`, `results`, `report` and `retry` take it, and `bulk resume` goes on with one that was cut short. To order the same rows again on purpose, give the upload a new --run.',
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     ...tableOptions,
     ...errorsOption,
+    ...nameOption,
     ...uploadOptions,
     ...maxTotalOption,
     notifyOnComplete,
@@ -37,7 +26,7 @@ export const upload = defineCommand({
     { command: 'errand bulk upload orders.csv', note: 'checked, then placed' },
     { command: 'errand bulk upload orders.csv --watch', note: 'and followed to the end' },
     {
-      command: 'errand bulk upload orders.csv --run december -o id',
+      command: 'errand bulk upload orders.csv --run again -o id',
       note: 'the same file once more, on purpose',
     },
   ],
@@ -49,67 +38,6 @@ export const upload = defineCommand({
     11: `${policyExit}; or the orders may cost more than --max-total`,
   },
   writesCsv: savesErrors,
-  related: ['bulk validate', 'bulk watch', 'bulk retry', 'order journal'],
-  async run(
-    context,
-    {
-      file,
-      batchSize = usualBatchRows,
-      run = '',
-      skipInvalid = false,
-      notifyOnComplete: notifies = false,
-      yes = false,
-      overridePolicy,
-      approval,
-      waitApproval,
-      maxTotal,
-      ...more
-    },
-  ) {
-    const source = await openCopy(context, file);
-    try {
-      const { options, flags: table } = await readReading(context, source, more);
-      const look = new UploadLook();
-      const check = await checkedFile(context, source, options, {
-        skipInvalid,
-        errors: more.errors,
-        ...{ run, look },
-        validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
-      });
-      checkTotal(check.spend.estimate, maxTotal);
-      const consent = consentOf({ overridePolicy, approval, waitApproval });
-      const upload = { name: source.name, batchSize, run, notifies, ...consent };
-      if (isShort(check.spend) && !(await wasBegun(context, check, upload)))
-        throw shortOf(context, check.spend);
-      const rows = check.tally.orders;
-      const counts = `${source.name}: ${leftOutText(check.tally) ?? rowsText(rows)}`;
-      const lines = [`  ${counts}`, `  ${spendLine(check.spend)}`];
-      const looks = await look.lines(context);
-      let wereShown = false;
-      await confirmSpending(context, {
-        yes,
-        question: `Place ${rows === 1 ? 'this order' : `these ${countText(rows)} orders`} with real money?`,
-        lines: async () => {
-          wereShown = true;
-          return [
-            ...lines,
-            ...looks.map((line) => `  ${line}`),
-            ...(await policyLines(context, await meantByUpload(context, check, upload))),
-          ];
-        },
-      });
-      if (context.previewsRequests) await notePolicy(context, await meantByUpload(context, check, upload));
-      if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
-      if (!wereShown) for (const line of looks) context.note(line);
-      const uploaded = await uploadFile(context, check, upload);
-      const facts = [...(check.tally.invalid === 0 ? [] : [counts]), ...existedBefore(uploaded)];
-      if (!more.watch) return uploadedResult(context, uploaded, facts);
-      context.note(followLine(context, uploaded));
-      const ids = uploaded.map(({ id }) => id);
-      const result = await followResult(context, ids);
-      return { ...result, hints: () => [...facts, ...(result.hints?.() ?? [])] };
-    } finally {
-      await source.close();
-    }
-  },
+  related: ['bulk validate', 'bulk uploads', 'bulk watch', 'bulk resume', 'bulk retry'],
+  run: (context, { file, ...given }) => placeFile(context, file, given),
 });

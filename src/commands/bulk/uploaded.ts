@@ -1,27 +1,32 @@
 import { uploadedColumns } from '../../bulk/batch-columns.ts';
-import type { Uploaded } from '../../bulk/upload-file.ts';
+import { namedBatches } from '../../bulk/named.ts';
+import type { Sent } from '../../bulk/upload-file.ts';
 import type { Context } from '../../context.ts';
 import type { Result } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
+import { followResult } from './watch.ts';
 
-/** The command that follows batches. */
-export function followLine(context: Context, uploaded: readonly Uploaded[]): string {
-  const ids = uploaded.map(({ id }) => id);
-  const shown = [...ids.slice(0, 3).map(shellWord), ...(ids.length > 3 ? ['…'] : [])].join(' ');
-  return `follow: errand bulk watch ${shown}${whereFlags(context)}`;
-}
+/** What names everything that was sent, in a command to type. */
+const wordsOf = ({ name, batches }: Sent): readonly string[] =>
+  name === undefined ? batches.map(({ id }) => id) : [name];
 
-/** The batches of an upload, and what is to be told of it. */
-export function uploadedResult(
+/** The batches that were sent, followed to their end where that is asked for. @param facts what is to be told of them. */
+export async function sentResult(
   context: Context,
-  uploaded: readonly Uploaded[],
-  facts: readonly string[],
-): Result {
-  return {
-    kind: 'list',
-    rows: uploaded.map((batch) => ({ ...batch })),
-    columns: uploadedColumns,
-    hints: () => [...facts, followLine(context, uploaded)],
-  };
+  sent: Sent,
+  { facts, watch }: { readonly facts: readonly string[]; readonly watch: boolean },
+): Promise<Result> {
+  const words = wordsOf(sent);
+  const follow = `follow: errand bulk watch ${words.map(shellWord).join(' ')}${whereFlags(context)}`;
+  if (!watch)
+    return {
+      kind: 'list',
+      rows: sent.batches.map((batch) => ({ ...batch })),
+      columns: uploadedColumns,
+      hints: () => [...facts, follow],
+    };
+  context.note(follow);
+  const result = await followResult(context, await namedBatches(context, words));
+  return { ...result, hints: () => [...facts, ...(result.hints?.() ?? [])] };
 }

@@ -2,11 +2,18 @@ import type { Batch } from '../../bulk/batch.ts';
 import { batchColumns, batchScreen, countedColumns } from '../../bulk/batch-columns.ts';
 import { conclusions } from '../../bulk/conclusions.ts';
 import { exitCodeOf, type FollowSummary, withoutRows } from '../../bulk/follow.ts';
+import {
+  batchesMeaning,
+  type NamedBatches,
+  namedBatches,
+  resumeStep,
+  unsentIn,
+  unsentLines,
+} from '../../bulk/named.ts';
 import { readReasons } from '../../bulk/reasons.ts';
 import { tallyOf } from '../../bulk/row-state.ts';
 import { goingOn, rowsStanding, stoppable } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { readIds } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { countText } from '../../output/count-text.ts';
 import { eventRecords } from '../../output/event-records.ts';
@@ -21,31 +28,31 @@ export const watch = defineCommand({
     {
       name: 'ids',
       names: 'batches',
-      description: 'ids of batches; - reads them from stdin',
+      description: batchesMeaning,
       required: true,
       variadic: true,
     },
   ],
   examples: [
-    { command: 'errand bulk watch $BATCH', note: 'to the end' },
+    { command: 'errand bulk watch december', note: 'all batches of an upload, to the end' },
     { command: 'errand bulk watch $BATCH -o ndjson --timeout 60s', note: 'each change of a row as a record' },
   ],
   operations: ['bulk.get'],
-  exitCodes: { 7: 'a row failed', 8: '--timeout passed; the batches go on' },
+  exitCodes: { 7: 'a row failed, or was not sent yet', 8: '--timeout passed; the batches go on' },
   related: ['bulk get', 'bulk results', 'bulk retry'],
   async run(context, { ids }) {
-    return followResult(context, await readIds(context, 'bulk id', ids));
+    return followResult(context, await namedBatches(context, ids));
   },
 });
 
 /** Follows batches and shows them as the output asks for; the exit code is 0, 7 or 8. */
-export async function followResult(context: Context, ids: readonly string[]): Promise<ListResult> {
+export async function followResult(context: Context, named: NamedBatches): Promise<ListResult> {
   const latest = new Map<string, Batch>();
-  const goOn = await goingOn(context, ids, latest);
-  const events = stoppable(context, ids, latest, goOn);
+  const goOn = await goingOn(context, named, latest);
+  const events = stoppable(context, named, latest, goOn);
   if (context.output.format === 'ndjson') return eventRecords(events, context.clock.now, exitCodeOf);
-  const progress = new PlacingProgress(context, new Set(ids).size);
-  let summary: FollowSummary = { ...tallyOf([]), open: 0, elapsed_ms: 0 };
+  const progress = new PlacingProgress(context, named);
+  let summary: FollowSummary = { ...tallyOf([]), open: 0, unsent: 0, elapsed_ms: 0 };
   try {
     for await (const event of events) {
       if (event.type === 'gap') context.note(interruptionText(event));
@@ -55,18 +62,31 @@ export async function followResult(context: Context, ids: readonly string[]): Pr
   } finally {
     progress.end();
   }
-  const reasons = await readReasons(context, latest.values());
+  const counted = named.counted(latest.values());
+  const reasons = await readReasons(context, counted);
+  const byId = new Map(counted.map((batch) => [batch.id, batch]));
   return {
     kind: 'list',
     rows: [...latest.values()].map(withoutRows),
-    columns: context.output.format === 'table' ? withTheirRows(countedColumns, latest) : batchColumns,
-    screen: withTheirRows(batchScreen, latest),
+    columns: context.output.format === 'table' ? withTheirRows(countedColumns, byId) : batchColumns,
+    screen: withTheirRows(batchScreen, byId),
     empty: 'no batch could be read',
-    hints: () => conclusions(context, summary, [...latest.values()], reasons, goOn()),
+    hints: () => [
+      ...conclusions(context, summary, { batches: counted, named, reasons, goOn: goOn() }),
+      ...unsentHints(context, named),
+    ],
     exitCode: () => exitCodeOf(summary),
     isByName: true,
   };
 }
+
+/** What the service does not have yet, and the command that sends it. */
+const unsentHints = (context: Context, { uploads }: NamedBatches): string[] => [
+  ...unsentLines(uploads),
+  ...uploads
+    .filter((upload) => unsentIn(upload) > 0)
+    .map((upload) => `go on: ${resumeStep(context, upload).command}`),
+];
 
 /** Columns of batches that are printed without their rows, read off the batches as they came. */
 const withTheirRows = (
@@ -86,21 +106,21 @@ const withTheirRows = (
 /** How many rows of all batches have ended; shown once each batch has been read and their sum is known. */
 class PlacingProgress {
   readonly #context: Context;
-  readonly #batches: number;
+  readonly #named: NamedBatches;
   #shown: Batch | undefined;
   #progress: Progress | undefined;
 
-  constructor(context: Context, batches: number) {
+  constructor(context: Context, named: NamedBatches) {
     this.#context = context;
-    this.#batches = batches;
+    this.#named = named;
   }
 
   /** Counts once each time that a batch has been read, however many of its rows changed. */
   tell(latest: ReadonlyMap<string, Batch>, id: string): void {
     const batch = latest.get(id);
-    if (batch === this.#shown || latest.size < this.#batches) return;
+    if (batch === this.#shown || latest.size < this.#named.ids.length) return;
     this.#shown = batch;
-    const { total, ended: done, failed: bad } = rowsStanding(latest);
+    const { total, ended: done, failed: bad } = rowsStanding(this.#named.counted(latest.values()));
     const { io, clock } = this.#context;
     this.#progress ??= createProgress(io, {
       label: 'placing',

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import type { KeptUpload, NewUpload } from '../state/uploads.ts';
+import { tellingEarlier } from './earlier-uploads.ts';
+import { hasUploads, uploadOwner } from './named.ts';
+import { checkUploadName, nameOfFile } from './upload-name.ts';
+
+/** An upload that is about to begin, with the name that it is to have. */
+export interface BeginningUpload {
+  readonly name: string;
+  readonly upload: NewUpload;
+}
+
+/** Tells an upload by its rows. @param keys of the rows, in their order. */
+export async function identityOf(keys: AsyncIterable<string> | Iterable<string>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const key of keys) hash.update(`${JSON.stringify(key)}\n`);
+  return hash.digest('hex');
+}
+
+/**
+ * The name of an upload: that which its rows have, else the one that was given, else its file's with a number behind it
+ * where that is taken.
+ * @returns what is to be told of it too. @throws UsageError for a name that another upload has.
+ */
+export async function uploadName(
+  context: Context,
+  { given, file, identity }: { readonly given: string | undefined } & Pick<NewUpload, 'file' | 'identity'>,
+): Promise<{ readonly name: string; readonly facts: readonly string[] }> {
+  const wanted = given === undefined ? nameOfFile(file) : checkUploadName(given);
+  if (!hasUploads(context)) return { name: wanted, facts: [] };
+  const { name, isKnown } = (await context.uploads()).nameFor(await uploadOwner(context), wanted, identity);
+  if (name === wanted) return { name, facts: [] };
+  if (isKnown)
+    return { name, facts: given === undefined ? [] : [`these rows were uploaded before, as ${name}`] };
+  if (given === undefined)
+    return { name, facts: [`this upload is called ${name}: ${wanted} has other rows`] };
+  throw new UsageError(`--name ${wanted}: that upload has other rows; ${name} is free`);
+}
+
+/** Writes an upload down before anything of it is sent. @throws StorageError. */
+export const beginUpload = (context: Context, { name, upload }: BeginningUpload): Promise<KeptUpload> =>
+  tellingEarlier(context, upload.file, async () =>
+    (await context.uploads()).begin(await uploadOwner(context), name, upload),
+  );

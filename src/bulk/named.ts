@@ -1,0 +1,221 @@
+import { existsSync } from 'node:fs';
+import { readIds } from '../cli/ids.ts';
+import { nearestWord } from '../cli/near-words.ts';
+import type { Context } from '../context.ts';
+import { uuidPattern } from '../contract/limits.ts';
+import { ErrandError, type NextStep, UsageError } from '../errors.ts';
+import { countText } from '../output/count-text.ts';
+import { shellWord } from '../shell-word.ts';
+import { journalExists } from '../state/journal-tables.ts';
+import type { KeptBatch, KeptUpload, UploadOwner } from '../state/uploads.ts';
+import { uploadsFile } from '../state/uploads-file.ts';
+import { whereFlags } from '../where-flags.ts';
+import { type Batch, rowsOf } from './batch.ts';
+import { stateOf } from './row-state.ts';
+import { rowsText } from './spend.ts';
+
+/** What a batch is asked for by on a command line. */
+export const batchesMeaning = 'uploads or batches, by name or id; - reads them from stdin';
+
+/** A batch of an upload, with what the journal knows of it. */
+export interface SentBatch extends KeptBatch {
+  /** Sent or about to be, and no response was written down. */
+  readonly isInDoubt: boolean;
+}
+
+/** An upload as this machine knows it. */
+export interface KnownUpload extends Omit<KeptUpload, 'batches'> {
+  readonly batches: readonly SentBatch[];
+  /** Rows of the file that are in a batch of the service. */
+  readonly sent: number;
+}
+
+/** The batches that were named on a command line. */
+export interface NamedBatches {
+  /** In the order in which they were made. */
+  readonly ids: readonly string[];
+  /** What names all of them in a command to type: names where names were given. */
+  readonly words: readonly string[];
+  /** The uploads among them. */
+  readonly uploads: readonly KnownUpload[];
+  /** Batches as far as their rows count: without those that a later batch of the same upload tried again. */
+  readonly counted: (batches: Iterable<Batch>) => Batch[];
+}
+
+/** Batches that are named by their ids alone. */
+export const asGiven = (ids: readonly string[]): NamedBatches => ({
+  ids,
+  words: ids,
+  uploads: [],
+  counted: (batches) => [...batches],
+});
+
+/** Whose uploads the names of a command line are. */
+export const uploadOwner = async (context: Context): Promise<UploadOwner> => ({
+  baseUrl: context.settings.baseUrl.value,
+  account: (await context.sender()).account,
+});
+
+/** Whether anything was uploaded from this machine. */
+export const hasUploads = ({ settings }: Pick<Context, 'settings'>): boolean =>
+  existsSync(uploadsFile(settings.folders.state));
+
+/** The uploads of this machine at this service, newest first. @throws StorageError. */
+export async function knownUploads(context: Context): Promise<KnownUpload[]> {
+  if (!hasUploads(context)) return [];
+  const uploads = (await context.uploads()).list(await uploadOwner(context));
+  return Promise.all(uploads.map((upload) => known(context, upload)));
+}
+
+/** The upload of a name; undefined where this machine has none. @throws StorageError. */
+export async function knownUpload(context: Context, name: string): Promise<KnownUpload | undefined> {
+  if (!hasUploads(context)) return undefined;
+  const upload = (await context.uploads()).named(await uploadOwner(context), name);
+  return upload && known(context, upload);
+}
+
+async function known(context: Context, upload: KeptUpload): Promise<KnownUpload> {
+  const { folders, baseUrl } = context.settings;
+  const journal = journalExists(folders.state) ? await context.journal() : undefined;
+  const batches = upload.batches.map((batch) => {
+    const record = batch.id === undefined ? journal?.find(batch.key, baseUrl.value) : undefined;
+    const id = batch.id ?? record?.order_id ?? undefined;
+    return { ...batch, id, isInDoubt: id === undefined && record?.state === 'intended' };
+  });
+  const sent = new Set(batches.flatMap(({ id, layout }) => (id === undefined ? [] : layout.numbers)));
+  return { ...upload, batches, sent: sent.size };
+}
+
+/**
+ * The batches that words name: ids, names of uploads, `-` for stdin, one a line.
+ * @throws UsageError naming the word that is neither; ErrandError for an upload of which the service has nothing yet.
+ */
+export async function namedBatches(context: Context, given: readonly string[]): Promise<NamedBatches> {
+  const words = await readIds(context, 'batch', given, (_, word, where) => wordOf(word, where));
+  const ids = new Set<string>();
+  const uploads: KnownUpload[] = [];
+  for (const word of words) {
+    if (uuidPattern.test(word)) {
+      ids.add(word);
+      continue;
+    }
+    const upload = await knownUpload(context, word);
+    if (upload === undefined) throw await unknownName(context, word);
+    const made = upload.batches.flatMap(({ id }) => id ?? []);
+    if (made.length === 0) throw nothingSent(context, upload);
+    uploads.push(upload);
+    for (const id of made) ids.add(id);
+  }
+  return { ids: [...ids], words, uploads, counted: countedOnce(uploads) };
+}
+
+/** Ids in lower case; names as they are. */
+function wordOf(word: string, where: string | undefined): string {
+  const text = word.trim();
+  if (text !== '') return uuidPattern.test(text) ? text.toLowerCase() : text;
+  throw new UsageError(`an empty text${where ? ` (stdin, ${where})` : ''} names no upload and no batch`);
+}
+
+/**
+ * Of each row of an upload the latest attempt counts; those before it are no rows of their own. One that found the row
+ * ordered before is no attempt.
+ */
+function countedOnce(uploads: readonly KnownUpload[]): NamedBatches['counted'] {
+  const tried = uploads.filter(({ batches }) => {
+    const numbers = batches.flatMap(({ layout }) => layout.numbers);
+    return new Set(numbers).size < numbers.length;
+  });
+  return (given) => tried.reduce(onceIn, [...given]);
+}
+
+function onceIn(given: readonly Batch[], { batches }: KnownUpload): Batch[] {
+  const numbersOf = new Map(batches.flatMap(({ id, layout }) => (id ? [[id, layout.numbers] as const] : [])));
+  const order = [...numbersOf.keys()];
+  const newestFirst = given
+    .filter(({ id }) => numbersOf.has(id))
+    .sort((one, other) => order.indexOf(other.id) - order.indexOf(one.id));
+  const counts = new Map<number, { readonly batch: Batch; readonly isBefore: boolean }>();
+  for (const batch of newestFirst)
+    for (const row of rowsOf(batch)) {
+      const number = numbersOf.get(batch.id)?.[row.index];
+      if (number === undefined) continue;
+      const isBefore = stateOf(row, batch) === 'before';
+      const later = counts.get(number);
+      if (later === undefined || (later.isBefore && !isBefore)) counts.set(number, { batch, isBefore });
+    }
+  return given.map((batch) => {
+    const numbers = numbersOf.get(batch.id);
+    const all = rowsOf(batch);
+    const rows = all.filter(({ index }) => {
+      const counting = counts.get(numbers?.[index] ?? -1);
+      return counting === undefined || counting.batch === batch;
+    });
+    if (rows.length === all.length) return batch;
+    return {
+      ...batch,
+      row_count: Number(batch.row_count) - (all.length - rows.length),
+      rows: rows.map(({ index, record }) => ({ ...record, index })),
+    } as Batch;
+  });
+}
+
+/** @returns what names the one that may have been meant. */
+export async function unknownName(context: Context, word: string): Promise<UsageError> {
+  const near = nearestWord(
+    word,
+    (await knownUploads(context)).map(({ name }) => name),
+  );
+  return new UsageError(`"${word}" is neither the name of an upload here nor the id of a batch`, {
+    hint: `${near === undefined ? '' : `Did you mean ${near}? `}\`errand bulk uploads\` lists the names, \`errand bulk list -o id\` prints ids.`,
+  });
+}
+
+function nothingSent(context: Context, upload: KnownUpload): ErrandError {
+  const isInDoubt = upload.batches.some((batch) => batch.isInDoubt);
+  const next = resumeStep(context, upload);
+  return isInDoubt
+    ? new ErrandError('in_doubt', `${upload.name} was sent, and no response came`, {
+        outcome: 'unknown',
+        next: [next],
+      })
+    : new ErrandError('not_found', `nothing of ${upload.name} is at the service yet`, {
+        outcome: 'not_sent',
+        next: [next],
+      });
+}
+
+/** The command that brings an upload to its end. */
+export const resumeStep = (context: Context, { name }: Pick<KnownUpload, 'name'>): NextStep => ({
+  command: `errand bulk resume ${shellWord(name)}${whereFlags(context)}`,
+  when: 'to go on with it',
+});
+
+/** How many of its rows the service does not have yet, as far as is known here. */
+export const unsentIn = ({ rows, sent }: KnownUpload): number => Math.max(0, rows - sent);
+
+/** The upload that a batch belongs to; undefined where it was not made here, or under no name. @throws StorageError. */
+export async function uploadOfBatch(
+  context: Context,
+  id: string,
+): Promise<Pick<KeptUpload, 'serial' | 'name'> | undefined> {
+  if (!hasUploads(context)) return undefined;
+  const made = (await context.journal()).madeBy(id, context.settings.baseUrl.value);
+  return made && (await context.uploads()).ofBatch(made.key);
+}
+
+/** The batches as the service has them now, as far as their rows count. */
+export async function readBatches(context: Context, { ids, counted }: NamedBatches): Promise<Batch[]> {
+  const client = await context.client();
+  const batches: Batch[] = [];
+  for (const id of ids) batches.push((await client.call('bulk.get', { path: { batch_id: id } })).body);
+  return counted(batches);
+}
+
+/** What of uploads the service does not have yet: `december: 11,000 of 20,000 rows were never sent`. */
+export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
+  uploads.flatMap((upload) => {
+    const left = unsentIn(upload);
+    if (left === 0) return [];
+    const doubt = upload.batches.some(({ isInDoubt }) => isInDoubt) ? ' or are in doubt' : '';
+    return [`${upload.name}: ${countText(left)} of ${rowsText(upload.rows)} are not sent yet${doubt}`];
+  });

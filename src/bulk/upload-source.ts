@@ -1,0 +1,45 @@
+import { type AmountUnit, amountUnits } from '../contract/amount.ts';
+import { isObject, type JsonObject, numberIn, own, textIn } from '../contract/json.ts';
+import { usualBatchRows } from './batches.ts';
+import type { TableFlags } from './table-options.ts';
+import { tableOptions } from './table-options.ts';
+
+/** What decides the rows, keys and batches of an upload: with it the same file is the same upload. */
+export interface UploadSource {
+  /** Absolute; null for what came through a pipe. */
+  readonly path: string | null;
+  /** Of the file. */
+  readonly sha256: string;
+  readonly table: Omit<TableFlags, 'useMap' | 'saveMap'>;
+  readonly batchSize: number;
+  readonly run: string;
+  readonly skipInvalid: boolean;
+  readonly notifies: boolean;
+}
+
+/** The source of an upload as the state keeps it. */
+export const keptSource = (source: UploadSource): JsonObject => ({ ...source });
+
+/** The source of an upload as it was kept. */
+export function sourceOf(kept: JsonObject): UploadSource {
+  const table = own(kept, 'table');
+  const map = own(table, 'map');
+  return {
+    path: textIn(kept, 'path') ?? null,
+    sha256: textIn(kept, 'sha256') ?? '',
+    table: {
+      map: isObject(map) ? Object.fromEntries(Object.entries(map).map(([key, to]) => [key, String(to)])) : {},
+      amounts: oneOf<AmountUnit>(amountUnits, textIn(table, 'amounts')),
+      locale: textIn(table, 'locale'),
+      encoding: oneOf(tableOptions.encoding.values, textIn(table, 'encoding')),
+      delimiter: oneOf(tableOptions.delimiter.values, textIn(table, 'delimiter')),
+    },
+    batchSize: numberIn(kept, 'batchSize') ?? usualBatchRows,
+    run: textIn(kept, 'run') ?? '',
+    skipInvalid: own(kept, 'skipInvalid') === true,
+    notifies: own(kept, 'notifies') === true,
+  };
+}
+
+const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
+  values.find((value) => value === text);

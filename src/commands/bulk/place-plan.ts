@@ -1,0 +1,117 @@
+import { resolve } from 'node:path';
+import { type BeginningUpload, identityOf, uploadName } from '../../bulk/begin-upload.ts';
+import { approvable } from '../../bulk/plan/approvable.ts';
+import { earlierBatches, journaled } from '../../bulk/plan/earlier.ts';
+import { checkHolds } from '../../bulk/plan/holds.ts';
+import { chosenRows, restLine } from '../../bulk/plan/parts.ts';
+import { type ReadPlan, readPlan } from '../../bulk/plan/read.ts';
+import { checkRest, notePrices, recheckPrices } from '../../bulk/plan/recheck.ts';
+import { countOf, meantByPlan, toSend, type Work, workOf } from '../../bulk/plan/work.ts';
+import { rowsText, spendLine } from '../../bulk/spend.ts';
+import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload-file.ts';
+import type { Context } from '../../context.ts';
+import { confirmSpending } from '../../orders/confirm-spending.ts';
+import { countText } from '../../output/count-text.ts';
+import type { Result } from '../../output/result.ts';
+import { consentOf } from '../../spending/options.ts';
+import { notePolicy, policyLines } from '../../spending/through-policy.ts';
+import { whereFlags } from '../../where-flags.ts';
+import { sentResult } from './uploaded.ts';
+
+/** What a user says of a plan that is applied, and agrees to. */
+interface Given {
+  readonly only?: readonly string[] | undefined;
+  readonly rows?: readonly string[] | undefined;
+  readonly recheckPrices?: boolean | undefined;
+  readonly yes?: boolean | undefined;
+  readonly watch?: boolean | undefined;
+  readonly overridePolicy?: string | undefined;
+  readonly approval?: string | undefined;
+  readonly waitApproval?: number | undefined;
+}
+
+/** Places what is left of a plan, and shows what became of it. @throws ErrandError. */
+export async function applyPlan(context: Context, path: string, given: Given): Promise<Result> {
+  const { recheckPrices: rechecks = false, yes = false, watch = false, ...more } = given;
+  const { overridePolicy, approval, waitApproval } = more;
+  const consent = { overridePolicy, approval, waitApproval };
+  const read = await readPlan(path, whereFlags(context));
+  const selected = chosenRows(read, more);
+  const { plan } = read;
+  const { profile } = context.settings;
+  const keys = new Set(read.rows.map(({ key }) => key));
+  const earlier = await earlierBatches(context, await journaled(context), keys);
+  const parts = { all: read.rows, selected, earlier, headings: plan.headings, batchSize: plan.batch_size };
+  const work = workOf(context, parts);
+  await checkHolds(context, read, work);
+  if (plan.profile !== profile.value)
+    context.note(`${path} was planned with the profile ${plan.profile}; this one has the same account`);
+  await checkAndConfirm(context, { read, selected, work }, { rechecks, yes });
+  const name = plan.file.name;
+  const notifies = plan.notify_on_complete;
+  const sent = await sendBatches(context, {
+    name,
+    rows: countOf(work.inDoubt.map(({ batch }) => batch)) + countOf(work.rest),
+    meant: context.previewsRequests
+      ? []
+      : await meantByPlan(context, work, { name, notifies, rows: read.rows }),
+    of: await uploadOf(context, read),
+    batches: toSend(work, notifies),
+    ...consentOf(consent),
+    plan: approvable(plan),
+  });
+  const batches = [...(await doneBefore(context, work)), ...sent.batches];
+  const facts = [...existedBefore(batches), ...restLine(read, selected, work)];
+  return sentResult(context, { name: sent.name, batches }, { facts, watch });
+}
+
+interface Applying {
+  readonly read: ReadPlan;
+  readonly selected: ReadPlan['rows'];
+  readonly work: Work;
+}
+
+/** What may have moved against the plan since, and whoever sits at the terminal. Nothing where nothing is left. */
+async function checkAndConfirm(
+  context: Context,
+  { read, selected, work }: Applying,
+  { rechecks, yes }: { readonly rechecks: boolean; readonly yes: boolean },
+): Promise<void> {
+  const count = countOf(work.rest);
+  if (count === 0) return;
+  const left = new Set(work.rest.flatMap(({ numbers }) => numbers));
+  const rows = selected.filter(({ number }) => left.has(number));
+  const { file, notify_on_complete: notifies } = read.plan;
+  const meant = () => meantByPlan(context, work, { name: file.name, notifies, rows: read.rows });
+  if (context.previewsRequests) return notePolicy(context, await meant());
+  if (rechecks) await recheckPrices(context, read, rows);
+  else notePrices(context, read, rows);
+  const lines = [
+    `  ${read.path}: ${rowsText(count)}${count === read.rows.length ? '' : ` of ${read.rows.length}`}`,
+    `  ${spendLine(await checkRest(context, read, work))}`,
+  ];
+  await confirmSpending(context, {
+    yes,
+    question: `Place ${count === 1 ? 'this order' : `these ${countText(count)} orders`} with real money?`,
+    lines: async () => [...lines, ...(await policyLines(context, await meant()))],
+  });
+  if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
+}
+
+/** A plan and its file are one upload: both order the same rows. */
+async function uploadOf(context: Context, { path, plan, rows }: ReadPlan): Promise<BeginningUpload> {
+  const file = plan.file.name;
+  const identity = await identityOf(rows.map(({ key }) => key));
+  const { name } = await uploadName(context, { given: undefined, file, identity });
+  return { name, upload: { identity, file, rows: rows.length, source: { plan: resolve(path) } } };
+}
+
+/** What an earlier upload has made; the user is shown it now, whether or not they were then. */
+async function doneBefore(context: Context, { done }: Work): Promise<Uploaded[]> {
+  if (done.length === 0) return [];
+  const journal = await context.journal();
+  return done.map(({ record, keys }) => {
+    journal.recall(record);
+    return { id: record.order_id ?? '', rows: keys.length, existed: true };
+  });
+}

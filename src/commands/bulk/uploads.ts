@@ -1,0 +1,71 @@
+import { type KnownUpload, knownUploads, resumeStep, unsentIn } from '../../bulk/named.ts';
+import { defineCommand } from '../../cli/define.ts';
+import type { Column } from '../../output/result.ts';
+
+/** An upload as it is listed. */
+interface ListedUpload {
+  readonly name: string;
+  readonly state: 'sent' | 'cut short' | 'in doubt';
+  readonly file: string;
+  readonly rows: number;
+  readonly sent: number;
+  /** Ids, in the order in which they were made. */
+  readonly batches: readonly string[];
+  readonly created_at: string;
+}
+
+const moods = { sent: 'past', 'cut short': 'waiting', 'in doubt': 'bad' } as const;
+
+const columns: readonly Column<ListedUpload>[] = [
+  { name: 'name', path: 'name', weight: 10 },
+  { name: 'state', path: 'state', kind: 'status', weight: 9, mood: ({ state }) => moods[state as 'sent'] },
+  { name: 'rows', path: 'rows', kind: 'count', weight: 8 },
+  { name: 'sent', path: 'sent', kind: 'count', weight: 7 },
+  {
+    name: 'batches',
+    path: 'batches',
+    kind: 'count',
+    weight: 5,
+    value: ({ batches }) => [batches].flat().length,
+  },
+  { name: 'file', path: 'file', weight: 4 },
+  { name: 'begun', path: 'created_at', kind: 'time', isLocal: true, weight: 6 },
+];
+
+export const uploads = defineCommand({
+  name: 'uploads',
+  summary: 'List the uploads of this machine by name, newest first',
+  description:
+    'An upload is all rows of a file, in as many batches as it takes; a retry joins the upload that it is of. Names are kept for 100 days after the last batch. `bulk list` lists the batches of the service, whoever made them.',
+  examples: [
+    { command: 'errand bulk uploads', note: 'what was uploaded, and what was cut short' },
+    { command: "errand bulk uploads -o json --query '[].batches[]'", note: 'the ids of their batches' },
+  ],
+  readsOnly: true,
+  related: ['bulk upload', 'bulk resume', 'bulk watch', 'bulk list'],
+  async run(context) {
+    const known = await knownUploads(context);
+    return {
+      kind: 'list',
+      rows: known.map((upload) => ({ ...listed(upload) })),
+      columns,
+      id: 'name',
+      empty: 'nothing was uploaded from this machine',
+      hints: () =>
+        known
+          .filter((upload) => unsentIn(upload) > 0)
+          .slice(0, 3)
+          .map((upload) => `${upload.name} is not whole; go on: ${resumeStep(context, upload).command}`),
+    };
+  },
+});
+
+function listed(upload: KnownUpload): ListedUpload {
+  const { name, file, rows, sent, batches, createdAt } = upload;
+  const unsent = batches.some(({ isInDoubt }) => isInDoubt) ? 'in doubt' : 'cut short';
+  return {
+    ...{ name, state: unsentIn(upload) > 0 ? unsent : 'sent', file, rows, sent },
+    batches: batches.flatMap(({ id }) => id ?? []),
+    created_at: createdAt,
+  };
+}

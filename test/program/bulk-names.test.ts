@@ -1,0 +1,218 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FaultProxy } from '../faults/proxy.ts';
+import { TestService } from '../service/service.ts';
+import { begin, errand, type Finished } from './run.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
+
+const headings =
+  'ref,product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
+
+let service: TestService;
+let proxy: FaultProxy;
+let workspace: Workspace;
+
+beforeEach(async () => {
+  service = await TestService.start({ now: Date.now() });
+  proxy = new FaultProxy(service.baseUrl);
+  workspace = makeWorkspace({ ERRAND_BASE_URL: await proxy.start(), ERRAND_API_KEY: service.key });
+});
+afterEach(async () => {
+  await proxy.stop();
+  await service.stop();
+  workspace.remove();
+});
+
+/** A file whose rows order products by their slugs. */
+function write(file: string, slugs: readonly string[], first = 1): void {
+  const rows = slugs.map(
+    (slug, at) =>
+      `R-${first + at},${service.product(slug)},5000,A B,${first + at} Main St,Austin,TX,78701,US,+15125550100`,
+  );
+  writeFileSync(join(workspace.folder, file), `${[headings, ...rows].join('\n')}\n`);
+}
+
+const bulk = (...args: string[]): Promise<Finished> =>
+  errand(workspace, ['bulk', ...args], { timeoutMs: 40_000 });
+
+const json = async (...args: string[]) => JSON.parse((await bulk(...args, '-o', 'json')).stdout);
+
+/** Every order that the service has. */
+async function orders(): Promise<{ status: string; shipping_address: { address_line1: string } }[]> {
+  service.pass(60_000);
+  return (await service.send('GET', '/orders?limit=500')).body.orders;
+}
+
+/** Lets the service do its work while a command waits for it. */
+async function meanwhile<T>(work: Promise<T>): Promise<T> {
+  const timer = setInterval(() => service.pass(5_000), 50);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const ten = Array.from({ length: 10 }, () => 'test-success');
+
+describe('an upload has a name', { timeout: 60_000 }, () => {
+  test('that of its file, and it stands for all its batches', async () => {
+    write('december.csv', ['test-success', 'test-out-of-stock', 'test-success']);
+    const { stderr } = await bulk('upload', 'december.csv', '--batch-size', '1');
+    expect(stderr).toMatch(/^follow: errand bulk watch december$/m);
+    const [{ batches, ...upload }] = await json('uploads');
+    expect(upload).toMatchObject({ name: 'december', state: 'sent', rows: 3, sent: 3, file: 'december.csv' });
+    expect(batches).toHaveLength(3);
+    const watched = await meanwhile(bulk('watch', 'december'));
+    for (const id of batches) expect(watched.stdout).toContain(id);
+    expect(watched.stderr).toMatch(/^3 rows: 3 ordered/m);
+    expect(watched.stderr).toMatch(/^try again: errand bulk retry december$/m);
+    expect((await bulk('get', 'december', '-o', 'id')).stdout.trim().split('\n')).toEqual(batches);
+  });
+
+  test('another file of the same name has a number behind it; the same rows keep their name', async () => {
+    write('orders.csv', ['test-success']);
+    await bulk('upload', 'orders.csv');
+    mkdirSync(join(workspace.folder, 'next'));
+    write('next/orders.csv', ['test-success'], 2);
+    const other = await bulk('upload', 'next/orders.csv');
+    expect(other.stderr).toContain('this upload is called orders-2: orders has other rows');
+    renameSync(join(workspace.folder, 'orders.csv'), join(workspace.folder, 'renamed.csv'));
+    expect((await bulk('upload', 'renamed.csv')).stderr).toMatch(/^follow: errand bulk watch orders$/m);
+    const named = await bulk('upload', 'renamed.csv', '--name', 'january');
+    expect(named.stderr).toContain('these rows were uploaded before, as orders');
+    const taken = await bulk('upload', 'next/orders.csv', '--run', 'again', '--name', 'orders');
+    expect(taken).toMatchObject({ code: 2, stdout: '' });
+    expect(taken.stderr).toContain('--name orders: that upload has other rows; orders-3 is free');
+    expect(await orders()).toHaveLength(2);
+  });
+
+  test.each(['a b', '@1', '-x', '00000000-0000-4000-8000-000000000001', 'x'.repeat(61), '', '../x'])(
+    '--name %j is refused before anything is sent',
+    async (name) => {
+      write('orders.csv', ['test-success']);
+      const { code, stderr } = await bulk('upload', 'orders.csv', `--name=${name}`);
+      expect(code).toBe(2);
+      expect(stderr).toContain('--name');
+      expect(await orders()).toEqual([]);
+    },
+  );
+
+  test('names of other accounts and services are not seen', async () => {
+    write('orders.csv', ['test-success']);
+    await bulk('upload', 'orders.csv');
+    workspace.environment.ERRAND_API_KEY = await service.mint();
+    expect(await json('uploads')).toEqual([]);
+    expect((await bulk('get', 'orders')).code).toBe(2);
+  });
+
+  test('a word that names nothing is told from a name that is near', async () => {
+    write('december.csv', ['test-success']);
+    await bulk('upload', 'december.csv');
+    const { code, stderr } = await bulk('watch', 'decembr');
+    expect(code).toBe(2);
+    expect(stderr).toContain('"decembr" is neither the name of an upload here nor the id of a batch');
+    expect(stderr).toContain('Did you mean december?');
+  });
+});
+
+describe('a retry joins its upload', { timeout: 60_000 }, () => {
+  test('of each row the latest attempt counts, and none is ordered twice', async () => {
+    write('december.csv', ['test-success', 'test-price-exceeded', 'test-success', 'test-out-of-stock']);
+    await meanwhile(bulk('upload', 'december.csv', '--batch-size', '2', '--watch'));
+    const raise = ['--reason', 'max_price_exceeded', '--raise-ceiling', '100%'];
+    const retried = await meanwhile(bulk('retry', 'december', ...raise, '--watch'));
+    expect(retried.stderr).toMatch(/^4 rows: 4 ordered/m);
+    expect(retried.stderr).toMatch(/^4 orders: 2 placed, 2 failed$/m);
+    expect(retried.code).toBe(7);
+    expect(await json('uploads')).toMatchObject([{ name: 'december', rows: 4, sent: 4 }]);
+    const rest = await meanwhile(bulk('retry', 'december', '--to', '-'));
+    expect(rest.stdout).toMatch(/^ref,.*\nR-4,.*\nR-2,.*\n$/);
+    expect(await orders()).toHaveLength(5);
+  });
+
+  test('a batch that is retried by its id joins too', async () => {
+    write('december.csv', ['test-out-of-stock', 'test-success']);
+    await meanwhile(bulk('upload', 'december.csv', '--batch-size', '1', '--watch'));
+    const [{ batches }] = await json('uploads');
+    await bulk('retry', batches[0]);
+    expect(await json('uploads')).toMatchObject([{ name: 'december', rows: 2, sent: 2 }]);
+    expect((await json('uploads'))[0].batches).toHaveLength(3);
+  });
+});
+
+describe('an upload that was cut short', { timeout: 120_000 }, () => {
+  /** Uploads ten rows one by one, and is killed when the service has seen some of them. */
+  async function cutShort(after: number, moment: 'request-came' | 'work-done' | 'responded'): Promise<void> {
+    write('december.csv', ten);
+    const child = begin(workspace, 'errand', ['bulk', 'upload', 'december.csv', '--batch-size', '1']);
+    let seen = 0;
+    proxy.onMoment = (now) => {
+      if (now === moment && ++seen === after) child.kill('SIGKILL');
+    };
+    await new Promise((resolve) => child.once('close', resolve));
+    proxy.onMoment = () => {};
+  }
+
+  test.each([
+    [1, 'request-came'],
+    [1, 'work-done'],
+    [3, 'work-done'],
+    [5, 'responded'],
+  ] as const)(
+    'killed at create %d (%s), it is taken up by its name, from another folder',
+    async (after, moment) => {
+      await cutShort(after, moment);
+      const [upload] = await json('uploads');
+      expect(upload).toMatchObject({ name: 'december', rows: 10 });
+      expect(upload.sent).toBeLessThan(10);
+      const watched = await meanwhile(bulk('watch', 'december'));
+      expect([4, 7, 10]).toContain(watched.code);
+      expect(watched.stderr).toContain('errand bulk resume december');
+      const elsewhere = join(workspace.folder, 'elsewhere');
+      mkdirSync(elsewhere);
+      const there = { ...workspace, folder: elsewhere };
+      const resumed = await meanwhile(errand(there, ['bulk', 'resume', 'december', '--watch']));
+      expect(resumed.code, resumed.stderr).toBe(0);
+      expect(resumed.stderr).toMatch(/^10 rows: 10 ordered/m);
+      const streets = (await orders()).map((order) => order.shipping_address.address_line1);
+      expect(streets.toSorted()).toEqual(ten.map((_, at) => `${at + 1} Main St`).toSorted());
+      expect(await json('uploads')).toMatchObject([{ state: 'sent', sent: 10 }]);
+      const again = await bulk('resume', 'december');
+      expect(again).toMatchObject({ code: 0, stdout: '' });
+      expect(again.stderr).toContain('all of december is at the service; nothing was sent');
+    },
+  );
+
+  test('two at once place nothing twice', async () => {
+    await cutShort(2, 'responded');
+    const resume = () => bulk('resume', 'december');
+    const both = await Promise.all([resume(), resume()]);
+    expect(both.map(({ code }) => code)).toContain(0);
+    await bulk('resume', 'december');
+    expect(await orders()).toHaveLength(10);
+  });
+
+  test('a file that has changed, or has gone, is refused', async () => {
+    await cutShort(2, 'responded');
+    write('december.csv', [...ten, 'test-success']);
+    const changed = await bulk('resume', 'december');
+    expect(changed.code).toBe(5);
+    expect(changed.stderr).toContain('december.csv has changed since it was uploaded; nothing was sent');
+    renameSync(join(workspace.folder, 'december.csv'), join(workspace.folder, 'gone.csv'));
+    expect((await bulk('resume', 'december')).stderr).toContain('is no longer there');
+  });
+
+  test('one that came through a pipe says what to send again', async () => {
+    write('december.csv', ten);
+    const upload = ['-c', 'errand bulk upload - --batch-size 1 --name piped < december.csv'];
+    const child = begin(workspace, 'bash', upload);
+    proxy.faults = ['none', ...Array.from({ length: 60 }, () => '500-before' as const)];
+    await new Promise((resolve) => child.once('close', resolve));
+    const { code, stderr } = await bulk('resume', 'piped');
+    expect(code).toBe(2);
+    expect(stderr).toContain('piped came through a pipe: send the same CSV through it again');
+    expect(stderr).toContain('errand bulk upload - --batch-size 1');
+  });
+});
