@@ -46,6 +46,9 @@ $ errand bulk plan orders.csv --out december.plan
 $ errand bulk apply december.plan --only harborgoods --watch -o csv --fields row_count,placed_count
 row_count,placed_count
 3,3
+$ errand bulk uploads -o csv --fields name,state,rows,sent
+name,state,rows,sent
+orders,cut short,5,3
 $ errand bulk apply december.plan --rows 2-5 -o csv --fields rows,existed
 rows,existed
 3,true
@@ -56,6 +59,16 @@ rows,existed
 1,true
 $ errand order list -o id | wc -l
 4
+
+# What was left out is left; the upload goes on by its name, from any terminal.
+$ errand bulk resume orders --watch -o csv --fields row_count,placed_count
+row_count,placed_count
+3,3
+1,1
+1,1
+$ errand bulk resume orders
+! all of orders is at the service; nothing was sent
+! follow: errand bulk watch orders
 
 # A plan that somebody has touched is refused, and the row is named.
 $ sed 's/7 Elm St/8 Elm St/' december.plan > touched.plan

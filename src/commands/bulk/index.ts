@@ -15,5 +15,20 @@ import { validate } from './validate.ts';
 import { watch } from './watch.ts';
 
 export const noun: RootNoun = {
-  verbs: [template, validate, plan, show, apply, upload, uploads, resume, list, get, watch, results, report, retry],
+  verbs: [
+    template,
+    validate,
+    plan,
+    show,
+    apply,
+    upload,
+    uploads,
+    resume,
+    list,
+    get,
+    watch,
+    results,
+    report,
+    retry,
+  ],
 };

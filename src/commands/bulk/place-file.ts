@@ -62,7 +62,10 @@ export async function placeFile(context: Context, file: string, given: Given): P
     const kept = keptSource({
       path: source.isPipe ? null : resolve(file),
       sha256: await sha256Of(source),
-      table: { ...given, map: options.map, amounts: options.amounts },
+      table: {
+        ...{ map: options.map, amounts: options.amounts },
+        ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
+      },
       ...{ batchSize, run, skipInvalid, notifies },
     });
     const upload = {

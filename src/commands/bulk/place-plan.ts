@@ -9,6 +9,7 @@ import { checkRest, notePrices, recheckPrices } from '../../bulk/plan/recheck.ts
 import { countOf, meantByPlan, toSend, type Work, workOf } from '../../bulk/plan/work.ts';
 import { rowsText, spendLine } from '../../bulk/spend.ts';
 import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload-file.ts';
+import { checkTotal } from '../../bulk/upload-options.ts';
 import type { Context } from '../../context.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { countText } from '../../output/count-text.ts';
@@ -24,6 +25,7 @@ interface Given {
   readonly rows?: readonly string[] | undefined;
   readonly recheckPrices?: boolean | undefined;
   readonly yes?: boolean | undefined;
+  readonly maxTotal?: number | undefined;
   readonly watch?: boolean | undefined;
   readonly overridePolicy?: string | undefined;
   readonly approval?: string | undefined;
@@ -33,7 +35,7 @@ interface Given {
 /** Places what is left of a plan, and shows what became of it. @throws ErrandError. */
 export async function applyPlan(context: Context, path: string, given: Given): Promise<Result> {
   const { recheckPrices: rechecks = false, yes = false, watch = false, ...more } = given;
-  const { overridePolicy, approval, waitApproval } = more;
+  const { overridePolicy, approval, waitApproval, maxTotal } = more;
   const consent = { overridePolicy, approval, waitApproval };
   const read = await readPlan(path, whereFlags(context));
   const selected = chosenRows(read, more);
@@ -46,7 +48,7 @@ export async function applyPlan(context: Context, path: string, given: Given): P
   await checkHolds(context, read, work);
   if (plan.profile !== profile.value)
     context.note(`${path} was planned with the profile ${plan.profile}; this one has the same account`);
-  await checkAndConfirm(context, { read, selected, work }, { rechecks, yes });
+  await checkAndConfirm(context, { read, selected, work }, { rechecks, yes, maxTotal });
   const name = plan.file.name;
   const notifies = plan.notify_on_complete;
   const sent = await sendBatches(context, {
@@ -75,7 +77,11 @@ interface Applying {
 async function checkAndConfirm(
   context: Context,
   { read, selected, work }: Applying,
-  { rechecks, yes }: { readonly rechecks: boolean; readonly yes: boolean },
+  {
+    rechecks,
+    yes,
+    maxTotal,
+  }: { readonly rechecks: boolean; readonly yes: boolean; readonly maxTotal: number | undefined },
 ): Promise<void> {
   const count = countOf(work.rest);
   if (count === 0) return;
@@ -86,9 +92,11 @@ async function checkAndConfirm(
   if (context.previewsRequests) return notePolicy(context, await meant());
   if (rechecks) await recheckPrices(context, read, rows);
   else notePrices(context, read, rows);
+  const spend = await checkRest(context, read, work);
+  checkTotal(spend.estimate, maxTotal);
   const lines = [
     `  ${read.path}: ${rowsText(count)}${count === read.rows.length ? '' : ` of ${read.rows.length}`}`,
-    `  ${spendLine(await checkRest(context, read, work))}`,
+    `  ${spendLine(spend)}`,
   ];
   await confirmSpending(context, {
     yes,

@@ -27,6 +27,9 @@ export async function sentResult(
       hints: () => [...facts, follow],
     };
   context.note(follow);
-  const result = await followResult(context, await namedBatches(context, words));
+  const named = await namedBatches(context, words);
+  // What was left out of a plan was left out on purpose.
+  const uploads = named.uploads.map((upload) => ({ ...upload, rows: upload.sent }));
+  const result = await followResult(context, { ...named, uploads });
   return { ...result, hints: () => [...facts, ...(result.hints?.() ?? [])] };
 }
