@@ -170,3 +170,20 @@ $ errand bulk upload orders.csv --run told --notify-on-complete --dry-run | grep
 $ TOLD=$(errand bulk upload orders.csv --run told --notify-on-complete -o id)
 $ errand bulk get $TOLD -o json --query notify_on_complete
 true
+
+# Half of a plan is applied. The upload has a name, and goes on by it from any terminal.
+$ errand bulk plan orders.csv --run half --no-prices --out half.plan -o id > rows
+$ errand bulk apply half.plan --rows $(head -1 rows) -o id | wc -l
+1
+$ NAME=$(errand bulk uploads -o id | head -1)
+$ errand bulk uploads -o csv --fields state,sent | head -2
+state,sent
+cut short,1
+$ errand bulk resume $NAME --watch -o id | wc -l
+2
+$ errand bulk uploads -o csv --fields state | head -2
+state
+sent
+$ errand bulk resume $NAME
+! all of … is at the service; nothing was sent
+! follow: errand bulk watch …

@@ -60,16 +60,6 @@ rows,existed
 $ errand order list -o id | wc -l
 4
 
-# What was left out is left; the upload goes on by its name, from any terminal.
-$ errand bulk resume orders --watch -o csv --fields row_count,placed_count
-row_count,placed_count
-3,3
-1,1
-1,1
-$ errand bulk resume orders
-! all of orders is at the service; nothing was sent
-! follow: errand bulk watch orders
-
 # A plan that somebody has touched is refused, and the row is named.
 $ sed 's/7 Elm St/8 Elm St/' december.plan > touched.plan
 $ errand bulk apply touched.plan
