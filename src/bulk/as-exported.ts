@@ -1,3 +1,4 @@
+import type { BulkIssue } from '../contract/bulk-row.ts';
 import { countryCodePattern } from '../contract/limits.ts';
 import type { TablePlan } from './columns.ts';
 import { addRow, hasMore, noRows, type RowSample } from './row-sample.ts';
@@ -68,13 +69,13 @@ function withPhone(
 }
 
 /**
- * Gives the lines with which an export continues an order its address: it stands on the first of them only. A line that has any
+ * Gives the lines with which an export continues an order its address and state: they stand on the first of them only. A line that has any
  * part of an address, or the number of another order than the line above, stands as it is.
  */
 export function addressOfOrder({ sameAddress }: Readings) {
   let above: { readonly order: string; readonly cells: readonly string[] } | undefined;
   return (
-    { orderNumberIndex, addressIndexes }: TablePlan,
+    { orderNumberIndex, addressIndexes, calledOff }: TablePlan,
     cells: readonly string[],
     number: number,
   ): readonly string[] => {
@@ -88,8 +89,23 @@ export function addressOfOrder({ sameAddress }: Readings) {
     addRow(sameAddress, number);
     const filled = [...cells];
     for (const index of addressIndexes) filled[index] = above.cells[index] ?? '';
+    for (const { index } of calledOff) filled[index] ||= above.cells[index] ?? '';
     return filled;
   };
+}
+
+/** What an export says of a customer's order that was called off: nothing is to be bought for it. */
+export function calledOffIssues(
+  { calledOff, headings }: TablePlan,
+  cells: readonly string[],
+): readonly BulkIssue[] {
+  for (const { index, states } of calledOff) {
+    const value = (cells[index] ?? '').trim();
+    if (value === '' || (states.length > 0 && !states.includes(value.toLowerCase()))) continue;
+    const message = "says that the customer's order was called off; leave the row out";
+    return [{ column: headings[index] ?? '', value, message }];
+  }
+  return [];
 }
 
 /** The code of a country that is given by its English name; undefined for a code, and for what is neither. */

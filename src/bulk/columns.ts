@@ -1,4 +1,10 @@
-import { type BulkColumn, bulkColumns, type ColumnPlan, planColumns } from '../contract/bulk-columns.ts';
+import {
+  type BulkColumn,
+  bulkColumns,
+  type ColumnPlan,
+  plainHeading,
+  planColumns,
+} from '../contract/bulk-columns.ts';
 import { UsageError } from '../errors.ts';
 import { type MapPreset, orderColumn, presetLike } from '../settings/map-presets.ts';
 import { centsHeading, isCentsHeading, namesCurrency } from './amounts.ts';
@@ -58,6 +64,8 @@ export interface TablePlan extends ColumnPlan {
   readonly orderNumberIndex: number;
   /** Where phone numbers stand that are used where the row's own is empty. */
   readonly phoneIndexes: readonly number[];
+  /** Where an export says that the customer's order was called off, and by which texts; any without them. */
+  readonly calledOff: readonly { readonly index: number; readonly states: readonly string[] }[];
 }
 
 const indexesOf = ({ columns }: ColumnPlan, names: readonly BulkColumn[]): number[] =>
@@ -115,6 +123,10 @@ export function planTable(name: string, headings: readonly string[], meant: Head
       addressIndexes: [...indexesOf(plan, addressColumns), ...phoneIndexes],
       orderNumberIndex: preset ? names.indexOf(orderColumn) : -1,
       phoneIndexes,
+      calledOff: Object.entries(preset?.calledOff ?? {}).flatMap(([heading, states]) => {
+        const index = headings.findIndex((one) => plainHeading(one) === plainHeading(heading));
+        return index < 0 ? [] : { index, states };
+      }),
     };
   throw new UsageError(`the headings of ${name}: ${problems.join('; ')}`, {
     details: { headings },

@@ -5,7 +5,14 @@ import type { ColumnPlan } from '../contract/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../contract/bulk-row.ts';
 import { bodyHash } from '../state/canonical.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './amounts.ts';
-import { addressOfOrder, asTaken, isContinuation, noReadings, type Readings } from './as-exported.ts';
+import {
+  addressOfOrder,
+  asTaken,
+  calledOffIssues,
+  isContinuation,
+  noReadings,
+  type Readings,
+} from './as-exported.ts';
 import { planTable, type TablePlan } from './columns.ts';
 import { damageOf } from './damage.ts';
 import { type HeadingMap, isKnownHeading } from './headings.ts';
@@ -87,6 +94,7 @@ function readRow(
           issue.column === 'max_price' ? { column, value: text.trim(), message: problem } : issue,
         );
   addUnusable(issues, row);
+  if (plan.calledOff.length > 0) issues.push(...calledOffIssues(plan, cells));
   if (plan.currencyIndexes.length > 0) issues.push(...currencies(plan, cells));
   if (cells.length > plan.headings.length) issues.push(...surplus(plan.headings, cells));
   const found = explained(issues, row);

@@ -12,10 +12,14 @@ export interface MapPreset {
    * those before it where they are empty.
    */
   readonly columns: Readonly<Record<string, readonly string[]>>;
+  /** What a heading has where the customer's order was called off, in small letters; any text where none is listed. */
+  readonly calledOff: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Tells the lines of one order from those of the next. */
 export const orderColumn = 'metadata.order';
+
+const endedStates = ['cancelled', 'refunded', 'failed', 'wc-cancelled', 'wc-refunded', 'wc-failed'];
 
 const presets: readonly MapPreset[] = [
   {
@@ -33,6 +37,7 @@ const presets: readonly MapPreset[] = [
       country: ['Shipping Country'],
       phone_number: ['Shipping Phone', 'Phone', 'Billing Phone'],
     },
+    calledOff: { 'Cancelled at': [], 'Financial Status': ['refunded', 'voided'] },
   },
   {
     name: 'woocommerce',
@@ -52,6 +57,7 @@ const presets: readonly MapPreset[] = [
       country: ['shipping_country', 'Country Code (Shipping)', 'Country Name (Shipping)'],
       phone_number: ['shipping_phone', 'Phone (Shipping)', 'billing_phone', 'Phone (Billing)'],
     },
+    calledOff: { status: endedStates, 'Order Status': endedStates },
   },
   {
     name: 'amazon-business',
@@ -67,6 +73,7 @@ const presets: readonly MapPreset[] = [
       postal_code: ['Shipping Address Zip'],
       po_number: ['PO Number', 'Purchase Order Number'],
     },
+    calledOff: { 'Order Status': ['cancelled', 'canceled'] },
   },
 ];
 

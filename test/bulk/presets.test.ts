@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { ColumnMap } from '../../src/bulk/headings.ts';
+import { readRows } from '../../src/bulk/rows.ts';
 import { mapPresets, presetLike } from '../../src/settings/map-presets.ts';
 import { read, type Wanted, wanted } from './dialects.ts';
 
@@ -211,6 +213,36 @@ describe('an order with several lines', () => {
     const { numbers, told } = await shop(inShopify(ada, '#1'), { Name: '#1', 'Lineitem quantity': '1' });
     expect(numbers).toEqual([2]);
     expect(told).toContain('1 row without product, price and address is left out: row 3');
+  });
+});
+
+describe("a customer's order that was called off buys nothing", () => {
+  test.each<[string, string, Line, readonly string[]]>([
+    ['shopify', 'Cancelled at', { 'Cancelled at': '2026-11-20 10:00:00 -0500' }, shopify],
+    ['shopify', 'Financial Status', { 'Financial Status': 'refunded' }, shopify],
+    ['woocommerce', 'status', { status: 'wc-cancelled' }, wooItems],
+    ['woocommerce', 'Order Status', { 'Order Status': 'Refunded' }, wooTitles],
+    ['amazon-business', 'Order Status', { 'Order Status': 'Cancelled' }, [...amazon, 'phone_number']],
+  ])('%s: %s', async (name, column, state, headings) => {
+    const lines = { shopify: inShopify, woocommerce: headings === wooItems ? inWoo : inWooTitles };
+    const line = name === 'amazon-business' ? inAmazon : lines[name as keyof typeof lines];
+    const bytes = fileOf([...headings, ...added], [{ ...line(ada, '1'), ...state }]);
+    const refused = `${column} ${Object.values(state)[0]} says that the customer's order was called off`;
+    await expect(through(name, bytes)).rejects.toThrow(refused);
+  });
+
+  test('nor do its other lines; what is paid or shipped is no reason', async () => {
+    const next = { Name: '#1', 'Lineitem quantity': '1', ...bought(grace) };
+    const refusedRows = async (state: Line): Promise<number[]> => {
+      const bytes = fileOf([...shopify, ...added], [{ ...inShopify(ada, '#1'), ...state }, next]);
+      const options = { name: 'shop.csv', map: {}, preset: mapPresets.get('shopify') };
+      const rows: number[] = [];
+      for await (const part of readRows(Readable.from([bytes]), options))
+        rows.push(...part.filter(({ issues }) => issues.length > 0).map(({ number }) => number));
+      return rows;
+    };
+    expect(await refusedRows({ 'Financial Status': 'voided' })).toEqual([2, 3]);
+    expect(await refusedRows({ 'Financial Status': 'paid', 'Fulfillment Status': 'fulfilled' })).toEqual([]);
   });
 });
 
