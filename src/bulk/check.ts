@@ -19,6 +19,8 @@ export interface Tally {
   ceilings: number;
   /** Valid rows. */
   orders: number;
+  /** Rows with an idempotency key of the file's own. */
+  ownKeys: number;
   /** The prices of all rows, to tell whether the column can be read in one way only. */
   readonly prices: PriceTally;
   /** The ceilings of valid rows. */
@@ -33,6 +35,7 @@ export const emptyTally = (): Tally => ({
   issues: 0,
   ceilings: 0,
   orders: 0,
+  ownKeys: 0,
   prices: emptyPrices(),
   spread: new AmountSpread(),
   readings: noReadings(),
@@ -56,6 +59,7 @@ export async function* checkFile(
       for (const issue of found) issues.push({ row: read.number, ...issue });
       tally.rows += 1;
       tally.issues += found.length;
+      tally.ownKeys = keys.size;
       if (read.openPrice) countPrice(tally.prices, read.number, read.openPrice);
       if (found.length > 0) tally.invalid += 1;
       else {

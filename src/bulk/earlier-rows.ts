@@ -2,8 +2,9 @@ import type { Context } from '../context.ts';
 import { objectsIn, own, textIn } from '../contract/json.ts';
 import { type JournalRecord, paidAccount } from '../state/journal-record.ts';
 import { journalExists } from '../state/journal-tables.ts';
+import type { SentBefore } from './kept-keys.ts';
 import { nameOf, numbersOf, ordering, withinMs } from './plan/twins.ts';
-import { CellReader, placeOf, twinCodes, urlsIn } from './row-cells.ts';
+import { CellReader, codeOf, placeOf, twinCodes, urlsIn } from './row-cells.ts';
 
 /** Earlier rows that are looked at, the newest first: more would hold up an upload. */
 const mostRows = 200_000;
@@ -15,6 +16,8 @@ interface EarlierOrder {
   readonly place: number;
   /** What its twins have in common with it. */
   readonly codes: readonly number[];
+  /** A row of cells, or an order of its own. */
+  readonly content: Readonly<Record<string, unknown>>;
 }
 
 type Ordered = Pick<JournalRecord, 'operation' | 'order_id' | 'key' | 'created_at'>;
@@ -31,41 +34,59 @@ interface Rows {
   rowOfKey(key: string): number | undefined;
   /** Numbers of the rows with such a product for such a place. */
   rowsOf(code: number): readonly number[];
+  /** Of the cells of a row; undefined where no row has a key of the file's own, which alone can outlive its content. */
+  cellsOf(row: number): number | undefined;
+  readonly hasOwnKeys: boolean;
 }
 
-/**
- * The rows that order what was ordered from this machine in the last week: the same product for the same address.
- * @returns by the number of the row the newest order. @throws StorageError.
- */
-export async function earlierTwins(
-  context: Context,
-  rows: Rows,
-): Promise<{
+/** What rows have in common with what this machine has ordered. */
+interface Earlier {
+  /** By the number of the row the newest order of the last week with the same product for the same address. */
   readonly twins: ReadonlyMap<number, EarlierTwin>;
+  /** What was sent with the key of a row, newest first, by the row's number. */
+  readonly sent: ReadonlyMap<number, readonly SentBefore[]>;
   nameOf(twin: EarlierTwin): Promise<string>;
-}> {
+}
+
+/** Looks through what was ordered from this machine, once. A row that was sent before is no twin of anything. @throws StorageError. */
+export async function earlierRows(context: Context, rows: Rows): Promise<Earlier> {
   const twins = new Map<number, EarlierTwin>();
-  const sent = new Set<number>();
+  const sent = new Map<number, SentBefore[]>();
+  const weekAgo = context.clock.now() - withinMs;
   let looked = 0;
-  for await (const record of ordersSince(context, context.clock.now() - withinMs)) {
+  for await (const record of ordersSince(context, rows.hasOwnKeys ? 0 : weekAgo)) {
     const { operation, order_id, key, created_at } = record;
     const kept = { operation, order_id, key, created_at };
+    const isRecent = Date.parse(created_at) >= weekAgo;
     for (const order of ordersIn(record)) {
       looked += 1;
       const own = rows.rowOfKey(order.key);
-      if (own !== undefined) sent.add(own);
-      else
+      if (own !== undefined) {
+        const before = sent.get(own) ?? [];
+        sent.set(own, before);
+        if (rows.hasOwnKeys) before.push(sentBefore(record, order, rows.cellsOf(own)));
+      } else if (isRecent)
         for (const row of order.codes.flatMap((code) => rows.rowsOf(code)))
           if (!twins.has(row)) twins.set(row, { record: kept, place: order.place });
     }
     if (looked >= mostRows) break;
   }
-  for (const row of sent) twins.delete(row);
+  for (const row of sent.keys()) twins.delete(row);
   return {
     twins,
+    sent,
     nameOf: async ({ record, place }) =>
       nameOf(record, (await numbersOf(context, record))?.[place] ?? place + 1),
   };
+}
+
+function sentBefore(
+  { operation, order_id: madeId }: Ordered,
+  { content, place }: EarlierOrder,
+  cells: number | undefined,
+): SentBefore {
+  if (operation !== 'bulk.create') return { madeId, place: undefined, content };
+  return { madeId, place, content: codeOf(JSON.stringify(content)) === cells ? undefined : content };
 }
 
 /** What was ordered from here with the key in use, newest first. @param sinceMs epoch. */
@@ -91,13 +112,13 @@ function* ordersIn({ operation, key, body }: JournalRecord): Generator<EarlierOr
   if (operation !== 'bulk.create') {
     const urls = objectsIn(body, 'products').map((line) => textIn(line, 'url') ?? '');
     const address = own(body, 'shipping_address');
-    yield { key, place: 0, codes: twinCodes(urls, (part) => textIn(address, part) ?? '') };
+    yield { key, place: 0, content: body, codes: twinCodes(urls, (part) => textIn(address, part) ?? '') };
     return;
   }
   const cells = new CellReader();
   for (const [place, row] of objectsIn(body, 'rows').entries()) {
     const cell = cells.read(row);
     const own = cell('idempotency_key') || `${key} ${place}`;
-    yield { key: own, place, codes: twinCodes(urlsIn(cell), placeOf(cell)) };
+    yield { key: own, place, content: row, codes: twinCodes(urlsIn(cell), placeOf(cell)) };
   }
 }

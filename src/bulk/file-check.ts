@@ -76,7 +76,7 @@ export class FileCheck {
       spend.wallet = checked.wallet;
       spend.byInvoice = checked.byInvoice;
       for (const row of checked.refused) this.#refused.add(row);
-      this.#scope.look?.add(this.#withoutRefused(checked.batch));
+      this.#scope.look?.add(this.#withoutRefused(checked.batch), tally.ownKeys > 0);
       tally.invalid += checked.refused.length;
       tally.orders -= checked.refused.length;
       tally.issues += checked.issues.length;
@@ -88,7 +88,7 @@ export class FileCheck {
   /** Without the service, rows are shown in a reading of their own. */
   async #show(): Promise<void> {
     const { look } = this.#scope;
-    if (look) for await (const batch of this.#batches()) look.add(batch);
+    if (look) for await (const batch of this.#batches()) look.add(batch, this.tally.ownKeys > 0);
   }
 
   #batches() {

@@ -2,7 +2,9 @@ import type { Context } from '../context.ts';
 import { StorageError } from '../errors.ts';
 import { AmountSpread, farLines } from './amount-spread.ts';
 import type { Batch } from './batches.ts';
-import { earlierTwins } from './earlier-rows.ts';
+import { earlierRows } from './earlier-rows.ts';
+import type { FileCheck } from './file-check.ts';
+import { keptKeys, keptLines } from './kept-keys.ts';
 import { mostValues, totalsText } from './plan/totals.ts';
 import { CellReader, codeOf, hostsOf, placeOf, twinCodes, urlsIn } from './row-cells.ts';
 import { rowsText } from './spend.ts';
@@ -12,6 +14,8 @@ const mostNamed = 3;
 
 /** What stands out in the rows of an upload, gathered as they pass by; looks at none of them twice and asks nothing of the service. */
 export class UploadLook {
+  /** Numbers of the rows that keep the key of an order with other content, once `lines` has told of them. */
+  readonly keptRows = new Set<number>();
   readonly #spread = new AmountSpread();
   readonly #cells = new CellReader();
   /** By host. */
@@ -22,9 +26,13 @@ export class UploadLook {
   readonly #further = new Map<number, number[]>();
   /** The number of the row of each idempotency key. */
   readonly #keys = new Map<number, number>();
+  /** Of the cells of each row, where keys of the file's own make it matter. */
+  readonly #cellCodes = new Map<number, number>();
+  #hasOwnKeys = false;
 
-  /** Rows may come in any order. */
-  add({ rows, numbers }: Pick<Batch, 'rows' | 'numbers'>): void {
+  /** Rows may come in any order. @param hasOwnKeys whether any row of the file has a key of its own. */
+  add({ rows, numbers }: Pick<Batch, 'rows' | 'numbers'>, hasOwnKeys: boolean): void {
+    this.#hasOwnKeys = hasOwnKeys;
     for (const [index, row] of rows.entries()) {
       const number = numbers[index] ?? 0;
       const cell = this.#cells.read(row);
@@ -32,6 +40,7 @@ export class UploadLook {
       const urls = urlsIn(cell);
       this.#spread.add(number, cents);
       this.#keys.set(codeOf(cell('idempotency_key')), number);
+      if (hasOwnKeys) this.#cellCodes.set(number, codeOf(JSON.stringify(row)));
       this.#addTotals(hostsOf(urls), cents);
       for (const code of twinCodes(urls, placeOf(cell))) this.#addTwin(code, number);
     }
@@ -57,12 +66,12 @@ export class UploadLook {
   }
 
   /** What somebody should see before these rows are sent, a line each; none where nothing stands out. */
-  async lines(context: Context): Promise<string[]> {
+  async lines(context: Context, check: FileCheck): Promise<string[]> {
     return [
       ...this.#totalLines(),
       ...farLines(this.#spread),
       ...this.#twinLines(),
-      ...(await this.#earlierLines(context)),
+      ...(await this.#earlierLines(context, check)),
     ];
   }
 
@@ -90,21 +99,28 @@ export class UploadLook {
       : [`${rowsText(pairs.size)}: same product and address as an earlier row; ${named(first, pairs.size)}`];
   }
 
-  async #earlierLines(context: Context): Promise<string[]> {
+  async #earlierLines(context: Context, check: FileCheck): Promise<string[]> {
     try {
-      const { twins, nameOf } = await earlierTwins(context, {
+      const { twins, sent, nameOf } = await earlierRows(context, {
+        hasOwnKeys: this.#hasOwnKeys,
+        cellsOf: (row) => this.#cellCodes.get(row),
         rowOfKey: (key) => this.#keys.get(codeOf(key)),
         rowsOf: (code) => {
           const first = this.#first.get(code);
           return first === undefined ? [] : [first, ...(this.#further.get(code) ?? [])];
         },
       });
+      const edited = [...sent].filter(([, before]) => before.some(({ content }) => content !== undefined));
+      const found = edited.length === 0 ? undefined : await keptKeys(context, new Map(edited), check.valid());
+      const kept = found ? keptLines(found) : [];
+      for (const { row } of found?.ordered ?? []) this.keptRows.add(row);
       const [first] = firstOf(twins);
-      if (!first) return [];
+      if (!first) return kept;
       const [row, twin] = first;
       const start = twins.size > 1 ? 'first ' : '';
       return [
         `${rowsText(twins.size)}: same product and address as an order of the last week; ${start}row ${row} as ${await nameOf(twin)}`,
+        ...kept,
       ];
     } catch (error) {
       // What cannot be read now stops the upload itself, with a message of its own.

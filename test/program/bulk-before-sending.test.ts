@@ -157,3 +157,88 @@ test('nothing is told of a file in which nothing stands out', async () => {
     /^orders.csv: 3 rows\nat most \$[\d.]+, of \$[\d,.]+ in the wallet\n(?:uploading.*\n)?follow: errand bulk watch \S+\n$/,
   );
 });
+
+describe('an edited row that keeps its key', () => {
+  const keyed = [
+    { at: 1, key: 'k1', cents: 4000 },
+    { at: 2, key: 'k2' },
+    { at: 3, key: 'k3', url: 'ftp://nowhere' },
+  ];
+  const watched = (...more: string[]) =>
+    bulk('upload', 'orders.csv', '--watch', '--timeout', '20s', '--skip-invalid', ...more);
+
+  test('is told before it is sent, and is not ordered again; a note of its own makes no other order', async () => {
+    write(keyed);
+    expect((await watched()).code).toBe(0);
+    write([
+      { at: 1, key: 'k1', cents: 4500 },
+      { at: 2, key: 'k2', note: 'urgent' },
+      { at: 3, key: 'k3' },
+    ]);
+    const said =
+      'row 2 keeps the key of an order placed before with other content (max_price $40.00, now $45.00): it is not ordered again; give it a new key or leave its key empty';
+    const again = await watched();
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr.split('\n').filter((text) => /keeps? the key/.test(text))).toEqual([said]);
+    expect(again.stderr.indexOf(said)).toBeLessThan(again.stderr.indexOf('follow:'));
+    expect(again.stderr).toMatch(/^3 orders: 1 placed, 2 already ordered, not ordered again$/m);
+    const orders = await errand(workspace, ['order', 'list', '-o', 'json']);
+    expect(
+      JSON.parse(orders.stdout)
+        .map(({ max_price }: { max_price: number }) => max_price)
+        .sort(),
+    ).toEqual([4000, 5000, 5000]);
+  });
+
+  test('of which nobody knows whether it became an order is told as such, without a request', async () => {
+    write(keyed);
+    await watched();
+    write([
+      { at: 1, key: 'k1', cents: 4500, city: 'Dallas' },
+      { at: 5, key: 'k2' },
+    ]);
+    expect((await bulk('upload', 'orders.csv', '--dry-run')).stderr).toContain(
+      '2 rows keep the keys of rows sent before with other content: row 2 (max_price $40.00, now $45.00; city Austin, now Dallas)',
+    );
+  });
+
+  test('is told after the answer where this machine has not sent the earlier one', async () => {
+    write(keyed);
+    await watched();
+    const state = join(workspace.folder, '.state');
+    await shell(workspace, `rm ${state}/uploads.db* ${state}/journal.db*; errand order journal repair`);
+    write([{ at: 1, key: 'k1', cents: 4500 }, { at: 2, key: 'k2' }, { at: 4 }]);
+    const again = await watched();
+    expect(again.code, again.stderr).toBe(0);
+    const lines = again.stderr.split('\n').filter((text) => /keeps? the key/.test(text));
+    expect(lines).toEqual([
+      'row 2 keeps the key of an order placed before with other content (max_price $40.00, now $45.00): it was not ordered; give it a new key or leave its key empty',
+    ]);
+    expect(again.stderr.indexOf('keeps the key')).toBeGreaterThan(again.stderr.indexOf('follow:'));
+  });
+
+  test('needs a look in a plan', async () => {
+    write(keyed);
+    await watched();
+    write([{ at: 1, key: 'k1', cents: 4500 }, { at: 2, key: 'k2', note: 'urgent' }, { at: 4 }]);
+    const planned = await bulk('plan', 'orders.csv', '--out', 'a.plan', '--no-prices', '-o', 'json');
+    const rows: { row: number; kinds: string[]; why: string[] }[] = JSON.parse(planned.stdout);
+    const found = rows.filter(({ kinds }) => kinds.includes('kept_key'));
+    expect(found).toMatchObject([{ row: 2 }]);
+    expect(found[0]?.why).toContain(
+      'keeps the key of a row sent before with other content (max_price $40.00, now $45.00): give it a new key, or none',
+    );
+    expect((await bulk('show', 'a.plan')).stderr).toContain(
+      'look: 1 row that keeps a key but not its content: 2',
+    );
+  });
+
+  test('keeps the key of an order that was placed alone', async () => {
+    const create = `errand order create --product ${shop}test-success --max-price '$40.00' -o id --first-name Ada --last-name Byron --address-line1 '1 Main St' --city Austin --state TX --postal-code 78701 --country US --phone-number 5125550100 --idempotency-key k1`;
+    expect((await shell(workspace, create)).code).toBe(0);
+    write([{ at: 1, key: 'k1' }]);
+    expect((await bulk('upload', 'orders.csv')).stderr).toContain(
+      'row 2 keeps the key of an order placed before with other content (max_price $40.00, now $50.00)',
+    );
+  });
+});

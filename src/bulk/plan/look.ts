@@ -16,8 +16,12 @@ export const lookKinds = {
   above_ceiling: 'above the ceiling today',
   far_amount: 'with a ceiling far from the others',
   twin: 'with a twin',
+  kept_key: 'that keeps a key but not its content',
   unknown_retailer: 'of an unknown retailer',
 } as const;
+
+/** How a note of a row begins that says so. */
+export const keptKeyNote = 'keeps the key';
 
 export type LookKind = keyof typeof lookKinds;
 
@@ -69,18 +73,19 @@ function usualOf(rows: readonly PlanRow[]): Usual | undefined {
 
 const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
 
+function kindOfNote(note: string): LookKind {
+  if (note.startsWith(keptKeyNote)) return 'kept_key';
+  return note.startsWith('unknown retailer') ? 'unknown_retailer' : 'unorderable';
+}
+
 function shownRow(
   { row, key, order, price_cents, room_cents, twins, placed, notes }: PlanRow,
   products: ReadonlyMap<string, PlanProduct>,
   findings: readonly Look[],
   usual: Usual | undefined,
 ): ShownRow {
-  const noted = notes.map(
-    (why): Look => ({
-      kind: why.startsWith('unknown retailer') ? 'unknown_retailer' : 'unorderable',
-      why,
-    }),
-  );
+  const noted = notes.map((why): Look => ({ kind: kindOfNote(why), why }));
+  const kept = noted.filter(({ kind }) => kind === 'kept_key');
   const looks: Look[] = [
     ...findings,
     ...noted.filter(({ kind }) => kind === 'unorderable'),
@@ -111,8 +116,11 @@ function shownRow(
         : findings.length > 0
           ? 'warned'
           : 'allowed',
-    why: placed === null ? looks.map(({ why }) => why) : [`sent before: ${placed}`],
-    kinds: placed === null ? [...new Set(looks.map(({ kind }) => kind))] : [],
+    why:
+      placed === null
+        ? looks.map(({ why }) => why)
+        : [`sent before: ${placed}`, ...kept.map(({ why }) => why)],
+    kinds: [...new Set((placed === null ? looks : kept).map(({ kind }) => kind))],
     sellers: sellersOf(order, products),
     ceiling_cents: ceilingOf(order),
     ...{ price_cents, room_cents, twins, placed, urls, order, idempotency_key: key },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { orderOfRow } from '../../contract/bulk-row.ts';
-import { numberIn } from '../../contract/json.ts';
+import { numberIn, objectsIn } from '../../contract/json.ts';
 import type { Plan, PlanDraft, PlanProduct } from '../../contract/schemas/plan-file.ts';
 import { UsageError } from '../../errors.ts';
 import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
@@ -13,11 +13,13 @@ import { hostOf } from '../../spending/policy/url-forms.ts';
 import type { Verdict } from '../../spending/policy/verdict.ts';
 import { gateFor } from '../../spending/through-policy.ts';
 import type { FileCheck } from '../file-check.ts';
-import { type FileRow, RowKeys } from '../rows.ts';
+import { changesOf, changesText, orderOfCells } from '../kept-keys.ts';
+import { type FileRow, RowKeys, type UploadRow } from '../rows.ts';
 import type { Source } from '../source.ts';
 import { earlierBatches, journaled, placedText } from './earlier.ts';
 import { mostOf } from './head.ts';
 import { planLifeMs } from './life.ts';
+import { keptKeyNote } from './look.ts';
 import { lookUpProducts, type ProductQuery } from './products.ts';
 import { sellersOf, totalsOf } from './totals.ts';
 import { twinsOf } from './twins.ts';
@@ -53,6 +55,12 @@ export async function makePlan(
   const placed = new Map(
     earlier.flatMap((batch) => batch.keys.map((key) => [key, placedText(batch)] as const)),
   );
+  const sentCells = new Map(
+    earlier.toReversed().flatMap(({ record, keys }) => {
+      const cells = objectsIn(record.body, 'rows') as readonly UploadRow[];
+      return keys.map((key, index) => [key, cells[index]] as const);
+    }),
+  );
   const work = workOf(context, { all: rows, selected: rows, earlier, headings, batchSize });
   const meant = await meantByPlan(context, work, { name: source.name, notifies, rows });
   const fee = await feeAt(context);
@@ -78,7 +86,10 @@ export async function makePlan(
       room_cents: price === null ? null : order.max_price - price,
       twins: twins.get(key) ?? [],
       placed: placed.get(key) ?? null,
-      notes: found.flatMap(({ line, product }) => notesOf(line.url, product, spent?.country ?? '')),
+      notes: [
+        ...keptKey(order, sentCells.get(key)),
+        ...found.flatMap(({ line, product }) => notesOf(line.url, product, spent?.country ?? '')),
+      ],
     };
   });
   const account = await context.sender();
@@ -220,6 +231,16 @@ const retailersOf = (found: readonly FoundLine[]): string[] => [
     ]),
   ),
 ];
+
+/** What of a row that was sent before differs by now. @param sent its cells then: what was uploaded from here was journaled so. */
+function keptKey(order: OrderedRow['order'], sent: UploadRow | undefined): string[] {
+  const changes = sent === undefined ? [] : changesOf({ ...order }, orderOfCells(sent));
+  return changes.length === 0
+    ? []
+    : [
+        `${keptKeyNote} of a row sent before with other content (${changesText({ changes })}): give it a new key, or none`,
+      ];
+}
 
 /** What of a product needs a look before it is ordered. */
 function notesOf(url: string, product: PlanProduct | undefined, country: string): string[] {

@@ -59,7 +59,8 @@ export function attemptOf(batch: Batch, row: BatchRow, file: FileRow): Attempt {
   return { ...file, batch, row, standing, orderId: row.orderId ?? earlierOrder(standing, row) };
 }
 
-function earlierOrder(standing: RowState, { error = '' }: BatchRow): string | undefined {
+/** The order that a row met: its key was that order's already. */
+export function earlierOrder(standing: RowState, { error = '' }: BatchRow): string | undefined {
   if (standing !== 'before') return undefined;
   const ids = new Set((error.match(mentioned) ?? []).map((id) => id.toLowerCase()));
   const [id = ''] = ids;

@@ -76,7 +76,7 @@ export async function placeFile(context: Context, file: string, given: Given): P
     if (isShort(check.spend) && !(await wasBegun(context, check, upload)))
       throw shortOf(context, check.spend);
     const lines = spendLines(source, check);
-    const looks = await look.lines(context);
+    const looks = await look.lines(context, check);
     const rows = check.tally.orders;
     let wereShown = false;
     await confirmSpending(context, {
@@ -99,7 +99,7 @@ export async function placeFile(context: Context, file: string, given: Given): P
       ...(check.tally.invalid === 0 ? [] : lines.slice(0, 1)),
       ...existedBefore(sent.batches),
     ];
-    return await sentResult(context, sent, { facts, watch });
+    return await sentResult(context, sent, { facts, watch, toldRows: look.keptRows });
   } finally {
     await source.close();
   }

@@ -11,11 +11,22 @@ import { followResult } from './watch.ts';
 const wordsOf = ({ name, batches }: Sent): readonly string[] =>
   name === undefined ? batches.map(({ id }) => id) : [name];
 
-/** The batches that were sent, followed to their end where that is asked for. @param facts what is to be told of them. */
+/**
+ * The batches that were sent, followed to their end where that is asked for. @param facts what is to be told of them.
+ * @param toldRows as `followResult` takes them.
+ */
 export async function sentResult(
   context: Context,
   sent: Sent,
-  { facts, watch }: { readonly facts: readonly string[]; readonly watch: boolean },
+  {
+    facts,
+    watch,
+    toldRows,
+  }: {
+    readonly facts: readonly string[];
+    readonly watch: boolean;
+    readonly toldRows?: ReadonlySet<number> | undefined;
+  },
 ): Promise<Result> {
   const words = wordsOf(sent);
   const follow = `follow: errand bulk watch ${words.map(shellWord).join(' ')}${whereFlags(context)}`;
@@ -30,6 +41,6 @@ export async function sentResult(
   const named = await namedBatches(context, words);
   // What was left out of a plan was left out on purpose.
   const uploads = named.uploads.map((upload) => ({ ...upload, rows: upload.sent }));
-  const result = await followResult(context, { ...named, uploads });
+  const result = await followResult(context, { ...named, uploads }, toldRows);
   return { ...result, hints: () => [...facts, ...(result.hints?.() ?? [])] };
 }

@@ -2,6 +2,7 @@ import type { Batch } from '../../bulk/batch.ts';
 import { batchColumns, batchScreen, countedColumns } from '../../bulk/batch-columns.ts';
 import { conclusions } from '../../bulk/conclusions.ts';
 import { exitCodeOf, type FollowSummary, withoutRows } from '../../bulk/follow.ts';
+import { keptAfter } from '../../bulk/kept-after.ts';
 import {
   batchesMeaning,
   type NamedBatches,
@@ -45,8 +46,15 @@ export const watch = defineCommand({
   },
 });
 
-/** Follows batches and shows them as the output asks for; the exit code is 0, 7 or 8. */
-export async function followResult(context: Context, named: NamedBatches): Promise<ListResult> {
+/**
+ * Follows batches and shows them as the output asks for; the exit code is 0, 7 or 8.
+ * @param toldRows numbers of rows of which the user knows that their key is that of an order with other content.
+ */
+export async function followResult(
+  context: Context,
+  named: NamedBatches,
+  toldRows: ReadonlySet<number> = new Set(),
+): Promise<ListResult> {
   const latest = new Map<string, Batch>();
   const goOn = await goingOn(context, named, latest);
   const events = stoppable(context, named, latest, goOn);
@@ -64,6 +72,7 @@ export async function followResult(context: Context, named: NamedBatches): Promi
   }
   const counted = named.counted(latest.values());
   const reasons = await readReasons(context, counted);
+  const kept = await keptAfter(context, latest.values(), toldRows);
   const byId = new Map(counted.map((batch) => [batch.id, batch]));
   return {
     kind: 'list',
@@ -73,6 +82,7 @@ export async function followResult(context: Context, named: NamedBatches): Promi
     empty: 'no batch could be read',
     hints: () => [
       ...conclusions(context, summary, { batches: counted, named, reasons, goOn: goOn() }),
+      ...kept,
       ...unsentHints(context, named),
     ],
     exitCode: () => exitCodeOf(summary),
