@@ -99,8 +99,8 @@ describe('a row', () => {
     expect(got).toMatch(/ROW +STATUS/);
     expect(got).toMatch(/^ +6 +placed +\S+ +order_failed +Ada Byron +out_of_stock: /m);
     const results = (await errand(workspace, ['bulk', 'results', failed.batch_id])).stdout;
-    expect(results).toMatch(/^row,status,/);
-    expect(results).toMatch(/^6,placed,[^,]+,order_failed,"?out_of_stock: /m);
+    expect(results).toMatch(/^my_reference,.*,idempotency_key,row,status,/);
+    expect(results).toMatch(/,6,placed,[^,]+,order_failed,"?out_of_stock: /m);
     const raw = (await errand(workspace, ['bulk', 'results', failed.batch_id, '--raw-csv'])).stdout;
     expect(raw).toMatch(/^index,status,/);
     expect(raw).toMatch(/^0,placed,/m);
