@@ -99,6 +99,7 @@ async function mapOf(context: Context, name: string): Promise<SavedMap> {
   const known = store.mapNames();
   throw new UsageError(
     `there is no map "${name}"; exports have ${[...mapPresets.keys()].join(', ')}, and ${known.length > 0 ? `saved are ${known.join(', ')}` : 'none is saved'}`,
+    { hint: '`errand bulk maps` says what each of them does.' },
   );
 }
 

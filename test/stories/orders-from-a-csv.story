@@ -29,6 +29,7 @@ $ errand bulk upload theirs.csv --use-map theirs
 $ errand bulk validate theirs.csv --use-map their
 ? 2
 ! error: there is no map "their"; exports have shopify, woocommerce, amazon-business, and saved are theirs
+! hint: `errand bulk maps` says what each of them does.
 
 # An export of a shop says where the orders go; what to buy, and for how much, is added to it.
 $ printf 'Name,Lineitem quantity,Shipping Name,Shipping Address1,Shipping City,Shipping Zip,Shipping Province,Shipping Phone,Phone' > shop.csv
@@ -50,6 +51,13 @@ $ errand bulk validate bought.csv --local --use-map shopify --map Limit=max_pric
 ! 1 row continues an order and has its address: row 3
 ! 2 rows, all valid
 ! at most $57.50, without fees
+$ errand bulk maps -o csv
+name,kind,adds_to,description
+theirs,saved,,"Item is product_url, Limit is max_price_cents, Ship To is name"
+shop,saved,shopify,as shopify; Limit is max_price
+shopify,export,,"orders exported from Shopify; give each line its product_url and its price"
+woocommerce,export,,"orders exported from WooCommerce, a line for each item; give each its product_url and price"
+amazon-business,export,,"items exported from Amazon Business; give each its product_url, price and phone_number"
 $ errand bulk validate bought.csv --local --use-map shop
 …
 ! 2 rows, all valid

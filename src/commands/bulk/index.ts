@@ -2,6 +2,7 @@ import type { RootNoun } from '../../cli/define.ts';
 import { apply } from './apply.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
+import { maps } from './maps.ts';
 import { plan } from './plan.ts';
 import { report } from './report.ts';
 import { results } from './results.ts';
@@ -17,6 +18,7 @@ import { watch } from './watch.ts';
 export const noun: RootNoun = {
   verbs: [
     template,
+    maps,
     validate,
     plan,
     show,

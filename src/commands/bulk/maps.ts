@@ -1,0 +1,50 @@
+import { defineCommand } from '../../cli/define.ts';
+import type { Column, Row } from '../../output/result.ts';
+import { mapPresets } from '../../settings/map-presets.ts';
+import type { SavedMap } from '../../settings/maps.ts';
+
+export const maps = defineCommand({
+  name: 'maps',
+  summary: 'List what headings --use-map knows: saved maps, and those of exports',
+  description:
+    'A map is saved with --save-map, or when bulk upload, plan and validate have asked for columns. A saved map goes before the one of an export that has the same name; one that adds to an export is read with it.',
+  examples: [{ command: 'errand bulk maps', note: 'saved maps, then those of exports' }],
+  readsOnly: true,
+  related: ['bulk upload', 'bulk validate'],
+  async run(context) {
+    const store = await context.store();
+    const saved = store.mapNames().flatMap((name) => {
+      const map = store.map(name);
+      return map ? [savedRow(name, map)] : [];
+    });
+    const own = new Set(store.mapNames());
+    const presets = [...mapPresets.values()]
+      .filter(({ name }) => !own.has(name))
+      .map(
+        ({ name, description, columns }): Row => ({
+          ...{ name, kind: 'export', adds_to: null, description },
+          columns: Object.entries(columns).flatMap(([column, headings]) =>
+            headings.map((heading) => ({ heading, column })),
+          ),
+        }),
+      );
+    return { kind: 'list', rows: [...saved, ...presets], columns, screen, id: 'name' };
+  },
+});
+
+const savedRow = (name: string, { map, preset }: SavedMap): Row => {
+  const pairs = Object.entries(map).map(([heading, column]) => ({ heading, column }));
+  const said = pairs.map(({ heading, column }) => `${heading} is ${column}`).join(', ');
+  const description = preset === undefined ? said : `as ${preset}; ${said}`;
+  return { name, kind: 'saved', adds_to: preset ?? null, description, columns: pairs };
+};
+
+const columns: readonly Column[] = [
+  { name: 'name', path: 'name', weight: 10 },
+  { name: 'kind', path: 'kind', weight: 9 },
+  { name: 'adds to', path: 'adds_to', weight: 7 },
+  { name: 'what it does', path: 'description', weight: 8, isProse: true },
+];
+
+/** What a map adds to stands in its description. */
+const screen = columns.filter(({ path }) => path !== 'adds_to');
