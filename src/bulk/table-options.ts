@@ -53,6 +53,8 @@ export const notifyOnComplete = {
 
 /** How a CSV file is to be read, as the flags say it. */
 export interface TableFlags {
+  /** The export whose headings a file that was read before has: no saved map takes its place. */
+  readonly preset?: string | undefined;
   readonly map?: ColumnMap | undefined;
   readonly useMap?: string | undefined;
   readonly saveMap?: string | undefined;
@@ -65,9 +67,18 @@ export interface TableFlags {
 /** The options as the reader takes them; the map is saved where that was requested. @throws UsageError. */
 export async function readTableOptions(
   context: Context,
-  { map = {}, useMap, saveMap, amounts = context.settings.amounts, locale, encoding, delimiter }: TableFlags,
+  {
+    preset,
+    map = {},
+    useMap,
+    saveMap,
+    amounts = context.settings.amounts,
+    locale,
+    encoding,
+    delimiter,
+  }: TableFlags,
 ): Promise<Omit<RowsOptions, 'name'>> {
-  const saved = useMap === undefined ? noMap : await mapOf(context, useMap);
+  const saved = preset === undefined ? await mapOf(context, useMap) : { map: {}, preset };
   const whole = { ...saved.map, ...checkMap(map) };
   if (saveMap !== undefined) {
     if (Object.keys(whole).length === 0 && saved.preset === undefined)
@@ -84,10 +95,9 @@ export async function readTableOptions(
   };
 }
 
-const noMap: SavedMap = { map: {}, preset: undefined };
-
 /** A map that was saved, or else the preset of that name. @throws UsageError listing all there are. */
-async function mapOf(context: Context, name: string): Promise<SavedMap> {
+async function mapOf(context: Context, name: string | undefined): Promise<SavedMap> {
+  if (name === undefined) return { map: {}, preset: undefined };
   const store = await context.store();
   const saved = store.map(name);
   if (saved?.preset !== undefined && !mapPresets.has(saved.preset))
@@ -129,8 +139,9 @@ export const tableFlags = (flags: TableFlags): string =>
 
 /** The same, as the words of a command line. */
 export const tableWords = ({
+  preset,
   map = {},
-  useMap,
+  useMap = preset,
   amounts,
   locale,
   encoding,

@@ -28,6 +28,7 @@ export function sourceOf(kept: JsonObject): UploadSource {
     path: textIn(kept, 'path') ?? null,
     sha256: textIn(kept, 'sha256') ?? '',
     table: {
+      preset: textIn(table, 'preset'),
       map: isObject(map) ? Object.fromEntries(Object.entries(map).map(([key, to]) => [key, String(to)])) : {},
       amounts: oneOf<AmountUnit>(amountUnits, textIn(table, 'amounts')),
       locale: textIn(table, 'locale'),

@@ -146,7 +146,12 @@ describe('an upload that was cut short', { timeout: 120_000 }, () => {
   /** Uploads ten rows one by one, and is killed when the service has seen some of them. */
   async function cutShort(after: number, moment: 'request-came' | 'work-done' | 'responded'): Promise<void> {
     write('december.csv', ten);
-    const child = begin(workspace, 'errand', ['bulk', 'upload', 'december.csv', '--batch-size', '1']);
+    return killed(after, moment);
+  }
+
+  async function killed(after: number, moment: string, ...flags: string[]): Promise<void> {
+    const upload = ['bulk', 'upload', 'december.csv', '--batch-size', '1', ...flags];
+    const child = begin(workspace, 'errand', upload);
     let seen = 0;
     proxy.onMoment = (now) => {
       if (now === moment && ++seen === after) child.kill('SIGKILL');
@@ -192,6 +197,26 @@ describe('an upload that was cut short', { timeout: 120_000 }, () => {
     expect(both.map(({ code }) => code)).toContain(0);
     await bulk('resume', 'december');
     expect(await orders()).toHaveLength(10);
+  });
+
+  test("a shop's export is read again as it was, whatever map has that name by then", async () => {
+    const shop =
+      'Name,Lineitem quantity,Shipping Name,Shipping Address1,Shipping City,Shipping Zip,Shipping Province,Shipping Phone,product_url,max_price';
+    const rows = [1, 2, 3, 4].map(
+      (at) =>
+        `#${at},1,A B,${at} Main St,Austin,'78701,TX,5125550100,${service.product('test-success')},$50.00`,
+    );
+    writeFileSync(join(workspace.folder, 'december.csv'), `${[shop, ...rows].join('\n')}\n`);
+    await killed(2, 'responded', '--use-map', 'shopify');
+    writeFileSync(join(workspace.folder, 'x.csv'), 'Other\n');
+    await bulk('validate', 'x.csv', '--local', '--map', 'Other=city', '--save-map', 'shopify');
+    expect(await json('maps')).toMatchObject([{ name: 'shopify', kind: 'saved' }, {}, {}]);
+    const resumed = await meanwhile(bulk('resume', 'december', '--watch'));
+    expect(resumed.code, resumed.stderr).toBe(0);
+    const found = await orders();
+    expect(found.map((order) => order.shipping_address.address_line1).toSorted()).toEqual(
+      [1, 2, 3, 4].map((at) => `${at} Main St`),
+    );
   });
 
   test('a file that has changed, or has gone, is refused', async () => {

@@ -63,7 +63,7 @@ export async function placeFile(context: Context, file: string, given: Given): P
       path: source.isPipe ? null : resolve(file),
       sha256: await sha256Of(source),
       table: {
-        ...{ map: options.map, amounts: options.amounts },
+        ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
         ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
       },
       ...{ batchSize, run, skipInvalid, notifies },
