@@ -6,6 +6,7 @@ import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError, type NextStep, UsageError } from '../errors.ts';
 import { countText } from '../output/count-text.ts';
 import { shellWord } from '../shell-word.ts';
+import { journalCommand } from '../state/journal-command.ts';
 import { journalExists } from '../state/journal-tables.ts';
 import type { KeptBatch, KeptUpload, UploadOwner } from '../state/uploads.ts';
 import { uploadsFile } from '../state/uploads-file.ts';
@@ -211,11 +212,27 @@ export async function readBatches(context: Context, { ids, counted }: NamedBatch
   return counted(batches);
 }
 
-/** What of uploads the service does not have yet: `december: 11,000 of 20,000 rows were never sent`. */
+/** What of uploads the service does not have yet, or may have: `december: 11,000 of 20,000 rows are not sent yet`. */
 export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
   uploads.flatMap((upload) => {
     const left = unsentIn(upload);
-    if (left === 0) return [];
-    const doubt = upload.batches.some(({ isInDoubt }) => isInDoubt) ? ' or are in doubt' : '';
-    return [`${upload.name}: ${countText(left)} of ${rowsText(upload.rows)} are not sent yet${doubt}`];
+    const doubt = upload.batches.some(({ isInDoubt }) => isInDoubt);
+    if (left > 0)
+      return [
+        `${upload.name}: ${countText(left)} of ${rowsText(upload.rows)} are not sent yet${doubt ? ' or are in doubt' : ''}`,
+      ];
+    return doubt ? [`${upload.name}: a retry of it was sent, and no response came`] : [];
   });
+
+/** The commands that bring uploads to their end; none for one that is whole. */
+export const nextSteps = (context: Context, uploads: readonly KnownUpload[]): NextStep[] =>
+  uploads.flatMap((upload) => {
+    if (unsentIn(upload) > 0) return [resumeStep(context, upload)];
+    return upload.batches.filter(({ isInDoubt }) => isInDoubt).map(({ key }) => settleStep(context, key));
+  });
+
+/** The command that finds out what became of a batch. */
+export const settleStep = (context: Context, key: string): NextStep => ({
+  command: journalCommand('resume', key, whereFlags(context)),
+  when: 'to see what became of it',
+});

@@ -142,6 +142,28 @@ describe('a retry joins its upload', { timeout: 60_000 }, () => {
   });
 });
 
+test('a retry whose response got lost is told wherever its upload is asked for', {
+  timeout: 60_000,
+}, async () => {
+  write('december.csv', ['test-out-of-stock', 'test-success']);
+  await meanwhile(bulk('upload', 'december.csv', '--watch'));
+  const child = begin(workspace, 'errand', ['bulk', 'retry', 'december']);
+  proxy.onMoment = (moment) => void (moment === 'work-done' && child.kill('SIGKILL'));
+  await new Promise((resolve) => child.once('close', resolve));
+  proxy.onMoment = () => {};
+  expect(await json('uploads')).toMatchObject([{ state: 'in doubt', rows: 2, sent: 2 }]);
+  const said = 'december: a retry of it was sent, and no response came';
+  const watched = await bulk('watch', 'december');
+  expect(watched.stderr).toContain(said);
+  const settle = /^go on: errand (order journal resume \S+)$/m.exec(watched.stderr)?.[1] ?? '';
+  const resumed = await bulk('resume', 'december');
+  expect(resumed.code).toBe(10);
+  expect(resumed.stderr).toContain(settle);
+  expect((await errand(workspace, settle.split(' '))).code).toBe(0);
+  expect(await json('uploads')).toMatchObject([{ state: 'sent' }]);
+  expect(await orders()).toHaveLength(3);
+});
+
 describe('an upload that was cut short', { timeout: 120_000 }, () => {
   /** Uploads ten rows one by one, and is killed when the service has seen some of them. */
   async function cutShort(after: number, moment: 'request-came' | 'work-done' | 'responded'): Promise<void> {

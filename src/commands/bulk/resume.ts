@@ -1,4 +1,4 @@
-import { type KnownUpload, knownUpload, unknownName, unsentIn } from '../../bulk/named.ts';
+import { type KnownUpload, knownUpload, settleStep, unknownName, unsentIn } from '../../bulk/named.ts';
 import { changeOf, uploadFlags } from '../../bulk/plan/again.ts';
 import { tableFlags } from '../../bulk/table-options.ts';
 import { maxTotalOption } from '../../bulk/upload-options.ts';
@@ -40,6 +40,13 @@ export const resume = defineCommand({
   async run(context, { name, ...consent }) {
     const upload = await knownUpload(context, name);
     if (!upload) throw await unknownName(context, name);
+    const [inDoubt] = upload.batches.filter((batch) => batch.isInDoubt);
+    if (unsentIn(upload) === 0 && inDoubt)
+      throw new ErrandError('in_doubt', `a retry of ${name} was sent, and no response came`, {
+        outcome: 'unknown',
+        idempotencyKey: inDoubt.key,
+        next: [settleStep(context, inDoubt.key)],
+      });
     if (unsentIn(upload) === 0) {
       const follow = `follow: errand bulk watch ${shellWord(name)}${whereFlags(context)}`;
       return { kind: 'none', hints: [`all of ${name} is at the service; nothing was sent`, follow] };

@@ -1,4 +1,4 @@
-import { type KnownUpload, knownUploads, resumeStep, unsentIn } from '../../bulk/named.ts';
+import { type KnownUpload, knownUploads, nextSteps, unsentIn, unsentLines } from '../../bulk/named.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../output/result.ts';
 
@@ -53,18 +53,25 @@ export const uploads = defineCommand({
       empty: 'nothing was uploaded from this machine',
       hints: () =>
         known
-          .filter((upload) => unsentIn(upload) > 0)
+          .filter((upload) => stateOf(upload) !== 'sent')
           .slice(0, 3)
-          .map((upload) => `${upload.name} is not whole; go on: ${resumeStep(context, upload).command}`),
+          .flatMap((upload) => [
+            ...unsentLines([upload]),
+            ...nextSteps(context, [upload]).map(({ command }) => `go on: ${command}`),
+          ]),
     };
   },
 });
 
+function stateOf(upload: KnownUpload): ListedUpload['state'] {
+  if (upload.batches.some(({ isInDoubt }) => isInDoubt)) return 'in doubt';
+  return unsentIn(upload) > 0 ? 'cut short' : 'sent';
+}
+
 function listed(upload: KnownUpload): ListedUpload {
   const { name, file, rows, sent, batches, createdAt } = upload;
-  const unsent = batches.some(({ isInDoubt }) => isInDoubt) ? 'in doubt' : 'cut short';
   return {
-    ...{ name, state: unsentIn(upload) > 0 ? unsent : 'sent', file, rows, sent },
+    ...{ name, state: stateOf(upload), file, rows, sent },
     batches: batches.flatMap(({ id }) => id ?? []),
     created_at: createdAt,
   };

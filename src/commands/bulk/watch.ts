@@ -3,14 +3,7 @@ import { batchColumns, batchScreen, countedColumns } from '../../bulk/batch-colu
 import { conclusions } from '../../bulk/conclusions.ts';
 import { exitCodeOf, type FollowSummary, withoutRows } from '../../bulk/follow.ts';
 import { keptAfter } from '../../bulk/kept-after.ts';
-import {
-  batchesMeaning,
-  type NamedBatches,
-  namedBatches,
-  resumeStep,
-  unsentIn,
-  unsentLines,
-} from '../../bulk/named.ts';
+import { batchesMeaning, type NamedBatches, namedBatches, nextSteps, unsentLines } from '../../bulk/named.ts';
 import { readReasons } from '../../bulk/reasons.ts';
 import { tallyOf } from '../../bulk/row-state.ts';
 import { goingOn, rowsStanding, stoppable } from '../../bulk/standing.ts';
@@ -93,9 +86,7 @@ export async function followResult(
 /** What the service does not have yet, and the command that sends it. */
 const unsentHints = (context: Context, { uploads }: NamedBatches): string[] => [
   ...unsentLines(uploads),
-  ...uploads
-    .filter((upload) => unsentIn(upload) > 0)
-    .map((upload) => `go on: ${resumeStep(context, upload).command}`),
+  ...nextSteps(context, uploads).map(({ command }) => `go on: ${command}`),
 ];
 
 /** Columns of batches that are printed without their rows, read off the batches as they came. */
