@@ -54,7 +54,7 @@ $ errand bulk validate bought.csv --local --use-map shopify --map Limit=max_pric
 $ errand bulk maps -o csv
 name,kind,adds_to,description
 theirs,saved,,"Item is product_url, Limit is max_price_cents, Ship To is name"
-shop,saved,shopify,as shopify; Limit is max_price
+shop,saved,shopify,"as shopify; Limit is max_price"
 shopify,export,,"orders exported from Shopify; give each line its product_url and its price"
 woocommerce,export,,"orders exported from WooCommerce, a line for each item; give each its product_url and price"
 amazon-business,export,,"items exported from Amazon Business; give each its product_url, price and phone_number"
