@@ -1,7 +1,7 @@
 import { formatMoney } from '../../output/money.ts';
 import { barChart } from '../../output/page/bar-chart.ts';
 import { type PageSection, pageText } from '../../output/page/page.ts';
-import { pageTable } from '../../output/page/page-table.ts';
+import { type PageColumn, pageTable } from '../../output/page/page-table.ts';
 import { payerNames } from '../../spending/report/rows.ts';
 import { cellUnder } from './file-rows.ts';
 import { type ReportGroup, totalsOf } from './groups.ts';
@@ -91,42 +91,49 @@ function groupSections(by: string, groups: readonly ReportGroup[]): PageSection[
   ];
 }
 
-/** Names and streets stay out: whoever reads it needs what, how it ended and for how much. */
+/** Names and streets stay out: whoever reads it needs what, how it ended and for how much. Columns that are empty in every row are left out. */
 function rowSection(rows: readonly ReportRow[]): PageSection {
   const own = tellingColumns(rows);
+  const columns: readonly PageColumn[] = [
+    { name: 'row', isNumber: true },
+    { name: 'state', isProse: true },
+    ...own.map((name) => ({ name })),
+    { name: 'product', isProse: true },
+    ...amountNames.map((name) => ({ name, isNumber: true })),
+    { name: 'tracking', isProse: true },
+    { name: 'why', isProse: true },
+  ];
+  const table = rows.slice(0, mostRows).map((row) => cellsOf(row, own));
+  const shown = columns.map((_, at) => at).filter((at) => table.some((cells) => cells[at] !== ''));
   return {
     heading: 'Every row',
     body: pageTable(
-      [
-        { name: 'row', isNumber: true },
-        ...own.map((name) => ({ name })),
-        ...[{ name: 'state' }, { name: 'product' }],
-        ...['ceiling', 'charged', 'fee', 'refunded', 'quoted'].map((name) => ({ name, isNumber: true })),
-        ...[{ name: 'tracking' }, { name: 'why' }],
-      ],
-      rows.slice(0, mostRows).map((row) => {
-        const record = recordOf(row);
-        const money = (name: string, currency: unknown): string => {
-          const cents = record[name];
-          return typeof cents === 'number' && cents !== 0 ? formatMoney(cents, String(currency)) : '';
-        };
-        return [
-          String(row.number ?? row.row.index + 1),
-          ...own.map((heading) => cellUnder(row.own, heading)),
-          row.state.text,
-          row.product(),
-          money('ceiling_cents', 'USD'),
-          money('charged_cents', record.currency),
-          money('fee_cents', 'USD'),
-          money('refunded_cents', record.currency),
-          money('quoted_cents', record.currency),
-          row.order?.tracking.join(' ') ?? '',
-          row.reason,
-        ];
-      }),
+      columns.filter((_, at) => shown.includes(at)),
+      table.map((cells) => shown.map((at) => cells[at] ?? '')),
     ),
     notes: leftOut(rows.length, '-o csv'),
   };
+}
+
+/** Of a row, those of its payer in its currency but for the ceiling and the fee. */
+const amountNames = ['ceiling', 'charged', 'fee', 'refunded', 'credited', 'quoted'] as const;
+const inDollars: readonly string[] = ['ceiling', 'fee', 'credited'];
+
+function cellsOf(row: ReportRow, own: readonly string[]): string[] {
+  const record = recordOf(row);
+  return [
+    String(row.number ?? row.row.index + 1),
+    row.state.text,
+    ...own.map((heading) => cellUnder(row.own, heading)),
+    row.product(),
+    ...amountNames.map((name) => {
+      const cents = record[`${name}_cents`];
+      const currency = inDollars.includes(name) ? 'USD' : String(record.currency ?? 'USD');
+      return typeof cents === 'number' && cents !== 0 ? formatMoney(cents, currency) : '';
+    }),
+    row.order?.tracking.join(' ') ?? '',
+    row.reason,
+  ];
 }
 
 const leftOut = (count: number, how: string): string[] =>

@@ -5,6 +5,8 @@ export interface PageColumn {
   readonly name: string;
   /** Amounts and counts: to the right. */
   readonly isNumber?: boolean;
+  /** Words: never broken within one as long as the page can be scrolled. */
+  readonly isProse?: boolean;
 }
 
 /** A table for a page; a row of `totals` is set apart at its end. Cells are text as it stands anywhere. */
@@ -13,8 +15,10 @@ export function pageTable(
   rows: readonly (readonly string[])[],
   totals: readonly (readonly string[])[] = [],
 ): Html {
-  const cell = (text: string, at: number): Html =>
-    columns[at]?.isNumber ? html`<td class="number">${inert(text)}</td>` : html`<td>${inert(text)}</td>`;
+  const cell = (text: string, at: number): Html => {
+    if (columns[at]?.isNumber) return html`<td class="number">${inert(text)}</td>`;
+    return columns[at]?.isProse ? html`<td class="prose">${inert(text)}</td>` : html`<td>${inert(text)}</td>`;
+  };
   const line = (cells: readonly string[]): Html => html`<tr>${cells.map(cell)}</tr>
 `;
   return html`<div class="wide" tabindex="0"><table><thead><tr>${columns.map(({ name, isNumber }) =>

@@ -28,9 +28,10 @@ p{margin:.25rem 0}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .6rem;text-align:left;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
-th:first-child,td:first-child{min-width:8rem}
+th:first-child:not(.number),td:first-child:not(.number){min-width:8rem}
 th{white-space:nowrap}
 .number{text-align:right;white-space:nowrap}
+.prose{min-width:11rem}
 tfoot td{font-weight:600;border-top:2px solid var(--line)}
 figure{margin:.5rem 0}
 .bars{list-style:none;margin:0;padding:0}
