@@ -11,8 +11,10 @@ export interface Batch {
   readonly rows: readonly UploadRow[];
   /** Where each row stands in the file. */
   readonly numbers: readonly number[];
-  /** The columns of the file, in their order. */
+  /** The columns of the file as they are sent, in their order. */
   readonly headings: readonly string[];
+  /** The same as the file heads them, where that is known. */
+  readonly fileHeadings?: readonly string[] | undefined;
 }
 
 /** Valid rows in batches of `size`, each row with its key. */
@@ -40,5 +42,6 @@ function batchOf(rows: readonly FileRow[], keys: RowKeys): Batch {
     rows: keyed,
     numbers: rows.map(({ number }) => number),
     headings: rows[0]?.plan.headings ?? [],
+    fileHeadings: rows[0]?.plan.fileHeadings,
   };
 }

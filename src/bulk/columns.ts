@@ -46,6 +46,8 @@ export function checkMap(map: ColumnMap): ColumnMap {
 
 /** The columns of a file, and what its prices are. */
 export interface TablePlan extends ColumnPlan {
+  /** As the file has them, before they are mapped. */
+  readonly fileHeadings: readonly string[];
   /** Whether the heading says that the prices are cents. */
   readonly isInCents: boolean;
   /** Where the price stands among the cells. */
@@ -112,6 +114,7 @@ export function planTable(name: string, headings: readonly string[], meant: Head
   if (problems.length === 0)
     return {
       ...plan,
+      fileHeadings: headings,
       isInCents: isCentsHeading(names[priceIndex] ?? ''),
       priceIndex,
       currencyIndexes: plan.passthrough

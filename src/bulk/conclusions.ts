@@ -54,9 +54,13 @@ export function conclusions(
     ...commandsFor(context, 'the order of each row', 'get', { batches, named }, (row, batch) =>
       ['before', 'unknown'].includes(stateOf(row, batch)),
     ),
-    ...commandsFor(context, 'try again', 'retry', { batches, named }, isFailed),
+    ...retryLines(context, { batches, named }),
   ];
 }
+
+/** The command that tries failed rows again, for each upload or batch that has some. */
+export const retryLines = (context: Context, of: Pick<Concluded, 'batches' | 'named'>): string[] =>
+  commandsFor(context, 'try again', 'retry', of, isFailed);
 
 /** `44 failed: 40 max_price_exceeded, 4 out_of_stock`. */
 function why(state: RowState, batches: readonly Batch[], reasons: Reasons): string[] {

@@ -91,23 +91,28 @@ export async function rowsToRetry(
 ): Promise<RetriedRows> {
   const rows: UploadRow[] = [];
   const numbers: number[] = [];
-  let headings: readonly string[] = [];
+  let found: TableLayout | undefined;
   for (const batch of new Set(failed.map((failure) => failure.batch))) {
     const { rows: uploaded, layout } = await known(batch);
-    if (headings.length === 0) headings = layout?.headings ?? [];
+    found ??= layout;
     for (const { row } of failed.filter((failure) => failure.batch === batch)) {
       rows.push(rowAgain(batch, row, uploaded[row.index]));
       numbers.push(...(layout?.numbers.slice(row.index, row.index + 1) ?? []));
     }
   }
-  return { rows, layout: { headings, numbers: numbers.length === rows.length ? numbers : [] } };
+  const isNumbered = numbers.length === rows.length;
+  const { headings = [], fileHeadings } = found ?? {};
+  return { rows, layout: { headings, fileHeadings, numbers: isNumbered ? numbers : [] } };
 }
 
 /**
  * The batches that try rows again. The rows of one batch stay together; those of an upload are cut as an upload is, so
  * that the same retry makes the same batches.
  */
-export function retryBatches({ rows, layout: { headings, numbers } }: RetriedRows, size: number): NewBatch[] {
+export function retryBatches(
+  { rows, layout: { headings, fileHeadings, numbers } }: RetriedRows,
+  size: number,
+): NewBatch[] {
   const count = Math.ceil(rows.length / size);
   return Array.from({ length: count }, (_, at) => {
     const own = rows.slice(at * size, (at + 1) * size);
@@ -116,6 +121,7 @@ export function retryBatches({ rows, layout: { headings, numbers } }: RetriedRow
       rows: own,
       numbers: numbers.slice(at * size, (at + 1) * size),
       headings,
+      fileHeadings,
     };
   });
 }

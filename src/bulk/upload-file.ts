@@ -219,12 +219,21 @@ export async function* keysOf(
 
 async function uploadBatch(
   context: Context,
-  { key, rows, filename, notifies = false, numbers, headings, serial }: SentOf & Omit<BatchIntent, 'rows'>,
+  {
+    key,
+    rows,
+    filename,
+    notifies = false,
+    numbers,
+    headings,
+    fileHeadings,
+    serial,
+  }: SentOf & Omit<BatchIntent, 'rows'>,
 ): Promise<Uploaded> {
   context.signal.throwIfAborted();
   if (!context.previewsRequests)
     await tellingEarlier(context, filename, async () =>
-      (await context.uploads()).keep(key, { numbers, headings }, serial),
+      (await context.uploads()).keep(key, { numbers, headings, fileHeadings }, serial),
     );
   const { id, existed } = await placeBatch(context, { key, filename, rows, notifies });
   if (serial !== undefined) await noted(context, key, id);

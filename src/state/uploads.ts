@@ -5,8 +5,10 @@ import { uploadsFile } from './uploads-file.ts';
 
 /** How the rows of a batch stood in the file that they came from. */
 export interface TableLayout {
-  /** The columns of the file, in their order. */
+  /** The columns of the file as they were sent, in their order. */
   readonly headings: readonly string[];
+  /** The same as the file heads them; undefined where nobody said it. */
+  readonly fileHeadings?: readonly string[] | undefined;
   /** The number of each row of the batch as a spreadsheet shows it. */
   readonly numbers: readonly number[];
 }
@@ -62,6 +64,7 @@ const migrations = [
      serial INTEGER NOT NULL, place INTEGER NOT NULL, key TEXT NOT NULL, id TEXT,
      PRIMARY KEY (serial, key)) STRICT;
    CREATE INDEX upload_batches_id ON upload_batches (id)`,
+  'ALTER TABLE layouts ADD COLUMN file_headings TEXT',
 ];
 
 /** What is known on this machine of the files that were uploaded: their names, and by the journal's keys their batches. */
@@ -120,13 +123,18 @@ export class Uploads {
   }
 
   /** Keeps the layout of a batch before it is sent; the same rows uploaded again have their latest. @param serial of its upload. */
-  keep(key: string, { headings, numbers }: TableLayout, serial: number | undefined): Promise<void> {
+  keep(
+    key: string,
+    { headings, fileHeadings, numbers }: TableLayout,
+    serial: number | undefined,
+  ): Promise<void> {
     return this.#database.transaction(() => {
       const now = new Date(this.#now()).toISOString();
       if (numbers.length > 0)
         this.#database.run(
-          'INSERT OR REPLACE INTO layouts (key, headings, numbers, written_at) VALUES (?, ?, ?, ?)',
+          'INSERT OR REPLACE INTO layouts (key, headings, numbers, written_at, file_headings) VALUES (?, ?, ?, ?, ?)',
           ...[key, JSON.stringify(headings), JSON.stringify(numbers), now],
+          fileHeadings === undefined ? null : JSON.stringify(fileHeadings),
         );
       if (serial === undefined) return this.#sweep();
       this.#database.run(
@@ -147,7 +155,7 @@ export class Uploads {
 
   /** The layout of a batch; undefined where it was not uploaded from here, or too long ago. */
   layoutOf(key: string): TableLayout | undefined {
-    const row = this.#database.get('SELECT headings, numbers FROM layouts WHERE key = ?', key);
+    const row = this.#database.get('SELECT headings, numbers, file_headings FROM layouts WHERE key = ?', key);
     return row && layoutIn(row);
   }
 
@@ -185,7 +193,7 @@ export class Uploads {
   #uploadIn(row: StoredRow): KeptUpload {
     const serial = Number(row.serial);
     const batches = this.#database.all(
-      `SELECT key, id, headings, numbers FROM upload_batches LEFT JOIN layouts USING (key)
+      `SELECT key, id, headings, numbers, file_headings FROM upload_batches LEFT JOIN layouts USING (key)
        WHERE serial = ? ORDER BY place`,
       serial,
     );
@@ -216,7 +224,11 @@ export class Uploads {
 function layoutIn(row: StoredRow): TableLayout | undefined {
   if (typeof row.headings !== 'string' || typeof row.numbers !== 'string') return undefined;
   const [headings, numbers]: unknown[] = [JSON.parse(row.headings), JSON.parse(row.numbers)];
-  return Array.isArray(headings) && Array.isArray(numbers)
-    ? { headings: headings.map(String), numbers: numbers.map(Number) }
-    : undefined;
+  if (!Array.isArray(headings) || !Array.isArray(numbers)) return undefined;
+  const own: unknown = JSON.parse(String(row.file_headings ?? null));
+  return {
+    headings: headings.map(String),
+    numbers: numbers.map(Number),
+    ...(Array.isArray(own) && own.length === headings.length && { fileHeadings: own.map(String) }),
+  };
 }

@@ -152,6 +152,14 @@ describe('bulk report', () => {
     ).toContain('2026-12-02');
   });
 
+  test('an upload is reported by its name, with what was tried again', async () => {
+    const byName = await run('bulk', 'report', 'orders', '-o', 'json');
+    expect(JSON.parse(byName.stdout)).toEqual(await report());
+    const unknown = await run('bulk', 'report', 'orderz');
+    expect([unknown.code, unknown.stdout]).toEqual([2, '']);
+    expect(unknown.stderr).toContain('"orderz" is neither the name of an upload here nor the id of a batch');
+  });
+
   test('its totals add up on one screen, and agree with those of spend', async () => {
     const { stderr } = await run('bulk', 'report', ...batches);
     expect(stderr).toContain('8 rows: 8 ordered; 3 tried more than once\n');

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -131,10 +131,34 @@ describe('bulk results', () => {
     });
     const wallet = (await service.send('GET', '/wallet/me')).body;
     expect(opening - 2099 - sum(rows, 'from_wallet_cents')).toBe(wallet.balance);
+    // The name of the upload stands for both.
+    expect((await results('orders')).stdout).toBe((await results(batch, retry.stdout.trim())).stdout);
     // As two batches, with the later one alone, nothing of the first is in it.
     const alone = (await results(retry.stdout.trim())).rows;
     expect(alone.map(({ my_reference: reference }) => reference)).toEqual(['A-1', 'A-2', 'A-3', 'A-4']);
     expect(sum(alone, 'from_wallet_cents')).toBe(100);
+  });
+
+  test('has the headings of the file where they were mapped to those of orders', async () => {
+    const own = 'Ship To,Limit,Item,Street,city,state,zip,phone';
+    writeFileSync(
+      join(workspace.folder, 'theirs.csv'),
+      `${own}\nAda Byron,$50.00,${service.product('test-out-of-stock')},9 Main St,Austin,TX,78701,5125550100\n`,
+    );
+    const maps = ['Ship To=name', 'Limit=max_price', 'Item=product_url'].flatMap((map) => ['--map', map]);
+    await upload('theirs.csv', ...maps);
+    service.pass(minute);
+    expect((await run('bulk', 'retry', 'theirs')).code).toBe(0);
+    service.pass(minute);
+    const { stdout, rows } = await results('theirs');
+    expect(stdout.startsWith('Ship To,max_price_cents,Item,Street,city,state,zip,phone,row,status,')).toBe(
+      true,
+    );
+    expect(rows).toMatchObject([{ 'Ship To': 'Ada Byron', max_price_cents: '5000', row: '2' }]);
+    // Who is to get it stays out of a page that is handed on, whatever the heading.
+    const page = join(workspace.folder, 'theirs.html');
+    expect((await run('bulk', 'report', 'theirs', '--html', page)).code).toBe(0);
+    expect(readFileSync(page, 'utf8')).not.toMatch(/Ada|Main St/);
   });
 
   test('on another machine begins as the service has it, with the columns that it echoes', async () => {

@@ -67,7 +67,9 @@ export function resultColumns({
   isFromHere,
 }: ShownRows & { readonly isFromHere: boolean }): readonly Column[] {
   const own = ownColumns(headings);
-  const row = isFromHere ? [rowColumn, ...(isNumbered ? [] : [indexColumn])] : [indexColumn];
+  const row = isFromHere
+    ? [rowColumn, ...(isNumbered ? [] : [indexColumn])]
+    : [isNumbered ? rowColumn : indexColumn];
   const first = [...row, statusColumn, orderColumn, orderStatusColumn];
   const rest = [stateColumn, errorTypeColumn, ...moneyColumns, trackingColumn];
   const ours = unlike(headings, [...first, errorColumn, ...rest]);

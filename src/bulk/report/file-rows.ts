@@ -5,6 +5,7 @@ import { isObject, listIn, own } from '../../contract/json.ts';
 import { StorageError } from '../../errors.ts';
 import { plainText } from '../../output/path.ts';
 import { journalExists } from '../../state/journal-tables.ts';
+import type { TableLayout } from '../../state/uploads.ts';
 import { centsHeading } from '../amounts.ts';
 import { type Batch, type BatchRow, rowsOf } from '../batch.ts';
 import { isPriceHeading } from '../columns.ts';
@@ -13,6 +14,8 @@ import { findJournaledRows, type UploadedRows } from '../uploaded-rows.ts';
 /** What a row was uploaded with, under the headings of its file. */
 export interface OwnCells {
   readonly headings: readonly string[];
+  /** What each of them was sent as: a column of an order, `metadata.KEY`, or itself. */
+  readonly names: readonly string[];
   readonly cells: readonly string[];
 }
 
@@ -31,22 +34,35 @@ export type FileRowOf = (row: BatchRow) => FileRow;
 /**
  * The rows of a batch with the columns of their file in their order: those that it was uploaded with from here, else what
  * the service echoes of them. Prices are in cents, and their heading says so.
+ * @param kept how the rows stand in their file, where that is known for longer than what was sent.
  */
-export async function fileRowsOf(context: Context, batch: Batch): Promise<FileRowOf> {
+export async function fileRowsOf(
+  context: Context,
+  batch: Batch,
+  kept: TableLayout | undefined,
+): Promise<FileRowOf> {
   const uploaded = await uploadedFromHere(context, batch);
-  if (!uploaded) return echoed(batch);
-  const { rows, layout } = uploaded;
+  if (!uploaded) return echoed(batch, kept);
+  const { rows, layout = kept } = uploaded;
   const names = layout?.headings ?? [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const headings = names.map((name) => (isPriceHeading(name) ? centsHeading : name));
+  const headings = shownHeadings(names, layout?.fileHeadings);
   const read = rowReader();
   return ({ index }) => {
     const cells = rows[index];
     return {
-      own: { headings, cells: names.map((name) => plainText(own(cells, name))) },
+      own: { headings, names, cells: names.map((name) => plainText(own(cells, name))) },
       number: layout?.numbers[index],
       asked: cells && read(cells).row,
     };
   };
+}
+
+/** As the file has them. Two that are alike are told apart as they were sent. */
+function shownHeadings(names: readonly string[], fileHeadings: readonly string[] = names): readonly string[] {
+  const isClear = new Set(fileHeadings).size === names.length;
+  return names.map((name, at) =>
+    isPriceHeading(name) ? centsHeading : ((isClear ? fileHeadings[at] : undefined) ?? name),
+  );
 }
 
 /** What the service says of a batch stands without what this machine knows of it. */
@@ -62,25 +78,26 @@ async function uploadedFromHere(context: Context, batch: Batch): Promise<Uploade
 }
 
 /** Where only the service knows a batch: what it says of it, and what it was told to pass on, as in its own results. */
-function echoed(batch: Batch): FileRowOf {
-  const names = [
+function echoed(batch: Batch, kept: TableLayout | undefined): FileRowOf {
+  const passed = [
     ...new Set(
       rowsOf(batch).flatMap(({ record: { passthrough } }) =>
         isObject(passthrough) ? Object.keys(passthrough) : [],
       ),
     ),
   ];
-  const headings = ['recipient', 'product_urls', ...names];
-  return ({ record }) => ({
+  const headings = ['recipient', 'product_urls', ...passed];
+  return ({ index, record }) => ({
     own: {
       headings,
+      names: headings,
       cells: headings.map((name, at) => {
         if (at === 0) return plainText(record.recipient);
         if (at === 1) return listIn(record, 'product_urls').map(plainText).join(bulkListSeparator);
         return plainText(own(record.passthrough, name));
       }),
     },
-    number: undefined,
+    number: kept?.numbers[index],
     asked: undefined,
   });
 }

@@ -4,16 +4,10 @@ import { plainText } from '../../output/path.ts';
 import { readWallet } from '../../spending/report/wallet-facts.ts';
 import { type Batch, rowsOf } from '../batch.ts';
 import { inFlight } from '../flow.ts';
+import type { NamedBatches } from '../named.ts';
 import { fileRowsOf } from './file-rows.ts';
 import { readOrders } from './read-orders.ts';
 import { type Attempt, attemptOf, chainsOf, type ReportRow, reportRows } from './rows.ts';
-
-/** The batches of a report. */
-export interface ReportedBatches {
-  readonly ids: readonly string[];
-  /** The upload that a batch belongs to, by its name; undefined for one that is a thing of its own. */
-  readonly uploadOf: (batchId: string) => string | undefined;
-}
 
 /** What became of the rows of batches. */
 export interface Report {
@@ -35,13 +29,16 @@ const mostInFlight = 4;
  */
 export async function readReport(
   context: Context,
-  { ids, uploadOf }: ReportedBatches,
+  { ids, uploads }: Pick<NamedBatches, 'ids' | 'uploads'>,
   read: ReadonlyMap<string, Batch> = new Map(),
 ): Promise<Report> {
   const batches = await readBatches(context, ids, read);
   const attempts: Attempt[] = [];
+  const kept = new Map(uploads.flatMap(({ batches: some }) => some.map((one) => [one.id, one.layout])));
+  const names = new Map(uploads.flatMap((one) => one.batches.map(({ id }) => [id, one.name])));
+  const uploadOf = (id: string): string | undefined => names.get(id);
   for (const batch of batches) {
-    const fileRow = await fileRowsOf(context, batch);
+    const fileRow = await fileRowsOf(context, batch, kept.get(batch.id));
     for (const row of rowsOf(batch)) attempts.push(attemptOf(batch, row, fileRow(row)));
   }
   const chains = chainsOf(attempts, uploadOf);
@@ -82,7 +79,10 @@ async function readBatches(
 }
 
 /** The rows of one file by their numbers; those without one stay behind each other as they came. */
-function inFileOrder(rows: readonly ReportRow[], uploadOf: ReportedBatches['uploadOf']): ReportRow[] {
+function inFileOrder(
+  rows: readonly ReportRow[],
+  uploadOf: (batchId: string) => string | undefined,
+): ReportRow[] {
   const uploads = new Map<string, ReportRow[]>();
   for (const row of rows) {
     const { number, firstBatch } = row;

@@ -75,14 +75,24 @@ const unlessNothing =
 
 /** Columns of the file that tell its rows apart and say nothing that is shown anyway: what the user added, not how to deliver. */
 export function tellingColumns(rows: readonly ReportRow[]): string[] {
+  const nameOf = new Map(
+    rows.flatMap(({ own }) => own.headings.map((heading, at) => [heading, own.names[at]])),
+  );
   const differ = headingsOf(rows).filter((heading) => {
-    const column = columnOf(heading);
-    if (column !== undefined && column !== 'po_number' && !column.startsWith('metadata.')) return false;
+    const column = columnOf(nameOf.get(heading) ?? heading);
+    const isOwn =
+      column === undefined
+        ? !isAboutPeople(heading)
+        : column === 'po_number' || column.startsWith('metadata.');
+    if (!isOwn) return false;
     const first = rows[0] && cellUnder(rows[0].own, heading);
     return rows.some((row) => cellUnder(row.own, heading) !== first);
   });
-  return differ.filter((heading) => !echoedHeadings.includes(heading)).slice(0, mostOwn);
+  return differ.slice(0, mostOwn);
 }
 
-/** What the service says of rows that were uploaded from elsewhere. */
-const echoedHeadings = ['recipient', 'product_urls'];
+/** Whether cells say who gets something and where, as far as their heading tells; a page is handed on without. */
+const isAboutPeople = (heading: string): boolean =>
+  /name|mail|phone|tel\b|street|address|city|zip|post|billing|shipping|recipient|customer|company|contact|product.?url/i.test(
+    heading,
+  );

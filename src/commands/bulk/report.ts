@@ -1,3 +1,5 @@
+import { retryLines } from '../../bulk/conclusions.ts';
+import { batchesMeaning, type NamedBatches, namedBatches, unsentLines } from '../../bulk/named.ts';
 import { reportColumns } from '../../bulk/report/columns.ts';
 import { headingsOf } from '../../bulk/report/file-rows.ts';
 import { groupList } from '../../bulk/report/group-list.ts';
@@ -15,7 +17,6 @@ import type { ReportRow } from '../../bulk/report/rows.ts';
 import { reportScreen } from '../../bulk/report/screen.ts';
 import { missingLines, summaryLines } from '../../bulk/report/summary.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { readIds } from '../../cli/ids.ts';
 import { nearestWord } from '../../cli/near-words.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
 import { UsageError } from '../../errors.ts';
@@ -32,7 +33,7 @@ export const report = defineCommand({
     {
       name: 'ids',
       names: 'batches',
-      description: 'ids of batches; - reads them from stdin',
+      description: batchesMeaning,
       required: true,
       variadic: true,
     },
@@ -52,37 +53,38 @@ export const report = defineCommand({
     ...pageOptions('to hand on; without names and streets'),
   },
   examples: [
-    { command: 'errand bulk report $BATCH', note: 'row by row' },
-    { command: 'errand bulk report $BATCH -o csv > report.csv', note: 'for a spreadsheet, in cents' },
-    { command: 'errand bulk report $BATCH --by metadata.team', note: 'what each team spent' },
-    { command: 'errand bulk report $BATCH --html report.html --force', note: 'a page to hand on' },
+    { command: 'errand bulk report december', note: 'row by row' },
+    { command: 'errand bulk report december -o csv > report.csv', note: 'for a spreadsheet, in cents' },
+    { command: 'errand bulk report december --by metadata.team', note: 'what each team spent' },
+    { command: 'errand bulk report december --html report.html --force', note: 'a page to hand on' },
   ],
   operations: ['bulk.get', 'order.list', 'wallet.get', 'retailer.list'],
   related: ['bulk results', 'bulk retry', 'spend', 'reconcile'],
   async run(context, { ids: given, by: named, timeZone: zoneGiven, html, force = false }) {
-    const ids = await readIds(context, 'bulk id', given);
+    const batches = await namedBatches(context, given);
     const { timeZone, note } = await reportZone(context, zoneGiven);
     checkPage(html, force);
-    const read = await readReport(context, { ids, uploadOf: () => undefined });
+    const read = await readReport(context, batches);
     const { rows } = read;
     const headings = headingsOf(rows);
     const by = named === undefined ? undefined : checkGrouping(named, headings);
     const retailers =
       by?.kind === 'retailer' || html !== undefined ? await readRetailers(await context.client()) : () => '';
-    const lines = [...summaryLines(read), ...missingLines(read)];
+    const lines = [...summaryLines(read), ...missingLines(read), ...unsentLines(batches.uploads)];
     const groupOf = (what: Grouping) => groupOfRow(what, { timeZone, retailers });
     if (html !== undefined) {
       const { reportPage } = await import('../../bulk/report/report-page.ts');
       const what = by ?? ({ kind: 'retailer' } as const);
       const groups = groupsOf(rows, groupOf(what), what.kind === 'day');
-      const made = { title: titleOf(read), rows, lines, by: named ?? 'retailer', groups };
+      const made = { title: titleOf(batches, read), rows, lines, by: named ?? 'retailer', groups };
       const service = context.settings.baseUrl.value;
       await savePage(context, html, reportPage({ ...made, service, now: context.serviceClock.now() }), {
         force,
         mode: 0o600,
       });
     }
-    if (by === undefined || named === undefined) return rowList(rows, headings, lines);
+    const next = retryLines(context, { batches: batches.counted(read.batches), named: batches });
+    if (by === undefined || named === undefined) return rowList(rows, headings, [...lines, ...next]);
     const hidden = hiddenColumn(by, headings);
     const notes = [
       ...lines,
@@ -93,8 +95,11 @@ export const report = defineCommand({
   },
 });
 
-const titleOf = ({ batches }: Report): string =>
-  [...new Set(batches.map(({ filename }) => String(filename ?? 'an upload')))].join(', ');
+/** The uploads by their names, else their files. */
+function titleOf({ ids, uploads, words }: NamedBatches, { batches }: Report): string {
+  if (uploads.length === words.length && ids.length > 0) return words.join(', ');
+  return [...new Set(batches.map(({ filename }) => String(filename ?? 'an upload')))].join(', ');
+}
 
 /** @throws UsageError with what there is. */
 function checkGrouping(text: string, headings: readonly string[]): Grouping {

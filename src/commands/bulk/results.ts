@@ -1,12 +1,11 @@
 import type { Batch } from '../../bulk/batch.ts';
 import { followBatches } from '../../bulk/follow.ts';
-import { asGiven } from '../../bulk/named.ts';
+import { batchesMeaning, namedBatches, unsentLines } from '../../bulk/named.ts';
 import { readReport } from '../../bulk/report/read.ts';
 import { missingLines } from '../../bulk/report/summary.ts';
 import { resultsCsv } from '../../bulk/results-csv.ts';
 import { batchesGoOn } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { readIds } from '../../cli/ids.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { shellWord } from '../../shell-word.ts';
 
@@ -19,15 +18,15 @@ export const results = defineCommand({
     {
       name: 'ids',
       names: 'batches',
-      description: 'ids of batches; - reads them from stdin',
+      description: batchesMeaning,
       required: true,
       variadic: true,
     },
   ],
   options: { wait: { kind: 'flag', description: 'wait until every row is placed or has failed' } },
   examples: [
-    { command: 'errand bulk results $BATCH > results.csv', note: 'as it stands now' },
-    { command: 'errand bulk results $BATCH --wait --excel > results.csv', note: 'whole, for Excel' },
+    { command: 'errand bulk results december > results.csv', note: 'as it stands now' },
+    { command: 'errand bulk results december --wait --excel > results.csv', note: 'whole, for Excel' },
   ],
   operations: ['bulk.get', 'order.list', 'wallet.get', 'bulk.results'],
   writesCsv: () => true,
@@ -39,7 +38,8 @@ export const results = defineCommand({
       throw new UsageError(
         `the results are a CSV; for ${format} and fields use \`errand bulk report ${given.map(shellWord).join(' ')}\``,
       );
-    const ids = await readIds(context, 'bulk id', given);
+    const named = await namedBatches(context, given);
+    const { ids, uploads } = named;
     const [only] = ids;
     if (rawCsv && (only === undefined || ids.length > 1))
       throw new UsageError('--raw-csv prints the CSV of one batch as the service writes it; name one batch');
@@ -50,15 +50,15 @@ export const results = defineCommand({
       const { chunks } = await client.stream('bulk.results', { path: { batch_id: only } });
       return { kind: 'stream', chunks };
     }
-    const report = await readReport(context, { ids, uploadOf: () => undefined }, latest);
+    const report = await readReport(context, named, latest);
     const open = report.batches.filter(({ status }) => status === 'pending' || status === 'processing');
     if (open.length > 0 && !wait)
       context.note(`${batchesGoOn(open.length)}: not every row is in yet; --wait waits for it`);
-    for (const line of missingLines(report)) context.note(line);
+    for (const line of [...missingLines(report), ...unsentLines(uploads)]) context.note(line);
     return { kind: 'stream', chunks: resultsCsv(report), isCsv: true };
 
     async function untilPlaced(): Promise<void> {
-      for await (const event of followBatches(context, asGiven(ids), latest)) {
+      for await (const event of followBatches(context, named, latest)) {
         if (event.type === 'summary' && event.open > 0 && !context.signal.aborted)
           throw new ErrandError('deadline', '--timeout passed; not every row is placed yet');
       }
