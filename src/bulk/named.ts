@@ -43,14 +43,6 @@ export interface NamedBatches {
   readonly counted: (batches: Iterable<Batch>) => Batch[];
 }
 
-/** Batches that are named by their ids alone. */
-export const asGiven = (ids: readonly string[]): NamedBatches => ({
-  ids,
-  words: ids,
-  uploads: [],
-  counted: (batches) => [...batches],
-});
-
 /** Whose uploads the names of a command line are. */
 export const uploadOwner = async (context: Context): Promise<UploadOwner> => ({
   baseUrl: context.settings.baseUrl.value,
