@@ -14,8 +14,16 @@ export interface Reading {
  * @throws UsageError; ErrandError interrupted.
  */
 export async function readReading(context: Context, source: Source, flags: TableFlags): Promise<Reading> {
-  const options = { name: source.name, ...(await readTableOptions(context, flags)) };
-  if (!context.interactive.yes || source.isPipe) return { options, flags };
+  const { name } = source;
+  if (!context.interactive.yes || source.isPipe)
+    return { options: { name, ...(await readTableOptions(context, flags)) }, flags };
+  const hasMap = flags.map !== undefined || flags.useMap !== undefined;
+  // What is to be saved may be what is asked for.
+  const now = hasMap ? flags : { ...flags, saveMap: undefined };
+  const options = { name, ...(await readTableOptions(context, now)) };
   const { askReading } = await import('./mapping/ask.ts');
-  return askReading(context, source, { options, flags });
+  const asked = await askReading(context, source, { options, flags });
+  if (!hasMap && Object.keys(asked.options.map).length === 0 && asked.options.preset === undefined)
+    await readTableOptions(context, flags);
+  return asked;
 }

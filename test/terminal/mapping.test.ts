@@ -134,6 +134,23 @@ describe('a file whose headings are not known, on a terminal', () => {
     });
   });
 
+  test('--save-map saves what was asked for, and is refused where nothing was', {
+    timeout: 60_000,
+  }, async () => {
+    write(headings, rowOf('$45.00'));
+    const check = ['bulk', 'validate', 'theirs.csv', '--local', '--save-map', 'theirs'];
+    const terminal = open(check);
+    await answer(terminal, suggested);
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.text).not.toContain(saveAs);
+    expect(configOf().maps.theirs).toMatchObject({ Item: 'product_url', Limit: 'max_price' });
+    write('product_url,max_price,name,address,city,zip,phone', rowOf('$45.00'));
+    const nothing = open(check);
+    expect(await nothing.ended()).toBe(2);
+    expect(nothing.text).toContain('--save-map has nothing to save');
+    expect(await shell(workspace, `errand ${check.join(' ')}`)).toMatchObject({ code: 2 });
+  });
+
   test('is refused where it has no such column, and nothing is saved', { timeout: 60_000 }, async () => {
     write(headings.replace('Item', 'Thing'), rowOf('$45.00').replace('https://x.example/1', 'mug'));
     const terminal = open(['bulk', 'upload', 'theirs.csv']);

@@ -47,7 +47,7 @@ export async function askReading(context: Context, source: Source, given: Readin
     ...(amounts === undefined && { amounts: given.flags.amounts }),
   };
   const asked = { options: { ...options, map, ...(amounts !== undefined && { amounts }) }, flags };
-  if (chosen && Object.keys(map).length > 0) await saveMap(context, asked);
+  if (chosen && (Object.keys(map).length > 0 || flags.saveMap !== undefined)) await saveMap(context, asked);
   return asked;
 }
 

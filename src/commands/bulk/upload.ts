@@ -9,7 +9,7 @@ export const upload = defineCommand({
   name: 'upload',
   summary: 'Place the orders of a CSV, one for each row',
   description:
-    'The file is checked first, as by bulk validate. Each row gets a key derived from its order, so uploading the same file again, after a crash or by mistake, places nothing twice. The upload has a name, that of its file or --name: `bulk watch`, `get`, `results`, `report` and `retry` take it, and `bulk resume` goes on with one that was cut short. To order the same rows again on purpose, give the upload a new --run.',
+    'The file is checked first, as by bulk validate; on a terminal errand asks which headings are the columns that it lacks. Each row gets a key derived from its order, so uploading the same file again, after a crash or by mistake, places nothing twice. The upload has a name, that of its file or --name: `bulk watch`, `get`, `results`, `report` and `retry` take it, and `bulk resume` goes on with one that was cut short. To order the same rows again on purpose, give the upload a new --run.',
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     ...tableOptions,
