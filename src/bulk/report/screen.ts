@@ -93,6 +93,6 @@ export function tellingColumns(rows: readonly ReportRow[]): string[] {
 
 /** Whether cells say who gets something and where, as far as their heading tells; a page is handed on without. */
 const isAboutPeople = (heading: string): boolean =>
-  /name|mail|phone|tel\b|street|address|city|zip|post|billing|shipping|recipient|customer|company|contact|product.?url/i.test(
+  /name|nome|mail|phone|telef|tel\b|street|stra(?:ß|ss)e|address|adress|indirizzo|city|ort\b|zip|plz|post|billing|shipping|recipient|empf|customer|kund|cliente|company|firma|contact|product.?url/i.test(
     heading,
   );

@@ -13,6 +13,7 @@ import type { ReportRow } from './rows.ts';
  * and fees less what came back. Pure.
  */
 export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
+  if (rows.length === 0) return [];
   const standing = (...standings: readonly ReportRow['standing'][]): ReportRow[] =>
     rows.filter((row) => standings.includes(row.standing));
   const [refused, waiting] = [standing('refused'), standing('waiting')];
