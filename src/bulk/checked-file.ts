@@ -25,7 +25,7 @@ export async function checkedFile(
   const check = new FileCheck(context, source, options, { local: context.previewsRequests, ...shown });
   const groups = new IssueGroups();
   try {
-    for await (const issue of savingIssues(context, check.issues(), errors)) groups.add(issue);
+    for await (const found of savingIssues(context, check.issues(), errors)) groups.add(found);
   } finally {
     for (const line of groups.lines(shownKinds)) context.note(line);
   }

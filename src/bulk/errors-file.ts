@@ -32,9 +32,9 @@ const atOnce = 1000;
  */
 export async function* savingIssues(
   { output: { excel = false } }: Context,
-  issues: AsyncIterable<ShownIssue>,
+  issues: AsyncIterable<readonly ShownIssue[]>,
   path: string | undefined,
-): AsyncGenerator<ShownIssue> {
+): AsyncGenerator<readonly ShownIssue[]> {
   if (path === undefined) return yield* issues;
   const { saveFile } = await import('../output/save-file.ts');
   const { csvRecords } = await import('../output/csv.ts');
@@ -51,10 +51,10 @@ export async function* savingIssues(
     if (isFull) await Promise.race([once(lines, 'drain'), saved]);
   };
   try {
-    for await (const issue of issues) {
-      cells.push([String(issue.row), issue.column, issue.value, issue.message]);
+    for await (const found of issues) {
+      for (const { row, column, value, message } of found) cells.push([String(row), column, value, message]);
       if (cells.length >= atOnce) await flush();
-      yield issue;
+      yield found;
     }
     await flush();
     lines.end();

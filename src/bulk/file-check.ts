@@ -40,8 +40,8 @@ export class FileCheck {
     this.#scope = scope;
   }
 
-  /** @throws UsageError for a file without rows. */
-  async *issues(): AsyncGenerator<ShownIssue> {
+  /** What is wrong, as much at a time as is found at once. @throws UsageError for a file without rows. */
+  async *issues(): AsyncGenerator<readonly ShownIssue[]> {
     const { tally } = this;
     const progress = createProgress(this.#context.io, {
       label: 'validating',
@@ -51,7 +51,7 @@ export class FileCheck {
     try {
       for await (const { issues } of this.#file()) {
         progress.update(tally.rows);
-        yield* issues;
+        if (issues.length > 0) yield issues;
         this.#context.signal.throwIfAborted();
       }
       for (const line of readingLines(tally.readings)) this.#context.note(line);
@@ -66,7 +66,7 @@ export class FileCheck {
     }
   }
 
-  async *#atService(tell: (rows: number) => void): AsyncGenerator<ShownIssue> {
+  async *#atService(tell: (rows: number) => void): AsyncGenerator<readonly ShownIssue[]> {
     const { spend, tally } = this;
     spend.estimate = 0;
     let rows = 0;
@@ -81,7 +81,7 @@ export class FileCheck {
       tally.orders -= checked.refused.length;
       tally.issues += checked.issues.length;
       tell(rows);
-      yield* checked.issues;
+      yield checked.issues;
     }
   }
 

@@ -1,7 +1,7 @@
 import { countText } from '../output/count-text.ts';
 import type { Row } from '../output/result.ts';
 import type { ShownIssue } from './check.ts';
-import { addRow, hasMore, type RowSample } from './row-sample.ts';
+import { addRow, hasMore, noRows, type RowSample } from './row-sample.ts';
 import { rowsText } from './spend.ts';
 
 /** Rows with the same thing wrong in the same column. */
@@ -24,16 +24,35 @@ export class IssueGroups {
   /** Errors beyond the kinds that are kept. */
   #others = 0;
 
-  add({ row, column, value, message }: ShownIssue): void {
+  /** The groups of messages that came before, by message and column: to read a message takes longer than to count it. */
+  readonly #known = new Map<string, Map<string, IssueGroup>>();
+
+  add(issues: readonly ShownIssue[]): void {
+    for (const issue of issues) this.#add(issue);
+  }
+
+  #add({ row, column, value, message }: ShownIssue): void {
+    const group = this.#known.get(message)?.get(column) ?? this.#groupOf(column, value, message);
+    if (!group) {
+      this.#others += 1;
+      return;
+    }
+    addRow(group, row);
+    group.isVaried ||= value !== group.value || message !== group.message;
+  }
+
+  /** Undefined for a kind beyond those that are kept. */
+  #groupOf(column: string, value: string, message: string): IssueGroup | undefined {
     // "write 1250 for 12.50" and "write 600 for 6.00" are one error.
     const kind = `${column}\n${message.replace(/\d+/g, '#')}`;
-    const group = this.#groups.get(kind);
-    if (group) {
-      addRow(group, row);
-      group.isVaried ||= value !== group.value || message !== group.message;
-    } else if (this.#groups.size < mostGroups) {
-      this.#groups.set(kind, { column, value, message, isVaried: false, count: 1, first: [row] });
-    } else this.#others += 1;
+    const known = this.#groups.get(kind);
+    if (!known && this.#groups.size >= mostGroups) return undefined;
+    const group = known ?? { column, value, message, isVaried: false, ...noRows() };
+    this.#groups.set(kind, group);
+    if (this.#known.size >= mostGroups) return group;
+    const ofMessage = this.#known.get(message) ?? new Map<string, IssueGroup>();
+    this.#known.set(message, ofMessage.set(column, group));
+    return group;
   }
 
   /** What most rows have first; of equal ones the upper row. */

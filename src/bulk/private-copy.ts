@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { StorageError } from '../errors.ts';
 
-const blockBytes = 256 * 1024;
+const blockBytes = 64 * 1024;
 
 /**
  * The bytes of a file as they were read once, to be read again as often as it takes. The copy loses its name as soon as

@@ -59,9 +59,12 @@ async function find(context: Context, path: string): Promise<Found> {
   return { path, name: basename(path), isPipe: false, chunks: () => chunksOf(path, context.signal) };
 }
 
+/** What is read at once. The rows of a chunk live together: of larger ones more are alive than the collector clears away cheaply. */
+const chunkBytes = 64 * 1024;
+
 async function* chunksOf(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+    for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes })) {
       signal.throwIfAborted();
       yield chunk;
     }

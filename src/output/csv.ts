@@ -60,11 +60,14 @@ export function csvRecords(
     const shown = visible ? safeText(cell, Number.POSITIVE_INFINITY) : cell;
     return raw ? shown : defuse(shown);
   };
-  return stringify(
-    records.map((cells) => cells.map(spelled)),
-    {
-      delimiter,
-      ...(delimiter === ',' && { quoted_match: otherDelimiters }),
-    },
-  );
+  const spelt = records.map((cells) => cells.map(spelled));
+  // The library sets itself up anew in each call, which takes longer than to write a row that needs no quotes.
+  if (spelt.every((cells) => !cells.some((cell) => mayNeedQuotes.test(cell))))
+    return spelt.map((cells) => `${cells.join(delimiter)}\n`).join('');
+  return stringify(spelt, {
+    delimiter,
+    ...(delimiter === ',' && { quoted_match: otherDelimiters }),
+  });
 }
+
+const mayNeedQuotes = /[",;|\t\r\n]/;

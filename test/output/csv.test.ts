@@ -1,6 +1,8 @@
 import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { csvRecords } from '../../src/output/csv.ts';
 import type { Column, Row } from '../../src/output/result.ts';
 import { printed } from './streams.ts';
 
@@ -103,6 +105,22 @@ describe('CSV', () => {
         const read = parse(out, { delimiter: format === 'csv' ? ',' : '\t', skip_empty_lines: false });
         expect(read).toEqual([['title'], ...values.map((value) => [value])]);
       }),
+    );
+  });
+
+  test('rows that need no quotes are written as the library writes them', () => {
+    const cell = fc.string({
+      unit: fc.constantFrom('a', '5', ' ', "'", '=', '日', '"', ',', ';', '|', '\t', '\n', '\r'),
+    });
+    const records = fc.array(fc.array(cell, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(records, fc.constantFrom(',' as const, '\t' as const), (rows, delimiter) => {
+        const quoted = delimiter === ',' ? { quoted_match: /[;\t|]/ } : {};
+        expect(csvRecords(rows, { delimiter, raw: true, visible: false })).toBe(
+          stringify(rows, { delimiter, ...quoted }),
+        );
+      }),
+      { numRuns: 500 },
     );
   });
 });

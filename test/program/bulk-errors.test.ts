@@ -117,7 +117,7 @@ describe('groups of errors', () => {
   const groupsOf = (messages: readonly string[]): IssueGroups => {
     const groups = new IssueGroups();
     for (const [index, message] of messages.entries())
-      groups.add({ row: index + 2, column: 'city', value: '', message });
+      groups.add([{ row: index + 2, column: 'city', value: '', message }]);
     return groups;
   };
 

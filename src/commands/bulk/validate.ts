@@ -51,7 +51,7 @@ export const validate = defineCommand({
       exitCode: () => check.exitCode(),
     };
 
-    async function* issues(): AsyncGenerator<ShownIssue> {
+    async function* parts(): AsyncGenerator<readonly ShownIssue[]> {
       try {
         yield* savingIssues(context, check.issues(), errors);
       } finally {
@@ -59,10 +59,14 @@ export const validate = defineCommand({
       }
     }
 
+    async function* issues(): AsyncGenerator<ShownIssue> {
+      for await (const found of parts()) yield* found;
+    }
+
     /** To a person the same error is one line, however many rows have it. */
     async function* grouped(): AsyncGenerator<Row> {
       const groups = new IssueGroups();
-      for await (const issue of issues()) groups.add(issue);
+      for await (const found of parts()) groups.add(found);
       yield* groups.shown();
     }
   },
