@@ -212,6 +212,41 @@ describe('an upload that was cut short', { timeout: 120_000 }, () => {
     },
   );
 
+  test('killed at a random moment: each row is an order or has a reason, and the report is what the wallet lost', async () => {
+    const balance = async (): Promise<number> =>
+      JSON.parse((await errand(workspace, ['wallet', '-o', 'json'])).stdout).balance;
+    const before = await balance();
+    const slugs = [
+      'test-success',
+      'test-out-of-stock',
+      'test-two-packages',
+      'test-price-exceeded',
+      'test-success',
+    ];
+    const rows = Array.from({ length: 18 }, (_, at) => slugs[at % slugs.length] ?? '');
+    write('december.csv', rows);
+    const seed = Math.random();
+    const at = 1 + Math.floor(seed * 8);
+    const moment = (['request-came', 'work-done', 'responded'] as const)[Math.floor(seed * 1000) % 3];
+    const child = begin(workspace, 'errand', ['bulk', 'upload', 'december.csv', '--batch-size', '2']);
+    let seen = 0;
+    proxy.onMoment = (now) => void (now === moment && ++seen === at && child.kill('SIGKILL'));
+    await new Promise((resolve) => child.once('close', resolve));
+    proxy.onMoment = () => {};
+    const resumed = await meanwhile(bulk('resume', 'december', '--watch'));
+    expect([0, 7], `create ${at} ${moment}\n${resumed.stderr}`).toContain(resumed.code);
+    await meanwhile(bulk('retry', 'december', '--reason', 'out_of_stock', '--watch'));
+    service.pass(60_000);
+    const report: { row: number; order_id: string; reason: string | null; from_wallet_cents: number }[] =
+      await json('report', 'december');
+    expect(report.map(({ row }) => row)).toEqual(rows.map((_, index) => index + 2));
+    expect(report.filter(({ order_id: id, reason }) => !id && !reason)).toEqual([]);
+    expect(new Set(report.map(({ order_id: id }) => id)).size).toBe(rows.length);
+    const spent = report.reduce((sum, { from_wallet_cents: cents }) => sum + cents, 0);
+    expect(spent, `create ${at} ${moment}`).toBe(before - (await balance()));
+    expect(spent).toBeGreaterThan(0);
+  });
+
   test('two at once place nothing twice', async () => {
     await cutShort(2, 'responded');
     const resume = () => bulk('resume', 'december');

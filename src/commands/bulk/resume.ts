@@ -1,4 +1,11 @@
-import { type KnownUpload, knownUpload, settleStep, unknownName, unsentIn } from '../../bulk/named.ts';
+import {
+  type KnownUpload,
+  knownUpload,
+  namedBatches,
+  settleStep,
+  unknownName,
+  unsentIn,
+} from '../../bulk/named.ts';
 import { changeOf, uploadFlags } from '../../bulk/plan/again.ts';
 import { tableFlags } from '../../bulk/table-options.ts';
 import { maxTotalOption } from '../../bulk/upload-options.ts';
@@ -12,6 +19,7 @@ import { policyExit, policyOptions } from '../../spending/options.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { placeFile } from './place-file.ts';
 import { applyPlan } from './place-plan.ts';
+import { followResult } from './watch.ts';
 
 export const resume = defineCommand({
   name: 'resume',
@@ -48,8 +56,13 @@ export const resume = defineCommand({
         next: [settleStep(context, inDoubt.key)],
       });
     if (unsentIn(upload) === 0) {
+      const fact = `all of ${name} is at the service; nothing was sent`;
+      if (consent.watch) {
+        context.note(fact);
+        return followResult(context, await namedBatches(context, [name]));
+      }
       const follow = `follow: errand bulk watch ${shellWord(name)}${whereFlags(context)}`;
-      return { kind: 'none', hints: [`all of ${name} is at the service; nothing was sent`, follow] };
+      return { kind: 'none', hints: [fact, follow] };
     }
     const plan = textIn(upload.source, 'plan');
     if (plan !== undefined) return applyPlan(context, plan, consent);
