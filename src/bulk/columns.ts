@@ -133,7 +133,7 @@ export function planTable(name: string, headings: readonly string[], meant: Head
     };
   throw new UsageError(`the headings of ${name}: ${problems.join('; ')}`, {
     details: { headings },
-    hint: hintFor(headings, preset),
+    hint: hintFor(headings, preset, missing.length > 0),
   });
 
   function headed(column: string): string {
@@ -142,10 +142,10 @@ export function planTable(name: string, headings: readonly string[], meant: Head
   }
 }
 
-function hintFor(headings: readonly string[], preset: MapPreset | undefined): string {
-  if (preset)
+function hintFor(headings: readonly string[], preset: MapPreset | undefined, lacks: boolean): string {
+  if (preset && lacks)
     return "An export does not say what to buy, or for how much: add the columns that are missing, or map them with --map 'Their Heading=product_url'.";
-  const like = presetLike(headings);
+  const like = preset ? undefined : presetLike(headings);
   const other = like
     ? `This looks like ${like.description.split(';')[0]}: --use-map ${like.name} reads it. `
     : '';

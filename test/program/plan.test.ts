@@ -557,6 +557,32 @@ describe('bulk apply', { timeout: 120_000 }, () => {
     expect([whole.code, whole.stderr]).toEqual([0, expect.stringContaining('nothing was ordered again')]);
   });
 
+  test("an expired plan of a shop's export is planned again with its preset, unless a saved map has that name now", async () => {
+    const shop = await shopping();
+    csv(shop, rowsOf(2));
+    const path = join(shop.workspace.folder, 'orders.csv');
+    const text = readFileSync(path, 'utf8').replace('name,', 'Shipping Name,');
+    const [first = '', ...rest] = text.trimEnd().split('\n');
+    const numbered = [`${first},Name`, ...rest.map((line, at) => `${line},#${at}`)];
+    writeFileSync(path, `${numbered.join('\n')}\n`);
+    const asked = await shop.run('bulk', 'plan', 'orders.csv', '--out', 'a.plan', '--use-map', 'shopify');
+    expect(asked.code, asked.stderr).toBe(0);
+    expect((await applied(shop, '--rows', '2')).code).toBe(0);
+    shop.later(25 * 3600 * 1000);
+    const [{ command }] = errorOf(await applied(shop)).next;
+    expect(command).toContain('--use-map shopify');
+    const again = await follow(shop, command);
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('1 row sent before')]);
+    shop.later(50 * 3600 * 1000);
+    const map = ['--map', 'Name=metadata.shop', '--save-map', 'shopify'];
+    await shop.run('bulk', 'validate', 'orders.csv', '--local', ...map);
+    const shadowed = errorOf(await applied(shop));
+    expect([shadowed.hint, shadowed.next]).toEqual([
+      expect.stringContaining('A saved map has the name of the preset shopify'),
+      [],
+    ]);
+  });
+
   test('an expired plan whose file has changed, or whose account is another, prints no command that orders anew', async () => {
     const shop = await shopping();
     csv(shop, rowsOf(3));
