@@ -155,6 +155,15 @@ describe('bulk results', () => {
       true,
     );
     expect(rows).toMatchObject([{ 'Ship To': 'Ada Byron', max_price_cents: '5000', row: '2' }]);
+    // So it is where the file was planned and applied.
+    const planned = ['theirs.csv', '--run', 'planned', ...maps, '--out', 'theirs.plan'];
+    expect((await run('bulk', 'plan', ...planned)).code).toBe(0);
+    const applied = await run('bulk', 'apply', 'theirs.plan', '-o', 'id');
+    expect(applied.code, applied.stderr).toBe(0);
+    expect((await results(applied.stdout.trim())).stdout.startsWith('Ship To,max_price_cents,Item,')).toBe(
+      true,
+    );
+    service.pass(minute);
     // Who is to get it stays out of a page that is handed on, whatever the heading.
     const page = join(workspace.folder, 'theirs.html');
     expect((await run('bulk', 'report', 'theirs', '--html', page)).code).toBe(0);

@@ -47,7 +47,7 @@ export async function makePlan(
   check: FileCheck,
   { batchSize, run, notifies, prices, madeFrom }: PlanOptions,
 ): Promise<{ readonly draft: PlanDraft; readonly meant: readonly Meant[] }> {
-  const { rows, headings } = await orderedRows(check, run);
+  const { rows, headings, fileHeadings } = await orderedRows(check, run);
   const { settings, clock } = context;
   const now = clock.now();
   const records = await journaled(context);
@@ -61,7 +61,7 @@ export async function makePlan(
       return keys.map((key, index) => [key, cells[index]] as const);
     }),
   );
-  const work = workOf(context, { all: rows, selected: rows, earlier, headings, batchSize });
+  const work = workOf(context, { all: rows, selected: rows, earlier, headings, fileHeadings, batchSize });
   const meant = await meantByPlan(context, work, { name: source.name, notifies, rows });
   const fee = await feeAt(context);
   const terms = { feeCents: fee, isRehearsal: context.isRehearsal() };
@@ -136,6 +136,7 @@ export async function makePlan(
       { feeCents: fee, day: periodsAt(now, timeZone).day.name },
     ),
     headings: [...headings],
+    file_headings: [...fileHeadings],
     products: [...products.values()],
     rows: planned,
   };
@@ -172,10 +173,15 @@ const hasAccount = (order: object): boolean =>
 async function orderedRows(
   check: FileCheck,
   run: string,
-): Promise<{ readonly rows: OrderedRow[]; readonly headings: readonly string[] }> {
+): Promise<{
+  readonly rows: OrderedRow[];
+  readonly headings: readonly string[];
+  readonly fileHeadings: readonly string[];
+}> {
   const keys = new RowKeys(run);
   const rows: OrderedRow[] = [];
   let headings: readonly string[] = [];
+  let fileHeadings: readonly string[] = [];
   const seen = new Map<string, number>();
   for await (const part of check.valid())
     for (const read of part) {
@@ -184,10 +190,10 @@ async function orderedRows(
       if (before !== undefined)
         throw new UsageError(`row ${row.number} has the idempotency key of row ${before}: ${row.key}`);
       seen.set(row.key, row.number);
-      headings = read.plan.headings;
+      ({ headings, fileHeadings } = read.plan);
       rows.push(row);
     }
-  return { rows, headings };
+  return { rows, headings, fileHeadings };
 }
 
 function orderedRow(read: FileRow, keys: RowKeys): OrderedRow {

@@ -29,6 +29,9 @@ export interface Work {
   readonly rest: readonly Batch[];
 }
 
+/** The columns of the file that was planned. */
+type Columns = Pick<Batch, 'headings' | 'fileHeadings'>;
+
 type SentBatch = Batch & { readonly filename: string; readonly notifies: boolean };
 
 /**
@@ -41,13 +44,12 @@ export function workOf(
     all,
     selected,
     earlier,
-    headings,
     batchSize,
-  }: {
+    ...columns
+  }: Columns & {
     readonly all: readonly SendableRow[];
     readonly selected: readonly SendableRow[];
     readonly earlier: readonly EarlierBatch[];
-    readonly headings: readonly string[];
     readonly batchSize: number;
   },
 ): Work {
@@ -62,8 +64,8 @@ export function workOf(
   return {
     earlier,
     done: newestOf(concerned.filter(({ record }) => record.order_id !== null)),
-    inDoubt: inDoubt.map((one) => ({ ...one, batch: asSent(one, numbers, headings) })),
-    rest: chunksOf(left, batchSize).map((rows) => batchOf(rows, headings)),
+    inDoubt: inDoubt.map((one) => ({ ...one, batch: asSent(one, numbers, columns) })),
+    rest: chunksOf(left, batchSize).map((rows) => batchOf(rows, columns)),
   };
 }
 
@@ -79,9 +81,9 @@ function newestOf(batches: readonly EarlierBatch[]): EarlierBatch[] {
 }
 
 /** All rows of a batch, as `bulk upload` makes one of the same rows. */
-function batchOf(rows: readonly SendableRow[], headings: readonly string[]): Batch {
+function batchOf(rows: readonly SendableRow[], columns: Columns): Batch {
   const cells = rows.map((row) => row.cells);
-  return { key: keyOfRows(cells), rows: cells, numbers: rows.map(({ number }) => number), headings };
+  return { key: keyOfRows(cells), rows: cells, numbers: rows.map(({ number }) => number), ...columns };
 }
 
 const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
@@ -90,14 +92,14 @@ const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
 function asSent(
   { record: { key, body }, keys }: EarlierBatch,
   numbers: ReadonlyMap<string, number>,
-  headings: readonly string[],
+  columns: Columns,
 ): SentBatch {
   return {
     key,
     // What was uploaded from here was journaled as rows of cells.
     rows: objectsIn(body, 'rows') as readonly UploadRow[],
     numbers: keys.map((one) => numbers.get(one) ?? 0),
-    headings,
+    ...columns,
     filename: textIn(body, 'filename') ?? '',
     notifies: body.notify_on_complete === true,
   };

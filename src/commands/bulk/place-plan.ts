@@ -43,7 +43,10 @@ export async function applyPlan(context: Context, path: string, given: Given): P
   const { profile } = context.settings;
   const keys = new Set(read.rows.map(({ key }) => key));
   const earlier = await earlierBatches(context, await journaled(context), keys);
-  const parts = { all: read.rows, selected, earlier, headings: plan.headings, batchSize: plan.batch_size };
+  const parts = {
+    ...{ all: read.rows, selected, earlier, batchSize: plan.batch_size },
+    ...{ headings: plan.headings, fileHeadings: plan.file_headings },
+  };
   const work = workOf(context, parts);
   await checkHolds(context, read, work);
   if (plan.profile !== profile.value)

@@ -133,6 +133,8 @@ export const PlanFile = z.strictObject({
     .nullable(),
   totals: z.array(PlanTotal),
   headings: z.array(text).min(1),
+  /** The same as the file has them; earlier plans do not say it. */
+  file_headings: z.array(text).optional(),
   products: z.array(PlannedProduct),
   rows: z.array(PlannedRow).min(1),
 });
