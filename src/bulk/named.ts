@@ -15,8 +15,14 @@ import { type Batch, rowsOf } from './batch.ts';
 import { stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
 
-/** What a batch is asked for by on a command line. */
-export const batchesMeaning = 'uploads or batches, by name or id; - reads them from stdin';
+/** How a command asks for batches. */
+export const batchesArgument = {
+  name: 'ids',
+  names: 'batches',
+  description: 'uploads or batches, by name or id; - reads them from stdin',
+  required: true,
+  variadic: true,
+} as const;
 
 /** A batch of an upload, with what the journal knows of it. */
 export interface SentBatch extends KeptBatch {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { errand, shell } from './run.ts';
+import { errand, fastShop, shell } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
@@ -9,9 +9,7 @@ let shop: string;
 
 beforeEach(async () => {
   workspace = makeWorkspace();
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
-  const products = await errand(workspace, ['sandbox', 'products', '-o', 'id']);
-  shop = (products.stdout.split('\n')[0] ?? '').replace(/[^/]*$/, '');
+  shop = await fastShop(workspace);
 });
 afterEach(() => workspace.remove());
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { errand } from './run.ts';
+import { errand, fastShop } from './run.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
@@ -13,11 +13,7 @@ const headings = 'my_reference,product_url,max_price_cents,name,address,city,sta
 /** A batch of three rows: one that was placed, one over its ceiling, one out of stock. */
 beforeEach(async () => {
   workspace = makeWorkspace();
-  await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
-  const shop = (await errand(workspace, ['sandbox', 'products', '-o', 'id'])).stdout.replace(
-    /[^/]*\n[\s\S]*/,
-    '',
-  );
+  const shop = await fastShop(workspace);
   const rows = ['test-success', 'test-price-exceeded', 'test-out-of-stock'].map(
     (slug, at) => `A-${at},${shop}${slug},5005,Ada Byron,${at} Main St,Austin,TX,78701,5125550100`,
   );

@@ -1,7 +1,7 @@
 import { type Batch, rowsOf } from '../../bulk/batch.ts';
 import { batchDetailColumns, batchDetailScreen, wholeBatchList } from '../../bulk/batch-columns.ts';
 import { layoutOf } from '../../bulk/layout.ts';
-import { batchesMeaning, namedBatches } from '../../bulk/named.ts';
+import { batchesArgument, namedBatches } from '../../bulk/named.ts';
 import { readReasons } from '../../bulk/reasons.ts';
 import { stateOf } from '../../bulk/row-state.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -16,15 +16,7 @@ import { whereFlags } from '../../where-flags.ts';
 export const get = defineCommand({
   name: 'get',
   summary: 'Read batches with their rows and live order statuses',
-  arguments: [
-    {
-      name: 'ids',
-      names: 'batches',
-      description: batchesMeaning,
-      required: true,
-      variadic: true,
-    },
-  ],
+  arguments: [batchesArgument],
   examples: [
     { command: 'errand bulk get $BATCH', note: 'row by row' },
     { command: 'errand bulk get december', note: 'every batch of an upload' },

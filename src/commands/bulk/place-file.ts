@@ -17,12 +17,12 @@ import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { countText } from '../../output/count-text.ts';
 import type { Result } from '../../output/result.ts';
 import { shellWord } from '../../shell-word.ts';
-import { consentOf } from '../../spending/options.ts';
+import { type Consent, consentOf } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { sentResult } from './uploaded.ts';
 
 /** What a user says of an upload, and agrees to. */
-interface Given extends TableFlags {
+interface Given extends TableFlags, Omit<Consent, 'plan'> {
   readonly name?: string | undefined;
   readonly batchSize?: number | undefined;
   readonly run?: string | undefined;
@@ -32,15 +32,11 @@ interface Given extends TableFlags {
   readonly yes?: boolean | undefined;
   readonly watch?: boolean | undefined;
   readonly maxTotal?: number | undefined;
-  readonly overridePolicy?: string | undefined;
-  readonly approval?: string | undefined;
-  readonly waitApproval?: number | undefined;
 }
 
 /** Checks a file, shows what it comes to, places its orders, and shows what became of them. @throws ErrandError. */
 export async function placeFile(context: Context, file: string, given: Given): Promise<Result> {
   const { batchSize = usualBatchRows, run = '', skipInvalid = false, yes = false, watch = false } = given;
-  const { overridePolicy, approval, waitApproval } = given;
   const notifies = given.notifyOnComplete ?? false;
   const source = await openCopy(context, file);
   try {
@@ -71,7 +67,7 @@ export async function placeFile(context: Context, file: string, given: Given): P
     const upload = {
       ...{ name: source.name, batchSize, run, notifies },
       beginning: { name, upload: { identity, file: source.name, rows: check.tally.orders, source: kept } },
-      ...consentOf({ overridePolicy, approval, waitApproval }),
+      ...consentOf(given),
     };
     if (isShort(check.spend) && !(await wasBegun(context, check, upload)))
       throw shortOf(context, check.spend);

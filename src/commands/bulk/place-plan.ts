@@ -14,29 +14,24 @@ import type { Context } from '../../context.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { countText } from '../../output/count-text.ts';
 import type { Result } from '../../output/result.ts';
-import { consentOf } from '../../spending/options.ts';
+import { type Consent, consentOf } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { sentResult } from './uploaded.ts';
 
 /** What a user says of a plan that is applied, and agrees to. */
-interface Given {
+interface Given extends Omit<Consent, 'plan'> {
   readonly only?: readonly string[] | undefined;
   readonly rows?: readonly string[] | undefined;
   readonly recheckPrices?: boolean | undefined;
   readonly yes?: boolean | undefined;
   readonly maxTotal?: number | undefined;
   readonly watch?: boolean | undefined;
-  readonly overridePolicy?: string | undefined;
-  readonly approval?: string | undefined;
-  readonly waitApproval?: number | undefined;
 }
 
 /** Places what is left of a plan, and shows what became of it. @throws ErrandError. */
 export async function applyPlan(context: Context, path: string, given: Given): Promise<Result> {
   const { recheckPrices: rechecks = false, yes = false, watch = false, ...more } = given;
-  const { overridePolicy, approval, waitApproval, maxTotal } = more;
-  const consent = { overridePolicy, approval, waitApproval };
   const read = await readPlan(path, whereFlags(context));
   const selected = chosenRows(read, more);
   const { plan } = read;
@@ -51,7 +46,7 @@ export async function applyPlan(context: Context, path: string, given: Given): P
   await checkHolds(context, read, work);
   if (plan.profile !== profile.value)
     context.note(`${path} was planned with the profile ${plan.profile}; this one has the same account`);
-  await checkAndConfirm(context, { read, selected, work }, { rechecks, yes, maxTotal });
+  await checkAndConfirm(context, { read, selected, work }, { rechecks, yes, maxTotal: given.maxTotal });
   const name = plan.file.name;
   const notifies = plan.notify_on_complete;
   const sent = await sendBatches(context, {
@@ -62,7 +57,7 @@ export async function applyPlan(context: Context, path: string, given: Given): P
       : await meantByPlan(context, work, { name, notifies, rows: read.rows }),
     of: await uploadOf(context, read),
     batches: toSend(work, notifies),
-    ...consentOf(consent),
+    ...consentOf(given),
     plan: approvable(plan),
   });
   const batches = [...(await doneBefore(context, work)), ...sent.batches];

@@ -1,5 +1,5 @@
 import { retryLines } from '../../bulk/conclusions.ts';
-import { batchesMeaning, type NamedBatches, namedBatches, unsentLines } from '../../bulk/named.ts';
+import { batchesArgument, type NamedBatches, namedBatches, unsentLines } from '../../bulk/named.ts';
 import { reportColumns } from '../../bulk/report/columns.ts';
 import { headingsOf } from '../../bulk/report/file-rows.ts';
 import { groupList } from '../../bulk/report/group-list.ts';
@@ -29,15 +29,7 @@ export const report = defineCommand({
   summary: 'Report what became of each row of an upload and what it cost, with totals',
   description:
     'One line for each row of the file: state, your own columns, ceiling, what was charged, refunded and credited, fee, tracking and the reason of a failure. A failed order has no charge; quoted is what it was refused at. A row that was retried is one line, with its latest attempt and the amounts of all. Totals are what the orders took from the wallet. A terminal shows those of your columns that tell rows apart; -o csv and -o json have all.',
-  arguments: [
-    {
-      name: 'ids',
-      names: 'batches',
-      description: batchesMeaning,
-      required: true,
-      variadic: true,
-    },
-  ],
+  arguments: [batchesArgument],
   options: {
     by: {
       kind: 'text',

@@ -1,6 +1,6 @@
 import type { Batch } from '../../bulk/batch.ts';
 import { followBatches } from '../../bulk/follow.ts';
-import { batchesMeaning, namedBatches, unsentLines } from '../../bulk/named.ts';
+import { batchesArgument, namedBatches, unsentLines } from '../../bulk/named.ts';
 import { readReport } from '../../bulk/report/read.ts';
 import { missingLines } from '../../bulk/report/summary.ts';
 import { resultsCsv } from '../../bulk/results-csv.ts';
@@ -14,15 +14,7 @@ export const results = defineCommand({
   summary: 'What became of each row, as CSV with your own columns',
   description:
     'Every column of your file in its own order (prices under max_price_cents), then what became of the row: state, order, error, ceiling, what it was refused at, charged, fee, refunded, credited and what it took from the wallet, in cents, and tracking numbers. A row that was retried is one line, with its latest attempt and the amounts of all. On a machine that did not upload the file, its columns are those that the service echoes. --raw-csv prints the CSV of the service unchanged, for one batch.',
-  arguments: [
-    {
-      name: 'ids',
-      names: 'batches',
-      description: batchesMeaning,
-      required: true,
-      variadic: true,
-    },
-  ],
+  arguments: [batchesArgument],
   options: { wait: { kind: 'flag', description: 'wait until every row is placed or has failed' } },
   examples: [
     { command: 'errand bulk results december > results.csv', note: 'as it stands now' },

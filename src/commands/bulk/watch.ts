@@ -3,7 +3,13 @@ import { batchColumns, batchScreen, countedColumns } from '../../bulk/batch-colu
 import { conclusions } from '../../bulk/conclusions.ts';
 import { exitCodeOf, type FollowSummary, withoutRows } from '../../bulk/follow.ts';
 import { keptAfter } from '../../bulk/kept-after.ts';
-import { batchesMeaning, type NamedBatches, namedBatches, nextSteps, unsentLines } from '../../bulk/named.ts';
+import {
+  batchesArgument,
+  type NamedBatches,
+  namedBatches,
+  nextSteps,
+  unsentLines,
+} from '../../bulk/named.ts';
 import { readReasons } from '../../bulk/reasons.ts';
 import { tallyOf } from '../../bulk/row-state.ts';
 import { goingOn, rowsStanding, stoppable } from '../../bulk/standing.ts';
@@ -18,15 +24,7 @@ import { interruptionText } from '../../wait/verdicts.ts';
 export const watch = defineCommand({
   name: 'watch',
   summary: 'Watch batches until every row is placed or has failed',
-  arguments: [
-    {
-      name: 'ids',
-      names: 'batches',
-      description: batchesMeaning,
-      required: true,
-      variadic: true,
-    },
-  ],
+  arguments: [batchesArgument],
   examples: [
     { command: 'errand bulk watch december', note: 'all batches of an upload, to the end' },
     { command: 'errand bulk watch $BATCH -o ndjson --timeout 60s', note: 'each change of a row as a record' },
