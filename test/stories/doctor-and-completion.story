@@ -26,6 +26,14 @@ complete -F _errand errand
 $ errand __complete -- order list --status pen | tr '\0\t' '\n|'
 words
 pending|
+$ printf 'Ort\n' > maps.csv; errand bulk validate maps.csv --local --map Ort=city --save-map shopify
+? 2
+…
+$ errand __complete -- bulk upload maps.csv --use-map '' | tr '\0\t' '\n|' | cut -c1-40
+words
+shopify|Ort
+woocommerce|orders exported from WooComm
+amazon-business|items exported from Amaz
 $ errand completion tcsh
 ? 2
 ! error: shell takes one of bash, zsh, fish, powershell, not "tcsh"
