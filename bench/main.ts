@@ -18,6 +18,7 @@ const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>
   validate: () => import('./validate.ts'),
   upload: () => import('./upload.ts'),
   watch: () => import('./watch.ts'),
+  batches: () => import('./batches.ts'),
   served: () => import('./served.ts'),
 };
 

@@ -24,16 +24,20 @@ interface RunOptions {
   readonly input?: string;
   /** Exit codes that are as they should be. */
   readonly codes?: readonly number[];
+  /** On a terminal of its own, by `script`. */
+  readonly onTerminal?: boolean;
 }
 
 /** Runs `node ARGS` to its end and measures it. @throws Error where it fails. */
 export async function run(
   args: readonly string[],
-  { folder, env = {}, into, input, discard = false, codes = [0] }: RunOptions,
+  { folder, env = {}, into, input, discard = false, codes = [0], onTerminal = false }: RunOptions,
 ): Promise<Run> {
   const peakFile = join(folder, 'peak');
   const began = performance.now();
-  const child = spawn(process.execPath, ['--require', bare('peak.cjs'), ...args], {
+  const line = [process.execPath, '--require', bare('peak.cjs'), ...args];
+  const inTerminal = ['-qec', line.map((word) => `'${word}'`).join(' '), '/dev/null'];
+  const child = spawn(onTerminal ? 'script' : process.execPath, onTerminal ? inTerminal : line.slice(1), {
     env: { ...process.env, ...env, BENCH_PEAK: peakFile },
     stdio: [
       input === undefined ? 'ignore' : openSync(input, 'r'),

@@ -17,6 +17,18 @@ export async function measure(folder: string): Promise<Row[]> {
     middle(rounds, () => run([program, 'bulk', 'validate', file, '--local', '-o', 'csv'], { folder, env }));
   const parsed = await middle(rounds, () => run([bare('csv-parse.mjs'), large], { folder }));
   const [one, ten] = [await check(small), await check(large)];
+  const wrong = join(folder, 'wrong.csv');
+  await writeOrdersCsv(wrong, 1_000_000, product, 5000, 'abc');
+  const checkWrong = (...more: string[]): Promise<Run> =>
+    middle(rounds, () =>
+      run([program, 'bulk', 'validate', wrong, '--local', ...more], {
+        ...{ folder, env, codes: [7], discard: true, onTerminal: more.length === 0 },
+      }),
+    );
+  const hasTerminal = spawnSync('script', ['--version']).status === 0;
+  const grouped = hasTerminal ? await checkWrong() : undefined;
+  const listed = await checkWrong('-o', 'csv');
+  const parsedWrong = await middle(rounds, () => run([bare('csv-parse.mjs'), wrong], { folder }));
   const miller = converted(large);
   const name = 'bulk validate --local, 1,000,000 rows';
   return [
@@ -26,6 +38,22 @@ export async function measure(folder: string): Promise<Row[]> {
       : [timeBeside('the same', ten.ms, { name: 'mlr --icsv --ojson cat', ms: miller })]),
     atMost('its peak memory', ten.peak / 2 ** 20, 200, 'MB'),
     ...growth('bulk validate --local', one, ten),
+    ...(grouped === undefined
+      ? []
+      : [
+          timeBeside(
+            'bulk validate --local, 1,000,000 rows with an error each, told together',
+            grouped.ms,
+            { name: 'csv-parse alone', ms: parsedWrong.ms },
+            1.6,
+          ),
+          atMost('its peak memory', grouped.peak / 2 ** 20, 200, 'MB'),
+        ]),
+    timeBeside('the same, every error as a line of CSV', listed.ms, {
+      name: 'csv-parse alone',
+      ms: parsedWrong.ms,
+    }),
+    atMost('its peak memory', listed.peak / 2 ** 20, 200, 'MB'),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { miscounted } from './counts.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface Finished {
@@ -69,7 +70,10 @@ function run(
     child.on('error', reject);
     child.on('close', (code, signal) => {
       clearTimeout(timer);
-      resolve({ code, signal, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
+      const [stdout, stderr] = [Buffer.concat(out).toString(), Buffer.concat(err).toString()];
+      const wrong = miscounted(stdout, stderr);
+      if (wrong === undefined) resolve({ code, signal, stdout, stderr });
+      else reject(new Error(`counts on one screen do not add up: ${wrong}\n${stdout}\n${stderr}`));
     });
     child.stdin.end(stdin);
   });

@@ -1,0 +1,60 @@
+/**
+ * Looks whether every count of rows and orders on one screen adds up: in sentences, tables of batches, reasons and summaries
+ * for programs. @returns the first one that does not; undefined where all do. Pure.
+ */
+export function miscounted(stdout: string, stderr: string): string | undefined {
+  const said = [...stderr.split('\n'), ...stdout.split('\n')];
+  let ordered: number | undefined;
+  for (const line of said) {
+    const rows = /^([\d,]+) rows?: ((?:[\d,]+ (?:ordered|refused|waiting)(?:, )?)+)/.exec(line);
+    if (rows) {
+      if (numberOf(rows[1]) !== sumOf(rows[2])) return line;
+      ordered = numberOf(/([\d,]+) ordered/.exec(line)?.[1]);
+    }
+    const orders = /^([\d,]+) orders?: ([\d,]+ [a-z].*)$/.exec(line);
+    if (orders && numberOf(orders[1]) !== sumOf(orders[2])) return line;
+    if (orders && ordered !== undefined && numberOf(orders[1]) !== ordered)
+      return `${ordered} ordered, but ${line}`;
+    const why = /^([\d,]+) (?:failed|refused): ([\d,]+ [a-z].*)$/.exec(line);
+    if (why && numberOf(why[1]) !== sumOf(why[2])) return line;
+  }
+  return miscountedTable(stdout.split('\n')) ?? miscountedSummary(stdout);
+}
+
+const numberOf = (text = '0'): number => Number(text.replaceAll(',', ''));
+
+/** Of `2 delivered, 1 failed`; what goes on behind a comma without a number belongs to what stands before it. */
+const sumOf = (text = ''): number =>
+  text
+    .split(', ')
+    .flatMap((part) => /^([\d,]+) /.exec(part)?.[1] ?? [])
+    .reduce((sum, count) => sum + numberOf(count), 0);
+
+/** A batch that is over has ordered or refused each of its rows; one that goes on has not done so with more than it has. */
+function miscountedTable(lines: readonly string[]): string | undefined {
+  const head = lines.findIndex((line) => /\bROWS +ORDERED\b/.test(line));
+  if (head < 0) return undefined;
+  const columns = cellsOf(lines[head] ?? '');
+  return lines.slice(head + 1).find((line) => {
+    const cells = cellsOf(line);
+    // A cell that is empty, or cut, moves the others.
+    if (cells.length !== columns.length) return false;
+    const count = (name: string): number => numberOf(cells[columns.indexOf(name)]);
+    const told = count('ORDERED') + count('REFUSED') + count('WAITING');
+    return /\bcompleted\b/.test(line) ? told !== count('ROWS') : told > count('ROWS');
+  });
+}
+
+const cellsOf = (line: string): string[] => line.trim().split(/ {2,}/);
+
+function miscountedSummary(stdout: string): string | undefined {
+  return stdout.split('\n').find((line) => {
+    if (!line.startsWith('{"type":"summary"') || !line.includes('"ordered":')) return false;
+    const read = JSON.parse(line) as Record<string, number>;
+    const sum = (...names: string[]): number => names.reduce((all, name) => all + (read[name] ?? 0), 0);
+    return (
+      read.rows !== sum('ordered', 'refused', 'waiting') ||
+      read.ordered !== sum('placed', 'failed', 'under_way', 'before', 'unknown')
+    );
+  });
+}
