@@ -168,19 +168,29 @@ function cutShort({ signal, unreported }: Context, error: unknown): unknown {
 
 /**
  * All that an upload would order, as a policy looks at it; nothing where there is no policy, for which the file is not read
- * once more. What an earlier upload has sent, or may have, counts in the sum of the file and is not decided on again.
+ * once more.
  */
-export async function meantByUpload(
+export const meantByUpload = async (
   context: Context,
   check: FileCheck,
-  { name, batchSize, run, notifies }: Pick<Upload, 'name' | 'batchSize' | 'run' | 'notifies'>,
+  { batchSize, run, ...upload }: Pick<Upload, 'name' | 'batchSize' | 'run' | 'notifies'>,
+): Promise<Meant[]> => meantByBatches(context, batchesOf(check.valid(), new RowKeys(run), batchSize), upload);
+
+/**
+ * What batches would order, as a policy looks at it; nothing where there is none. What was sent before, or may have been,
+ * counts in the sum of all and is not decided on again.
+ */
+export async function meantByBatches(
+  context: Context,
+  batches: AsyncIterable<Batch> | Iterable<Batch>,
+  { name, notifies }: Pick<Upload, 'name' | 'notifies'>,
 ): Promise<Meant[]> {
   if (!(await hasPolicy(context))) return [];
   const { folders, baseUrl } = context.settings;
   const journal = journalExists(folders.state) ? await context.journal() : undefined;
   const sender = await context.sender();
   const meant: Meant[] = [];
-  for await (const { key, rows, numbers } of batchesOf(check.valid(), new RowKeys(run), batchSize)) {
+  for await (const { key, rows, numbers } of batches) {
     const record = journal?.find(key, baseUrl.value);
     const intent = await batchIntent(context, { key, filename: name, rows, notifies });
     meant.push({ intent, numbers, isDone: record !== undefined && mayHaveMade(record, sender) });

@@ -46,6 +46,19 @@ describe('bulk retry', () => {
     ]);
   });
 
+  test('that was made before is found again, though a policy would refuse it now', {
+    timeout: 60_000,
+  }, async () => {
+    const [made] = JSON.parse((await retry('-o', 'json')).stdout);
+    const policy = join(workspace.folder, 'policy.yaml');
+    writeFileSync(policy, 'version: 1\nlimits: { per_order: $1 }\n', { mode: 0o600 });
+    workspace.environment.ERRAND_POLICY = policy;
+    const again = await retry('-o', 'json');
+    expect(again.code, again.stderr).toBe(0);
+    expect(JSON.parse(again.stdout)).toEqual([{ ...made, existed: true }]);
+    expect((await retry('--raise-ceiling', '$5')).code).toBe(11);
+  });
+
   test('never orders a row twice, whatever ceilings it is retried with', { timeout: 120_000 }, async () => {
     const before = await orderCount();
     expect((await retry('--watch', '--timeout', '20s')).code).toBe(7);

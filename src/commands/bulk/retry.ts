@@ -14,13 +14,12 @@ import {
 import { writtenRows } from '../../bulk/rows-file.ts';
 import { rowsText } from '../../bulk/spend.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
-import { sendBatches } from '../../bulk/upload-file.ts';
+import { meantByBatches, sendBatches } from '../../bulk/upload-file.ts';
 import { checkTotal, maxTotalOption } from '../../bulk/upload-options.ts';
 import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
-import { batchIntent } from '../../orders/place-batch.ts';
 import { formatMoney } from '../../output/money.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
@@ -113,12 +112,7 @@ export const retry = defineCommand({
     checkTotal(total, maxTotal);
     const again = retryBatches({ ...retried, rows }, upload ? usualBatchRows : rows.length);
     const filename = `retry of ${named.words[0]}`;
-    const meant = await Promise.all(
-      again.map(async ({ key, rows, numbers }) => ({
-        intent: await batchIntent(context, { key, filename, rows, notifies }),
-        numbers,
-      })),
-    );
+    const meant = await meantByBatches(context, again, { name: filename, notifies });
     await confirmSpending(context, {
       yes,
       question: `Place ${rowsText(rows.length)} again with real money?`,
