@@ -96,6 +96,9 @@ async function* ordersSince(context: Context, sinceMs: number): AsyncGenerator<J
   const { account } = await context.sender();
   const journal = await context.journal();
   for (const key of journal.keysSince(baseUrl.value, new Date(sinceMs).toISOString())) {
+    // Ctrl-C is heard between two records.
+    await new Promise((resolve) => setImmediate(resolve));
+    context.signal.throwIfAborted();
     const record = journal.find(key, baseUrl.value);
     if (
       !record ||
