@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import type { RowsOptions } from './rows.ts';
 import type { Source } from './source.ts';
 import { readTableOptions, type TableFlags } from './table-options.ts';
+import { withUnitSetting } from './unit-setting.ts';
 
 /** How a file is to be read, and the flags that say so. */
 export interface Reading {
@@ -14,16 +15,21 @@ export interface Reading {
  * @throws UsageError; ErrandError interrupted.
  */
 export async function readReading(context: Context, source: Source, flags: TableFlags): Promise<Reading> {
-  const { name } = source;
   if (!context.interactive.yes || source.isPipe)
-    return { options: { name, ...(await readTableOptions(context, flags)) }, flags };
+    return { options: await readOptions(context, source, flags), flags };
   const hasMap = flags.map !== undefined || flags.useMap !== undefined;
   // What is to be saved may be what is asked for.
   const now = hasMap ? flags : { ...flags, saveMap: undefined };
-  const options = { name, ...(await readTableOptions(context, now)) };
+  const options = await readOptions(context, source, now);
   const { askReading } = await import('./mapping/ask.ts');
   const asked = await askReading(context, source, { options, flags });
   if (!hasMap && Object.keys(asked.options.map).length === 0 && asked.options.preset === undefined)
     await readTableOptions(context, flags);
   return asked;
+}
+
+/** How a file is to be read, as the flags and the settings say it. @throws UsageError; ErrandError interrupted. */
+export async function readOptions(context: Context, source: Source, flags: TableFlags): Promise<RowsOptions> {
+  const options = { name: source.name, ...(await readTableOptions(context, flags)) };
+  return withUnitSetting(context, source, flags, options);
 }

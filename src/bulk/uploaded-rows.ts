@@ -7,10 +7,11 @@ import { countPrice, emptyPrices } from './amounts.ts';
 import type { Batch, BatchRow } from './batch.ts';
 import { layoutOf } from './layout.ts';
 import { checkOneReading } from './one-reading.ts';
+import { readOptions } from './reading.ts';
 import { RowKeys, readRows, stableKey, type UploadRow } from './rows.ts';
 import { openSource } from './source.ts';
 import { rowsText } from './spend.ts';
-import { readTableOptions, type TableFlags } from './table-options.ts';
+import type { TableFlags } from './table-options.ts';
 
 /** The rows of a batch as they were uploaded, and how they stood in their file, where that is known. */
 export interface UploadedRows {
@@ -43,7 +44,6 @@ export async function rowsOfFile(
   path: string,
   { run, batch, ...flags }: TableFlags & { readonly run: string; readonly batch: Batch },
 ): Promise<UploadedRows> {
-  const options = await readTableOptions(context, flags);
   const source = await openSource(context, path);
   const keys = new RowKeys(run);
   const rows: UploadRow[] = [];
@@ -51,7 +51,8 @@ export async function rowsOfFile(
   let headings: readonly string[] = [];
   const prices = emptyPrices();
   try {
-    for await (const part of readRows(source.chunks(), { name: source.name, ...options })) {
+    const options = await readOptions(context, source, flags);
+    for await (const part of readRows(source.chunks(), options)) {
       for (const row of part) {
         rows.push(keys.keyed(row));
         numbers.push(row.number);

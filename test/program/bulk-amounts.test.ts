@@ -81,6 +81,64 @@ describe('a column of prices', () => {
     expect(await ceilings()).toEqual(['4500']);
   });
 
+  describe('where `config set amounts cents` is set', () => {
+    beforeEach(() => errand(workspace, ['config', 'set', 'amounts', 'cents']));
+
+    test.each([
+      ['max_price', ['4500', '1299'], ['4500', '1299']],
+      ['max_price', ['12.50', '$45', 'USD 3'], ['1250', '4500', '300']],
+      ['max_price', ['$45', '12.50'], ['4500', '1250']],
+      ['max_price_cents', ['4500'], ['4500']],
+    ])('%s: %j keeps its signs and decimals', async (heading, prices, cents) => {
+      file(heading, prices);
+      expect(await ceilings()).toEqual(cents);
+    });
+
+    test('a map that was saved reads both kinds of files', async () => {
+      file('Limit', ['4500']);
+      expect(await ceilings('--map', 'Limit=max_price', '--save-map', 'theirs')).toEqual(['4500']);
+      file('Limit', ['12.50', '$45']);
+      expect(await ceilings('--use-map', 'theirs')).toEqual(['1250', '4500']);
+    });
+
+    test('decimals are refused where the flag says cents, and grouped numbers are cents as they were', async () => {
+      file('max_price', ['12.50']);
+      const strict = await upload('--amounts', 'cents');
+      expect(strict.code).toBe(7);
+      expect(strict.stderr).toContain('is in cents; write 1250 for 12.50');
+      file('max_price', ['1,250', '4500']);
+      expect(await ceilings('--locale', 'en')).toEqual(['1250', '4500']);
+    });
+
+    test.each([
+      [['12.50', '4500'], 2, 'mixes bare whole numbers and amounts with decimals'],
+      [['4500', '12.50'], 7, 'is in cents; write 1250 for 12.50'],
+      [['', '0', '12.50', '4500'], 2, 'mixes bare whole numbers'],
+      [['soon'], 7, 'takes an amount'],
+    ])('%j is refused', async (prices, code, reason) => {
+      file('max_price', prices);
+      const refused = await upload();
+      expect(refused.code, refused.stderr).toBe(code);
+      expect(refused.stderr).toContain(reason);
+    });
+
+    test('a batch of decimals is retried from its file', async () => {
+      await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
+      product = product.replace(/[^/]*$/, 'test-out-of-stock');
+      file('max_price', ['$50.00', '40.5']);
+      const uploaded = await errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id']);
+      const batch = uploaded.stdout.trim();
+      const again = ['bulk', 'retry', batch, '--file', 'orders.csv', '--to', 'again.csv'];
+      const written = await errand(workspace, again);
+      expect(written.code, written.stderr).toBe(0);
+      const prices = readFileSync(join(workspace.folder, 'again.csv'), 'utf8');
+      expect(prices).toContain(',5000,');
+      expect(prices).toContain(',4050,');
+      const checked = await errand(workspace, ['policy', 'check', '--file', 'orders.csv', '-o', 'json']);
+      expect(checked.stderr).not.toContain('in cents');
+    });
+  });
+
   test('of both kinds is refused, naming a row of each', async () => {
     file('max_price', ['12.50', '0.00001', '45']);
     const refused = await upload('-o', 'json');

@@ -10,6 +10,7 @@ import type { Reading } from '../reading.ts';
 import type { RowsOptions } from '../rows.ts';
 import type { Source } from '../source.ts';
 import { type TableFlags, tableWords } from '../table-options.ts';
+import { withUnitSetting } from '../unit-setting.ts';
 import { addedTo, askColumns } from './ask-columns.ts';
 import { askUnit } from './ask-unit.ts';
 import { sampleOf } from './file-sample.ts';
@@ -24,7 +25,9 @@ export async function askReading(context: Context, source: Source, given: Readin
   if (!sample) return given;
   const { name } = given.options;
   const chosen = await askColumns(context, name, sample, given.options);
-  const options: RowsOptions = { ...given.options, ...chosen };
+  const options: RowsOptions = chosen
+    ? await withUnitSetting(context, source, given.flags, { ...given.options, ...chosen })
+    : given.options;
   // What is still wrong with the headings is said by the check, and nothing is saved of it.
   if (refusedBy(() => planTable(name, sample.headings, options))('') !== undefined)
     return { ...given, options };

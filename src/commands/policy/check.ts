@@ -1,8 +1,9 @@
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { FileCheck } from '../../bulk/file-check.ts';
+import { readOptions } from '../../bulk/reading.ts';
 import { openSource } from '../../bulk/source.ts';
 import { leftOutText } from '../../bulk/spend.ts';
-import { readTableOptions, type TableFlags, tableOptions } from '../../bulk/table-options.ts';
+import { type TableFlags, tableOptions } from '../../bulk/table-options.ts';
 import { meantByUpload } from '../../bulk/upload-file.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
@@ -87,7 +88,7 @@ async function ofFile(
 ): Promise<{ readonly meant: readonly Meant[]; readonly leftOut: string | undefined }> {
   const source = await openSource(context, path);
   try {
-    const options = { name: source.name, ...(await readTableOptions(context, flags)) };
+    const options = await readOptions(context, source, flags);
     const file = new FileCheck(context, source, options, { local: true });
     for await (const _ of file.issues());
     const upload = { name: source.name, batchSize: usualBatchRows, run: '', notifies: false };
