@@ -33,14 +33,17 @@ export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: 
       problem: 'is not an amount with a decimal comma, such as 12,50 or 1.250,00, as --locale asks for',
     };
   const amount = readAmount(text);
-  if (amount.problem !== undefined)
-    return decimal === undefined && decimalComma.test(given)
-      ? { problem: 'has a decimal comma; --locale de, or your own, reads such a file' }
+  if (amount.problem !== undefined) {
+    if (decimal === undefined && decimalComma.test(given))
+      return { problem: 'has a decimal comma; --locale de, or your own, reads such a file' };
+    return decimal === undefined && thousandPoint.test(given)
+      ? { problem: `${amount.problem}; --locale de reads it as ${given.replace('.', '')}` }
       : amount;
+  }
   if (amount.isBare && !isBare) {
     if (decimal === undefined)
       return {
-        problem: `can be read as ${text.replaceAll(',', '')}.00 or as a decimal comma; write it without the comma`,
+        problem: `can be read as ${text.replaceAll(',', '')}.00 or as a decimal comma; --locale en reads such a file, or write it without the comma`,
       };
     if (unit === 'cents') return { cents: amount.cents / 100, isBare: false };
   }
@@ -57,6 +60,8 @@ export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: 
 /** Longest amount, characters. */
 const longest = 60;
 const decimalComma = /^[^\d.,]{0,10}\d{1,12}(?:[.'’ \u00a0\u202f]\d{3}){0,4},\d{1,2}[^\d.,]{0,10}$/u;
+/** `1.250`, which is 1250 where a point stands between thousands. */
+const thousandPoint = /^[1-9]\d{0,2}\.\d{3}$/;
 /** What a spreadsheet makes of a whole number in a column of decimals. */
 const wholeWithZero = /^\d{1,15}\.0$/;
 /** `12,50`, `1.250,00` or `1 250`, with a currency before or behind. */

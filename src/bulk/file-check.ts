@@ -55,7 +55,7 @@ export class FileCheck {
         this.#context.signal.throwIfAborted();
       }
       for (const line of readingLines(tally.readings)) this.#context.note(line);
-      checkOneReading(this.#context, this.#options.name, tally.prices);
+      checkOneReading(this.#context, this.#options.name, tally.prices, tally.invalid);
       if (tally.rows === 0) throw new UsageError(`${this.#options.name} has no row under its headings`);
       this.spend.estimate = tally.ceilings;
       if (tally.orders === 0) return;

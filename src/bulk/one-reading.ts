@@ -7,12 +7,14 @@ import { centsHeading } from './amounts.ts';
 
 /**
  * Refuses a file whose prices can be read in two ways: its bare whole numbers may be dollars or cents.
+ * @param invalid rows that are refused in either reading.
  * @throws UsageError, once for the file, with both readings and what they come to.
  */
 export function checkOneReading(
   context: Context,
   name: string,
   { bare, decimal, bareSum }: PriceTally,
+  invalid = 0,
 ): void {
   if (!bare) return;
   const [asUnits, asCents] = readings(Number(bare.text));
@@ -21,7 +23,10 @@ export function checkOneReading(
       `${name}: max_price mixes bare whole numbers and amounts with decimals or a sign: row ${bare.row} has ${bare.text}, row ${decimal.row} has ${decimal.text}`,
       {
         hint: `Give every amount its decimals, or say with --amounts units that ${bare.text} is ${asUnits}.`,
-        next: [{ command: again(context, 'units'), when: `if ${bare.text} is ${asUnits}` }],
+        // A command that ends with the same rows refused is no way on.
+        ...(invalid === 0 && {
+          next: [{ command: again(context, 'units'), when: `if ${bare.text} is ${asUnits}` }],
+        }),
       },
     );
   const [sumAsUnits, sumAsCents] = readings(bareSum);

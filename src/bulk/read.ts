@@ -53,7 +53,8 @@ export async function* readTable(
   let firstRow = begun.rows + 2;
 
   function taken(): TablePart | undefined {
-    if (failure) throw refused(failure, name, begun.lines);
+    if (failure)
+      throw refused(failure, name, { lines: begun.lines, row: begun.rows + parser.info.records + 1 });
     const rows = arrived;
     arrived = [];
     for (const cells of rows) for (let at = 0; at < cells.length; at += 1) cells[at] = fused(cells[at] ?? '');
@@ -83,11 +84,22 @@ export async function* readTable(
   }
 }
 
-function refused(error: Error, name: string, above: number): UsageError {
-  const lines = 'lines' in error && typeof error.lines === 'number' ? error.lines + above : undefined;
-  const what = reasons.find(([code]) => 'code' in error && error.code === code)?.[1] ?? error.message;
-  return new UsageError(`${name}${lines === undefined ? '' : `, line ${lines}`}: ${what}`, { cause: error });
+/** @param at lines above the headings, and the row that was being read. */
+function refused(
+  error: Error,
+  name: string,
+  at: { readonly lines: number; readonly row: number },
+): UsageError {
+  const code = 'code' in error ? error.code : undefined;
+  const lines = 'lines' in error && typeof error.lines === 'number' ? error.lines + at.lines : undefined;
+  const line = lines === undefined ? '' : `, line ${lines}`;
+  // A quote that is not closed is seen far behind the row in which it stands.
+  const where = endless.includes(code) ? `, row ${at.row}` : line;
+  const what = reasons.find(([known]) => known === code)?.[1] ?? error.message;
+  return new UsageError(`${name}${where}: ${what}`, { cause: error });
 }
+
+const endless: readonly unknown[] = ['CSV_QUOTE_NOT_CLOSED', 'CSV_MAX_RECORD_SIZE'];
 
 const reasons: readonly (readonly [code: string, reason: string])[] = [
   ['CSV_QUOTE_NOT_CLOSED', 'a quoted cell is never closed'],

@@ -84,7 +84,10 @@ describe('a table is read whatever it is written with', () => {
 describe('what is no table is refused with the file and the line', () => {
   test.each([
     ['', 'orders.csv is empty'],
-    ['a,b\n1,"2\n3,4\n', 'orders.csv, line 3: a quoted cell is never closed'],
+    ['a,b\n1,"2\n3,4\n', 'orders.csv, row 2: a quoted cell is never closed'],
+    ['a,"b\n1,2\n', 'orders.csv, row 1: a quoted cell is never closed'],
+    ['# c\na,b\n1,2\n\n"3\n",4\n5,"6\n7,8\n\n\n', 'orders.csv, row 6: a quoted cell is never closed'],
+    [`a,b\n1,2\n3,"${'4\n'.repeat(600_000)}`, 'orders.csv, row 3: a row is longer than'],
     ['# c\na,b\n1,"2"x\n', 'orders.csv, line 3: a quote within a quoted cell'],
     ['a,b\n1,\u00002\n', 'NUL bytes'],
   ])('%j', async (text, message) => {

@@ -148,12 +148,24 @@ describe('a column of prices', () => {
     );
   });
 
+  test('of both kinds names --amounts units as a way on where it is one', async () => {
+    file('max_price', ['12.50', '45']);
+    const [way] = failure(await upload('-o', 'json')).next;
+    expect(way.command).toBe('errand bulk upload orders.csv --dry-run -o json --amounts units');
+    expect(await ceilings('--amounts', 'units')).toEqual(['1250', '4500']);
+    file('max_price', ['12.50', '45', '1,250']);
+    expect(failure(await upload('-o', 'json')).next).toEqual([]);
+    expect(await ceilings('--amounts', 'units', '--locale', 'en')).toEqual(['1250', '4500', '125000']);
+    file('max_price', ['1.250', '12,50']);
+    expect(await ceilings('--locale', 'de')).toEqual(['125000', '1250']);
+  });
+
   test.each([
     ['max_price', 'EUR 50', 'is not in USD; the service'],
     ['max_price', '€50', 'is not in USD; the service'],
     ['max_price', '12,50', 'has a decimal comma; --locale de, or your own, reads such a file'],
-    ['max_price', '1.250', 'has 3 decimals'],
-    ['max_price', '1,250', 'write it without the comma'],
+    ['max_price', '1.250', 'has 3 decimals; an amount has at most 2; --locale de reads it as 1250'],
+    ['max_price', '1,250', '--locale en reads such a file, or write it without the comma'],
     ['max_price', '$0.00', 'buys nothing'],
     ['max_price', '-5.00', 'must not be negative'],
     ['max_price', '', 'is missing'],
