@@ -94,19 +94,22 @@ export function addressOfOrder({ sameAddress }: Readings) {
   };
 }
 
-/** What an export says of a customer's order that was called off: nothing is to be bought for it. */
+/** What an export says of a customer's order that was called off, or not paid: nothing is to be bought for it. */
 export function calledOffIssues(
   { calledOff, headings }: TablePlan,
   cells: readonly string[],
 ): readonly BulkIssue[] {
   for (const { index, states } of calledOff) {
     const value = (cells[index] ?? '').trim();
-    if (value === '' || (states.length > 0 && !states.includes(value.toLowerCase()))) continue;
-    const message = "says that the customer's order was called off; leave the row out";
+    if (value === '' || (states.length > 0 && !states.includes(stateText(value)))) continue;
+    const message = "says that the customer's order was called off or is not paid; leave the row out";
     return [{ column: headings[index] ?? '', value, message }];
   }
   return [];
 }
+
+/** `wc-checkout-draft` and `Partially Refunded` as they are listed. */
+const stateText = (text: string): string => text.toLowerCase().replace(/[\s_-]+/g, ' ');
 
 /** The code of a country that is given by its English name; undefined for a code, and for what is neither. */
 function countryCode(name: string): string | undefined {

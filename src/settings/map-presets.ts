@@ -12,14 +12,24 @@ export interface MapPreset {
    * those before it where they are empty.
    */
   readonly columns: Readonly<Record<string, readonly string[]>>;
-  /** What a heading has where the customer's order was called off, in small letters; any text where none is listed. */
+  /**
+   * What a heading has where the customer's order was called off, given back or not paid, in small letters with single spaces
+   * for `-` and `_`; any text where none is listed.
+   */
   readonly calledOff: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Tells the lines of one order from those of the next. */
 export const orderColumn = 'metadata.order';
 
-const endedStates = ['cancelled', 'refunded', 'failed', 'wc-cancelled', 'wc-refunded', 'wc-failed'];
+/** Of WooCommerce, as its exports name them and as it stores them: not paid, called off or given back. */
+const unfilledStates = [
+  ...['cancelled', 'refunded', 'failed', 'trash'],
+  ...['pending', 'pending payment', 'checkout draft', 'draft', 'auto draft'],
+].flatMap((state) => [state, `wc ${state}`]);
+
+/** Of Shopify: not paid, or given back at least in part. */
+const unpaidStates = ['refunded', 'partially refunded', 'voided', 'pending', 'expired'];
 
 const presets: readonly MapPreset[] = [
   {
@@ -37,7 +47,7 @@ const presets: readonly MapPreset[] = [
       country: ['Shipping Country'],
       phone_number: ['Shipping Phone', 'Phone', 'Billing Phone'],
     },
-    calledOff: { 'Cancelled at': [], 'Financial Status': ['refunded', 'voided'] },
+    calledOff: { 'Cancelled at': [], 'Financial Status': unpaidStates },
   },
   {
     name: 'woocommerce',
@@ -57,7 +67,7 @@ const presets: readonly MapPreset[] = [
       country: ['shipping_country', 'Country Code (Shipping)', 'Country Name (Shipping)'],
       phone_number: ['shipping_phone', 'Phone (Shipping)', 'billing_phone', 'Phone (Billing)'],
     },
-    calledOff: { status: endedStates, 'Order Status': endedStates },
+    calledOff: { status: unfilledStates, 'Order Status': unfilledStates },
   },
   {
     name: 'amazon-business',

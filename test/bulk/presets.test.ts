@@ -220,7 +220,13 @@ describe("a customer's order that was called off buys nothing", () => {
   test.each<[string, string, Line, readonly string[]]>([
     ['shopify', 'Cancelled at', { 'Cancelled at': '2026-11-20 10:00:00 -0500' }, shopify],
     ['shopify', 'Financial Status', { 'Financial Status': 'refunded' }, shopify],
+    ['shopify', 'Financial Status', { 'Financial Status': 'partially_refunded' }, shopify],
+    ['shopify', 'Financial Status', { 'Financial Status': 'Pending' }, shopify],
     ['woocommerce', 'status', { status: 'wc-cancelled' }, wooItems],
+    ['woocommerce', 'status', { status: 'wc-pending' }, wooItems],
+    ['woocommerce', 'status', { status: 'checkout-draft' }, wooItems],
+    ['woocommerce', 'Order Status', { 'Order Status': 'Pending payment' }, wooTitles],
+    ['woocommerce', 'Order Status', { 'Order Status': 'Trash' }, wooTitles],
     ['woocommerce', 'Order Status', { 'Order Status': 'Refunded' }, wooTitles],
     ['amazon-business', 'Order Status', { 'Order Status': 'Cancelled' }, [...amazon, 'phone_number']],
   ])('%s: %s', async (name, column, state, headings) => {
