@@ -103,7 +103,8 @@ function argumentValues(command: AnyCommand, received: readonly unknown[]): Valu
   const values = (command.arguments ?? []).map((argument, index) => {
     const value = received[index];
     const empty = value === '' || (Array.isArray(value) && value.includes(''));
-    if (empty) throw new UsageError(`${argument.name} is empty; give it a value`);
+    const leave = argument.required ? '' : ' or leave it out';
+    if (empty) throw new UsageError(`${argument.name} is empty; give it a value${leave}`);
     return [argument.name, value];
   });
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));

@@ -3,7 +3,7 @@ import { parsePreference, preferences, specOf } from '../../settings/preferences
 
 export const set = defineCommand({
   name: 'set',
-  summary: 'Set a preference; an empty value unsets it',
+  summary: 'Set a preference; without a value, unset it',
   arguments: [
     {
       name: 'name',
