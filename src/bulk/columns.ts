@@ -97,9 +97,10 @@ export function planTable(name: string, headings: readonly string[], meant: Head
   const present = new Set(headings);
   const missing = missingColumns(plan, preset);
   const problems = [
-    ...Object.keys(map)
-      .filter((heading) => !present.has(heading))
-      .map((heading) => `--map names a heading that is not there: ${heading}`),
+    ...absentHeadings(
+      Object.keys(map).filter((heading) => !present.has(heading)),
+      meant,
+    ),
     ...plan.doubled
       .filter(({ column }) => column !== 'max_price')
       .map(({ column }) => `${headed(column)} both mean ${column}`),
@@ -140,6 +141,22 @@ export function planTable(name: string, headings: readonly string[], meant: Head
     const found = headings.filter((_, index) => columnOf(names[index] ?? '') === column);
     return found.map((heading) => `"${heading}"`).join(' and ');
   }
+}
+
+/** What is wrong where a map names headings that a file has not, once for each map. */
+function absentHeadings(absent: readonly string[], { saved }: HeadingMap): string[] {
+  const isSaved = (heading: string): boolean => saved !== undefined && Object.hasOwn(saved.map, heading);
+  const told = (who: string, found: readonly string[]): string[] => {
+    const what = found.length === 1 ? 'a heading that is' : 'headings that are';
+    return found.length === 0 ? [] : [`${who} names ${what} not there: ${found.join(', ')}`];
+  };
+  return [
+    ...told(
+      '--map',
+      absent.filter((heading) => !isSaved(heading)),
+    ),
+    ...told(`the map ${saved?.name}`, absent.filter(isSaved)),
+  ];
 }
 
 function hintFor(headings: readonly string[], preset: MapPreset | undefined, lacks: boolean): string {

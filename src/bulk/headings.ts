@@ -10,6 +10,8 @@ export interface HeadingMap {
   readonly map: ColumnMap;
   /** What an export means in whose headings the file is written; the map goes before it. */
   readonly preset?: MapPreset | undefined;
+  /** The saved map that is part of `map`. */
+  readonly saved?: { readonly name: string; readonly map: ColumnMap } | undefined;
 }
 
 /** The headings of a file, each as the column that it stands for; what is no column keeps its name. */

@@ -84,15 +84,25 @@ export async function readTableOptions(
     if (Object.keys(whole).length === 0 && saved.preset === undefined)
       throw new UsageError('--save-map has nothing to save; give --map');
     await (await context.store()).setMap(saveMap, { map: whole, preset: saved.preset });
+    tellShadowed(context, saveMap);
   }
   return {
     map: whole,
+    ...(useMap !== undefined && { saved: { name: useMap, map: saved.map } }),
     ...(saved.preset !== undefined && { preset: mapPresets.get(saved.preset) }),
     ...(amounts !== undefined && { amounts }),
     ...(locale !== undefined && { decimal: decimalOf(locale) }),
     ...(encoding !== undefined && { encoding }),
     ...(delimiter !== undefined && { delimiter: named[delimiter] ?? delimiters[0] }),
   };
+}
+
+/** Tells where a map that is saved takes the place of one that is there by itself. */
+export function tellShadowed(context: Context, name: string): void {
+  if (mapPresets.has(name))
+    context.note(
+      `--use-map ${name} is now your map, not that of an export; save it under another name to have both`,
+    );
 }
 
 /** A map that was saved, or else the preset of that name. @throws UsageError listing all there are. */

@@ -9,7 +9,7 @@ import type { HeadingMap } from '../headings.ts';
 import type { Reading } from '../reading.ts';
 import type { RowsOptions } from '../rows.ts';
 import type { Source } from '../source.ts';
-import { type TableFlags, tableWords } from '../table-options.ts';
+import { type TableFlags, tableWords, tellShadowed } from '../table-options.ts';
 import { withUnitSetting } from '../unit-setting.ts';
 import { addedTo, askColumns } from './ask-columns.ts';
 import { askUnit } from './ask-unit.ts';
@@ -64,7 +64,10 @@ function inCents(chosen: HeadingMap, given: RowsOptions): HeadingMap | undefined
 async function saveMap(context: Context, { options, flags }: Reading): Promise<void> {
   const store = await context.store();
   const saved = { map: options.map, preset: options.preset?.name };
-  if (flags.saveMap !== undefined) return store.setMap(flags.saveMap, saved);
+  if (flags.saveMap !== undefined) {
+    await store.setMap(flags.saveMap, saved);
+    return tellShadowed(context, flags.saveMap);
+  }
   const check = (name: string): string | undefined => {
     if (!namePattern.test(name)) return 'a name has letters, digits, . _ - only, and at most 64 of them';
     if (mapPresets.has(name)) return `${name} is the map of an export; take another name`;
