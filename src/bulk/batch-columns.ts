@@ -26,6 +26,10 @@ export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
+/** Whether a batch came with its rows; where a later batch tried all of them again, none is left to count. */
+const hasRows = (batch: Unchecked<Shape<'BulkBatchResponse'>>): boolean =>
+  rowsOf(batch).length > 0 || (Array.isArray(batch.rows) && batch.row_count === 0);
+
 /** The columns of a batch that came with its rows, and counts of them: one that was ordered before counts as ordered, as it does everywhere. */
 export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatchResponse'>> => {
   const { name } = column;
@@ -34,7 +38,7 @@ export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatch
   const said = name === 'ordered' ? 'placed_count' : 'failed_count';
   return {
     ...column,
-    value: (batch) => (rowsOf(batch).length > 0 ? tallyOf([batch])[name] : batch[said]),
+    value: (batch) => (hasRows(batch) ? tallyOf([batch])[name] : batch[said]),
   };
 });
 
@@ -61,6 +65,7 @@ function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
   const isOver = status === 'completed' || status === 'failed';
   // Only a batch that came with its rows says which were refused, and what became of the orders of others.
   const known = rowsOf(batch);
+  if (hasRows(batch) && rows === 0) return { text: 'tried again', mood: 'past' };
   if (known.length > 0 && isOver) {
     const { refused, failed, before } = tallyOf([batch]);
     if (refused > 0)

@@ -32,8 +32,7 @@ export async function uploadName(
   if (!hasUploads(context)) return { name: wanted, facts: [] };
   const { name, isKnown } = (await context.uploads()).nameFor(await uploadOwner(context), wanted, identity);
   if (name === wanted) return { name, facts: [] };
-  if (isKnown)
-    return { name, facts: given === undefined ? [] : [`these rows were uploaded before, as ${name}`] };
+  if (isKnown) return { name, facts: [`these rows were uploaded before, as ${name}`] };
   if (given === undefined)
     return { name, facts: [`this upload is called ${name}: ${wanted} has other rows`] };
   throw new UsageError(`--name ${wanted}: that upload has other rows; ${name} is free`);

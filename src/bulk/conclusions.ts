@@ -7,7 +7,7 @@ import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { FollowSummary } from './follow.ts';
 import type { NamedBatches } from './named.ts';
 import { countedReasons, type Reasons, reasonOf } from './reasons.ts';
-import { isFailed, type RowState, stateOf } from './row-state.ts';
+import { isCalledOff, isFailed, type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
 import { batchesGoOn } from './standing.ts';
 
@@ -60,7 +60,16 @@ export function conclusions(
 
 /** The command that tries failed rows again, for each upload or batch that has some. */
 export const retryLines = (context: Context, of: Pick<Concluded, 'batches' | 'named'>): string[] =>
-  commandsFor(context, 'try again', 'retry', of, isFailed);
+  // What is in doubt is settled first: it may be a retry of these rows.
+  of.named.uploads.some(({ batches }) => batches.some(({ isInDoubt }) => isInDoubt))
+    ? []
+    : commandsFor(
+        context,
+        'try again',
+        'retry',
+        of,
+        (row, batch) => isFailed(row, batch) && !isCalledOff(row),
+      );
 
 /** `44 failed: 40 max_price_exceeded, 4 out_of_stock`. */
 function why(state: RowState, batches: readonly Batch[], reasons: Reasons): string[] {

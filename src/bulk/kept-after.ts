@@ -4,9 +4,9 @@ import { ErrandError } from '../errors.ts';
 import { pages } from '../http/paging.ts';
 import { differences } from '../orders/compare.ts';
 import { plainText } from '../output/path.ts';
+import { earlierOrder } from './attempts.ts';
 import { type Batch, rowsOf } from './batch.ts';
 import { changeText, type KeptKey, keptLinesAfter, orderOfCells } from './kept-keys.ts';
-import { earlierOrder } from './report/rows.ts';
 import { stateOf } from './row-state.ts';
 import { findJournaledRows } from './uploaded-rows.ts';
 

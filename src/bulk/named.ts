@@ -6,13 +6,13 @@ import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError, type NextStep, UsageError } from '../errors.ts';
 import { countText } from '../output/count-text.ts';
 import { shellWord } from '../shell-word.ts';
-import { journalCommand } from '../state/journal-command.ts';
 import { journalExists } from '../state/journal-tables.ts';
 import type { KeptBatch, KeptUpload, UploadOwner } from '../state/uploads.ts';
 import { uploadsFile } from '../state/uploads-file.ts';
 import { whereFlags } from '../where-flags.ts';
+import { earlierOrder, tellingAttempts } from './attempts.ts';
 import { type Batch, rowsOf } from './batch.ts';
-import { stateOf } from './row-state.ts';
+import { type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
 
 /** How a command asks for batches. */
@@ -127,27 +127,34 @@ function countedOnce(uploads: readonly KnownUpload[]): NamedBatches['counted'] {
   return (given) => tried.reduce(onceIn, [...given]);
 }
 
+/** A row of a batch, as one of the attempts at a row of the file. */
+interface Attempt {
+  readonly batch: Batch;
+  readonly standing: RowState;
+  readonly orderId: string | undefined;
+}
+
 function onceIn(given: readonly Batch[], { batches }: KnownUpload): Batch[] {
   const numbersOf = new Map(batches.flatMap(({ id, layout }) => (id ? [[id, layout.numbers] as const] : [])));
   const order = [...numbersOf.keys()];
-  const newestFirst = given
-    .filter(({ id }) => numbersOf.has(id))
-    .sort((one, other) => order.indexOf(other.id) - order.indexOf(one.id));
-  const counts = new Map<number, { readonly batch: Batch; readonly isBefore: boolean }>();
-  for (const batch of newestFirst)
+  const attempts = new Map<number, Attempt[]>();
+  for (const batch of given.toSorted((one, other) => order.indexOf(one.id) - order.indexOf(other.id)))
     for (const row of rowsOf(batch)) {
       const number = numbersOf.get(batch.id)?.[row.index];
       if (number === undefined) continue;
-      const isBefore = stateOf(row, batch) === 'before';
-      const later = counts.get(number);
-      if (later === undefined || (later.isBefore && !isBefore)) counts.set(number, { batch, isBefore });
+      const standing = stateOf(row, batch);
+      const orderId = row.orderId ?? earlierOrder(standing, row);
+      attempts.set(number, [...(attempts.get(number) ?? []), { batch, standing, orderId }]);
     }
+  const counting = new Map(
+    [...attempts].map(([number, made]) => [number, tellingAttempts(made).at(-1)?.batch]),
+  );
   return given.map((batch) => {
     const numbers = numbersOf.get(batch.id);
     const all = rowsOf(batch);
     const rows = all.filter(({ index }) => {
-      const counting = counts.get(numbers?.[index] ?? -1);
-      return counting === undefined || counting.batch === batch;
+      const latest = counting.get(numbers?.[index] ?? -1);
+      return latest === undefined || latest === batch;
     });
     if (rows.length === all.length) return batch;
     return {
@@ -164,8 +171,10 @@ export async function unknownName(context: Context, word: string): Promise<Usage
     word,
     (await knownUploads(context)).map(({ name }) => name),
   );
+  const meant = near === undefined ? '' : `Did you mean ${near}? `;
+  const whole = /^[\da-f-]{8,35}$/i.test(word) ? 'Without a terminal, an id is given whole. ' : '';
   return new UsageError(`"${word}" is neither the name of an upload here nor the id of a batch`, {
-    hint: `${near === undefined ? '' : `Did you mean ${near}? `}\`errand bulk uploads\` lists the names, \`errand bulk list -o id\` prints ids.`,
+    hint: `${meant}${whole}\`errand bulk uploads\` lists the names, \`errand bulk list -o id\` prints ids.`,
   });
 }
 
@@ -224,13 +233,6 @@ export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
 
 /** The commands that bring uploads to their end; none for one that is whole. */
 export const nextSteps = (context: Context, uploads: readonly KnownUpload[]): NextStep[] =>
-  uploads.flatMap((upload) => {
-    if (unsentIn(upload) > 0) return [resumeStep(context, upload)];
-    return upload.batches.filter(({ isInDoubt }) => isInDoubt).map(({ key }) => settleStep(context, key));
-  });
-
-/** The command that finds out what became of a batch. */
-export const settleStep = (context: Context, key: string): NextStep => ({
-  command: journalCommand('resume', key, whereFlags(context)),
-  when: 'to see what became of it',
-});
+  uploads
+    .filter((upload) => unsentIn(upload) > 0 || upload.batches.some(({ isInDoubt }) => isInDoubt))
+    .map((upload) => resumeStep(context, upload));

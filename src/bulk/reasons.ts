@@ -27,7 +27,8 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
   let since = '';
   for (const batch of batches) {
     const unsaid = rowsOf(batch).filter(
-      (row) => (row.error ?? '') === '' && stateOf(row, batch) === 'failed',
+      (row) =>
+        (row.error ?? '') === '' && row.orderStatus === 'order_failed' && stateOf(row, batch) === 'failed',
     );
     const failed = unsaid.flatMap(({ orderId: id }) => (id === undefined ? [] : [id]));
     for (const id of failed) pending.add(id);
@@ -65,12 +66,13 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
 
 /** Why a row came to nothing, as the batch or its order says: `out_of_stock: …`; empty where neither does. */
 export function reasonOf(
-  { error, order_id: id }: Readonly<Record<string, unknown>>,
+  { error, order_id: id, order_status: status }: Readonly<Record<string, unknown>>,
   reasons: Reasons,
 ): string {
   const said = plainText(error);
   if (said !== '') return said;
   const reason = reasons.get(plainText(id));
+  if (reason === undefined && plainText(status).startsWith('cancelled')) return plainText(status);
   return reason === undefined ? '' : [reason.code, reason.message].filter((part) => part !== '').join(': ');
 }
 

@@ -1,14 +1,15 @@
 import type { Context } from '../context.ts';
 import { readAmount } from '../contract/amount.ts';
-import { UsageError } from '../errors.ts';
+import { ErrandError, UsageError } from '../errors.ts';
 import { formatMoney } from '../output/money.ts';
 import { canonicalJson } from '../state/canonical.ts';
 import type { TableLayout } from '../state/uploads.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { Batch as NewBatch } from './batches.ts';
 import { isPriceHeading } from './columns.ts';
+import { type KnownUpload, resumeStep } from './named.ts';
 import { codeOfReason, countedReasons, readReasons, reasonOf } from './reasons.ts';
-import { isFailed } from './row-state.ts';
+import { isCalledOff, isFailed } from './row-state.ts';
 import { stableKey, type UploadRow } from './rows.ts';
 import { rowsText } from './spend.ts';
 import { rowAgain, type UploadedRows } from './uploaded-rows.ts';
@@ -54,7 +55,7 @@ export interface FailedRow {
 }
 
 /**
- * The rows of batches that failed. @param wanted codes of reasons; of all without them.
+ * The rows of batches that failed. @param wanted codes of reasons; without them, of all but those whose order was cancelled.
  * @throws UsageError where rows failed, and none for these reasons.
  */
 export async function failedRows(
@@ -62,11 +63,16 @@ export async function failedRows(
   batches: readonly Batch[],
   { wanted, withReasons }: { readonly wanted: readonly string[]; readonly withReasons: boolean },
 ): Promise<FailedRow[]> {
-  const rows = batches.flatMap((batch) =>
+  const all = batches.flatMap((batch) =>
     rowsOf(batch)
       .filter((row) => isFailed(row, batch))
       .map((row) => ({ batch, row, reason: '' })),
   );
+  const rows = wanted.length > 0 ? all : all.filter(({ row }) => !isCalledOff(row));
+  if (rows.length < all.length)
+    context.note(
+      `${rowsText(all.length - rows.length)} left out, since the order was cancelled; --reason cancelled tries it again`,
+    );
   if (rows.length === 0 || (wanted.length === 0 && !withReasons)) return rows;
   const reasons = await readReasons(context, batches);
   const failed = rows.map((failure) => ({ ...failure, reason: reasonOf(failure.row.record, reasons) }));
@@ -123,6 +129,22 @@ export function retryBatches(
       headings,
       fileHeadings,
     };
+  });
+}
+
+/** What is in doubt may be a retry of the same rows. @throws ErrandError in_doubt, unless it is what is sent again now. */
+export function checkSettled(
+  context: Context,
+  upload: KnownUpload | undefined,
+  again: ReadonlySet<string>,
+): void {
+  const open = upload?.batches.find(({ key, isInDoubt }) => isInDoubt && !again.has(key));
+  if (upload === undefined || open === undefined) return;
+  throw new ErrandError('in_doubt', `a batch of ${upload.name} was sent, and no response came`, {
+    outcome: 'unknown',
+    idempotencyKey: open.key,
+    hint: 'Settle it first: it may hold the same rows. Nothing was sent now.',
+    next: [resumeStep(context, upload)],
   });
 }
 

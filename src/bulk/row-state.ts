@@ -22,11 +22,14 @@ export function stateOf(row: BatchRow, batch: { readonly status?: unknown }): Ro
   return badOrder.has(order) ? 'failed' : 'placed';
 }
 
-/** Whether a row is to be tried again: it became no order and no order of its key exists, or its order failed. */
+/** Whether a row came to nothing: it became no order and no order of its key exists, or its order failed or was cancelled. */
 export function isFailed(row: BatchRow, batch: Batch): boolean {
   const state = stateOf(row, batch);
   return state === 'refused' || state === 'failed';
 }
+
+/** Whether somebody cancelled the order of a row: it is not tried again unless that is asked for. */
+export const isCalledOff = ({ orderStatus }: BatchRow): boolean => orderStatus === 'cancelled';
 
 /** How many rows of batches stand how: rows = ordered + refused + waiting, and ordered = placed + failed + under_way + before + unknown. */
 export interface RowTally {

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FaultProxy } from '../faults/proxy.ts';
@@ -132,6 +132,53 @@ describe('a retry joins its upload', { timeout: 60_000 }, () => {
     expect(await orders()).toHaveLength(5);
   });
 
+  test('what somebody cancelled is left out, unless it is asked for', async () => {
+    write('december.csv', ['test-slow', 'test-out-of-stock']);
+    await bulk('upload', 'december.csv');
+    service.pass(3_000);
+    const [batch] = (await json('uploads'))[0].batches;
+    const [row] = (await service.send('GET', `/orders/bulk/${batch}`)).body.rows;
+    expect((await errand(workspace, ['order', 'cancel', row.order_id])).code).toBe(0);
+    const watched = await meanwhile(bulk('watch', 'december'));
+    expect(watched.stderr).toMatch(
+      /^2 failed: 1 cancelled, 1 out_of_stock$|^2 failed: 1 out_of_stock, 1 cancelled$/m,
+    );
+    const { stderr } = await meanwhile(bulk('retry', 'december', '--watch'));
+    expect(stderr).toContain(
+      '1 row left out, since the order was cancelled; --reason cancelled tries it again',
+    );
+    expect(await orders()).toHaveLength(3);
+    const asked = await bulk('retry', 'december', '--reason', 'cancelled', '--dry-run');
+    expect(JSON.parse(asked.stdout).body.rows).toMatchObject([{ ref: 'R-1' }]);
+  });
+
+  test('a row that was corrected and uploaded as another file is not tried again', async () => {
+    write('december.csv', ['test-out-of-stock', 'test-success']);
+    await meanwhile(bulk('upload', 'december.csv', '--watch'));
+    await bulk('retry', 'december', '--to', 'failed.csv');
+    const file = join(workspace.folder, 'failed.csv');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('test-out-of-stock', 'test-success'));
+    await meanwhile(bulk('upload', 'failed.csv', '--watch'));
+    const before = (await orders()).length;
+    await meanwhile(bulk('retry', 'december', '--watch'));
+    expect(await orders()).toHaveLength(before);
+    const watched = await meanwhile(bulk('watch', 'december'));
+    expect(watched.code, watched.stderr).toBe(0);
+    expect(watched.stderr).not.toContain('try again');
+    expect(await json('report', 'december')).toMatchObject([
+      { row: 2, order_state: 'delivered' },
+      { row: 3, order_state: 'delivered' },
+    ]);
+  });
+
+  test('--force without --to is refused', async () => {
+    write('december.csv', ['test-out-of-stock']);
+    await meanwhile(bulk('upload', 'december.csv', '--watch'));
+    const { code, stderr } = await bulk('retry', 'december', '--force');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--force goes with --to')]);
+    expect(await orders()).toHaveLength(1);
+  });
+
   test('a batch that is retried by its id joins too', async () => {
     write('december.csv', ['test-out-of-stock', 'test-success']);
     await meanwhile(bulk('upload', 'december.csv', '--batch-size', '1', '--watch'));
@@ -155,11 +202,14 @@ test('a retry whose response got lost is told wherever its upload is asked for',
   const said = 'december: a retry of it was sent, and no response came';
   const watched = await bulk('watch', 'december');
   expect(watched.stderr).toContain(said);
-  const settle = /^go on: errand (order journal resume \S+)$/m.exec(watched.stderr)?.[1] ?? '';
+  expect(watched.stderr).toMatch(/^go on: errand bulk resume december$/m);
+  expect(watched.stderr).not.toContain('try again');
+  const other = await bulk('retry', 'december', '--raise-ceiling', '$5');
+  expect(other).toMatchObject({ code: 10, stdout: '' });
+  expect(other.stderr).toContain('a batch of december was sent, and no response came');
   const resumed = await bulk('resume', 'december');
-  expect(resumed.code).toBe(10);
-  expect(resumed.stderr).toContain(settle);
-  expect((await errand(workspace, settle.split(' '))).code).toBe(0);
+  expect(resumed.code).toBe(0);
+  expect(resumed.stderr).toContain('a retry of december that was in doubt is settled');
   expect(await json('uploads')).toMatchObject([{ state: 'sent' }]);
   expect(await orders()).toHaveLength(3);
 });

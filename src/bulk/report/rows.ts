@@ -1,9 +1,9 @@
-import { uuidPattern } from '../../contract/limits.ts';
 import type { ShownState } from '../../contract/order-state.ts';
 import { productLine } from '../../orders/screen.ts';
 import { plainText } from '../../output/path.ts';
 import type { TitleOf } from '../../output/result.ts';
 import { addedSums, type MoneyLine, type MoneySum } from '../../spending/money-lines.ts';
+import { earlierOrder, tellingAttempts } from '../attempts.ts';
 import type { Batch, BatchRow } from '../batch.ts';
 import { rowState } from '../batch-columns.ts';
 import { codeOfReason } from '../reasons.ts';
@@ -50,21 +50,10 @@ export interface ReportRow {
   readonly product: (titleOf?: TitleOf) => string;
 }
 
-/** What was ordered before says which order it is. */
-const mentioned = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
-
 /** A row of a batch as an attempt. Pure. */
 export function attemptOf(batch: Batch, row: BatchRow, file: FileRow): Attempt {
   const standing = stateOf(row, batch);
   return { ...file, batch, row, standing, orderId: row.orderId ?? earlierOrder(standing, row) };
-}
-
-/** The order that a row met: its key was that order's already. */
-export function earlierOrder(standing: RowState, { error = '' }: BatchRow): string | undefined {
-  if (standing !== 'before') return undefined;
-  const ids = new Set((error.match(mentioned) ?? []).map((id) => id.toLowerCase()));
-  const [id = ''] = ids;
-  return ids.size === 1 && uuidPattern.test(id) ? id : undefined;
 }
 
 /**
@@ -104,9 +93,7 @@ export function reportRows(
 ): ReportRow[] {
   const counted = new Set<string>();
   return chains.flatMap((chain) => {
-    // One that found the row ordered says nothing that is new, where it is known what it was ordered as.
-    const told = chain.filter(({ standing }) => standing !== 'before');
-    const tried = told.length > 0 ? told : chain.slice(-1);
+    const tried = tellingAttempts(chain);
     const [first, latest] = [chain[0], tried.at(-1)];
     if (!first || !latest) return [];
     const ids = [...new Set(tried.flatMap(({ orderId }) => orderId ?? []))];

@@ -1,11 +1,4 @@
-import {
-  type KnownUpload,
-  knownUpload,
-  namedBatches,
-  settleStep,
-  unknownName,
-  unsentIn,
-} from '../../bulk/named.ts';
+import { type KnownUpload, knownUpload, namedBatches, unknownName, unsentIn } from '../../bulk/named.ts';
 import { changeOf, uploadFlags } from '../../bulk/plan/again.ts';
 import { tableFlags } from '../../bulk/table-options.ts';
 import { maxTotalOption } from '../../bulk/upload-options.ts';
@@ -14,6 +7,7 @@ import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import { ErrandError, type NextStep, UsageError } from '../../errors.ts';
+import { resumeIntent } from '../../orders/resume.ts';
 import { shellWord } from '../../shell-word.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
 import { whereFlags } from '../../where-flags.ts';
@@ -48,15 +42,11 @@ export const resume = defineCommand({
   async run(context, { name, ...consent }) {
     const upload = await knownUpload(context, name);
     if (!upload) throw await unknownName(context, name);
-    const [inDoubt] = upload.batches.filter((batch) => batch.isInDoubt);
-    if (unsentIn(upload) === 0 && inDoubt)
-      throw new ErrandError('in_doubt', `a retry of ${name} was sent, and no response came`, {
-        outcome: 'unknown',
-        idempotencyKey: inDoubt.key,
-        next: [settleStep(context, inDoubt.key)],
-      });
     if (unsentIn(upload) === 0) {
-      const fact = `all of ${name} is at the service; nothing was sent`;
+      const settled = await settleRetries(context, upload);
+      const fact = settled
+        ? `a retry of ${name} that was in doubt is settled`
+        : `all of ${name} is at the service; nothing was sent`;
       if (consent.watch) {
         context.note(fact);
         return followResult(context, await namedBatches(context, [name]));
@@ -78,6 +68,16 @@ export const resume = defineCommand({
     });
   },
 });
+
+/** Finds out what became of retries in doubt. @returns whether there were any. @throws ErrandError. */
+async function settleRetries(context: Context, { batches }: KnownUpload): Promise<boolean> {
+  const inDoubt = batches.filter((batch) => batch.isInDoubt);
+  for (const { key } of inDoubt) {
+    const record = (await context.journal()).get(key, context.settings.baseUrl.value);
+    await resumeIntent(context, record, { keyChanged: false, resend: false });
+  }
+  return inDoubt.length > 0;
+}
 
 const piped = (context: Context, upload: KnownUpload, source: UploadSource): UsageError =>
   new UsageError(`${upload.name} came through a pipe: send the same CSV through it again`, {

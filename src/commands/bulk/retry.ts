@@ -2,6 +2,7 @@ import type { Batch as NewBatch } from '../../bulk/batches.ts';
 import { usualBatchRows } from '../../bulk/batches.ts';
 import { namedBatches, readBatches, uploadOfBatch } from '../../bulk/named.ts';
 import {
+  checkSettled,
   failedRows,
   parseRaise,
   raised,
@@ -86,6 +87,7 @@ export const retry = defineCommand({
       throw new UsageError(
         `--to makes a file and no batch: ${watch ? '--watch' : '--notify-on-complete'} does not go with it`,
       );
+    if (force && to === undefined) throw new UsageError('--force goes with --to: it writes over that file');
     const raise = raiseCeiling === undefined ? undefined : parseRaise(raiseCeiling);
     const named = await namedBatches(context, [id]);
     const [upload] = named.uploads;
@@ -111,6 +113,7 @@ export const retry = defineCommand({
     if (raise) context.note(raisedLine(rows.length, total, ceilingsOf(retried.rows)));
     checkTotal(total, maxTotal);
     const again = retryBatches({ ...retried, rows }, upload ? usualBatchRows : rows.length);
+    checkSettled(context, upload, new Set(again.map(({ key }) => key)));
     const filename = `retry of ${named.words[0]}`;
     const meant = await meantByBatches(context, again, { name: filename, notifies });
     await confirmSpending(context, {
