@@ -154,10 +154,30 @@ describe('a file whose headings are not known, on a terminal', () => {
   test('is refused where it has no such column, and nothing is saved', { timeout: 60_000 }, async () => {
     write(headings.replace('Item', 'Thing'), rowOf('$45.00').replace('https://x.example/1', 'mug'));
     const terminal = open(['bulk', 'upload', 'theirs.csv']);
-    await answer(terminal, [['? product_url:', '\r']]);
+    await answer(terminal, [
+      ['? product_url:', '\r'],
+      ['cannot be read without product_url', `${down}\r`],
+    ]);
     expect(await terminal.ended()).toBe(2);
     expect(unfolded(terminal.text)).toContain(
       'error: the headings of theirs.csv: no column for product_url, max_price',
+    );
+    expect(terminal.text).not.toContain(saveAs);
+  });
+
+  test('an Enter too many ends nothing, and an end tells what was chosen', { timeout: 60_000 }, async () => {
+    write(headings.replace('Limit', 'Amt'), rowOf('$45.00'));
+    const terminal = open(['bulk', 'validate', 'theirs.csv', '--local'], 80);
+    await answer(terminal, [
+      ['? product_url:', '\r'],
+      ['? max_price:', '\r'],
+      ['cannot be read without max_price', '\r'],
+      ['? max_price:', '\r'],
+    ]);
+    expect(await terminal.ended()).toBe(2);
+    const text = unfolded(terminal.text).replaceAll('\n', ' ');
+    expect(text).toContain(
+      'what you chose so far: errand bulk validate theirs.csv --local --map Item=product_url',
     );
     expect(terminal.text).not.toContain(saveAs);
   });

@@ -44,7 +44,9 @@ export async function askColumns(
   let map = given.map;
   for (const column of askedColumns(sample, { map, preset })) {
     const isNeeded = !optional.includes(column);
-    const heading = await askHeading(context, column, sample, { map, preset });
+    let heading = await askHeading(context, column, sample, { map, preset });
+    if (heading === undefined && isNeeded && (await choosesAgain(context, name, column)))
+      heading = await askHeading(context, column, sample, { map, preset });
     if (heading !== undefined) map = { ...map, [heading]: column };
     else if (isNeeded) break;
   }
@@ -93,6 +95,14 @@ function freeIn({ headings }: FileSample, given: HeadingMap): (index: number) =>
 }
 
 const none = 'none of these';
+
+/** An Enter too many does not end the questions: whether a column that a file needs is looked for once more. */
+async function choosesAgain(context: Context, name: string, column: MappedColumn): Promise<boolean> {
+  const again = 'choose its heading again';
+  const question = `${name} cannot be read without ${column}`;
+  const chosen = await (await context.prompt()).askChoice(context, question, [again, 'end here']);
+  return chosen === again;
+}
 
 /** The heading of a column; undefined where there is none. */
 async function askHeading(

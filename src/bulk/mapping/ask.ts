@@ -29,18 +29,18 @@ export async function askReading(context: Context, source: Source, given: Readin
     ? await withUnitSetting(context, source, given.flags, { ...given.options, ...chosen })
     : given.options;
   // What is still wrong with the headings is said by the check, and nothing is saved of it.
-  if (refusedBy(() => planTable(name, sample.headings, options))('') !== undefined)
+  if (refusedBy(() => planTable(name, sample.headings, options))('') !== undefined) {
+    const answered = tableWords(answersOf(given, options));
+    if (answered.length > 0)
+      context.note(`what you chose so far: ${typedCommand([...context.argv, ...answered])}`);
     return { ...given, options };
+  }
   const unit = options.amounts === undefined ? await askUnit(context, source, options) : undefined;
   const settled = chosen && unit === 'cents' ? inCents(chosen, given.options) : undefined;
   const map = (settled ?? options).map;
   const amounts = settled ? undefined : unit;
   if (!chosen && unit === undefined) return given;
-  const added: TableFlags = {
-    ...(given.flags.useMap === undefined && options.preset && { useMap: options.preset.name }),
-    map: addedTo(given.options.map, map),
-    amounts,
-  };
+  const added: TableFlags = { ...answersOf(given, { ...options, map }), amounts };
   context.note(`next time: ${typedCommand([...context.argv, ...tableWords(added)])}`);
   if (unit !== undefined) context.note(`\`errand config set amounts ${unit}\` settles this for every file`);
   const flags: TableFlags = {
@@ -53,6 +53,12 @@ export async function askReading(context: Context, source: Source, given: Readin
   if (chosen && (Object.keys(map).length > 0 || flags.saveMap !== undefined)) await saveMap(context, asked);
   return asked;
 }
+
+/** The flags that say which columns were chosen. */
+const answersOf = (given: Reading, { map, preset }: HeadingMap): TableFlags => ({
+  ...(given.flags.useMap === undefined && preset && { useMap: preset.name }),
+  map: addedTo(given.options.map, map),
+});
 
 /** The map with cents under the heading that was chosen for the price; undefined where none was chosen. */
 function inCents(chosen: HeadingMap, given: RowsOptions): HeadingMap | undefined {
