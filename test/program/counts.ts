@@ -32,13 +32,15 @@ const sumOf = (text = ''): number =>
 
 /** A batch that is over has ordered or refused each of its rows; one that goes on has not done so with more than it has. */
 function miscountedTable(lines: readonly string[]): string | undefined {
-  const head = lines.findIndex((line) => /\bROWS +ORDERED\b/.test(line));
-  if (head < 0) return undefined;
-  const columns = cellsOf(lines[head] ?? '');
-  return lines.slice(head + 1).find((line) => {
+  let columns: readonly string[] = [];
+  return lines.find((line) => {
     const cells = cellsOf(line);
+    if (/^[@A-Z][A-Z*@ ]* {2}[A-Z* ]+$/.test(line)) {
+      columns = /\bROWS +ORDERED\b/.test(line) ? cells : [];
+      return false;
+    }
     // A cell that is empty, or cut, moves the others.
-    if (cells.length !== columns.length) return false;
+    if (columns.length === 0 || cells.length !== columns.length) return false;
     const count = (name: string): number => numberOf(cells[columns.indexOf(name)]);
     const told = count('ORDERED') + count('REFUSED') + count('WAITING');
     return /\bcompleted\b/.test(line) ? told !== count('ROWS') : told > count('ROWS');
