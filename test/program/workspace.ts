@@ -30,5 +30,10 @@ export function makeWorkspace(more: Record<string, string> = {}): Workspace {
     ERRAND_STATE_DIR: join(folder, '.state'),
     ...more,
   };
-  return { folder, environment, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return {
+    folder,
+    environment,
+    // A command whose terminal was closed may still be writing there.
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
+  };
 }
