@@ -153,6 +153,9 @@ function surplus(headings: readonly string[], cells: readonly string[]): BulkIss
 /** Cells by their headings, as the service takes them; empty ones are left out. */
 export type UploadRow = Readonly<Record<string, string>>;
 
+/** A row of a file, as far as its key follows from it. */
+type KeyedRow = Pick<FileRow, 'cells' | 'row'> & { readonly plan: ColumnPlan };
+
 /**
  * Gives each row the key that makes one order of it: from the order it asks for and how many equal ones stand before
  * it, so that the same file sent again, in another order or with rows added, places nothing twice.
@@ -166,17 +169,21 @@ export class RowKeys {
     this.#run = run;
   }
 
-  /** The row as it is uploaded, its key with it; a key of the file's own stands. */
-  keyed({ plan, cells, row }: Pick<FileRow, 'cells' | 'row'> & { readonly plan: ColumnPlan }): UploadRow {
+  /** The row as it is uploaded, its key with it. */
+  keyed(row: KeyedRow): UploadRow {
+    const { plan, cells } = row;
     const named = Object.fromEntries(
       plan.headings.flatMap((heading, index) => {
         const cell = cells[index] ?? '';
         return cell === '' ? [] : [[heading, cell] as const];
       }),
     );
-    return row.cell('idempotency_key') === ''
-      ? { ...named, idempotency_key: this.#keyOf(orderOfRow(plan, cells, row)) }
-      : named;
+    return row.row.cell('idempotency_key') === '' ? { ...named, idempotency_key: this.key(row) } : named;
+  }
+
+  /** The key of a row, each row once and in their order; a key of the file's own stands. */
+  key({ plan, cells, row }: KeyedRow): string {
+    return row.cell('idempotency_key') || this.#keyOf(orderOfRow(plan, cells, row));
   }
 
   #keyOf(order: Readonly<Record<string, unknown>>): string {

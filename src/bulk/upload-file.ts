@@ -219,12 +219,9 @@ export async function wasBegun(
 }
 
 /** The keys of all rows that are to be orders, in their order. */
-export async function* keysOf(
-  check: FileCheck,
-  { run, batchSize }: Pick<Upload, 'run' | 'batchSize'>,
-): AsyncGenerator<string> {
-  for await (const { rows } of batchesOf(check.valid(), new RowKeys(run), batchSize))
-    for (const { idempotency_key: key } of rows) yield String(key);
+export async function* keysOf(check: FileCheck, run: string): AsyncGenerator<string> {
+  const keys = new RowKeys(run);
+  for await (const part of check.valid()) for (const row of part) yield keys.key(row);
 }
 
 async function uploadBatch(

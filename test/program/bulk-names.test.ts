@@ -88,6 +88,21 @@ describe('an upload has a name', { timeout: 60_000 }, () => {
     expect(await orders()).toHaveLength(2);
   });
 
+  test('keys of the file, however they are headed, tell its rows from others', async () => {
+    for (const [file, at] of [
+      ['one.csv', 1],
+      ['two.csv', 2],
+    ] as const) {
+      write(file, ['test-success'], at);
+      const path = join(workspace.folder, file);
+      const [head, row] = readFileSync(path, 'utf8').split('\n');
+      writeFileSync(path, `${head},Idempotency Key\n${row},key-${at}\n`);
+      expect((await bulk('upload', file)).code).toBe(0);
+    }
+    expect((await json('uploads')).map(({ name }: { name: string }) => name)).toEqual(['two', 'one']);
+    expect(await orders()).toHaveLength(2);
+  });
+
   test.each(['a b', '@1', '-x', '00000000-0000-4000-8000-000000000001', 'x'.repeat(61), '', '../x'])(
     '--name %j is refused before anything is sent',
     async (name) => {

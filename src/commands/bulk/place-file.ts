@@ -49,7 +49,7 @@ export async function placeFile(context: Context, file: string, given: Given): P
       validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
     });
     checkTotal(check.spend.estimate, given.maxTotal);
-    const identity = await identityOf(keysOf(check, { run, batchSize }));
+    const identity = await identityOf(keysOf(check, run));
     const { name, facts: named } = await uploadName(context, {
       given: given.name,
       file: source.name,
