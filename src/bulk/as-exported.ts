@@ -69,8 +69,8 @@ function withPhone(
 }
 
 /**
- * Gives the lines with which an export continues an order its address and state: they stand on the first of them only. A line that has any
- * part of an address, or the number of another order than the line above, stands as it is.
+ * Gives the lines with which an export continues an order its address and state: only the first of them has these. A line
+ * with an address of its own, or with the number of another order than the line above, stands as it is.
  */
 export function addressOfOrder({ sameAddress }: Readings) {
   let above: { readonly order: string; readonly cells: readonly string[] } | undefined;

@@ -13,6 +13,10 @@ export function earlierOrder(standing: RowState, { error = '' }: BatchRow): stri
   return ids.size === 1 && uuidPattern.test(id) ? id : undefined;
 }
 
+/** The order that an attempt led to, or met. */
+export const orderOfAttempt = (standing: RowState, row: BatchRow): string | undefined =>
+  row.orderId ?? earlierOrder(standing, row);
+
 /**
  * The attempts at a row that say something, of all in their order. One that found the row ordered says nothing that is new,
  * unless no earlier one tells of that order. Pure.

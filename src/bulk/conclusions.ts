@@ -5,7 +5,7 @@ import { shellWord } from '../shell-word.ts';
 import { whereFlags } from '../where-flags.ts';
 import { type Batch, type BatchRow, rowsOf } from './batch.ts';
 import type { FollowSummary } from './follow.ts';
-import type { NamedBatches } from './named.ts';
+import { isInDoubt, type NamedBatches, uploadNames } from './named.ts';
 import { countedReasons, type Reasons, reasonOf } from './reasons.ts';
 import { isCalledOff, isFailed, type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
@@ -61,7 +61,7 @@ export function conclusions(
 /** The command that tries failed rows again, for each upload or batch that has some. */
 export const retryLines = (context: Context, of: Pick<Concluded, 'batches' | 'named'>): string[] =>
   // What is in doubt is settled first: it may be a retry of these rows.
-  of.named.uploads.some(({ batches }) => batches.some(({ isInDoubt }) => isInDoubt))
+  of.named.uploads.some(isInDoubt)
     ? []
     : commandsFor(
         context,
@@ -90,12 +90,10 @@ function commandsFor(
   has: (row: BatchRow, batch: Batch) => boolean,
 ): string[] {
   const where = whereFlags(context);
-  const nameOf = new Map(
-    uploads.flatMap(({ name, batches: own }) => own.flatMap(({ id }) => (id ? [[id, name] as const] : []))),
-  );
+  const names = uploadNames(uploads);
   const words = batches
     .filter((batch) => rowsOf(batch).some((row) => has(row, batch)))
-    .map(({ id }) => nameOf.get(id) ?? id);
+    .map(({ id }) => names.get(id) ?? id);
   const commands = [...new Set(words)].map((word) => `errand bulk ${verb} ${shellWord(word)}${where}`);
   return commands.length === 0 ? [] : [`${what}: ${commands.join('; ')}`];
 }

@@ -10,8 +10,9 @@ import { journalExists } from '../state/journal-tables.ts';
 import type { KeptBatch, KeptUpload, UploadOwner } from '../state/uploads.ts';
 import { uploadsFile } from '../state/uploads-file.ts';
 import { whereFlags } from '../where-flags.ts';
-import { earlierOrder, tellingAttempts } from './attempts.ts';
+import { orderOfAttempt, tellingAttempts } from './attempts.ts';
 import { type Batch, rowsOf } from './batch.ts';
+import { inFlight } from './flow.ts';
 import { type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
 
@@ -143,8 +144,8 @@ function onceIn(given: readonly Batch[], { batches }: KnownUpload): Batch[] {
       const number = numbersOf.get(batch.id)?.[row.index];
       if (number === undefined) continue;
       const standing = stateOf(row, batch);
-      const orderId = row.orderId ?? earlierOrder(standing, row);
-      attempts.set(number, [...(attempts.get(number) ?? []), { batch, standing, orderId }]);
+      const attempt = { batch, standing, orderId: orderOfAttempt(standing, row) };
+      attempts.set(number, [...(attempts.get(number) ?? []), attempt]);
     }
   const counting = new Map(
     [...attempts].map(([number, made]) => [number, tellingAttempts(made).at(-1)?.batch]),
@@ -179,9 +180,8 @@ export async function unknownName(context: Context, word: string): Promise<Usage
 }
 
 function nothingSent(context: Context, upload: KnownUpload): ErrandError {
-  const isInDoubt = upload.batches.some((batch) => batch.isInDoubt);
   const next = resumeStep(context, upload);
-  return isInDoubt
+  return isInDoubt(upload)
     ? new ErrandError('in_doubt', `${upload.name} was sent, and no response came`, {
         outcome: 'unknown',
         next: [next],
@@ -201,6 +201,15 @@ export const resumeStep = (context: Context, { name }: Pick<KnownUpload, 'name'>
 /** How many of its rows the service does not have yet, as far as is known here. */
 export const unsentIn = ({ rows, sent }: KnownUpload): number => Math.max(0, rows - sent);
 
+/** Whether a batch of it was sent, and no response was written down. */
+export const isInDoubt = ({ batches }: KnownUpload): boolean => batches.some((batch) => batch.isInDoubt);
+
+/** The names of uploads, by the ids of their batches. */
+export const uploadNames = (uploads: readonly KnownUpload[]): ReadonlyMap<string, string> =>
+  new Map(
+    uploads.flatMap(({ name, batches }) => batches.flatMap(({ id }) => (id ? [[id, name] as const] : []))),
+  );
+
 /** The upload that a batch belongs to; undefined where it was not made here, or under no name. @throws StorageError. */
 export async function uploadOfBatch(
   context: Context,
@@ -211,19 +220,34 @@ export async function uploadOfBatch(
   return made && (await context.uploads()).ofBatch(made.key);
 }
 
-/** The batches as the service has them now, as far as their rows count. */
-export async function readBatches(context: Context, { ids, counted }: NamedBatches): Promise<Batch[]> {
+/** Batches that are read at once, at most. */
+const mostInFlight = 4;
+
+/** Batches as the service has them now, in the order of their ids. @param read those that were read a moment ago. */
+export async function readBatches(
+  context: Context,
+  ids: readonly string[],
+  read: ReadonlyMap<string, Batch> = new Map(),
+): Promise<Batch[]> {
   const client = await context.client();
-  const batches: Batch[] = [];
-  for (const id of ids) batches.push((await client.call('bulk.get', { path: { batch_id: id } })).body);
-  return counted(batches);
+  const found = new Map(read);
+  async function* missing() {
+    for (const id of ids) if (!found.has(id)) yield id;
+  }
+  const reading = inFlight(
+    missing(),
+    async (id) => [id, (await client.call('bulk.get', { path: { batch_id: id } })).body] as const,
+    { most: mostInFlight, now: context.clock.monotonic },
+  );
+  for await (const [id, batch] of reading) found.set(id, batch);
+  return ids.flatMap((id) => found.get(id) ?? []);
 }
 
 /** What of uploads the service does not have yet, or may have: `december: 11,000 of 20,000 rows are not sent yet`. */
 export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
   uploads.flatMap((upload) => {
     const left = unsentIn(upload);
-    const doubt = upload.batches.some(({ isInDoubt }) => isInDoubt);
+    const doubt = isInDoubt(upload);
     if (left > 0)
       return [
         `${upload.name}: ${countText(left)} of ${rowsText(upload.rows)} are not sent yet${doubt ? ' or are in doubt' : ''}`,
@@ -234,5 +258,5 @@ export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
 /** The commands that bring uploads to their end; none for one that is whole. */
 export const nextSteps = (context: Context, uploads: readonly KnownUpload[]): NextStep[] =>
   uploads
-    .filter((upload) => unsentIn(upload) > 0 || upload.batches.some(({ isInDoubt }) => isInDoubt))
+    .filter((upload) => unsentIn(upload) > 0 || isInDoubt(upload))
     .map((upload) => resumeStep(context, upload));

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ColumnMap } from '../../src/bulk/headings.ts';
 import { readRows } from '../../src/bulk/rows.ts';
 import { mapPresets, presetLike } from '../../src/settings/map-presets.ts';
-import { read, type Wanted, wanted } from './dialects.ts';
+import { asOrders, read, type Wanted, wanted } from './dialects.ts';
 
 const [ada, grace] = wanted as [Wanted, Wanted];
 
@@ -109,18 +109,8 @@ const inAmazon = (one: Wanted, number: string): Line => ({
 });
 
 const asOrder = (one: Wanted, number: string) => ({
+  ...asOrders([one])[0],
   products: [{ url: one.url, quantity: 2 }],
-  max_price: one.cents,
-  shipping_address: {
-    first_name: one.first,
-    last_name: one.last,
-    address_line1: one.street,
-    city: one.city,
-    state: one.state,
-    postal_code: one.zip,
-    phone_number: one.phone,
-    country: 'US',
-  },
   metadata: { order: number },
 });
 

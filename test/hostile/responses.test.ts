@@ -54,7 +54,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'orders.csv'), fileOf(service.product('test-success')));
   writeFileSync(
     join(folder, 'two.csv'),
-    fileOf(service.product('test-success')) + fileOf(service.product('test-slow')).split('\n')[1] + '\n',
+    `${fileOf(service.product('test-success'))}${fileOf(service.product('test-slow')).split('\n')[1]}\n`,
   );
   writeFileSync(join(folder, 'failing.csv'), fileOf(service.product('test-insufficient-funds')));
   const metadata = { team: 'office' };

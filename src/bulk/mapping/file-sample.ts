@@ -7,7 +7,7 @@ import { looksLikeHeading } from './likeness.ts';
 /** The headings of a file, and one of its rows. */
 export interface FileSample {
   readonly headings: readonly string[];
-  /** Cells of the first row that has any. */
+  /** Cells of the first row that is not empty. */
   readonly cells: readonly string[];
   /** Its number. */
   readonly row: number;

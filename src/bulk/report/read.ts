@@ -3,8 +3,7 @@ import { textIn } from '../../contract/json.ts';
 import { plainText } from '../../output/path.ts';
 import { readWallet } from '../../spending/report/wallet-facts.ts';
 import { type Batch, rowsOf } from '../batch.ts';
-import { inFlight } from '../flow.ts';
-import type { NamedBatches } from '../named.ts';
+import { type NamedBatches, readBatches, uploadNames } from '../named.ts';
 import { fileRowsOf } from './file-rows.ts';
 import { readOrders } from './read-orders.ts';
 import { type Attempt, attemptOf, chainsOf, type ReportRow, reportRows } from './rows.ts';
@@ -20,9 +19,6 @@ export interface Report {
   readonly incomplete: number;
 }
 
-/** Batches that are read at once, at most. */
-const mostInFlight = 4;
-
 /**
  * Reads what became of batches, row by row: a row that was tried again is one row.
  * @param read batches that were read a moment ago, by id. @throws ErrandError.
@@ -32,10 +28,10 @@ export async function readReport(
   { ids, uploads }: Pick<NamedBatches, 'ids' | 'uploads'>,
   read: ReadonlyMap<string, Batch> = new Map(),
 ): Promise<Report> {
-  const batches = await readBatches(context, ids, read);
+  const batches = (await readBatches(context, ids, read)).sort(byAge);
   const attempts: Attempt[] = [];
   const kept = new Map(uploads.flatMap(({ batches: some }) => some.map((one) => [one.id, one.layout])));
-  const names = new Map(uploads.flatMap((one) => one.batches.map(({ id }) => [id, one.name])));
+  const names = uploadNames(uploads);
   const uploadOf = (id: string): string | undefined => names.get(id);
   for (const batch of batches) {
     const fileRow = await fileRowsOf(context, batch, kept.get(batch.id));
@@ -58,25 +54,8 @@ export async function readReport(
   };
 }
 
-async function readBatches(
-  context: Context,
-  ids: readonly string[],
-  read: ReadonlyMap<string, Batch>,
-): Promise<Batch[]> {
-  const client = await context.client();
-  const found = new Map(read);
-  async function* missing() {
-    for (const id of ids) if (!found.has(id)) yield id;
-  }
-  const reading = inFlight(
-    missing(),
-    async (id) => [id, (await client.call('bulk.get', { path: { batch_id: id } })).body] as const,
-    { most: mostInFlight, now: context.clock.monotonic },
-  );
-  for await (const [id, batch] of reading) found.set(id, batch);
-  const madeAt = (batch: Batch): number => Date.parse(textIn(batch, 'created_at') ?? '') || 0;
-  return ids.flatMap((id) => found.get(id) ?? []).sort((one, other) => madeAt(one) - madeAt(other));
-}
+const byAge = (one: Batch, other: Batch): number => madeAt(one) - madeAt(other);
+const madeAt = (batch: Batch): number => Date.parse(textIn(batch, 'created_at') ?? '') || 0;
 
 /** The rows of one file by their numbers; those without one stay behind each other as they came. */
 function inFileOrder(

@@ -3,7 +3,7 @@ import { productLine } from '../../orders/screen.ts';
 import { plainText } from '../../output/path.ts';
 import type { TitleOf } from '../../output/result.ts';
 import { addedSums, type MoneyLine, type MoneySum } from '../../spending/money-lines.ts';
-import { earlierOrder, tellingAttempts } from '../attempts.ts';
+import { orderOfAttempt, tellingAttempts } from '../attempts.ts';
 import type { Batch, BatchRow } from '../batch.ts';
 import { rowState } from '../batch-columns.ts';
 import { codeOfReason } from '../reasons.ts';
@@ -53,7 +53,7 @@ export interface ReportRow {
 /** A row of a batch as an attempt. Pure. */
 export function attemptOf(batch: Batch, row: BatchRow, file: FileRow): Attempt {
   const standing = stateOf(row, batch);
-  return { ...file, batch, row, standing, orderId: row.orderId ?? earlierOrder(standing, row) };
+  return { ...file, batch, row, standing, orderId: orderOfAttempt(standing, row) };
 }
 
 /**

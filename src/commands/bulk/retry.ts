@@ -95,7 +95,7 @@ export const retry = defineCommand({
       throw new UsageError(
         `--file names the CSV of one batch, and ${upload.name} is an upload: leave it out`,
       );
-    const batches = await readBatches(context, named);
+    const batches = named.counted(await readBatches(context, named.ids));
     const failed = await failedRows(context, batches, { wanted, withReasons: to !== undefined });
     if (failed.length === 0)
       return { kind: 'none', hints: [`no row of ${upload ? upload.name : 'this batch'} has failed`] };

@@ -1,4 +1,11 @@
-import { type KnownUpload, knownUploads, nextSteps, unsentIn, unsentLines } from '../../bulk/named.ts';
+import {
+  isInDoubt,
+  type KnownUpload,
+  knownUploads,
+  nextSteps,
+  unsentIn,
+  unsentLines,
+} from '../../bulk/named.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../output/result.ts';
 
@@ -64,7 +71,7 @@ export const uploads = defineCommand({
 });
 
 function stateOf(upload: KnownUpload): ListedUpload['state'] {
-  if (upload.batches.some(({ isInDoubt }) => isInDoubt)) return 'in doubt';
+  if (isInDoubt(upload)) return 'in doubt';
   return unsentIn(upload) > 0 ? 'cut short' : 'sent';
 }
 
