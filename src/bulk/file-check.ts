@@ -22,11 +22,16 @@ export interface Scope {
   readonly look?: Pick<UploadLook, 'add'> | undefined;
 }
 
+/** Rows that are named where a file is uploaded without them. */
+const mostLeftOut = 10;
+
 /** One check of a file: its issues as they are found, and what it comes to once they are out. */
 export class FileCheck {
   readonly tally = emptyTally();
   /** Rows that the service refuses. */
   readonly #refused = new RowNumbers();
+  /** The first rows that cannot be uploaded, as a spreadsheet numbers them. */
+  readonly leftOut = new Set<number>();
   readonly spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
   readonly #context: Context;
   readonly #source: Source;
@@ -51,7 +56,7 @@ export class FileCheck {
     try {
       for await (const { issues } of this.#file()) {
         progress.update(tally.rows);
-        if (issues.length > 0) yield issues;
+        if (issues.length > 0) yield this.#leavingOut(issues);
         this.#context.signal.throwIfAborted();
       }
       for (const line of readingLines(tally.readings)) this.#context.note(line);
@@ -81,8 +86,13 @@ export class FileCheck {
       tally.orders -= checked.refused.length;
       tally.issues += checked.issues.length;
       tell(rows);
-      yield checked.issues;
+      yield this.#leavingOut(checked.issues);
     }
+  }
+
+  #leavingOut(issues: readonly ShownIssue[]): readonly ShownIssue[] {
+    for (const { row } of issues) if (this.leftOut.size < mostLeftOut) this.leftOut.add(row);
+    return issues;
   }
 
   /** Without the service, rows are shown in a reading of their own. */

@@ -15,6 +15,7 @@ import { type Batch, rowsOf } from './batch.ts';
 import { inFlight } from './flow.ts';
 import { type RowState, stateOf } from './row-state.ts';
 import { rowsText } from './spend.ts';
+import { leftOutOf } from './upload-source.ts';
 
 /** How a command asks for batches. */
 export const batchesArgument = {
@@ -253,6 +254,20 @@ export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
         `${upload.name}: ${countText(left)} of ${rowsText(upload.rows)} are not sent yet${doubt ? ' or are in doubt' : ''}`,
       ];
     return doubt ? [`${upload.name}: a retry of it was sent, and no response came`] : [];
+  });
+
+/** Which rows of their files uploads were sent without: `december: 3 rows were left out as invalid (rows 4, 9, 12)`. */
+export const leftOutLines = (uploads: readonly KnownUpload[]): string[] =>
+  uploads.flatMap(({ name, source }) => {
+    const { count, first } = leftOutOf(source);
+    if (count === 0) return [];
+    const rows =
+      first.length === 0
+        ? ''
+        : ` (${first.length === 1 ? 'row' : 'rows'} ${first.join(', ')}${count > first.length ? ', …' : ''})`;
+    return [
+      `${name}: ${rowsText(count)} of the file ${count === 1 ? 'was' : 'were'} left out as invalid${rows}`,
+    ];
   });
 
 /** The commands that bring uploads to their end; none for one that is whole. */

@@ -17,8 +17,25 @@ export interface UploadSource {
   readonly notifies: boolean;
 }
 
+/** The rows of a file that an upload was sent without. */
+export interface LeftOut {
+  readonly count: number;
+  /** The first of them, as a spreadsheet numbers them, as far as they are known. */
+  readonly first: readonly number[];
+}
+
+/** Which rows an upload was sent without, as it was kept. */
+export function leftOutOf(kept: JsonObject): LeftOut {
+  const leftOut = own(kept, 'leftOut');
+  const first = own(leftOut, 'first');
+  return {
+    count: numberIn(leftOut, 'count') ?? 0,
+    first: Array.isArray(first) ? first.filter((row) => typeof row === 'number') : [],
+  };
+}
+
 /** The source of an upload as the state keeps it. */
-export const keptSource = (source: UploadSource): JsonObject => ({ ...source });
+export const keptSource = (source: UploadSource, leftOut: LeftOut): JsonObject => ({ ...source, leftOut });
 
 /** The source of an upload as it was kept. */
 export function sourceOf(kept: JsonObject): UploadSource {

@@ -159,6 +159,10 @@ describe('a file with rows that cannot be ordered', () => {
     expect(uploaded.code, uploaded.stderr).toBe(0);
     expect(uploaded.stderr).toContain('orders.csv: 1 of 3 rows; 2 are invalid and left out');
     expect(estimate).toBe('at most $51.00, of');
+    for (const verb of ['results', 'report']) {
+      const { stderr } = await errand(workspace, ['bulk', verb, 'orders']);
+      expect(stderr).toContain('orders: 2 rows of the file were left out as invalid (rows 5, 6)');
+    }
     expect((await validate('--local')).stderr).toContain('at most $100.00, without fees');
   });
 

@@ -207,6 +207,9 @@ describe('bulk plan', { timeout: 90_000 }, () => {
     const left = await planned(shop, '--skip-invalid');
     expect([left.code, left.stderr]).toEqual([0, expect.stringContaining('1 of 3 rows left out as invalid')]);
     expect(readPlan(shop).rows.map(({ row }) => row)).toEqual([2, 4]);
+    expect((await shop.run('bulk', 'apply', 'a.plan')).code).toBe(0);
+    const report = await shop.run('bulk', 'report', 'orders');
+    expect(report.stderr).toContain('orders: 1 row of the file was left out as invalid');
   });
 
   test('is written though the policy refuses rows or the wallet is short, and says so by its exit', async () => {

@@ -55,7 +55,11 @@ export async function placeFile(context: Context, file: string, given: Given): P
       file: source.name,
       identity,
     });
-    const kept = keptSource({
+    const leftOut = {
+      count: check.tally.invalid,
+      first: [...check.leftOut].sort((one, other) => one - other),
+    };
+    const from = {
       path: source.isPipe ? null : resolve(file),
       sha256: await sha256Of(source),
       table: {
@@ -63,10 +67,13 @@ export async function placeFile(context: Context, file: string, given: Given): P
         ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
       },
       ...{ batchSize, run, skipInvalid, notifies },
-    });
+    };
     const upload = {
       ...{ name: source.name, batchSize, run, notifies },
-      beginning: { name, upload: { identity, file: source.name, rows: check.tally.orders, source: kept } },
+      beginning: {
+        name,
+        upload: { identity, file: source.name, rows: check.tally.orders, source: keptSource(from, leftOut) },
+      },
       ...consentOf(given),
     };
     if (isShort(check.spend) && !(await wasBegun(context, check, upload)))

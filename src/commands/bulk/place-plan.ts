@@ -10,6 +10,7 @@ import { countOf, meantByPlan, toSend, type Work, workOf } from '../../bulk/plan
 import { rowsText, spendLine } from '../../bulk/spend.ts';
 import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload-file.ts';
 import { checkTotal } from '../../bulk/upload-options.ts';
+import type { LeftOut } from '../../bulk/upload-source.ts';
 import type { Context } from '../../context.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { countText } from '../../output/count-text.ts';
@@ -109,7 +110,8 @@ async function uploadOf(context: Context, { path, plan, rows }: ReadPlan): Promi
   const file = plan.file.name;
   const identity = await identityOf(rows.map(({ key }) => key));
   const { name } = await uploadName(context, { given: undefined, file, identity });
-  return { name, upload: { identity, file, rows: rows.length, source: { plan: resolve(path) } } };
+  const leftOut: LeftOut = { count: plan.file.left_out, first: [] };
+  return { name, upload: { identity, file, rows: rows.length, source: { plan: resolve(path), leftOut } } };
 }
 
 /** What an earlier upload has made; the user is shown it now, whether or not they were then. */

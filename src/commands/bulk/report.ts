@@ -1,5 +1,11 @@
 import { retryLines } from '../../bulk/conclusions.ts';
-import { batchesArgument, type NamedBatches, namedBatches, unsentLines } from '../../bulk/named.ts';
+import {
+  batchesArgument,
+  leftOutLines,
+  type NamedBatches,
+  namedBatches,
+  unsentLines,
+} from '../../bulk/named.ts';
 import { reportColumns } from '../../bulk/report/columns.ts';
 import { headingsOf } from '../../bulk/report/file-rows.ts';
 import { groupList } from '../../bulk/report/group-list.ts';
@@ -62,7 +68,12 @@ export const report = defineCommand({
     const by = named === undefined ? undefined : checkGrouping(named, headings);
     const retailers =
       by?.kind === 'retailer' || html !== undefined ? await readRetailers(await context.client()) : () => '';
-    const lines = [...summaryLines(read), ...missingLines(read), ...unsentLines(batches.uploads)];
+    const lines = [
+      ...summaryLines(read),
+      ...missingLines(read),
+      ...unsentLines(batches.uploads),
+      ...leftOutLines(batches.uploads),
+    ];
     const groupOf = (what: Grouping) => groupOfRow(what, { timeZone, retailers });
     if (html !== undefined) {
       const { reportPage } = await import('../../bulk/report/report-page.ts');

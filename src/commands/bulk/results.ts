@@ -1,6 +1,6 @@
 import type { Batch } from '../../bulk/batch.ts';
 import { followBatches } from '../../bulk/follow.ts';
-import { batchesArgument, namedBatches, unsentLines } from '../../bulk/named.ts';
+import { batchesArgument, leftOutLines, namedBatches, unsentLines } from '../../bulk/named.ts';
 import { readReport } from '../../bulk/report/read.ts';
 import { missingLines } from '../../bulk/report/summary.ts';
 import { resultsCsv } from '../../bulk/results-csv.ts';
@@ -46,7 +46,8 @@ export const results = defineCommand({
     const open = report.batches.filter(({ status }) => status === 'pending' || status === 'processing');
     if (open.length > 0 && !wait)
       context.note(`${batchesGoOn(open.length)}: not every row is in yet; --wait waits for it`);
-    for (const line of [...missingLines(report), ...unsentLines(uploads)]) context.note(line);
+    for (const line of [...missingLines(report), ...unsentLines(uploads), ...leftOutLines(uploads)])
+      context.note(line);
     return { kind: 'stream', chunks: resultsCsv(report), isCsv: true };
 
     async function untilPlaced(): Promise<void> {
