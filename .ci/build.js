@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { noteBuilt, sourcesHash } from './built.js';
 import { builtinsTaken } from './builtins.js';
+import { writeDeclarations } from './declarations.js';
+import { doors } from './doors.js';
 import { createNotices } from './notices.js';
 import { stubs } from './stubs.js';
 
@@ -71,6 +73,16 @@ const assetsInlined = {
     const reads = /readFileSync\(new URL\('([^']+)', import\.meta\.url\), 'utf8'\)/g;
     const textOf = (_, path) => JSON.stringify(readFileSync(new URL(path, pathToFileURL(id)), 'utf8'));
     return { code: readFileSync(id, 'utf8').replace(reads, textOf), moduleType: 'ts' };
+  },
+};
+
+/** No file is read for it, so that whoever bundles a door needs none. */
+const versionMade = {
+  name: 'version-made',
+  load(id) {
+    if (!/sdk[\\/]version\.ts$/.test(id)) return;
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    return { code: `export const version = ${JSON.stringify(version)};`, moduleType: 'js' };
   },
 };
 
@@ -147,7 +159,7 @@ async function write(input, output, ...plugins) {
   const bundle = await rolldown({
     input,
     platform: 'node',
-    external: ['@photostructure/sqlite'],
+    external: ['@photostructure/sqlite', 'vitest'],
     plugins: [withStubs, builtinsTaken, ...plugins],
     onLog(level, log, handler) {
       // Some modules are both lazy and not, as their users need them.
@@ -176,6 +188,18 @@ await write(
   programTreeMade,
   notices.plugin,
 );
+await write(
+  Object.fromEntries(doors.map((door) => [door, `src/sdk/${door}.ts`])),
+  {
+    ...program,
+    dir: 'dist/sdk',
+    codeSplitting: { groups: [shared] },
+  },
+  assetsInlined,
+  versionMade,
+  notices.plugin,
+);
+await writeDeclarations(loadSource, 'dist/types');
 notices.write('dist/THIRD-PARTY-NOTICES');
 await writeManual();
 noteBuilt(sources);

@@ -226,6 +226,12 @@ describe('who may import whom', () => {
     ]);
   });
 
+  test('a door for programs imports no command, shows nothing and asks nothing', () => {
+    const behind = /^(?:commands|output|prompt|sandbox|sqlite)\/|^(?:main|program|context)\.ts$/;
+    const wrong = imports.filter(({ from, to }) => within('sdk')(from) && behind.test(to));
+    expect(wrong).toEqual([]);
+  });
+
   test('a feature imports no command, and nothing that asks or runs commands', () => {
     const behind = /^(?:commands|prompt|sandbox)\/|^(?:main|program|sandbox-door)\.ts$/;
     const wrong = imports.filter(

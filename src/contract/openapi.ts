@@ -139,8 +139,7 @@ const requestNames = new Set<string>(
 );
 
 /** A shape as JSON Schema. Requests are closed; responses are open, since the service may grow. Pure. */
-export function shapeSchema(name: SchemaName): Json {
-  const isRequest = requestNames.has(name);
+export function shapeSchema(name: SchemaName, isRequest = requestNames.has(name)): Json {
   const { $schema: _, ...made } = z.toJSONSchema(schemas[name], {
     io: isRequest ? 'input' : 'output',
     unrepresentable: 'any',

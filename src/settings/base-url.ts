@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { isLoopback } from '../network/loopback.ts';
-import { trimSlashes } from '../network/trim-slashes.ts';
+import { plainBase } from '../network/plain-base.ts';
 import { embeddedUrl } from './stored.ts';
 
 /** A base URL in its one form, without a trailing slash. @throws UsageError naming where it came from. */
@@ -27,5 +27,5 @@ export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolea
       },
     );
   }
-  return `${url.origin}${trimSlashes(url.pathname)}`;
+  return plainBase(url);
 }

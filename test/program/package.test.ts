@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeWorkspace } from './workspace.ts';
@@ -9,7 +9,12 @@ import { makeWorkspace } from './workspace.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const built = join(root, 'dist');
 const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
-const scripts = readdirSync(built).filter((name) => name.endsWith('.js'));
+/** The program's, and those of the doors for programs. */
+const scripts = ['.', 'sdk'].flatMap((folder) =>
+  readdirSync(join(built, folder))
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => join(folder, name)),
+);
 const notices = text(built, 'THIRD-PARTY-NOTICES');
 
 /** What a script imports, at once or later. */
@@ -34,10 +39,14 @@ function packageOf(file: string): { name: string; version: string; license: stri
 /** By the source maps, which know of each piece of the bundle where it comes from. */
 function bundledPackages(): ReturnType<typeof packageOf>[] {
   // The bundler's own part has no map.
-  const mapped = scripts.filter((script) => !script.startsWith('rolldown-runtime-'));
-  const sources = mapped.flatMap((script): string[] => JSON.parse(text(built, `${script}.map`)).sources);
+  const mapped = scripts.filter((script) => !basename(script).startsWith('rolldown-runtime-'));
+  const sources = mapped.flatMap((script): string[] =>
+    JSON.parse(text(built, `${script}.map`)).sources.map((source: string) =>
+      join(built, dirname(script), source),
+    ),
+  );
   const foreign = [...new Set(sources)].filter((source) => source.includes('/node_modules/'));
-  const packages = foreign.map((source) => packageOf(join(built, source)));
+  const packages = foreign.map(packageOf);
   return [...new Map(packages.map((one) => [`${one.name} ${one.version}`, one])).values()];
 }
 
@@ -64,7 +73,8 @@ describe('the licences of what the bundle holds', () => {
 
   test('nothing is imported but Node and the bundle', () => {
     const outside = scripts.flatMap(importsOf).filter((name) => !name.startsWith('./') && !isBuiltin(name));
-    expect(outside).toEqual([]);
+    // A door for tests imports what it is for.
+    expect(outside.filter((name) => name !== 'vitest')).toEqual([]);
   });
 });
 
@@ -76,14 +86,24 @@ describe('the package', () => {
   test('holds what runs and its notices, and nothing else', () => {
     const [{ files }] = JSON.parse(npm('pack', '--dry-run', '--json'));
     const packed = files.map(({ path }: { path: string }) => path);
-    const reached = new Set(['main.js', 'complete.js']);
+    const doors = Object.values<{ types?: string; default?: string }>(
+      JSON.parse(text(root, 'package.json')).exports,
+    );
+    const entries = doors.flatMap(({ default: script }) => (script ? [script.replace('./dist/', '')] : []));
+    const reached = new Set(['main.js', 'complete.js', ...entries]);
     for (const script of reached)
-      for (const name of importsOf(script)) if (name.startsWith('./')) reached.add(name.slice(2));
+      for (const name of importsOf(script))
+        if (name.startsWith('./')) reached.add(join(dirname(script), name));
+    const declared = new Set(doors.flatMap(({ types }) => (types ? [types.replace('./', '')] : [])));
+    for (const file of declared)
+      for (const [, name = ''] of text(root, file).matchAll(/\bfrom '(\.[^']+)\.js'/g))
+        declared.add(join(dirname(file), `${name}.d.ts`));
     const inFolder = (folder: string) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`);
     expect(packed.toSorted()).toEqual(
       [
         ...['LICENSE', 'README.md', 'package.json', 'dist/THIRD-PARTY-NOTICES'],
         ...[...reached].map((name) => `dist/${name}`),
+        ...declared,
         ...inFolder('bin'),
         ...inFolder('completions'),
         ...inFolder('dist/man'),

@@ -1,3 +1,4 @@
+import { givenUp, inTime } from './in-time.ts';
 import { defaultTimeouts, type Transport, TransportFailure, type WireRequest } from './transport.ts';
 
 type Piece = string | Uint8Array;
@@ -49,36 +50,12 @@ export function embeddedTransport(
 
 const discard = (): void => {};
 
-const givenUp = (sent: 'not_sent' | 'unknown', signal: AbortSignal): TransportFailure =>
-  new TransportFailure(sent, 'the request was given up', { cause: signal.reason });
-
 function fail(cause: unknown): never {
   const what = cause instanceof Error ? cause.message : String(cause);
   throw new TransportFailure('unknown', `the embedded sandbox failed: ${what}`, {
     isPermanent: true,
     hint: 'Its data is in the state folder that `errand config path` tells; ERRAND_STATE_DIR names another.',
     cause,
-  });
-}
-
-/** The handler has been called, so whoever stops waiting does not know what it did. */
-function inTime<T>(response: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const end = (settle: () => void): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-      settle();
-    };
-    const stop = (): void => end(() => reject(givenUp('unknown', signal)));
-    const timer = setTimeout(
-      () => end(() => reject(new TransportFailure('unknown', 'no response came in time'))),
-      ms,
-    );
-    signal.addEventListener('abort', stop, { once: true });
-    response.then(
-      (value) => end(() => resolve(value)),
-      (error: unknown) => end(() => reject(error)),
-    );
   });
 }
 

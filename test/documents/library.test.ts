@@ -1,0 +1,30 @@
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { packedProject } from '../program/packed.ts';
+import { serveAt } from '../program/served.ts';
+import { makeWorkspace } from '../program/workspace.ts';
+import { blocksOf, pages } from './markdown.ts';
+
+const page = pages.find(({ name }) => name === 'docs/library.md');
+const project = packedProject();
+afterAll(() => project.remove());
+
+describe('docs/library.md', () => {
+  const blocks = page ? blocksOf(page, 'ts') : [];
+
+  test('has examples', () => {
+    expect(blocks.length).toBeGreaterThan(1);
+  });
+
+  test.each(blocks)('its example compiles and runs with the packed package: %s', async (block) => {
+    const workspace = makeWorkspace();
+    onTestFinished(() => workspace.remove());
+    const { url } = await serveAt(workspace);
+    const minted = await fetch(`${url}/sandbox/keys`, { method: 'POST', body: '{}' });
+    const { api_key: key }: { api_key: string } = JSON.parse(await minted.text());
+    expect(project.compile({ 'example.ts': block })).toBe('');
+    const environment = { SERVICE_URL: url, SERVICE_KEY: key };
+    const { code, stdout, stderr } = project.run('example.js', environment);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).not.toBe('');
+  });
+});

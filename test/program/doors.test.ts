@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { packedProject } from './packed.ts';
+import { serveAt } from './served.ts';
+import { makeWorkspace } from './workspace.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const project = packedProject(['zod']);
+afterAll(() => project.remove());
+const doors = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports).filter(
+  (name) => !name.endsWith('.json'),
+);
+
+describe('the packed package', () => {
+  test('has nothing that publint would find', async () => {
+    const tarball = readFileSync(project.tarball);
+    const { messages } = await publint({ pack: { tarball: new Uint8Array(tarball).buffer }, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  test('has types for each door, right wherever it can be imported: it is ESM alone', async () => {
+    const checked = await checkPackage(
+      createPackageFromTarballData(new Uint8Array(readFileSync(project.tarball))),
+    );
+    if (!checked.types) return expect.fail('it has no types');
+    // What attw calls the profile `esm-only`: neither Node's CommonJS nor Node 10 can import it.
+    const problems = checked.problems.filter(
+      (problem) =>
+        !('resolutionKind' in problem && ['node10', 'node16-cjs'].includes(problem.resolutionKind)),
+    );
+    expect(problems).toEqual([]);
+    expect(Object.keys(checked.entrypoints)).toEqual(expect.arrayContaining(doors));
+  });
+
+  test.each([true, false])('compiles with exactOptionalPropertyTypes: %s', (exactOptionalPropertyTypes) => {
+    const imports = doors.map(
+      (door, index) => `import * as door${index} from '${door.replace('.', 'errand')}';`,
+    );
+    const uses = doors.map((_, index) => `console.log(Object.keys(door${index}).length > 0);`);
+    const source = [...imports, ...uses].join('\n');
+    expect(project.compile({ 'all.ts': source }, { exactOptionalPropertyTypes })).toBe('');
+  });
+});
+
+/** The packed scripts that a script loads at once, itself included. */
+function loadedAtOnce(script: string, found = new Set<string>()): Set<string> {
+  found.add(script);
+  const text = readFileSync(join(root, 'dist/sdk', script), 'utf8');
+  for (const [, name = ''] of text.matchAll(/(?:\bfrom|^import|;import)\s*["']\.\/([\w.-]+)["']/g))
+    if (!found.has(name)) loadedAtOnce(name, found);
+  return found;
+}
+
+const packagesIn = (scripts: Iterable<string>): Set<string> =>
+  new Set(
+    [...scripts]
+      .filter((script) => !script.startsWith('rolldown-runtime-'))
+      .flatMap(
+        (script): string[] =>
+          JSON.parse(readFileSync(join(root, 'dist/sdk', `${script}.map`), 'utf8')).sources,
+      )
+      .map((source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? 'errand'),
+  );
+
+describe("errand, the client's door", () => {
+  test('loads no library and no database before it is used', () => {
+    expect(packagesIn(loadedAtOnce('index.js'))).toEqual(new Set(['errand']));
+    project.compile(
+      { 'loads.ts': "import 'errand';\nconsole.log(process.moduleLoadList.join());" },
+      { noCheck: true },
+    );
+    const { stdout } = project.run('loads.js');
+    expect(stdout).toContain('NativeModule');
+    expect(stdout).not.toMatch(/sqlite|NativeModule http|NativeModule tls|undici/);
+  });
+
+  test('refuses a misspelt operation, field, parameter and response', () => {
+    const source = `import { createClient, type OrderCreate } from 'errand';
+const client = createClient({ baseUrl: 'https://host.example', apiKey: 'key' });
+const order: OrderCreate = { products: [], max_prise: 1 } as const satisfies Partial<OrderCreate>;
+await client.call('order.gett', { path: { order_id: '1' } });
+await client.call('order.get', { path: { orderid: '1' } });
+await client.call('order.get');
+await client.call('order.list', { query: { limits: 5 } });
+await client.call('order.create', { body: { ...order, ship_to: 'home' } });
+console.log((await client.call('order.get', { path: { order_id: '1' } })).body.statsu);
+await client.stream('order.list');
+for await (const { rows } of client.pages('order.list')) console.log(rows[0]?.tracking);
+for await (const page of client.pages('order.get', { path: { order_id: '1' } })) console.log(page);
+createClient({ baseUrl: 'https://host.example', timeout: 5 });
+`;
+    const said = project.compile({ 'misspelt.ts': source });
+    const lines = new Map(
+      [...said.matchAll(/^misspelt\.ts\((\d+),\d+\): (.*)$/gm)].map(([, line, text]) => [Number(line), text]),
+    );
+    expect([...lines.keys()]).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+    expect(lines.get(3)).toMatch(/'max_prise' does not exist/);
+    expect(lines.get(5)).toMatch(/'orderid' does not exist.*|missing.*order_id/);
+    expect(lines.get(7)).toMatch(/'limits' does not exist/);
+    expect(lines.get(8)).toMatch(/'ship_to' does not exist/);
+    expect(lines.get(9)).toMatch(/Property 'statsu' does not exist.*Did you mean 'status'/);
+    expect(lines.get(11)).toMatch(/Property 'tracking' does not exist/);
+    expect(lines.get(13)).toMatch(/'timeout' does not exist/);
+  });
+
+  test('declares just the types that the shapes have', () => {
+    const source = `import type * as made from './node_modules/errand/dist/types/sdk/wire.js';
+import type * as ours from '${join(root, 'src/sdk/wire.ts')}';
+type Open<T> = T extends readonly (infer E)[] ? readonly Open<E>[]
+  : T extends object ? { readonly [K in keyof T as string extends K ? never : K]: Open<T[K]> } : T;
+type Same<A, B> = [Open<A>] extends [Open<B>] ? [Open<B>] extends [Open<A>] ? true : ['ours is not theirs', B] : ['theirs is not ours', A];
+type Wrong<A, B> = { [K in keyof A & keyof B]: Same<A[K], B[K]> extends true ? never : K }[keyof A & keyof B];
+export const names: Same<keyof made.Operations, keyof ours.Operations> = true;
+export const streams: Same<keyof made.StreamedOperations, keyof ours.StreamedOperations> = true;
+export const schemas: Same<made.SchemaName, ours.SchemaName> = true;
+export const wrong: Record<Wrong<made.Operations, ours.Operations>, never> = {};
+`;
+    const options = {
+      allowImportingTsExtensions: true,
+      noEmit: true,
+      skipLibCheck: true,
+      lib: ['ES2023', 'ES2024.String', 'ESNext.Disposable'],
+    };
+    expect(project.compile({ 'same.ts': source }, options)).toBe('');
+  });
+
+  test('calls the service, pages its lists, streams its CSV and throws its errors', async () => {
+    const workspace = makeWorkspace();
+    onTestFinished(() => workspace.remove());
+    const { url } = await serveAt(workspace);
+    const source = `import { createClient, ErrandError, operations, schemaOf, ServiceError, UsageError } from 'errand';
+const baseUrl = process.env.SERVICE ?? '';
+const minted = await createClient({ baseUrl }).call('sandbox.mint', { body: {} });
+await using client = createClient({ baseUrl, apiKey: minted.body.api_key });
+const example = minted.body.example_order;
+if (!example) throw new Error('no example');
+const placed = await client.call('order.create', { body: { ...example, idempotency_key: 'one' } });
+await client.call('order.create', { body: { ...example, idempotency_key: 'two' } });
+const { status, body } = await client.call('order.get', { path: { order_id: placed.body.id } });
+console.log(status, body.max_price === example.max_price, body.id === placed.body.id);
+let rows = 0;
+for await (const page of client.pages('order.list', { query: { limit: 1 } })) rows += page.rows.length;
+console.log(rows);
+let csv = '';
+for await (const chunk of (await client.stream('order.export')).chunks) csv += Buffer.from(chunk).toString();
+console.log(csv.split('\\n').length > 2);
+const failure = await client.call('order.get', { path: { order_id: crypto.randomUUID() } }).catch((error: unknown) => error);
+if (!(failure instanceof ServiceError)) throw failure;
+console.log(failure.name, failure.category, failure.facts.status, failure instanceof ErrandError);
+const wrong = await client.call('order.list', { query: { limit: 100000 } }).catch((error: unknown) => error);
+if (!(wrong instanceof UsageError)) throw wrong;
+console.log(wrong.message, wrong.facts.outcome);
+console.log(operations['order.get'].path, (await schemaOf('OrderCreate')).type);
+const byFetch = createClient({ baseUrl, apiKey: minted.body.api_key, transport: fetch });
+console.log((await byFetch.call('order.list')).body.total);
+`;
+    expect(project.compile({ 'calls.ts': source })).toBe('');
+    const { code, stdout, stderr } = project.run('calls.js', { SERVICE: url });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.split('\n')).toEqual([
+      '200 true true',
+      '2',
+      'true',
+      'ServiceError not_found 404 true',
+      expect.stringContaining('limit: '),
+      '/orders/{order_id} object',
+      '2',
+      '',
+    ]);
+  });
+});

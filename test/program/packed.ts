@@ -1,0 +1,71 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A TypeScript project of a user, with the packed package installed and nothing else that is ours. */
+export interface Project {
+  readonly folder: string;
+  readonly tarball: string;
+  /** @returns what the compiler says of these sources, by file names; '' where they are right. JavaScript lies beside. */
+  compile(sources: Readonly<Record<string, string>>, options?: Readonly<Record<string, unknown>>): string;
+  /** Runs a file of the project with Node. */
+  run(
+    file: string,
+    environment?: Readonly<Record<string, string>>,
+  ): { code: number | null; stdout: string; stderr: string };
+  remove(): void;
+}
+
+/** What a strict project has in its tsconfig. */
+const strict = {
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: false,
+  module: 'nodenext',
+  target: 'es2023',
+  types: ['node'],
+};
+
+/** @param links packages that the project has beside ours */
+export function packedProject(links: readonly string[] = []): Project {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-project-'));
+  const npm = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  const tarball = join(folder, execFileSync('npm', npm, { cwd: root, encoding: 'utf8' }).trim());
+  const modules = join(folder, 'node_modules');
+  mkdirSync(join(modules, 'errand'), { recursive: true });
+  execFileSync('tar', ['-xzf', tarball, '-C', join(modules, 'errand'), '--strip-components', '1']);
+  for (const name of ['@photostructure/sqlite', '@types/node', 'undici-types', ...links]) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  return {
+    folder,
+    tarball,
+    compile(sources, options = {}) {
+      for (const [name, text] of Object.entries(sources)) writeFileSync(join(folder, name), text);
+      const config = { compilerOptions: { ...strict, ...options }, files: Object.keys(sources) };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+      const compiler = join(root, 'node_modules/typescript/bin/tsc');
+      const { stdout, stderr } = spawnSync(process.execPath, [compiler, '-p', '.'], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      return stdout + stderr;
+    },
+    run(file, environment = {}) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [file], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, HOME: folder, ...environment },
+        encoding: 'utf8',
+      });
+      return { code: status, stdout, stderr };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
