@@ -193,6 +193,8 @@ await write(
   {
     ...program,
     dir: 'dist/sdk',
+    // An error that nobody catches is shown with its class and the line it comes from.
+    minify: 'dce-only',
     codeSplitting: { groups: [shared] },
   },
   assetsInlined,

@@ -9,17 +9,21 @@ const project = packedProject();
 afterAll(() => project.remove());
 
 describe('docs/library.md', () => {
-  const blocks = page ? blocksOf(page, 'ts') : [];
+  const blocks = page ? blocksOf(page, 'ts').map((block, index) => ({ number: index + 1, block })) : [];
 
   test('has examples', () => {
     expect(blocks.length).toBeGreaterThan(1);
   });
 
-  test.each(blocks)('its example compiles and runs with the packed package: %s', async (block) => {
+  test.each(blocks)('example $number compiles and runs with the packed package', async ({ block }) => {
     const workspace = makeWorkspace();
     onTestFinished(() => workspace.remove());
     const { url } = await serveAt(workspace);
-    const minted = await fetch(`${url}/sandbox/keys`, { method: 'POST', body: '{}' });
+    const minted = await fetch(`${url}/sandbox/keys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
     const { api_key: key }: { api_key: string } = JSON.parse(await minted.text());
     expect(project.compile({ 'example.ts': block })).toBe('');
     const environment = { SERVICE_URL: url, SERVICE_KEY: key };
