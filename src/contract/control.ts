@@ -28,6 +28,9 @@ export type SandboxTrigger = keyof typeof sandboxTriggers;
 /** Where a sandbox takes triggers: `{event, id?, error_type?, amount?}`, the amount in cents. */
 export const triggerPath = '/sandbox/trigger';
 
+/** Where a sandbox says that it is ready to serve. */
+export const healthPath = '/healthz';
+
 /** A request to a served sandbox that is over, as it may be shown: no secret is in it. */
 export interface ServedRequest {
   /** ms of the machine's time. */

@@ -57,6 +57,9 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
       return labelResponse(service, found.path, search);
     case 'trigger':
       return fireTrigger(service, request);
+    case 'health':
+      if (service.store.unwritable) throw service.store.unwritable;
+      return json(200, { status: 'ok' });
     case 'page': {
       // Of the pages nothing is loaded before: the command's own sandbox shows none.
       const { showPage } = await import('../pages/pages.ts');

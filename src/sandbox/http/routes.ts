@@ -1,15 +1,16 @@
-import { triggerPath } from '../../contract/control.ts';
+import { healthPath, triggerPath } from '../../contract/control.ts';
 import type { Method } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
 import { type PageName, pageRows } from '../pages/routes.ts';
 import { labelPath } from '../returns/labels.ts';
 
-/** What a request leads to: an operation of the service, a page for people, a return's label, or what makes events happen. */
+/** What a request leads to: an operation of the service, a page for people, a return's label, what makes events happen, or whether it is ready. */
 type Target =
   | { readonly kind: 'operation'; readonly name: OperationName }
   | { readonly kind: 'page'; readonly name: PageName }
   | { readonly kind: 'label' }
-  | { readonly kind: 'trigger' };
+  | { readonly kind: 'trigger' }
+  | { readonly kind: 'health' };
 
 interface Route {
   readonly method: Method;
@@ -41,6 +42,7 @@ const table: readonly Route[] = [
   }),
   { method: 'GET', path: labelPath, target: { kind: 'label' } },
   { method: 'POST', path: triggerPath, target: { kind: 'trigger' } },
+  { method: 'GET', path: healthPath, target: { kind: 'health' } },
 ];
 
 function pageRoute(method: Method, path: string, name: PageName, isForReaders: boolean): Route {

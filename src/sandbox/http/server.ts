@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { listeningAddress } from '../../network/loopback.ts';
 import { DatabaseError } from '../../sqlite/database-error.ts';
 import { limitsFor } from './body-limits.ts';
+import { corsHeaders, preflight } from './cors.ts';
 import { type Draw, sendHalf, standIn } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';
 import type { Fault } from './faults/spec.ts';
@@ -127,10 +128,14 @@ async function respond(
   const { method = 'GET', url: target = '/' } = request;
   // For responses made here; the service sets its own.
   response.setHeader('x-request-id', randomUUID());
+  for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
+  const asked = preflight(request);
+  if (asked) return write({ status: 204, headers: asked, body: null }, response, false);
+  const found = findRoute(method, readTarget(target).pathname);
   const { fault, altering, alter } = draw(request);
   const noted = requests.begin({ at: now(), method, target, fault: fault ?? altering[0] });
   const headOnly = method === 'HEAD';
-  const { bytes } = limitsFor(findRoute(method, readTarget(target).pathname));
+  const { bytes } = limitsFor(found);
   const upload = await uploads.read(request, bytes);
   if ('refusal' in upload) {
     const { refusal } = upload;

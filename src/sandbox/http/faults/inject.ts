@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { healthPath } from '../../../contract/control.ts';
 import { Random } from '../../store/random.ts';
 import { prefersHtml } from '../prefers-html.ts';
 import { json } from '../refusal.ts';
@@ -26,7 +27,8 @@ const redirected = 'redirected';
 
 /**
  * The faults of a served sandbox. The same seed and the same requests in the same order give the same faults. None falls
- * on a page that a person looks at: an open tab sends a request every second, and each draw would change those that follow.
+ * on a page that a person looks at, or on who waits until it is ready: how often they ask is chance, and each draw would
+ * change those that follow.
  */
 export function drawFaults(faults: readonly Fault[], seed: number): Draw {
   const random = Random.of('faults', seed);
@@ -36,8 +38,8 @@ export function drawFaults(faults: readonly Fault[], seed: number): Draw {
     seed,
   );
   return ({ method = 'GET', url = '/', headers }) => {
-    if (prefersHtml(headers.accept)) return none;
     const { pathname, search } = readTarget(url);
+    if (prefersHtml(headers.accept) || pathname === healthPath) return none;
     const wasRedirected = new URLSearchParams(search).has(redirected);
     const fault = breaking.find(
       ({ kind, matches, share }) =>
