@@ -39,7 +39,9 @@ export const sandboxFaults: Readonly<Record<string, string>> = {
   'reset-before, reset-after': 'break the connection before the work, or after it is done',
   'delay=2s': 'respond later',
   truncate: 'do the work, send half of the response',
-  '503, 503-after, 429=5s': "429 or 500 to 599 in the service's own error body; 429 with Retry-After",
+  '503, 503-after, 429=5s': "a status from 400 to 599 in the service's own error body; 429 with Retry-After",
+  '402:payment_failed': 'with an error code of that status (`errand schema errors`)',
+  '409={"code":"taken"}': 'a status with a JSON object of your own as its body',
   'html:504, html:504-after': "a gateway's page with a status from 200 to 599",
   'bare:403, bare:403-after': 'a status from 200 to 599 with no body',
   'redirect:307, redirect:303-after':

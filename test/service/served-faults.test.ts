@@ -74,6 +74,44 @@ test('429 carries Retry-After, a 5xx its code; before the work or after it', asy
   expect((await it.send('POST', '/orders/bulk/validate', {})).body.code).toBe('external_service_error');
 });
 
+test.each([
+  ['400', 400, { code: 'bad_request' }],
+  ['400:out_of_stock', 400, { code: 'out_of_stock' }],
+  ['401', 401, { code: 'unauthorized' }],
+  ['402:payment_failed', 402, { code: 'payment_failed' }],
+  ['403', 403, { code: 'forbidden' }],
+  ['404', 404, { code: 'not_found' }],
+  ['409', 409, { code: 'already_exists' }],
+  ['422', 422, { detail: [{ loc: ['body'] }] }],
+  ['502:stripe_error', 502, { code: 'stripe_error' }],
+  ['418', 418, { code: 'bad_request' }],
+  [
+    '402={"code":"card_declined","details":{"a":"}@/x"}}',
+    402,
+    { code: 'card_declined', details: { a: '}@/x' } },
+  ],
+])('%s: a refusal of the service, before any work', async (text, status, body) => {
+  const it = await faulty(`${text}:100%@POST /orders`);
+  const refused = await place(it);
+  expect(refused.status).toBe(status);
+  expect(refused.body).toMatchObject(body);
+  expect(refused.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+  expect(await total(it)).toBe(0);
+});
+
+test.each([
+  '402:out_of_stock',
+  '402:payment_failed,insufficient_funds',
+  '399',
+  '402={"code":}',
+  '402=[1]',
+  '402:payment_failed={"code":"x"}',
+  'truncate={"code":"x"}',
+  'html:504={"code":"x"}',
+])('%s is no fault', (text) => {
+  expect(readFault(text)).toBeUndefined();
+});
+
 test('delay: the response comes, later', async () => {
   const it = await faulty('delay=80ms@/wallet/me');
   const began = performance.now();
@@ -257,7 +295,7 @@ test.each([
 test.each([
   '',
   'explode',
-  '404',
+  '304',
   '503:200%',
   'reset',
   'delay=x',

@@ -7,7 +7,7 @@ import { readTarget } from '../request.ts';
 import type { SandboxResponse } from '../wire.ts';
 import { alterations, isAltering } from './alter.ts';
 import { reset } from './reset.ts';
-import type { Fault } from './spec.ts';
+import { codesOf, type Fault } from './spec.ts';
 
 export interface Drawn {
   /** What stands in for the response, delays it or breaks it off. */
@@ -68,11 +68,13 @@ export function standIn(
   target: string,
   response?: SandboxResponse,
 ): SandboxResponse | undefined {
-  const { kind, status, ms } = fault;
+  const { kind, status, ms, variants, body: own } = fault;
   if (kind === 'status') {
-    const code = codes[status] ?? 'internal_error';
-    const body = { code, message: 'A fault that this sandbox was started with.', details: {} };
-    return json(status, body, status === 429 ? { 'retry-after': String(Math.ceil(ms / 1000)) } : {});
+    const headers = {
+      ...(status === 429 && { 'retry-after': String(Math.ceil(ms / 1000)) }),
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    };
+    return json(status, own === undefined ? errorBody(status, variants[0]) : JSON.parse(own), headers);
   }
   if (kind === 'bare') return { status, headers: {}, body: null };
   if (kind === 'html') return gatewayPage(status);
@@ -80,11 +82,25 @@ export function standIn(
   return { status, headers: { location: elsewhere(target, response) }, body: null };
 }
 
-const codes: Readonly<Record<number, string>> = {
-  429: 'rate_limit_exceeded',
+/** What the service itself would say with a status; `details` of a code are those of no order, so there are none. */
+function errorBody(status: number, code: string | undefined): object {
+  const message = 'A fault that this sandbox was started with.';
+  if (status === 422 && code === undefined)
+    return { detail: [{ loc: ['body'], msg: message, type: 'fault' }] };
+  return {
+    code: code ?? usualCodes[status] ?? codesOf(status)[0] ?? otherCode(status),
+    message,
+    details: {},
+  };
+}
+
+const usualCodes: Readonly<Record<number, string>> = {
+  400: 'bad_request',
   502: 'external_service_error',
   503: 'service_unavailable',
 };
+
+const otherCode = (status: number): string => (status < 500 ? 'bad_request' : 'internal_error');
 
 function gatewayPage(status: number): SandboxResponse {
   const body = `<!DOCTYPE html>\n<html><head><title>${status}</title></head>\n<body><center><h1>${status}</h1></center><hr><center>gateway</center></body></html>\n`;
