@@ -1,8 +1,9 @@
-import { type Clock, systemClock } from './clock.ts';
+import { systemClock } from './clock.ts';
 import type { Surface } from './contract/operation.ts';
 import type { ErrandError } from './errors.ts';
 import type { Client } from './http/client.ts';
-import { type Interactivity, type Io, interactivity } from './io.ts';
+import { type Io, interactivity } from './io.ts';
+import type { OrderContext } from './order-context.ts';
 import { deliverLines, noteLines } from './output/notice.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { ServiceClock } from './service-clock.ts';
@@ -18,24 +19,20 @@ import {
 import { resolveSettings, type Settings } from './settings/resolve.ts';
 import { SettingsStore } from './settings/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, type Stored } from './settings/stored.ts';
-import type { AuditOrigin } from './state/audit-entry.ts';
-import type { Journal } from './state/journal.ts';
-import type { Sender } from './state/journal-record.ts';
 import type { LastList } from './state/last-list.ts';
-import type { RunIntent, RunIntents } from './state/run-intents.ts';
+import type { RunIntents } from './state/run-intents.ts';
 import type { Uploads } from './state/uploads.ts';
 import type { WebhookStore } from './state/webhook-store.ts';
 import type { InputLine } from './stdin.ts';
 import { once } from './wait/once.ts';
 
 /** What a command may touch. What is costly is made when it is first needed. */
-export interface Context {
+export interface Context extends OrderContext {
   readonly argv: readonly string[];
   /** Of this process. */
   readonly pid: number;
   readonly version: string;
   readonly io: Io;
-  readonly clock: Clock;
   /** The time at the service, from which the ages of its records are counted. */
   readonly serviceClock: ServiceClock;
   /** Aborted by the first Ctrl-C or SIGTERM. */
@@ -44,21 +41,10 @@ export interface Context {
   /** What is wrong with the settings, for a command that looks for it. */
   readonly diagnosis: Diagnosis | undefined;
   readonly output: OutputOptions;
-  readonly interactive: Interactivity;
-  /** Whether requests are shown in place of being sent (`--dry-run`, `--curl`). */
-  readonly previewsRequests: boolean;
-  /** Whether reads too are shown in place of being sent (`--curl`). */
-  readonly previewsReads: boolean;
-  client(): Promise<Client>;
   /** Gets the local profile its key and its example address, if it has none yet. */
   ready(): Promise<void>;
   /** A client that an interruption does not end, for what must be put back. */
   lastingClient(): Promise<Client>;
-  journal(): Promise<Journal>;
-  /** Who acts, for the audit chain; looked up when it is first needed. */
-  origin(): Promise<() => AuditOrigin>;
-  /** What this run has recorded in the journal and the user has not been shown. */
-  unreported(): readonly RunIntent[];
   /** Whether the service has carried out a write of this run. */
   hasWritten(): boolean;
   webhooks(): Promise<WebhookStore>;
@@ -71,24 +57,14 @@ export interface Context {
   store(): Promise<SettingsStore>;
   prompt(): Promise<typeof import('./prompt/index.ts')>;
   sandbox(): Promise<typeof import('./sandbox-door.ts')>;
-  /** Whether orders are rehearsed: the embedded sandbox, or a test key. The legacy surface has a token of its own. */
-  isRehearsal(surface?: Surface): boolean;
-  /** Who sends, by the key in use. */
-  sender(surface?: Surface): Promise<Sender>;
   /** How long to wait for what a command awaits, ms; undefined without `--timeout`. */
   waitMs(): number | undefined;
-  /** Of this process without our keys, for a program that the user asked to run. */
-  readonly environment: Environment;
-  /** A line for people, on stderr. */
-  note(line: string): void;
-  /** The same, of several. @returns whether stderr took them. */
+  /** Lines for people, on stderr, as `note` has one. @returns whether stderr took them. */
   tell(lines: readonly string[]): Promise<boolean>;
   /** Reports a failure on stderr and goes on. */
   report(error: ErrandError): Promise<void>;
   /** Lines of stdin that are not blank. */
   readLines(): Promise<InputLine[]>;
-  /** All of stdin. @throws UsageError past `limit` bytes. */
-  readInput(limit: number): Promise<Buffer>;
   close(): Promise<void>;
 }
 
@@ -214,6 +190,9 @@ export async function createContext(making: Making): Promise<Context> {
     rowFacts: new Map(),
     store: async () => store,
     prompt: () => import('./prompt/index.ts'),
+    confirm: async (question) => (await context.prompt()).confirm(context, question),
+    askText: async (question) => (await context.prompt()).askText(context, question),
+    hasProfile: async (name) => store.profile(name) !== undefined,
     sandbox: () => import('./sandbox-door.ts'),
     isRehearsal: (surface = 'current') =>
       addressOf(surface) === embeddedUrl || keyMode(keyOf(surface)) === 'test',

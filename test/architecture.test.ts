@@ -246,7 +246,16 @@ describe('who may import whom', () => {
 
   test('features import one another one way, and of the framework what reads a value', () => {
     const toGoOn = ['where-flags.ts', 'typed-id.ts', 'following.ts'];
-    const shared = ['contract', 'state', 'http', 'output', 'type context.ts', ...toGoOn, ...openToAll];
+    const shared = [
+      'contract',
+      'state',
+      'http',
+      'output',
+      'type context.ts',
+      'type order-context.ts',
+      ...toGoOn,
+      ...openToAll,
+    ];
     const values = ['parse-option', 'parse-money', 'read-document', 'read-pipe'];
     const reading = ['define', 'from-contract', 'handles', 'listed', ...values];
     const cli = reading.map((name) => `${name === 'define' ? 'type ' : ''}cli/${name}.ts`);
@@ -287,6 +296,7 @@ describe('who may import whom', () => {
       'contract',
       'output',
       'type context.ts',
+      'type order-context.ts',
       'commander',
       'yaml',
       'http/paging.ts',

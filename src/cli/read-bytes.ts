@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import type { Context } from '../context.ts';
 import { ErrandError, UsageError } from '../errors.ts';
+import type { OrderContext } from '../order-context.ts';
 import { readPipe } from './read-pipe.ts';
 
 interface Bound {
@@ -10,7 +10,12 @@ interface Bound {
 }
 
 /** A file, or stdin for `-`, whole. @throws UsageError naming the flag and the file, also past the bound. */
-export async function readBytes(context: Context, flag: string, path: string, bound: Bound): Promise<Buffer> {
+export async function readBytes(
+  context: Pick<OrderContext, 'readInput' | 'signal'>,
+  flag: string,
+  path: string,
+  bound: Bound,
+): Promise<Buffer> {
   if (path === '-') return context.readInput(bound.bytes);
   try {
     const isPipe = statSync(path).isFIFO();

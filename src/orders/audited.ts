@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { ErrandError, StorageError } from '../errors.ts';
+import type { OrderContext } from '../order-context.ts';
 import { appendOrTell } from '../state/append-or-tell.ts';
 import type { AuditEntry, AuditStep } from '../state/audit-entry.ts';
 import type { Intent } from '../state/journal-record.ts';
@@ -9,7 +9,7 @@ import type { Intent } from '../state/journal-record.ts';
  * @throws StorageError where the chain cannot be written; then nothing is sent.
  */
 export async function audited<T>(
-  context: Context,
+  context: OrderContext,
   entry: (step: AuditStep) => AuditEntry,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -27,7 +27,7 @@ export async function audited<T>(
 
 /** An attempt ended without a response that settles it. What that means for the user is said elsewhere. */
 export async function noteInDoubt(
-  context: Context,
+  context: OrderContext,
   { key, baseUrl }: Pick<Intent, 'key' | 'baseUrl'>,
   { category, facts }: ErrandError,
 ): Promise<void> {
@@ -39,7 +39,7 @@ export async function noteInDoubt(
   }
 }
 
-async function appendFirst(context: Context, entry: AuditEntry): Promise<void> {
+async function appendFirst(context: OrderContext, entry: AuditEntry): Promise<void> {
   try {
     await (await context.journal()).audit.write(entry);
   } catch (error) {

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import { PaymentRequiredError } from '../http/errors.ts';
+import type { OrderContext } from '../order-context.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { whereFlags } from '../where-flags.ts';
@@ -16,7 +16,7 @@ export type Sending = 'first' | 'again';
 
 /** What was requested may exist. Interruption keeps its own exit code; everything else is exit 10. */
 function inDoubt(
-  context: Context,
+  context: OrderContext,
   error: ErrandError,
   { key, operation }: Pick<Intent, 'key' | 'operation'>,
   sending: Sending,
@@ -46,7 +46,7 @@ function inDoubt(
 
 /** The same, with its record in the audit chain. */
 export async function leftInDoubt(
-  context: Context,
+  context: OrderContext,
   error: ErrandError,
   intent: Pick<Intent, 'key' | 'baseUrl' | 'operation'>,
   sending: Sending = 'first',
@@ -66,13 +66,13 @@ const hints: Readonly<Record<string, string>> = {
   'return.create': 'It is safe to resume or to run the same command again: you get one return.',
 };
 
-const noResponse = (context: Context, key: string, operation: string): Advice => ({
+const noResponse = (context: OrderContext, key: string, operation: string): Advice => ({
   hint: (Object.hasOwn(hints, operation) ? hints[operation] : undefined) ?? orderAgain,
   next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
 });
 
 /** The service responds, but not whether the earlier attempt made anything: a look at what there is tells. */
-const refusedNow = (context: Context, key: string, { one, list }: Thing): Advice => ({
+const refusedNow = (context: OrderContext, key: string, { one, list }: Thing): Advice => ({
   hint: `Check whether the ${one} exists. If it does not, nothing was made and you can forget the record.`,
   next: [
     { command: `${list}${whereFlags(context)}`, when: `to see whether the ${one} was made` },
@@ -81,7 +81,7 @@ const refusedNow = (context: Context, key: string, { one, list }: Thing): Advice
 });
 
 /** A payment that got no response, and is refused now: only who paid can tell whether it was taken the first time. */
-const refusedPayment = (context: Context, key: string): Advice => ({
+const refusedPayment = (context: OrderContext, key: string): Advice => ({
   hint: 'Look whether the wallet shows this payment before you order again.',
   next: [
     {

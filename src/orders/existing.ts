@@ -1,9 +1,9 @@
-import type { Context } from '../context.ts';
 import { own } from '../contract/json.ts';
 import { uuidPattern } from '../contract/limits.ts';
 import type { Received } from '../contract/received.ts';
 import { ErrandError, type ErrorFacts } from '../errors.ts';
 import type { Client } from '../http/client.ts';
+import type { OrderContext } from '../order-context.ts';
 import { shellLine } from '../shell-word.ts';
 import { differingFields } from '../state/content.ts';
 import type { Intent, JournalRecord } from '../state/journal-record.ts';
@@ -15,7 +15,7 @@ import { thingOf } from './things.ts';
 
 /** Reads the order that was made of an intent. Differences in how the service spells it are noted. */
 export async function adoptOrder(
-  context: Context,
+  context: OrderContext,
   client: Client,
   body: KeyedBody,
   id: string,
@@ -38,7 +38,7 @@ interface Compared {
  * @throws ErrandError conflict with the differences, where it is another order.
  */
 export async function compareOrder(
-  context: Context,
+  context: OrderContext,
   client: Client,
   { body, id, refusal, sending }: Compared,
 ): Promise<Placed> {
@@ -68,7 +68,7 @@ export function keyOfAnother(
 const readOrder = async (client: Client, id: string): Promise<Received<'order.get'>> =>
   (await client.call('order.get', { path: { order_id: id } })).body;
 
-function tellDifferences(context: Context, id: string, differing: readonly Difference[]): void {
+function tellDifferences(context: OrderContext, id: string, differing: readonly Difference[]): void {
   if (differing.length === 0) return;
   const fields = differing.map(
     ({ field, requested, existing }) =>
@@ -109,7 +109,7 @@ export function existingId({ facts }: ErrandError): string | undefined {
 
 /** In place of a refusal whose id cannot be read: what the service wrote there is not repeated. */
 export function withoutId(
-  context: Context,
+  context: OrderContext,
   refusal: ErrandError,
   { operation }: Pick<Intent, 'operation'>,
 ): ErrandError {

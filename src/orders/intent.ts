@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import type { Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations/index.ts';
+import type { OrderContext } from '../order-context.ts';
 import { type Intent, type PaymentNote, paidAccount } from '../state/journal-record.ts';
 import type { JournaledOperation } from './order-record.ts';
 
@@ -11,7 +11,7 @@ export type IntentOf<N extends JournaledOperation> = Intent & { readonly operati
 
 /** What is about to be requested with the key in use, as the journal keeps it. */
 export async function intentOf<N extends JournaledOperation>(
-  context: Context,
+  context: OrderContext,
   operation: N,
   given: Given,
 ): Promise<IntentOf<N>> {
@@ -30,7 +30,7 @@ export async function intentOf<N extends JournaledOperation>(
 export const paidOperation = 'agent.order.create';
 
 /** The same of an order that is paid by challenge, before it is known how. */
-export const paidIntent = ({ settings }: Context, given: Given): IntentOf<typeof paidOperation> => ({
+export const paidIntent = ({ settings }: OrderContext, given: Given): IntentOf<typeof paidOperation> => ({
   ...given,
   operation: paidOperation,
   profile: settings.profile.value,

@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
 import { objectsIn } from '../contract/json.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
+import type { OrderContext } from '../order-context.ts';
 import { shellLine } from '../shell-word.ts';
 import { anotherSentence } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
@@ -25,7 +25,11 @@ export const isKeyOld = ({ created_at: since }: JournalRecord, nowMs: number): b
  * A record that is too old to be sent again unasked, with the orders of that time that look like it: a person decides.
  * @returns ErrandError conflict.
  */
-export async function tooOld(context: Context, client: Client, record: JournalRecord): Promise<ErrandError> {
+export async function tooOld(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+): Promise<ErrandError> {
   const { key, created_at: since } = record;
   const alike = record.payment === null ? await readAlike(client, record) : undefined;
   const where = whereFlags(context);

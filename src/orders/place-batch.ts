@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { OrderContext } from '../order-context.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { wasSentWithAnother } from '../state/take-over.ts';
 import { type IntentOf, intentOf } from './intent.ts';
@@ -14,7 +14,7 @@ import { type BatchIntent, createBatch, notice, type PlacedBatch, sendBatch } fr
  * was created a short while ago.
  */
 export async function placeBatch(
-  context: Context,
+  context: OrderContext,
   given: BatchIntent,
   { isByHand = false, ...consent }: Partial<Placing> = {},
 ): Promise<PlacedBatch> {
@@ -35,7 +35,7 @@ export async function placeBatch(
 }
 
 /** A batch as the journal keeps it. */
-export const batchIntent = (context: Context, batch: BatchIntent): Promise<IntentOf<'bulk.create'>> =>
+export const batchIntent = (context: OrderContext, batch: BatchIntent): Promise<IntentOf<'bulk.create'>> =>
   intentOf(context, 'bulk.create', {
     key: batch.key,
     keyOrigin: 'made',
@@ -44,7 +44,7 @@ export const batchIntent = (context: Context, batch: BatchIntent): Promise<Inten
 
 /** What may have been sent before is looked for, and sent again, under the name that it had then. */
 async function nameAtService(
-  context: Context,
+  context: OrderContext,
   known: JournalRecord | undefined,
   { filename }: BatchIntent,
 ): Promise<string> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../context.ts';
+import type { OrderContext } from '../order-context.ts';
 import { intentOf } from './intent.ts';
 import type { MadeBy } from './order-record.ts';
 import type { Made, Placing } from './placed.ts';
@@ -13,7 +13,7 @@ import { type ReturnBody, sendReturn } from './send-return.ts';
  * @throws ErrandError: conflict with the differences where another is open; in_doubt where no response settles it.
  */
 export async function requestReturn(
-  context: Context,
+  context: OrderContext,
   body: ReturnBody,
   { isNew, isByHand = false }: Placing,
 ): Promise<Made<MadeBy['return.create']>> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../context.ts';
 import type { Client } from '../http/client.ts';
+import type { OrderContext } from '../order-context.ts';
 import type { Meant } from '../spending/policy/gate.ts';
 import { approvedKey, notePolicy } from '../spending/through-policy.ts';
 import { contentHash } from '../state/content.ts';
@@ -19,7 +19,7 @@ import { send } from './send.ts';
  * @throws ErrandError: in_doubt where no response settles it; conflict for a repeated command, naming the order.
  */
 export async function placeOrder(
-  context: Context,
+  context: OrderContext,
   body: Body,
   { isNew, ...placing }: Placing,
 ): Promise<Placed> {
@@ -60,7 +60,7 @@ export async function placeOrder(
  * @throws ErrandError conflict where it has other content, or is in doubt for longer than a service keeps a key.
  */
 export async function earlierOrder(
-  context: Context,
+  context: OrderContext,
   client: Client,
   intent: IntentOf<'order.create' | 'agent.order.create'>,
   body: KeyedBody,
@@ -80,11 +80,11 @@ export async function earlierOrder(
 }
 
 /** An order as a policy looks at it before there is an intent. */
-export const meantBy = async (context: Context, body: Body): Promise<Meant> => ({
+export const meantBy = async (context: OrderContext, body: Body): Promise<Meant> => ({
   intent: await unsentIntent(context, body),
 });
 
-const unsentIntent = (context: Context, body: Body): Promise<IntentOf<'order.create'>> =>
+const unsentIntent = (context: OrderContext, body: Body): Promise<IntentOf<'order.create'>> =>
   intentOf(context, 'order.create', {
     key: body.idempotency_key ?? '',
     keyOrigin: 'made',

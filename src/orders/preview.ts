@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import type { OrderContext } from '../order-context.ts';
 import { anotherOf } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import { journalFile } from '../state/journal-tables.ts';
@@ -19,7 +19,7 @@ import { isKeyed, thingOf } from './things.ts';
  * read does not keep the request from being shown.
  */
 export async function previewKey<N extends JournaledOperation>(
-  context: Context,
+  context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
 ): Promise<string | undefined> {
@@ -39,7 +39,7 @@ export async function previewKey<N extends JournaledOperation>(
   }
 }
 
-function noteOf(context: Context, { situation, record }: Twin): string {
+function noteOf(context: OrderContext, { situation, record }: Twin): string {
   if (situation === 'damaged') return damagedRecord(record).message;
   const { one } = thingOf(record.operation);
   const resume = journalCommand('resume', record.key, whereFlags(context));

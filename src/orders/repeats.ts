@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { DamagedError, ErrandError, StorageError } from '../errors.ts';
+import type { OrderContext } from '../order-context.ts';
 import { shellLine, shellWord, typedCommand } from '../shell-word.ts';
 import type { Consent } from '../spending/options.ts';
 import type { Gate } from '../spending/policy/gate.ts';
@@ -30,7 +30,7 @@ const pauseMs = 40;
 export type RepeatRule = 'none' | 'owed' | 'repeats' | 'shown';
 
 /** A rule as the journal takes it, at this moment; undefined where nothing stands in the way. */
-export function twinRule({ clock, settings }: Context, rule: RepeatRule): TwinRule | undefined {
+export function twinRule({ clock, settings }: OrderContext, rule: RepeatRule): TwinRule | undefined {
   const { value: windowMs } = settings.repeatWindowMs;
   if (rule === 'none') return undefined;
   return { repeatedSince: rule !== 'owed' && windowMs > 0 ? clock.now() - windowMs : undefined };
@@ -38,7 +38,7 @@ export function twinRule({ clock, settings }: Context, rule: RepeatRule): TwinRu
 
 /** Whether it was reported what a record led to within the repeat window. */
 export function isRepeated(
-  context: Context,
+  context: OrderContext,
   { state, settled_at: at, created_at: since }: JournalRecord,
 ): boolean {
   const after = twinRule(context, 'repeats')?.repeatedSince;
@@ -56,7 +56,7 @@ type Recorded<N extends JournaledOperation> =
  * @throws ErrandError conflict for a repeated command, naming the order or the key under which it is being placed.
  */
 export async function recordOnce<N extends JournaledOperation>(
-  context: Context,
+  context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
   { isByHand = false, ...consent }: Omit<Placing, 'isNew'> = {},
@@ -74,7 +74,7 @@ export async function recordOnce<N extends JournaledOperation>(
 }
 
 /** What keeps the policy from deciding sends nothing now; what the same intent may have led to before stands all the same. */
-async function gateOf(context: Context, intent: Intent, consent: Consent): Promise<Gate | undefined> {
+async function gateOf(context: OrderContext, intent: Intent, consent: Consent): Promise<Gate | undefined> {
   try {
     return await gateFor(context, [{ intent }], consent);
   } catch (error) {
@@ -93,7 +93,7 @@ async function gateOf(context: Context, intent: Intent, consent: Consent): Promi
 
 /** What an earlier command owes is settled before a policy is asked, which must not stand in its way. @throws as `recordOnce`. */
 export async function settleOwed<N extends JournaledOperation>(
-  context: Context,
+  context: OrderContext,
   intent: IntentOf<N>,
 ): Promise<Made<MadeBy[N]> | undefined> {
   if (!mayHavePolicy(context)) return undefined;
@@ -105,7 +105,7 @@ export async function settleOwed<N extends JournaledOperation>(
  * between. @throws as `recordOnce`.
  */
 export const settleEarlier = <N extends JournaledOperation>(
-  context: Context,
+  context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
   isByHand = false,
@@ -118,7 +118,7 @@ export const settleEarlier = <N extends JournaledOperation>(
   );
 
 async function pastTwins<N extends JournaledOperation>(
-  context: Context,
+  context: OrderContext,
   intent: IntentOf<N>,
   { rule, isByHand }: { readonly rule: RepeatRule; readonly isByHand: boolean },
   attempt: (twins: TwinRule | undefined) => Promise<Twin | undefined>,
@@ -148,7 +148,7 @@ async function pastTwins<N extends JournaledOperation>(
 }
 
 /** Where the journal cannot be written, what it holds of the intent is said. */
-async function known<T>(context: Context, intent: Intent, work: () => Promise<T>): Promise<T> {
+async function known<T>(context: OrderContext, intent: Intent, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -158,7 +158,7 @@ async function known<T>(context: Context, intent: Intent, work: () => Promise<T>
 }
 
 /** Undefined also where the journal cannot be opened. */
-async function earlierOf(context: Context, intent: Intent): Promise<JournalRecord | undefined> {
+async function earlierOf(context: OrderContext, intent: Intent): Promise<JournalRecord | undefined> {
   try {
     return (await context.journal()).earlier(intent);
   } catch (error) {
@@ -197,7 +197,7 @@ function notRecorded(
 
 /** The same intent is in doubt, or was placed and never reported: what became of it is what this command requested. */
 async function settleTwin<N extends JournaledOperation>(
-  context: Context,
+  context: OrderContext,
   { operation }: IntentOf<N>,
   { situation, record }: Twin,
 ): Promise<Made<MadeBy[N]>> {
@@ -218,35 +218,39 @@ async function settleTwin<N extends JournaledOperation>(
   return resumeKnown(context, operation, record);
 }
 
-async function isAnotherMeant(context: Context, record: JournalRecord, id: string): Promise<boolean> {
+async function isAnotherMeant(context: OrderContext, record: JournalRecord, id: string): Promise<boolean> {
   if (!context.interactive.yes) return false;
   const { one, made } = thingOf(record.operation);
   context.note(`the same ${one} was ${made} at ${record.settled_at}: ${id}`);
-  const prompt = await context.prompt();
-  return prompt.confirm(context, 'Order another one?');
+  return context.confirm('Order another one?');
 }
 
 /** Who answers no knows why nothing more is made. */
-function declined(context: Context, { operation }: JournalRecord, id: string): ErrandError {
+function declined(context: OrderContext, { operation }: JournalRecord, id: string): ErrandError {
   const { one, made, get } = thingOf(operation);
   return new ErrandError('interrupted', `no second ${one} was ${made}`, {
     outcome: 'not_sent',
     next: [
       { command: `${get} ${shellWord(id)}${whereFlags(context)}`, when: 'to see the first' },
-      { command: `${typedCommand(context.argv)} --new`, when: `for another ${one}` },
+      { command: `${typedCommand(context.argv ?? [])} --new`, when: `for another ${one}` },
     ],
   });
 }
 
 /** @param isByHand where the running command is `api`, which takes `--new` for every operation, and no key. */
-export function repeated(context: Context, record: JournalRecord, id: string, isByHand = false): ErrandError {
+export function repeated(
+  context: OrderContext,
+  record: JournalRecord,
+  id: string,
+  isByHand = false,
+): ErrandError {
   const { key, operation, settled_at: at, body } = record;
   const { one, made, get, id: idName } = thingOf(operation);
   // A command may retry several orders; the others of it are not meant.
   const again =
     operation === 'legacy.retry' && !isByHand
       ? `${shellLine`errand legacy retry ${String(body.order_id)}`}${whereFlags(context)}`
-      : typedCommand(context.argv);
+      : typedCommand(context.argv ?? []);
   return new ErrandError(
     'conflict',
     `the same ${one} was ${made} at ${at}: ${id}; no second one was ${made}`,
@@ -273,7 +277,7 @@ export function repeated(context: Context, record: JournalRecord, id: string, is
 }
 
 /** The very same is being placed by another process at this moment: impatience, more likely than a second intent. */
-const beingPlaced = (context: Context, { key, pid, operation }: JournalRecord): ErrandError =>
+const beingPlaced = (context: OrderContext, { key, pid, operation }: JournalRecord): ErrandError =>
   new ErrandError(
     'conflict',
     `process ${pid} is placing the same ${thingOf(operation).one} at this moment, as ${key}`,

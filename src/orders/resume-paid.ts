@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { readGrant } from '../http/payment-credential.ts';
+import type { OrderContext } from '../order-context.ts';
 import { canonicalJson } from '../state/canonical.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { paidOperation } from './intent.ts';
@@ -31,7 +31,7 @@ export function keyedBody(order: Body, key: string): KeyedBody {
  * @param record claimed by this process. @throws ErrandError payment in that case; in_doubt; conflict where it is too old.
  */
 export async function resumePaid(
-  context: Context,
+  context: OrderContext,
   client: Client,
   record: JournalRecord,
   resend: boolean,

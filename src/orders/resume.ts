@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
 import { ErrandError, StorageError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
+import type { OrderContext } from '../order-context.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { damagedRecord, sentWithAnother, wasSentWithAnother } from '../state/take-over.ts';
@@ -30,7 +30,7 @@ export interface ResumeOptions {
  * whose key the service may no longer keep.
  */
 export async function resumeIntent(
-  context: Context,
+  context: OrderContext,
   found: JournalRecord,
   { keyChanged = false, resend = false }: ResumeOptions = {},
 ): Promise<Made> {
@@ -54,7 +54,7 @@ export async function resumeIntent(
 
 /** The same of a record of a known operation. */
 export const resumeKnown = async <N extends JournaledOperation>(
-  context: Context,
+  context: OrderContext,
   _operation: N,
   record: JournalRecord,
 ): Promise<Made<MadeBy[N]>> =>
@@ -62,7 +62,7 @@ export const resumeKnown = async <N extends JournaledOperation>(
   (await resumeIntent(context, record)) as Made<MadeBy[N]>;
 
 interface Settling {
-  readonly context: Context;
+  readonly context: OrderContext;
   readonly client: Client;
   readonly record: JournalRecord;
   readonly resend: boolean;
@@ -102,7 +102,7 @@ export const intentIn = ({ key, base_url: baseUrl, operation, key_origin: keyOri
 const operationOf = ({ operation }: JournalRecord) => operations[operation as OperationName];
 
 /** @throws ErrandError conflict; where the journal cannot be written the record stays as it is, and that is said. */
-async function claim(context: Context, found: JournalRecord): Promise<JournalRecord> {
+async function claim(context: OrderContext, found: JournalRecord): Promise<JournalRecord> {
   try {
     return await (await context.journal()).claim(found);
   } catch (error) {
@@ -131,7 +131,7 @@ async function readMade(client: Client, { operation, body }: JournalRecord, id: 
 }
 
 async function checkService(
-  context: Context,
+  context: OrderContext,
   record: JournalRecord,
   surface: 'current' | 'legacy',
 ): Promise<void> {

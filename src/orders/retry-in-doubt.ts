@@ -1,12 +1,12 @@
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import type { OrderContext } from '../order-context.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
 import { whereFlags } from '../where-flags.ts';
 
 /** What became of a retry cannot be found out by sending it again: the newest orders tell. */
 export function retryInDoubt(
-  context: Context,
+  context: OrderContext,
   { key, body }: Pick<JournalRecord, 'key' | 'body'>,
   error?: ErrandError,
 ): ErrandError {

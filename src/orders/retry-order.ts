@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
+import type { OrderContext } from '../order-context.ts';
 import { noteInDoubt } from './audited.ts';
 import { isCertain } from './doubt.ts';
 import { intentOf } from './intent.ts';
@@ -18,7 +18,7 @@ import { refuseIntent, settleIntent } from './settle.ts';
  * repeated command, naming the new request.
  */
 export async function retryOrder(
-  context: Context,
+  context: OrderContext,
   orderId: string,
   { isNew, isByHand = false }: Placing,
 ): Promise<Made<MadeBy['legacy.retry']>> {

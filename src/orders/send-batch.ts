@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
 import type { Received } from '../contract/received.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
+import type { OrderContext } from '../order-context.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { backoffMs } from '../wait/backoff.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
@@ -36,7 +36,7 @@ const clocksDifferMs = 3600 * 1000;
  * @param sentSince since when it may have been sent before, ISO 8601; undefined where this is the first time.
  */
 export async function sendBatch(
-  context: Context,
+  context: OrderContext,
   intent: Pick<Intent, 'key' | 'baseUrl' | 'operation'>,
   batch: BatchIntent,
   sentSince: string | undefined,

@@ -1,4 +1,3 @@
-import type { Context } from '../context.ts';
 import type { ErrorCode } from '../contract/error-codes.ts';
 import { objectsIn } from '../contract/json.ts';
 import type { Received } from '../contract/received.ts';
@@ -6,6 +5,7 @@ import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
+import type { OrderContext } from '../order-context.ts';
 import { plainText } from '../output/path.ts';
 import { shellLine } from '../shell-word.ts';
 import type { Intent } from '../state/journal-record.ts';
@@ -26,7 +26,7 @@ const clocksDifferMs = 3600 * 1000;
  * @param sentSince since when it may have been sent before, ISO 8601; undefined where this is the first time.
  */
 export async function sendReturn(
-  context: Context,
+  context: OrderContext,
   client: Client,
   intent: Recorded,
   body: ReturnBody,
@@ -58,7 +58,7 @@ async function create(client: Client, body: ReturnBody): Promise<ReturnRecord> {
 
 /** A return of the same items is open: the one that was requested, or another. */
 async function adoptReturn(
-  context: Context,
+  context: OrderContext,
   client: Client,
   intent: Recorded,
   body: ReturnBody,
@@ -77,7 +77,7 @@ async function adoptReturn(
 }
 
 async function readOpen(
-  context: Context,
+  context: OrderContext,
   client: Client,
   body: ReturnBody,
   refusal: ErrandError,
@@ -96,7 +96,7 @@ async function readOpen(
 
 /** A return that says the same, made since the first attempt, and by no other command of this machine. */
 async function findReturn(
-  context: Context,
+  context: OrderContext,
   client: Client,
   body: ReturnBody,
   since: string,

@@ -1,9 +1,9 @@
-import type { Context } from '../context.ts';
 import type { ErrorCode } from '../contract/error-codes.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import { ServiceError } from '../http/errors.ts';
 import { type Grant, readGrant } from '../http/payment-credential.ts';
+import type { OrderContext } from '../order-context.ts';
 import type { Intent, KeyOrigin } from '../state/journal-record.ts';
 import { isAnotherOrder } from './compare.ts';
 import { isCertain, leftInDoubt, type Sending } from './doubt.ts';
@@ -32,7 +32,7 @@ const byAccount: Create = async (client, body) => {
 };
 
 /** Sends a journaled intent and writes down how it ended. */
-export async function send(context: Context, client: Client, sendable: Sendable): Promise<Placed> {
+export async function send(context: OrderContext, client: Client, sendable: Sendable): Promise<Placed> {
   const { intent, body, sending, create = byAccount } = sendable;
   try {
     const { order, grant } = await create(client, body);
@@ -55,7 +55,7 @@ export async function send(context: Context, client: Client, sendable: Sendable)
 
 /** A cache may respond with the order of another request. @throws ErrandError where the response proves nothing. */
 async function checkMade(
-  context: Context,
+  context: OrderContext,
   { intent, body }: Sendable,
   order: IdentifiedOrder,
 ): Promise<void> {
@@ -68,7 +68,7 @@ async function checkMade(
 
 /** `already_exists`: the order that an earlier attempt made, if it is the one requested. */
 async function adoptExisting(
-  context: Context,
+  context: OrderContext,
   client: Client,
   sendable: Sendable,
   refusal: ErrandError,
@@ -97,7 +97,7 @@ async function adoptExisting(
 }
 
 /** The response to a payment that was made before carries the key that reads what it bought. */
-async function keepGrant(context: Context, orderId: string, refusal: ErrandError): Promise<void> {
+async function keepGrant(context: OrderContext, orderId: string, refusal: ErrandError): Promise<void> {
   const grant = refusal instanceof ServiceError ? readGrant(refusal.headers) : undefined;
   if (grant?.apiKey === undefined) return;
   await (await context.journal()).grants.keep(orderId, context.settings.baseUrl.value, grant);

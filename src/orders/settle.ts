@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import type { Grant } from '../http/payment-credential.ts';
+import type { OrderContext } from '../order-context.ts';
 import type { Intent } from '../state/journal-record.ts';
 import { thingOf } from './things.ts';
 
@@ -11,7 +11,7 @@ type Settled = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
  * all the same: its id is reported, and the record stays in doubt.
  */
 export async function settleIntent(
-  context: Context,
+  context: OrderContext,
   { key, baseUrl, operation }: Settled,
   madeId: string,
   grant?: Grant,
@@ -29,7 +29,7 @@ export async function settleIntent(
 
 /** Writes down that nothing came of an intent. Where that fails the refusal is what matters; the record stays in doubt. */
 export async function refuseIntent(
-  context: Context,
+  context: OrderContext,
   { key, baseUrl, operation }: Settled,
   { category, message, facts }: ErrandError,
 ): Promise<void> {

@@ -1,14 +1,14 @@
-import type { Context } from '../context.ts';
 import { own } from '../contract/json.ts';
 import type { Received } from '../contract/received.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { UnavailableError } from '../http/errors.ts';
+import type { OrderContext } from '../order-context.ts';
 import { formatMoney } from '../output/money.ts';
 import { policyLines } from '../spending/through-policy.ts';
 import { meantBy } from './place.ts';
 
 /** An order as a person checks it before spending: items, ceiling, fee, address and how it is paid. */
-export async function spendingLines(context: Context, body: Shape<'OrderCreate'>): Promise<string[]> {
+export async function spendingLines(context: OrderContext, body: Shape<'OrderCreate'>): Promise<string[]> {
   const client = await context.client();
   const { body: wallet } = await client.call('wallet.get', {});
   const to = body.shipping_address;

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
 import { ErrandError, UsageError } from '../errors.ts';
+import type { OrderContext } from '../order-context.ts';
 import type { Intent } from '../state/journal-record.ts';
 import type { ApprovedKey } from './approval/key.ts';
 import type { Consent } from './options.ts';
@@ -15,7 +15,7 @@ const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk
  * @throws ErrandError where the policy cannot be used, or what it needs not be read.
  */
 export async function gateFor(
-  context: Context,
+  context: OrderContext,
   meant: readonly Meant[],
   consent: Consent = {},
 ): Promise<Gate | undefined> {
@@ -25,7 +25,7 @@ export async function gateFor(
     const { openGate } = await import('./policy/gate.ts');
     return openGate(context, policy, meant, consent);
   }
-  const { value: file } = context.settings.policy;
+  const file = context.settings.policy?.value ?? 'policy';
   if (consent.overridePolicy !== undefined)
     throw new UsageError(`--override-policy has nothing to override: there is no ${file}`);
   if (consent.approval !== undefined)
@@ -35,7 +35,7 @@ export async function gateFor(
 
 /** The idempotency key that belongs to an approval of an order; undefined where there is none. @throws ErrandError. */
 export async function approvedKey(
-  context: Context,
+  context: OrderContext,
   intent: Intent,
   consent: Consent,
 ): Promise<ApprovedKey | undefined> {
@@ -46,7 +46,7 @@ export async function approvedKey(
 }
 
 /** Whether there is a policy to follow. @throws ErrandError where it cannot be used. */
-export const hasPolicy = async (context: Context): Promise<boolean> =>
+export const hasPolicy = async (context: OrderContext): Promise<boolean> =>
   (await loadPolicy(context)) !== undefined;
 
 /** Does what the gate decides on; once more where there is more to know, or somebody has overruled it. @throws PolicyRefusal. */
@@ -75,7 +75,7 @@ export async function passing<T>(gate: Gate | undefined, work: () => Promise<T>)
  * @returns what gives back, in the end, what was reserved for intents that were never recorded. @throws PolicyRefusal.
  */
 export async function reserveAhead(
-  context: Context,
+  context: OrderContext,
   meant: readonly Meant[],
   consent?: Consent,
 ): Promise<() => Promise<void>> {
@@ -97,12 +97,15 @@ export async function reserveAhead(
 }
 
 /** The verdict of the policy on what is meant, without reserving anything; undefined where there is no policy. */
-export async function lookAtPolicy(context: Context, meant: readonly Meant[]): Promise<Verdict | undefined> {
+export async function lookAtPolicy(
+  context: OrderContext,
+  meant: readonly Meant[],
+): Promise<Verdict | undefined> {
   return (await gateFor(context, meant))?.look();
 }
 
 /** The verdict as a person reads it before they agree, or before anything is sent. None where there is no policy. */
-export async function policyLines(context: Context, meant: readonly Meant[]): Promise<string[]> {
+export async function policyLines(context: OrderContext, meant: readonly Meant[]): Promise<string[]> {
   const verdict = await lookAtPolicy(context, meant);
   if (!verdict) return [];
   const { verdictLines } = await import('./policy/lines.ts');
@@ -110,7 +113,7 @@ export async function policyLines(context: Context, meant: readonly Meant[]): Pr
 }
 
 /** The same for a preview, which goes on where the service cannot be asked. */
-export async function notePolicy(context: Context, meant: readonly Meant[]): Promise<void> {
+export async function notePolicy(context: OrderContext, meant: readonly Meant[]): Promise<void> {
   if (context.previewsReads) return;
   try {
     for (const line of await policyLines(context, meant)) context.note(line);

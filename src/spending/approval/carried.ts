@@ -1,18 +1,18 @@
 import { readBytes } from '../../cli/read-bytes.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import type { OrderContext } from '../../order-context.ts';
 import type { Policy } from '../policy/policy.ts';
 import { largestDocument, readApprovalText } from './document.ts';
 import { keepSigned } from './keep.ts';
 
-const carried = new WeakMap<Context, Promise<string>>();
+const carried = new WeakMap<OrderContext, Promise<string>>();
 
 /**
  * Takes the approval of `--approval FILE` into the journal, once a run, whatever it was used for here before.
  * @returns its id. @throws UsageError for a file that holds none; ErrandError policy where it is not signed by an approver.
  */
 export function carriedApproval(
-  context: Context,
+  context: OrderContext,
   policy: Policy,
   file: string | undefined,
 ): Promise<string | undefined> {
@@ -22,7 +22,7 @@ export function carriedApproval(
   return known;
 }
 
-async function take(context: Context, policy: Policy, file: string): Promise<string> {
+async function take(context: OrderContext, policy: Policy, file: string): Promise<string> {
   const bytes = await readBytes(context, '--approval', file, {
     bytes: largestDocument,
     holds: 'one approval',

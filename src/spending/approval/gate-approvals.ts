@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import type { OrderContext } from '../../order-context.ts';
 import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
 import type { Approvals, ApprovalUse } from '../../state/approvals.ts';
 import { type Reservation, usesApproval } from '../../state/reservation-row.ts';
@@ -41,7 +41,7 @@ interface Asking {
 
 /** The approvals that one command may use: those that are there, and the one that it asks for. */
 export class GateApprovals {
-  readonly #context: Context;
+  readonly #context: OrderContext;
   readonly #policy: Policy;
   readonly #asking: Asking;
   /** Those whose signatures were verified in this run. */
@@ -49,7 +49,7 @@ export class GateApprovals {
   #subjectMade: Subject | undefined;
   #approvals: Approvals | undefined;
 
-  constructor(context: Context, policy: Policy, asking: Asking) {
+  constructor(context: OrderContext, policy: Policy, asking: Asking) {
     this.#context = context;
     this.#policy = policy;
     this.#asking = asking;

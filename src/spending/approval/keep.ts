@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { ErrandError, type ErrorFacts } from '../../errors.ts';
+import type { OrderContext } from '../../order-context.ts';
 import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
 import type { Policy } from '../policy/policy.ts';
 import { distrust, signedBy } from './trust.ts';
@@ -11,7 +11,7 @@ interface SignedRequest {
 
 /** Keeps a signed approval in the journal. @throws ErrandError policy where no approver signed it, it has expired or was denied here. */
 export async function keepSigned(
-  context: Context,
+  context: OrderContext,
   policy: Policy,
   { request, signature }: SignedRequest,
 ): Promise<Approval> {

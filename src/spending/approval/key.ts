@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { numberIn } from '../../contract/json.ts';
+import type { OrderContext } from '../../order-context.ts';
 import type { Approval } from '../../state/approval-row.ts';
 import type { Intent } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
@@ -24,7 +24,7 @@ export interface ApprovedKey {
  * that the service makes one order of it. What is still asked for has its key already. Undefined where there is neither.
  */
 export async function keyOfApproval(
-  context: Context,
+  context: OrderContext,
   policy: Policy,
   intent: Intent,
   consent: Consent,

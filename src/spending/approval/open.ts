@@ -1,9 +1,9 @@
-import type { Context } from '../../context.ts';
+import type { OrderContext } from '../../order-context.ts';
 import type { Approvals } from '../../state/approvals.ts';
 
 /** The approvals of this machine. Those for `terms` that a process had used which ended before it sent anything are free again. */
 export async function openApprovals(
-  { journal }: Pick<Context, 'journal'>,
+  { journal }: Pick<OrderContext, 'journal'>,
   terms: string,
 ): Promise<Approvals> {
   const { reservations } = await journal();

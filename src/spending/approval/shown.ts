@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts';
 import { isObject, numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import { ErrandError } from '../../errors.ts';
+import type { OrderContext } from '../../order-context.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
 import type { Approvals, ApprovalUse } from '../../state/approvals.ts';
@@ -26,7 +26,7 @@ export interface ShownApproval extends Omit<ApprovalRequest, 'account' | 'errand
 }
 
 /** The policy that approvals are shown under; undefined where none can be read, which is no reason to hide them. */
-export async function policyToShow(context: Context): Promise<Policy | undefined> {
+export async function policyToShow(context: OrderContext): Promise<Policy | undefined> {
   try {
     return await loadPolicy(context);
   } catch (error) {

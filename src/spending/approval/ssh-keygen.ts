@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tellLines } from '../../child-output.ts';
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import type { OrderContext } from '../../order-context.ts';
 import type { PublicKey } from './ssh-key.ts';
 
 /** What a signature is made for, so that one that was made for anything else is none. */
@@ -20,7 +20,7 @@ const longestOutput = 64 * 1024;
  * Signs a text with a private key, or with an agent's that a public key names. @returns the signature, in its armour.
  * @throws ErrandError policy where it is not signed; interrupted on Ctrl-C.
  */
-export async function sign(context: Context, key: string, text: string): Promise<string> {
+export async function sign(context: OrderContext, key: string, text: string): Promise<string> {
   const ended = await run(
     context,
     ['-Y', 'sign', '-n', namespace, '-f', key],
@@ -36,7 +36,7 @@ export async function sign(context: Context, key: string, text: string): Promise
 
 /** Whether a text was signed, for this purpose, with one of the keys. @throws ErrandError where ssh-keygen cannot be run. */
 export async function verify(
-  context: Context,
+  context: OrderContext,
   keys: readonly PublicKey[],
   { text, signature }: { readonly text: string; readonly signature: string },
 ): Promise<boolean> {
@@ -61,7 +61,7 @@ interface Ended {
 }
 
 function run(
-  { signal, environment }: Context,
+  { signal, environment }: OrderContext,
   args: readonly string[],
   input: string,
   timeoutMs: number,

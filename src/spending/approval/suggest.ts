@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
+import type { OrderContext } from '../../order-context.ts';
 import { whereFlags } from '../../where-flags.ts';
 import type { Policy } from '../policy/policy.ts';
 
 /** The command that approves a request, as far as it can be known here. */
-export const approveCommand = (context: Context, { approvers }: Policy, id: string): string =>
+export const approveCommand = (context: OrderContext, { approvers }: Policy, id: string): string =>
   `errand approval approve ${id}${approvers.length > 0 ? ' --key ~/.ssh/id_ed25519' : ''}${whereFlags(context)}`;

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { OrderContext } from '../../order-context.ts';
 import { type Approval, type ApprovalRequest, signedText } from '../../state/approval-row.ts';
 import type { Policy } from '../policy/policy.ts';
 import { readApprovers } from './approvers.ts';
@@ -10,7 +10,7 @@ export type Signed = { readonly by: string } | { readonly problem: string };
 
 /** Whether a request is signed with the key of an approver. @throws ErrandError where ssh-keygen cannot be run. */
 export async function signedBy(
-  context: Context,
+  context: OrderContext,
   policy: Pick<Policy, 'file' | 'approvers'>,
   request: ApprovalRequest,
   signature: string,
@@ -35,7 +35,7 @@ export function isByApprover(policy: Pick<Policy, 'file' | 'approvers'>, { signa
 
 /** Why an approval does not count under a policy; undefined where it does. Its state in the journal alone is no proof of a person. */
 export async function distrust(
-  context: Context,
+  context: OrderContext,
   policy: Policy,
   { request, signature }: Approval,
 ): Promise<string | undefined> {

@@ -1,15 +1,15 @@
-import type { Context } from '../../context.ts';
 import { own } from '../../contract/json.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { ErrandError } from '../../errors.ts';
+import type { OrderContext } from '../../order-context.ts';
 
-const fees = new WeakMap<Context, Promise<number>>();
+const fees = new WeakMap<OrderContext, Promise<number>>();
 
 /**
  * What the service takes for an order besides its price, cents: by the contract for an order that is paid by challenge, else as
  * the wallet says, which is read once a run. @throws ErrandError where the service does not say it.
  */
-export function feeOf(context: Context, operation: string): Promise<number> {
+export function feeOf(context: OrderContext, operation: string): Promise<number> {
   if (operation === 'agent.order.create')
     return Promise.resolve(operations['agent.order.create'].challengeCents);
   const known = fees.get(context) ?? readFee(context);
@@ -17,7 +17,7 @@ export function feeOf(context: Context, operation: string): Promise<number> {
   return known;
 }
 
-async function readFee(context: Context): Promise<number> {
+async function readFee(context: OrderContext): Promise<number> {
   const client = await context.client();
   const { body } = await client.call('wallet.get', {});
   const fee = own(body, 'order_fee_cents');

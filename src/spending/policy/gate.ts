@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import type { OrderContext } from '../../order-context.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import type { Intent } from '../../state/journal-record.ts';
 import { journalExists } from '../../state/journal-tables.ts';
@@ -37,7 +37,7 @@ const dayMs = 24 * 3600 * 1000;
  */
 export class Gate {
   readonly reserving: Reserving;
-  readonly #context: Context;
+  readonly #context: OrderContext;
   readonly #policy: Policy;
   readonly #orders: readonly SpendingOrder[];
   readonly #upload: readonly SpendingOrder[] | undefined;
@@ -48,7 +48,7 @@ export class Gate {
   #verdict: Verdict | undefined;
 
   constructor(
-    context: Context,
+    context: OrderContext,
     policy: Policy,
     {
       orders,
@@ -191,7 +191,7 @@ const reserved = ({
 
 /** The gate for intents that follow a policy; undefined where the policy lets rehearsals through unseen. @throws ErrandError. */
 export async function openGate(
-  context: Context,
+  context: OrderContext,
   policy: Policy,
   meant: readonly Meant[],
   consent: Consent,
@@ -231,13 +231,13 @@ export async function openGate(
 }
 
 /** What is paid by challenge needs no key, so that a test key says nothing about it. */
-const isRehearsed = (context: Context, { operation, baseUrl }: Intent): boolean =>
+const isRehearsed = (context: OrderContext, { operation, baseUrl }: Intent): boolean =>
   operation === 'agent.order.create'
     ? baseUrl === embeddedUrl
     : context.isRehearsal(operation === 'legacy.retry' ? 'legacy' : 'current');
 
 /** A retry of v1 names no price, address or product: no rule can be held against it. @throws PolicyRefusal. */
-function checkRetry(context: Context, policy: Policy): undefined {
+function checkRetry(context: OrderContext, policy: Policy): undefined {
   const { file, limits, retailers, countries, urls, duplicates, approveAbove } = policy;
   const rule = [...limits, retailers, countries, urls, duplicates, approveAbove].find(
     (one) => one !== undefined,

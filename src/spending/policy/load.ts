@@ -1,46 +1,46 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Context } from '../../context.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
+import type { OrderContext, OrderSettings } from '../../order-context.ts';
 import { PrivateFileError, readGuardedFile } from '../../private-files.ts';
 import { reasonOf } from '../../settings/paths.ts';
-import type { Settings } from '../../settings/resolve.ts';
 import type { Policy } from './policy.ts';
 
 /** What a run has read of its policy so far. */
-const loaded = new WeakMap<Settings, { readonly bytes: Buffer; readonly policy: Policy }>();
+const loaded = new WeakMap<OrderSettings, { readonly bytes: Buffer; readonly policy: Policy }>();
 
 /**
  * The policy that says what may be spent, as its file is at this moment: a question may stand for hours. Undefined where
  * there is none, which takes no more than a look at its path.
  * @throws ErrandError policy for a file that cannot be read, understood or trusted: then nothing is ordered.
  */
-export async function loadPolicy({ settings }: Pick<Context, 'settings'>): Promise<Policy | undefined> {
+export async function loadPolicy({ settings }: Pick<OrderContext, 'settings'>): Promise<Policy | undefined> {
   const bytes = bytesOf(settings);
   if (bytes === undefined) return undefined;
   const before = loaded.get(settings);
   if (before?.bytes.equals(bytes)) return before.policy;
-  const policy = await read(settings.policy.value, bytes);
+  const policy = await read(settings.policy?.value ?? '', bytes);
   loaded.set(settings, { bytes, policy });
   return policy;
 }
 
 /** Whether there may be a policy, as far as its path tells: nothing is read. */
-export const mayHavePolicy = ({ settings: { policy } }: Pick<Context, 'settings'>): boolean =>
-  policy.from !== 'default' || existsSync(policy.value) || existsSync(misnamed(policy.value));
+export const mayHavePolicy = ({ settings: { policy } }: Pick<OrderContext, 'settings'>): boolean =>
+  policy !== undefined &&
+  (policy.from !== 'default' || existsSync(policy.value) || existsSync(misnamed(policy.value)));
 
 /** What people call a policy that is read under another name. */
 const misnamed = (file: string): string => file.replace(/\.yaml$/, '.yml');
 
 /** SHA-256 of the file that this run has read its policy from; of nothing where it has read none. */
-export const policyHash = ({ settings }: Pick<Context, 'settings'>): string =>
+export const policyHash = ({ settings }: Pick<OrderContext, 'settings'>): string =>
   createHash('sha256')
     .update(loaded.get(settings)?.bytes ?? '')
     .digest('hex');
 
 /** For the moment before the orders are written down. @throws ErrandError policy where the file is no longer what was read. */
-export function checkUnchanged({ settings }: Pick<Context, 'settings'>): void {
-  const file = settings.policy.value;
+export function checkUnchanged({ settings }: Pick<OrderContext, 'settings'>): void {
+  const file = settings.policy?.value ?? '';
   const bytes = bytesOf(settings);
   if (bytes !== undefined && loaded.get(settings)?.bytes.equals(bytes)) return;
   throw new ErrandError('policy', `${file} was changed while this command waited; nothing was sent`, {
@@ -67,7 +67,9 @@ async function read(file: string, bytes: Buffer): Promise<Policy> {
 }
 
 /** Undefined where no policy is there, and none is named. */
-function bytesOf({ policy: { value: file, from, name } }: Settings): Buffer | undefined {
+function bytesOf({ policy }: OrderSettings): Buffer | undefined {
+  if (!policy) return undefined;
+  const { value: file, from, name } = policy;
   const bytes = guardedBytes(file);
   if (bytes !== undefined) return bytes;
   if (from === 'default') {

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { ErrandError } from '../../errors.ts';
+import type { OrderContext } from '../../order-context.ts';
 import { formatMoney } from '../../output/money.ts';
 import { isAmount } from '../typed-amount.ts';
 import type { Policy } from './policy.ts';
@@ -26,7 +26,7 @@ export function checkOverride({ overrides, file }: Policy, refusal: PolicyRefusa
  * @throws ErrandError policy where nobody is there, or something else is typed.
  */
 export async function confirmOverride(
-  context: Context,
+  context: OrderContext,
   refusal: PolicyRefusal,
   reason: string,
 ): Promise<Overridden> {
@@ -39,9 +39,8 @@ export async function confirmOverride(
   if (told.length > mostTold) context.note(`policy: … and ${told.length - mostTold} more`);
   context.note('policy: the audit log keeps the reason');
   const amount = formatMoney(verdict.amount_cents);
-  const prompt = await context.prompt();
   const orders = verdict.orders === 1 ? '' : ` on ${verdict.orders} orders`;
-  const typed = await prompt.askText(context, `Type ${amount} to spend it${orders} against the policy`);
+  const typed = await context.askText(`Type ${amount} to spend it${orders} against the policy`);
   if (!isAmount(typed, verdict.amount_cents)) throw not(refusal, `not overruled: ${amount} was not typed`);
   const rules = new Set(verdict.rules.filter(({ outcome }) => outcome !== 'allowed').map(({ rule }) => rule));
   return {

@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { ErrandError, type NextStep } from '../../errors.ts';
+import type { OrderContext } from '../../order-context.ts';
 import { typedCommand } from '../../shell-word.ts';
 import type { ApprovalRequest } from '../../state/approval-row.ts';
 import { whereFlags } from '../../where-flags.ts';
@@ -21,7 +21,7 @@ export class PolicyRefusal extends ErrandError {
   override readonly name = 'PolicyRefusal';
   readonly verdict: Verdict;
 
-  constructor(context: Context, verdict: Verdict, asked?: AskedApproval) {
+  constructor(context: OrderContext, verdict: Verdict, asked?: AskedApproval) {
     const isRefused = verdict.outcome === 'refused';
     const what = verdict.orders === 1 ? 'this order' : 'these orders';
     const said = isRefused ? `the policy refuses ${what}` : `the policy requires approval for ${what}`;
@@ -36,7 +36,7 @@ export class PolicyRefusal extends ErrandError {
         policy: { ...verdict, rows: verdict.rows.slice(0, mostRows) },
         ...(asked && { approval: shownRequest(asked.request) }),
       },
-      hint: hintOf(verdict, asked),
+      hint: hintOf(context, verdict, asked),
       next: [...(asked ? approvalSteps(context, asked) : []), ...nextSteps(context, verdict)],
     });
     this.verdict = verdict;
@@ -56,7 +56,7 @@ const reasons = (verdict: Verdict): string => against(verdict).map(findingText).
 export const findingText = ({ rule, applies_to: part, row, message }: Finding): string =>
   `${row === null ? '' : `row ${row}, `}${rule}${part === null ? '' : ` (${part})`}: ${message}`;
 
-function hintOf(verdict: Verdict, asked: AskedApproval | undefined): string {
+function hintOf({ argv }: OrderContext, verdict: Verdict, asked: AskedApproval | undefined): string {
   const [first] = against(verdict);
   const where = `See ${verdict.policy}, line ${first?.line ?? 1}.`;
   if (!asked) return where;
@@ -64,7 +64,7 @@ function hintOf(verdict: Verdict, asked: AskedApproval | undefined): string {
   if (asked.isDenied)
     return `${where} It will not be requested again before ${until}, but an approver can still approve it.`;
   const what = override === null ? `Approval ${id}` : `Approval ${id}, which overrules the policy,`;
-  return `${where} ${what} was requested and is valid until ${until}. Once it is approved, run the same command again.`;
+  return `${where} ${what} was requested and is valid until ${until}. Once it is approved, ${argv ? 'run the same command again' : 'place the same order again with the same key'}.`;
 }
 
 const othersOf = (asked: AskedApproval | undefined): readonly string[] =>
@@ -78,13 +78,13 @@ const shownRequest = ({ id, subject, total_cents, override, expires_at }: Approv
   expires_at,
 });
 
-const approvalSteps = (context: Context, { approve, show }: AskedApproval): NextStep[] => [
+const approvalSteps = (context: OrderContext, { approve, show }: AskedApproval): NextStep[] => [
   { command: show, when: 'to see what is to be approved' },
   { command: approve, when: 'for whoever may approve it' },
-  { command: typedCommand(context.argv), when: 'once it is approved' },
+  ...(context.argv ? [{ command: typedCommand(context.argv), when: 'once it is approved' }] : []),
 ];
 
-function nextSteps(context: Context, verdict: Verdict): NextStep[] {
+function nextSteps(context: OrderContext, verdict: Verdict): NextStep[] {
   const where = whereFlags(context);
   const isPeriod = against(verdict).some(({ period }) => period !== null);
   return [

@@ -1,8 +1,8 @@
 import { nearestWord } from '../../cli/near-words.ts';
-import type { Context } from '../../context.ts';
 import { own, textIn } from '../../contract/json.ts';
 import { ErrandError } from '../../errors.ts';
 import { pages } from '../../http/paging.ts';
+import type { OrderContext } from '../../order-context.ts';
 import type { SpendingOrder } from './facts.ts';
 import type { Policy, Rule } from './policy.ts';
 import { plainUrl } from './url-forms.ts';
@@ -23,7 +23,7 @@ export const hostAsName = (host: string): string => (isHost(host) ? host : `//${
  * @throws ErrandError where the service cannot be asked.
  */
 export async function withRetailers(
-  context: Context,
+  context: OrderContext,
   policy: Policy,
   orders: readonly SpendingOrder[],
 ): Promise<readonly SpendingOrder[]> {
@@ -50,7 +50,7 @@ const namesIn = ({ retailers, limits }: Policy): Named[] => [
 ];
 
 /** A name that nobody has would deny and limit nothing. @throws ErrandError policy naming its line. */
-async function checkNames(context: Context, { file }: Policy, names: readonly Named[]): Promise<void> {
+async function checkNames(context: OrderContext, { file }: Policy, names: readonly Named[]): Promise<void> {
   const known = await knownRetailers(context);
   const wrong = names.find(({ name }) => !known.has(name));
   if (!wrong) return;
@@ -70,16 +70,16 @@ async function checkNames(context: Context, { file }: Policy, names: readonly Na
   );
 }
 
-const retailers = new WeakMap<Context, Promise<ReadonlySet<string>>>();
+const retailers = new WeakMap<OrderContext, Promise<ReadonlySet<string>>>();
 
 /** Read once a run; those too that the service has only seen. */
-function knownRetailers(context: Context): Promise<ReadonlySet<string>> {
+function knownRetailers(context: OrderContext): Promise<ReadonlySet<string>> {
   const known = retailers.get(context) ?? readRetailers(context);
   retailers.set(context, known);
   return known;
 }
 
-async function readRetailers(context: Context): Promise<ReadonlySet<string>> {
+async function readRetailers(context: OrderContext): Promise<ReadonlySet<string>> {
   const client = await context.client();
   const query = { include: ['all'], limit: 500 };
   const found = new Set<string>();
@@ -89,7 +89,7 @@ async function readRetailers(context: Context): Promise<ReadonlySet<string>> {
 }
 
 /** The name of the retailer of a URL; none where the service knows none. */
-async function lookUp(context: Context, url: string): Promise<string[]> {
+async function lookUp(context: OrderContext, url: string): Promise<string[]> {
   try {
     const client = await context.client();
     const { body } = await client.call('retailer.check', { query: { url } });

@@ -1,9 +1,9 @@
-import type { Context } from '../../context.ts';
 import { failedOrderStatuses } from '../../contract/enums.ts';
 import { numberIn, objectsIn, textIn } from '../../contract/json.ts';
 import { ErrandError } from '../../errors.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
+import type { OrderContext } from '../../order-context.ts';
 import type { Journal } from '../../state/journal.ts';
 import { paidAccount } from '../../state/journal-record.ts';
 import type { Reservation } from '../../state/reservation-row.ts';
@@ -22,7 +22,7 @@ const pageRows = 500;
  * failed or was cancelled is given back. Where the service cannot be read everything stays reserved, and that is said.
  * @param since ms since the epoch. @returns whether anything is other than before. @throws StorageError.
  */
-export async function settleUnsettled(context: Context, since: number): Promise<boolean> {
+export async function settleUnsettled(context: OrderContext, since: number): Promise<boolean> {
   const journal = await context.journal();
   const { reservations } = journal;
   let changed = await reservations.giveBackAbandoned();
@@ -47,7 +47,7 @@ export async function settleUnsettled(context: Context, since: number): Promise<
 
 /** Settles what is reserved for one order by what was read of it. @returns what stands then. @throws StorageError. */
 export async function settleRead(
-  context: Context,
+  context: OrderContext,
   reservation: Reservation,
   order: unknown,
 ): Promise<Reservation> {

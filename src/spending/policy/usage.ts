@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { OrderContext } from '../../order-context.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import { periodsAt } from './periods.ts';
 import { type Policy, scopeText } from './policy.ts';
@@ -24,7 +24,7 @@ export interface ShownUsage {
 
 /** What the limits of a day or month have left. @throws StorageError where the journal cannot be read. */
 export async function shownUsage(
-  context: Context,
+  context: OrderContext,
   policy: Policy,
   { refresh, isRehearsal }: { readonly refresh: boolean; readonly isRehearsal: boolean },
 ): Promise<ShownUsage[]> {
