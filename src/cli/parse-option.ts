@@ -1,6 +1,7 @@
 import { characterCount } from '../contract/limits.ts';
 import { UsageError } from '../errors.ts';
-import { parseDate, parseDuration } from '../output/time.ts';
+import { parseDate } from '../output/time.ts';
+import { parseDuration } from '../wait/duration.ts';
 import type { Option } from './define.ts';
 import { parseCeiling, parseMoney } from './parse-money.ts';
 

@@ -107,11 +107,6 @@ function readAge(text: string, now: number): number | undefined {
   return found && step ? now - Number(found[1]) * step[0] : undefined;
 }
 
-/** The longest wait that a timer can hold, in whole days. */
-const longestDays = 24;
-
-const durationShape = /^(?=\d)(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?$/;
-
 /** `7 days`, `a day`, `36 hours`, `90 minutes`: the largest unit that says it whole. @param ms a length of time. */
 export function durationText(ms: number): string {
   const units = [
@@ -136,27 +131,4 @@ export function durationFlag(ms: number): string {
   ] as const;
   const [name, length] = units.find(([, unit]) => ms >= unit && ms % unit === 0) ?? ['ms', 1];
   return `${ms / length}${name}`;
-}
-
-/**
- * `30s`, `5m`, `1h30m`, `2d`, `500ms` in ms; at most 24 days, which a timer can hold, unless told otherwise.
- * @throws UsageError naming the flag; for a bare number, the unit that is missing.
- */
-export function parseDuration(text: string, flag: string, mostDays = longestDays): number {
-  const trimmed = text.trim();
-  const found = durationShape.exec(trimmed);
-  if (!found) {
-    if (/^\d+$/.test(trimmed))
-      throw new UsageError(
-        `${flag} ${trimmed} names no unit: write ${trimmed}s, ${trimmed}m or ${trimmed}ms`,
-      );
-    throw new UsageError(
-      `${flag} takes a length of time, such as 30s, 5m, 1h30m, 2d or 500ms, not "${text}"`,
-    );
-  }
-  const units = [day, hour, minute, second, 1];
-  const total = units.reduce((sum, unit, index) => sum + unit * Number(found[index + 1] ?? 0), 0);
-  if (total > mostDays * day)
-    throw new UsageError(`${flag} ${trimmed} is too long; the most is ${mostDays}d`);
-  return total;
 }

@@ -1,7 +1,7 @@
 import { amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { outputFormats } from '../output/result.ts';
-import { parseDuration } from '../output/time.ts';
+import { parseDuration } from '../wait/duration.ts';
 import type { Preference } from './stored.ts';
 
 interface PreferenceSpec {

@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path';
 import { type AmountUnit, amountUnits } from '../contract/amount.ts';
 import { UsageError } from '../errors.ts';
 import { type OutputFormat, outputFormats } from '../output/result.ts';
-import { parseDuration } from '../output/time.ts';
+import { parseDuration } from '../wait/duration.ts';
 import { shellLine } from '../shell-word.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { checkKey } from './keys.ts';

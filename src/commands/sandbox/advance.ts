@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { parseDuration } from '../../output/time.ts';
+import { parseDuration } from '../../wait/duration.ts';
 import { checkEmbedded } from './embedded-only.ts';
 
 export const advance = defineCommand({

@@ -2,7 +2,7 @@ import { readAmount } from '../../contract/amount.ts';
 import { countryProblem } from '../../contract/country.ts';
 import { UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
-import { parseDuration } from '../../output/time.ts';
+import { parseDuration } from '../../wait/duration.ts';
 import { zoneNamed } from './periods.ts';
 import {
   duplicateActions,

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../../src/output/time.ts';
+import { parseDuration } from '../../../src/wait/duration.ts';
 import { TestService } from '../../service/service.ts';
 import { shell } from '../run.ts';
 import { makeWorkspace } from '../workspace.ts';
