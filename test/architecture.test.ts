@@ -79,6 +79,7 @@ const walls: Readonly<Record<string, readonly string[]>> = {
   '@jmespath-community/jmespath': ['output'],
   yaml: ['output', 'cli', 'spending'],
   'csv-parse': ['bulk', 'spending'],
+  vitest: ['sdk/vitest'],
 };
 
 /** What several commands say or do; the client and the questions are handed in. */
@@ -122,12 +123,15 @@ describe('who may import whom', () => {
     expect(ours).toEqual([]);
   });
 
-  test('three doors lead to the sandbox: embedded, serve, and for a TAB peek', () => {
+  test('four doors lead to the sandbox: embedded, serve, for a TAB peek, and in-process for the tests of programs', () => {
     const doors = imports.filter(({ from, to }) => to.startsWith('sandbox/') && !from.startsWith('sandbox/'));
     expect(new Set(doors.map(({ from, to }) => `${from} -> ${to}`))).toEqual(
       new Set([
         'sandbox-door.ts -> sandbox/embedded.ts',
         'sandbox-door.ts -> sandbox/serve.ts',
+        ...['in-process-fetch', 'sandbox', 'sandbox-options', 'trigger'].map(
+          (name) => `sdk/${name}.ts -> sandbox/in-process.ts`,
+        ),
         'cli/completion/sources.ts -> sandbox/peek.ts',
       ]),
     );
@@ -136,7 +140,7 @@ describe('who may import whom', () => {
   test("only the sandbox's doors and what all of its parts share lie beside its folders", () => {
     const loose = files.map(({ name }) => name).filter((name) => /^sandbox\/[^/]+$/.test(name));
     const shared = ['config.ts', 'open.ts', 'service.ts'];
-    const doors = ['embedded.ts', 'peek.ts', 'serve.ts'];
+    const doors = ['embedded.ts', 'in-process.ts', 'peek.ts', 'serve.ts'];
     expect(loose.toSorted()).toEqual([...shared, ...doors].toSorted().map((name) => `sandbox/${name}`));
   });
 
@@ -228,7 +232,9 @@ describe('who may import whom', () => {
 
   test('a door for programs imports no command, shows nothing and asks nothing', () => {
     const behind = /^(?:commands|output|prompt|sandbox|sqlite)\/|^(?:main|program|context)\.ts$/;
-    const wrong = imports.filter(({ from, to }) => within('sdk')(from) && behind.test(to));
+    const wrong = imports.filter(
+      ({ from, to }) => within('sdk')(from) && behind.test(to) && to !== 'sandbox/in-process.ts',
+    );
     expect(wrong).toEqual([]);
   });
 

@@ -4,24 +4,32 @@ import type { Tell } from '../private-files.ts';
 import type { Waiting } from '../wait/retry-while.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
 import { tick } from './control/tick.ts';
-import { drawFaults, refuseConnections } from './http/faults/inject.ts';
+import { type Draw, drawFaults, drawRefusals, refuseConnections } from './http/faults/inject.ts';
 import type { Fault } from './http/faults/spec.ts';
 import { RequestLog } from './http/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from './http/server.ts';
-import { openSandbox } from './open.ts';
+import { type OpenSandbox, openSandbox } from './open.ts';
 
 export { type Fault, readFault } from './http/faults/spec.ts';
 
-export interface ServeOptions {
+interface SocketOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  readonly now: () => number;
+  readonly report: (error: unknown) => void;
+  readonly requests: RequestLog;
+  /** Which faults fall on a request. */
+  readonly draw: Draw;
+  /** Whether the next connection is dropped. */
+  readonly isRefused: () => boolean;
+}
+
+export interface ServeOptions extends Omit<SocketOptions, 'requests' | 'draw' | 'isRefused'> {
   /** File of the store, or `:memory:`. */
   readonly file: string;
   readonly seed?: number;
   readonly config?: Partial<SandboxConfig>;
-  readonly now: () => number;
-  readonly report: (error: unknown) => void;
   readonly faults?: readonly Fault[];
   readonly tell?: Tell;
   /** Called with each request that is over, as it may be shown. */
@@ -38,30 +46,44 @@ export interface Served {
 
 /** Serves the sandbox over HTTP. @throws Error where the port is taken, DatabaseError where the data cannot be used. */
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
+  const { faults = [], seed = 0 } = options;
+  const requests = new RequestLog(options.onRequest);
+  const drawn = { draw: drawFaults(faults, seed), isRefused: drawRefusals(faults, seed) };
+  const config = { mintLimitPerDay: servedMintsPerDay, ...options.config };
+  const { server, baseUrl, sandbox } = await openBehindSocket({ ...options, ...drawn, requests }, (baseUrl) =>
+    openSandbox({ ...options, requests, baseUrl, config }),
+  );
+  const stopTicking = tick(sandbox.service);
+  return {
+    baseUrl,
+    legacyBaseUrl: baseUrl,
+    shopUrl: sandbox.service.config.shopUrl,
+    async close() {
+      await Promise.all([stopTicking(), stop(server)]);
+      await sandbox.close();
+    },
+  };
+}
+
+interface BehindSocket {
+  readonly server: Server;
+  readonly baseUrl: string;
+  readonly sandbox: OpenSandbox;
+}
+
+/** A sandbox that responds on a socket. @param open opens it, at the address that it got. @throws Error where the port is taken. */
+export async function openBehindSocket(
+  options: SocketOptions,
+  open: (baseUrl: string) => Promise<OpenSandbox>,
+): Promise<BehindSocket> {
   const server = createHttpServer();
   await listen(server, options.port, options.host);
   const baseUrl = addressOf(server, options.host);
-  const requests = new RequestLog(options.onRequest);
   try {
-    const { handle, service, close } = await openSandbox({
-      ...options,
-      requests,
-      baseUrl,
-      config: { mintLimitPerDay: servedMintsPerDay, ...options.config },
-    });
-    const { faults = [], seed = 0, report, now } = options;
-    refuseConnections(server, faults, seed);
-    respondWith(server, { handle, report, draw: drawFaults(faults, seed), requests, now });
-    const stopTicking = tick(service);
-    return {
-      baseUrl,
-      legacyBaseUrl: baseUrl,
-      shopUrl: service.config.shopUrl,
-      async close() {
-        await Promise.all([stopTicking(), stop(server)]);
-        await close();
-      },
-    };
+    const sandbox = await open(baseUrl);
+    refuseConnections(server, options.isRefused);
+    respondWith(server, { ...options, handle: sandbox.handle });
+    return { server, baseUrl, sandbox };
   } catch (error) {
     await stop(server);
     throw error;

@@ -9,7 +9,7 @@ import { serveAt } from './served.ts';
 import { makeWorkspace } from './workspace.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const project = packedProject(['zod']);
+const project = packedProject(['vitest', 'zod']);
 afterAll(() => project.remove());
 const doors = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports).filter(
   (name) => !name.endsWith('.json'),

@@ -12,10 +12,11 @@ export interface Project {
   readonly tarball: string;
   /** @returns what the compiler says of these sources, by file names; '' where they are right. JavaScript lies beside. */
   compile(sources: Readonly<Record<string, string>>, options?: Readonly<Record<string, unknown>>): string;
-  /** Runs a file of the project with Node. */
+  /** Runs a file of the project with Node. @param more what stands behind it */
   run(
     file: string,
     environment?: Readonly<Record<string, string>>,
+    more?: readonly string[],
   ): { code: number | null; stdout: string; stderr: string };
   remove(): void;
 }
@@ -58,8 +59,8 @@ export function packedProject(links: readonly string[] = []): Project {
       });
       return stdout + stderr;
     },
-    run(file, environment = {}) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [file], {
+    run(file, environment = {}, more = []) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...more], {
         cwd: folder,
         env: { PATH: process.env.PATH, HOME: folder, ...environment },
         encoding: 'utf8',

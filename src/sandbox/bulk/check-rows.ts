@@ -1,5 +1,6 @@
 import { destinationOf, orderOfRow, passthroughOf, recipientOf, rowReader } from '../../contract/bulk-row.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
+import { setImmediate } from '../../wait/own-timers.ts';
 import { Invalid, Refusal } from '../http/refusal.ts';
 import type { OrderBody } from '../orders/lifecycle/index.ts';
 import { refuseAtOnce } from '../orders/refuse-at-once.ts';

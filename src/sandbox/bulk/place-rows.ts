@@ -1,4 +1,5 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
+import { setImmediate } from '../../wait/own-timers.ts';
 import { untilDone } from '../control/until-done.ts';
 import { Refusal } from '../http/refusal.ts';
 import { prepareOrder } from '../orders/create.ts';

@@ -1,4 +1,5 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
+import { setImmediate } from '../../wait/own-timers.ts';
 import { advance } from '../orders/lifecycle/index.ts';
 import { storedOrder } from '../orders/records.ts';
 import { loadSettle } from '../orders/settle.ts';

@@ -1,4 +1,5 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
+import { clearInterval, setInterval } from '../../wait/own-timers.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import type { Service } from '../service.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Synchronous } from '../../sqlite/database.ts';
 import { DatabaseError } from '../../sqlite/database-error.ts';
+import { setImmediate } from '../../wait/own-timers.ts';
 import type { SandboxConfig } from '../config.ts';
 import { untilDone } from '../control/until-done.ts';
 import type { SandboxClock } from '../store/clock.ts';

@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as plainRequest } fro
 import { request as secureRequest } from 'node:https';
 import { webhookEventHeader, webhookIdHeader } from '../../contract/events.ts';
 import { checkedLookup } from '../../network/lookup.ts';
+import { clearTimeout, setTimeout } from '../../wait/own-timers.ts';
 import { targetOf, type WebhookReach } from './address.ts';
 
 /** What came of one attempt. `error` is null where it was delivered, and never shows more of the address than its host. */

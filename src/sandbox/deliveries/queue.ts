@@ -58,6 +58,11 @@ export function release(store: Store, lease: string): void {
   store.run('UPDATE deliveries SET lease = NULL, leased_until = NULL WHERE lease = ?', lease);
 }
 
+/** What a state that is brought back was in the middle of is free again. Within a transaction. */
+export function releaseAll(store: Store): void {
+  store.run('UPDATE deliveries SET lease = NULL, leased_until = NULL WHERE lease IS NOT NULL');
+}
+
 export interface Attempted {
   readonly claimed: Claimed;
   readonly result: AttemptResult;

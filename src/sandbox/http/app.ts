@@ -1,4 +1,5 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
+import { setTimeout } from '../../wait/own-timers.ts';
 import { fireTrigger } from '../control/trigger.ts';
 import { labelResponse } from '../returns/labels.ts';
 import type { Service } from '../service.ts';

@@ -16,7 +16,7 @@ interface Begun extends Pick<Logged, 'at' | 'method' | 'target'> {
 }
 
 /** A request under way. */
-interface Noting {
+export interface Noting {
   readonly identified: (userId: string) => void;
   /** @param response the service's own; null where a fault came before it. */
   done(response: SandboxResponse | null): void;

@@ -4,13 +4,12 @@ import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { listeningAddress } from '../../network/loopback.ts';
-import { DatabaseError } from '../../sqlite/database-error.ts';
+import { setTimeout } from '../../wait/own-timers.ts';
 import { limitsFor } from './body-limits.ts';
 import { corsHeaders, preflight } from './cors.ts';
-import { type Draw, sendHalf, standIn } from './faults/inject.ts';
+import { type Draw, sendHalf } from './faults/inject.ts';
 import { reset } from './faults/reset.ts';
-import type { Fault } from './faults/spec.ts';
-import { json } from './refusal.ts';
+import { replyTo } from './reply.ts';
 import { readTarget } from './request.ts';
 import type { RequestLog } from './request-log.ts';
 import { findRoute } from './routes.ts';
@@ -132,8 +131,8 @@ async function respond(
   const asked = preflight(request);
   if (asked) return write({ status: 204, headers: asked, body: null }, response, false);
   const found = findRoute(method, readTarget(target).pathname);
-  const { fault, altering, alter } = draw(request);
-  const noted = requests.begin({ at: now(), method, target, fault: fault ?? altering[0] });
+  const drawn = draw({ method, target, headers: request.headers });
+  const noted = requests.begin({ at: now(), method, target, fault: drawn.fault ?? drawn.altering[0] });
   const headOnly = method === 'HEAD';
   const { bytes } = limitsFor(found);
   const upload = await uploads.read(request, bytes);
@@ -143,46 +142,21 @@ async function respond(
     return write({ ...refusal, headers: { ...refusal.headers, connection: 'close' } }, response, headOnly);
   }
   const { body, release } = upload;
-  if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
-  else if (fault && !fault.after) {
-    noted.done(null);
-    release();
-    return spoil(fault, target, response);
-  }
-  const responded = handle({
-    method: headOnly ? 'GET' : method,
-    target,
-    headers: request.headers,
-    body,
-    remoteAddress: request.socket.remoteAddress ?? '',
-    localAddress: request.socket.localAddress,
-    identified: noted.identified,
-  });
-  const result = alter(await responded.catch(storeUnavailable).finally(release));
+  const work = (): Promise<SandboxResponse> =>
+    handle({
+      method: headOnly ? 'GET' : method,
+      target,
+      headers: request.headers,
+      body,
+      remoteAddress: request.socket.remoteAddress ?? '',
+      localAddress: request.socket.localAddress,
+      identified: noted.identified,
+    });
+  const reply = await replyTo({ target, drawn, noted }, work).finally(release);
   response.setTimeout(stalledMs, () => response.destroy());
-  noted.done(result);
-  if (fault?.after) await spoil(fault, target, response, result);
-  else await write(result, response, headOnly);
-}
-
-/** What a fault makes of a request, with the service's response where the work was done. */
-async function spoil(
-  fault: Fault,
-  target: string,
-  response: ServerResponse,
-  result?: SandboxResponse,
-): Promise<void> {
-  const instead = standIn(fault, target, result);
-  if (instead) await write(instead, response, false);
-  else if (fault.kind === 'truncate' && result) await sendHalf(response, result);
-  else reset(response.socket);
-}
-
-/** The store's own trouble, without the name of the file. */
-function storeUnavailable(error: unknown): SandboxResponse {
-  if (!(error instanceof DatabaseError)) throw error;
-  const message = `The sandbox cannot use its data now: ${error.reason}.`;
-  return json(503, { code: 'service_unavailable', message, details: {} });
+  if (reply.kind === 'reset') reset(response.socket);
+  else if (reply.kind === 'half') await sendHalf(response, reply.response);
+  else await write(reply.response, response, headOnly);
 }
 
 async function write(

@@ -6,6 +6,7 @@ import { Refusal } from '../http/refusal.ts';
 import { claimPath } from '../pages/paths.ts';
 import type { Store } from '../store/store.ts';
 import { claimOf } from './claims.ts';
+import { exampleOrder } from './example-order.ts';
 import { mintKey } from './mint.ts';
 
 const dayMs = 24 * 3600 * 1000;
@@ -57,20 +58,7 @@ function mintedKey(config: SandboxConfig, key: string, claimToken: string): Shap
     key,
     expires_policy: `expires after ${days} days without use`,
     quickstart_url: `${baseUrl}/`,
-    example_order: {
-      products: [{ url: `${shopUrl}/test-success`, quantity: 1 }],
-      shipping_address: {
-        first_name: 'Ada',
-        last_name: 'Example',
-        address_line1: '100 Congress Avenue',
-        city: 'Austin',
-        state: 'TX',
-        postal_code: '78701',
-        country: 'US',
-        phone_number: '5125550100',
-      },
-      max_price: 5_000,
-    },
+    example_order: exampleOrder(shopUrl),
     claim_url: claimUrl(config, claimToken),
     next: [
       'POST /orders with example_order places a first order.',

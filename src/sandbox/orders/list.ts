@@ -1,3 +1,4 @@
+import { setImmediate } from '../../wait/own-timers.ts';
 import type { QueryOf } from '../http/handler.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { withoutDashes } from './records.ts';

@@ -14,7 +14,7 @@ import { openTill, type Till, verified } from './till.ts';
 
 type OrderCall = Pick<Call<'agent.order.create'>, 'body' | 'query' | 'request' | 'now'>;
 
-interface Ordered {
+export interface Ordered {
   /** The record's text. */
   readonly text: string;
   readonly headers: Record<string, string>;

@@ -1,7 +1,7 @@
 import type { Store } from './store.ts';
 
 /** The latest that a sandbox can reach: ISO 8601 writes years of four digits. Leaves an order room to live. */
-const lastMs = Date.parse('9999-01-01T00:00:00Z');
+export const lastMs = Date.parse('9999-01-01T00:00:00Z');
 
 const offsetName = 'clock_offset_ms';
 

@@ -5,7 +5,7 @@ import { databaseError } from '../../sqlite/database-error.ts';
 import type { Waiting } from '../../wait/retry-while.ts';
 import { SandboxClock } from './clock.ts';
 import { Store } from './store.ts';
-import { tablesOf } from './tables.ts';
+import { replaceAll } from './tables.ts';
 
 /** Letters and digits first: a name never leads out of its folder. */
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -78,11 +78,17 @@ export async function restoreSnapshot(
     await (await Store.open(draft)).close();
     const store = await Store.open(file, { waiting });
     try {
-      await replaceAll(store, draft, () => {
-        const at = Number(store.meta(keptAt));
-        store.run('DELETE FROM meta WHERE name = ?', keptAt);
-        new SandboxClock(store, now).set(at);
-      });
+      await store.perform('ATTACH ? AS kept', draft);
+      await replaceAll(
+        store,
+        (table) => `kept.${table}`,
+        () => {
+          const at = Number(store.meta(keptAt));
+          store.run('DELETE FROM meta WHERE name = ?', keptAt);
+          new SandboxClock(store, now).set(at);
+        },
+      );
+      await store.perform('DETACH kept');
     } finally {
       await store.close();
     }
@@ -91,17 +97,4 @@ export async function restoreSnapshot(
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
   }
-}
-
-/** @param finish what belongs to the same transaction. */
-async function replaceAll(store: Store, from: string, finish: () => void): Promise<void> {
-  await store.perform('ATTACH ? AS kept', from);
-  const tables = tablesOf(store, 'kept');
-  await store.transaction(() => {
-    store.run('PRAGMA defer_foreign_keys = ON');
-    for (const table of tables) store.run(`DELETE FROM main.${table}`);
-    for (const table of tables) store.run(`INSERT INTO main.${table} SELECT * FROM kept.${table}`);
-    finish();
-  });
-  await store.perform('DETACH kept');
 }

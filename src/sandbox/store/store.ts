@@ -2,6 +2,7 @@ import { checkPrivateFile, type Tell } from '../../private-files.ts';
 import type { Database, SqlValue, StoredRow, Synchronous } from '../../sqlite/database.ts';
 import { DatabaseError, databaseError } from '../../sqlite/database-error.ts';
 import { openDatabase } from '../../sqlite/open.ts';
+import { setImmediate } from '../../wait/own-timers.ts';
 import type { Waiting } from '../../wait/retry-while.ts';
 import { migrations } from './migrations.ts';
 

@@ -8,6 +8,7 @@ const failed = {
   orderId: 'o',
   event: 'status_updated',
   url: 'http://127.0.0.1/hook',
+  body: '{}',
   createdAt: 0,
   attempts: 1,
   state: 'open',

@@ -1,10 +1,10 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { healthPath } from '../../../contract/control.ts';
 import { Random } from '../../store/random.ts';
 import { prefersHtml } from '../prefers-html.ts';
 import { json } from '../refusal.ts';
 import { readTarget } from '../request.ts';
-import type { SandboxResponse } from '../wire.ts';
+import { headerOf, type SandboxRequest, type SandboxResponse } from '../wire.ts';
 import { alterations, isAltering } from './alter.ts';
 import { reset } from './reset.ts';
 import { codesOf, type Fault } from './spec.ts';
@@ -18,7 +18,7 @@ export interface Drawn {
 }
 
 /** Which faults fall on a request; each draw follows from the seed and the ones before it. */
-export type Draw = (request: IncomingMessage) => Drawn;
+export type Draw = (request: Pick<SandboxRequest, 'method' | 'target' | 'headers'>) => Drawn;
 
 const none: Drawn = { fault: undefined, altering: [], alter: (response) => response };
 
@@ -37,9 +37,9 @@ export function drawFaults(faults: readonly Fault[], seed: number): Draw {
     faults.filter(({ kind }) => isAltering(kind)),
     seed,
   );
-  return ({ method = 'GET', url = '/', headers }) => {
-    const { pathname, search } = readTarget(url);
-    if (prefersHtml(headers.accept) || pathname === healthPath) return none;
+  return ({ method, target, headers }) => {
+    const { pathname, search } = readTarget(target);
+    if (prefersHtml(headerOf({ headers }, 'accept')) || pathname === healthPath) return none;
     const wasRedirected = new URLSearchParams(search).has(redirected);
     const fault = breaking.find(
       ({ kind, matches, share }) =>
@@ -49,13 +49,17 @@ export function drawFaults(faults: readonly Fault[], seed: number): Draw {
   };
 }
 
-/** Drops a share of connections as they come, before anything is read from them. */
-export function refuseConnections(server: Server, faults: readonly Fault[], seed: number): void {
+/** Whether the next connection is dropped; each draw follows from the seed and the ones before it. */
+export function drawRefusals(faults: readonly Fault[], seed: number): () => boolean {
   const refusals = faults.filter(({ kind }) => kind === 'refuse');
-  if (refusals.length === 0) return;
   const random = Random.of('connections', seed);
+  return () => refusals.some(({ share }) => random.chance(share));
+}
+
+/** Drops a share of connections as they come, before anything is read from them. */
+export function refuseConnections(server: Server, isRefused: () => boolean): void {
   server.on('connection', (socket) => {
-    if (refusals.some(({ share }) => random.chance(share))) reset(socket);
+    if (isRefused()) reset(socket);
   });
 }
 

@@ -1,8 +1,8 @@
 import { type Content, html } from '../../../markup.ts';
+import { addressOf, type Delivery } from '../../deliveries/read.ts';
 import { age } from '../figures.ts';
 import { consolePath } from '../paths.ts';
 import { ordersPath } from './orders.ts';
-import type { Delivery } from './read-deliveries.ts';
 
 export const deliveriesPath = `${consolePath}/deliveries`;
 
@@ -34,13 +34,6 @@ function again({ id, state, attempts }: Delivery, back: Back): Content {
   const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';
   if (state === 'behind' || (state === 'open' && attempts === 0)) return null;
   return html`<form method="post" action="${deliveriesPath}/${id}/replay"><input type="hidden" name="back" value="${back}"><button>${word}</button></form>`;
-}
-
-/** An address without what only its receiver is to know: user, password and query. */
-function addressOf(url: string): string {
-  if (!URL.canParse(url)) return url;
-  const { origin, pathname, search } = new URL(url);
-  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 
 function outcome(delivery: Delivery, now: number): Content {

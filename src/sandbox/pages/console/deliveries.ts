@@ -1,7 +1,7 @@
+import { readDeliveries } from '../../deliveries/read.ts';
 import type { Page } from '../page.ts';
 import { deliveriesPath, deliveriesTable } from './deliveries-table.ts';
 import { listPage } from './paging.ts';
-import { readDeliveries } from './read-deliveries.ts';
 
 export const deliveriesPage: Page<'consoleDeliveries'> = ({ service: { store, clock }, search }) =>
   listPage({

@@ -1,6 +1,7 @@
 import { operations } from '../../../contract/operations/index.ts';
 import { type Content, html } from '../../../markup.ts';
 import { type SandboxConfig, shopPath } from '../../config.ts';
+import { readDeliveries } from '../../deliveries/read.ts';
 import type { Service } from '../../service.ts';
 import { dateTime, duration } from '../figures.ts';
 import { htmlPage } from '../html.ts';
@@ -10,7 +11,6 @@ import { deliveriesPath, deliveriesTable } from './deliveries-table.ts';
 import { keysPath, keysTable, readKeys } from './keys.ts';
 import { ordersPath, ordersTable, readOrders } from './orders.ts';
 import { newest } from './paging.ts';
-import { readDeliveries } from './read-deliveries.ts';
 import { readRequests, requestsPath, requestsTable } from './requests.ts';
 
 /** Where `quickstart_url` of a minted key leads: what the sandbox is, and all that happens in it. */

@@ -3,6 +3,7 @@ import { cancellableOrderStatuses, type OrderStatus } from '../../../contract/en
 import { uuidPattern } from '../../../contract/limits.ts';
 import { operations } from '../../../contract/operations/index.ts';
 import { type Content, html } from '../../../markup.ts';
+import { readDeliveriesOf } from '../../deliveries/read.ts';
 import { possibleTriggers } from '../../orders/force.ts';
 import { findOrder, type StoredOrder } from '../../orders/records.ts';
 import type { Service } from '../../service.ts';
@@ -16,7 +17,6 @@ import { deliveriesTable } from './deliveries-table.ts';
 import { facts, failure, itemsTable } from './order-facts.ts';
 import { timeline } from './order-timeline.ts';
 import { ordersPath, stateOf } from './orders.ts';
-import { readDeliveriesOf } from './read-deliveries.ts';
 import { userNames } from './users.ts';
 
 const mostDeliveries = 50;

@@ -1,13 +1,15 @@
-import type { Store, StoredRow } from '../../store/store.ts';
-import type { Part } from './paging.ts';
+import type { WebhookEvent } from '../../contract/events.ts';
+import type { Store, StoredRow } from '../store/store.ts';
 
 /** A webhook delivery and what came of its last attempt. Times in ms since the epoch. */
 export interface Delivery {
   readonly seq: number;
   readonly id: string;
   readonly orderId: string;
-  readonly event: string;
+  readonly event: WebhookEvent;
   readonly url: string;
+  /** JSON. */
+  readonly body: string;
   readonly createdAt: number;
   readonly attempts: number;
   readonly state: 'delivered' | 'given up' | 'behind' | 'open';
@@ -20,12 +22,15 @@ export interface Delivery {
   } | null;
 }
 
-const columns = `d.seq, d.id, d.order_id, d.event, d.url, d.created_at, d.next_at, d.behind, d.attempts, d.delivered_at,
+const columns = `d.seq, d.id, d.order_id, d.event, d.url, d.body, d.created_at, d.next_at, d.behind, d.attempts, d.delivered_at,
   d.given_up_at, a.status, a.error, a.took_ms FROM deliveries d LEFT JOIN delivery_attempts a ON a.rowid =
   (SELECT max(rowid) FROM delivery_attempts WHERE delivery_seq = d.seq)`;
 
-/** Deliveries of every order, newest first. */
-export const readDeliveries = (store: Store, { before, limit }: Part): Delivery[] =>
+/** Deliveries of every order, newest first. @param before those below a number of the store. */
+export const readDeliveries = (
+  store: Store,
+  { before, limit }: { readonly before: number; readonly limit: number },
+): Delivery[] =>
   store.all(`SELECT ${columns} WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?`, before, limit).map(deliveryIn);
 
 /** Those of one order, newest first. */
@@ -38,8 +43,10 @@ const deliveryIn = (row: StoredRow): Delivery => ({
   seq: Number(row.seq),
   id: String(row.id),
   orderId: String(row.order_id),
-  event: String(row.event),
+  // Only events of the contract are queued.
+  event: String(row.event) as WebhookEvent,
   url: String(row.url),
+  body: String(row.body),
   createdAt: Number(row.created_at),
   attempts: Number(row.attempts),
   ...outcome(row),
@@ -57,4 +64,11 @@ function outcome(row: StoredRow): Pick<Delivery, 'state' | 'at'> {
   if (row.delivered_at !== null) return { state: 'delivered', at: Number(row.delivered_at) };
   if (row.given_up_at !== null) return { state: 'given up', at: Number(row.given_up_at) };
   return { state: row.behind === 0 ? 'open' : 'behind', at: Number(row.next_at) };
+}
+
+/** An address without what only its receiver is to know: user, password and query. */
+export function addressOf(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }

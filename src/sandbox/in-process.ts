@@ -1,0 +1,163 @@
+import { triggerPath } from '../contract/control.ts';
+import { setImmediate } from '../wait/own-timers.ts';
+import { advanceThrough, settle } from './control/advance.ts';
+import { tick } from './control/tick.ts';
+import { releaseAll } from './deliveries/queue.ts';
+import { addressOf, type Delivery, readDeliveries } from './deliveries/read.ts';
+import { drawFaults, drawRefusals } from './http/faults/inject.ts';
+import type { Fault } from './http/faults/spec.ts';
+import { type Reply, replyTo } from './http/reply.ts';
+import { type Logged, mostKept, RequestLog } from './http/request-log.ts';
+import type { SandboxRequest, SandboxResponse } from './http/wire.ts';
+import { mintLastingKey } from './keys/mint.ts';
+import { type OpenSandbox, openSandbox } from './open.ts';
+import { KeptStates } from './store/kept-states.ts';
+
+export type { Delivery } from './deliveries/read.ts';
+export { type Fault, readFault } from './http/faults/spec.ts';
+export type { Logged } from './http/request-log.ts';
+export type { SandboxBody, SandboxResponse } from './http/wire.ts';
+export { exampleOrder } from './keys/example-order.ts';
+
+const host = '127.0.0.1';
+/** Names below `localhost` lead nowhere but to this machine, and nothing that is served has this one. */
+const socketlessUrl = 'http://sandbox.localhost';
+
+interface InProcessOptions {
+  /** On 127.0.0.1; 0 picks a free one, undefined opens none. */
+  readonly port: number | undefined;
+  readonly seed: number | undefined;
+  readonly speed: number;
+  readonly faults: readonly Fault[];
+  /** The time that the sandbox's begins with and goes on by, ms since the epoch. */
+  readonly now: () => number;
+  readonly report: (error: unknown) => void;
+}
+
+export type InProcessRequest = Pick<SandboxRequest, 'method' | 'target' | 'headers' | 'body'>;
+
+/** A sandbox for the process that it runs in: in memory, with what a test does to it. */
+export interface InProcess {
+  readonly baseUrl: string;
+  readonly shopUrl: string;
+  /** Never expires, whatever the time is moved to. */
+  readonly apiKey: string;
+  /** What a caller on a connection gets, faults and all, without one. */
+  send(request: InProcessRequest): Promise<Reply>;
+  /** Fires a trigger on behalf of `apiKey`, past all faults. */
+  trigger(body: object): Promise<SandboxResponse>;
+  /** @returns the new time, ms since the epoch. */
+  advance(ms: number): Promise<number>;
+  /** @returns the number of the state, and its time in ms since the epoch. */
+  keep(): Promise<{ readonly state: number; readonly at: number }>;
+  restore(state: number): Promise<void>;
+  /** The newest 1,000, oldest first. */
+  requests(): Logged[];
+  /** The newest 1,000, oldest first; of each URL what only its receiver is to know is left out. */
+  deliveries(): Delivery[];
+  close(): Promise<void>;
+}
+
+/** @throws Error where the port is taken. */
+export async function openInProcess(options: InProcessOptions): Promise<InProcess> {
+  const { port, seed, faults, report, now } = options;
+  const requests = new RequestLog();
+  const draw = drawFaults(faults, seed ?? 0);
+  const isRefused = drawRefusals(faults, seed ?? 0);
+  let sandbox: OpenSandbox | undefined;
+  /** The sandbox's own time; a request that comes while it is opened is not taken yet. */
+  const time = (): number => sandbox?.service.clock.now() ?? now();
+  const open = (baseUrl: string): Promise<OpenSandbox> =>
+    openSandbox({
+      file: ':memory:',
+      baseUrl,
+      config: { speed: options.speed },
+      ...(seed !== undefined && { seed }),
+      now,
+      report,
+      requests,
+    });
+  const served = port === undefined ? undefined : await behindSocket(port);
+  const opened = served?.sandbox ?? (await open(socketlessUrl));
+  sandbox = opened;
+  const { service, outbox, handle } = opened;
+  const { store, clock, config } = service;
+  const apiKey = await mintLastingKey(service, host);
+  const states = new KeptStates(store, clock);
+  const closing = new AbortController();
+  const advancing = { service, outbox, signal: closing.signal };
+  const stopTicking = tick(service);
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    baseUrl: config.baseUrl,
+    shopUrl: config.shopUrl,
+    apiKey,
+    async send({ method, target, headers, body }) {
+      if (isRefused()) return { kind: 'reset' };
+      const drawn = draw({ method, target, headers });
+      const noted = requests.begin({ at: time(), method, target, fault: drawn.fault ?? drawn.altering[0] });
+      return await replyTo({ target, drawn, noted }, () =>
+        handle({
+          method: method === 'HEAD' ? 'GET' : method,
+          target,
+          headers,
+          body,
+          remoteAddress: host,
+          identified: noted.identified,
+        }),
+      );
+    },
+    async trigger(body) {
+      const response = await handle({
+        method: 'POST',
+        target: triggerPath,
+        headers: { authorization: `Bearer ${apiKey}` },
+        body: Buffer.from(JSON.stringify(body)),
+        remoteAddress: host,
+      });
+      await settle(advancing);
+      return response;
+    },
+    advance: (ms) => inTurn(() => advanceThrough(advancing, ms)),
+    keep: () => inTurn(() => states.keep()),
+    restore: (state) =>
+      inTurn(async () => {
+        await states.restore(state, () => releaseAll(store));
+        service.deliver();
+      }),
+    requests: () =>
+      requests
+        .newest(mostKept)
+        .map(({ request }) => request)
+        .toReversed(),
+    deliveries: () =>
+      readDeliveries(store, { before: Number.MAX_SAFE_INTEGER, limit: mostKept })
+        .map((delivery) => ({ ...delivery, url: addressOf(delivery.url) }))
+        .toReversed(),
+    async close() {
+      closing.abort(new Error('the sandbox was closed'));
+      await Promise.all([stopTicking(), served?.stop()]);
+      await opened.close();
+      // What was to run in this turn of the event loop leaves no handle either.
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+
+  async function behindSocket(port: number) {
+    const { openBehindSocket } = await import('./serve.ts');
+    const { stop } = await import('./http/server.ts');
+    const answering = { host, port, report, requests, now: time, draw, isRefused };
+    const { server, sandbox } = await openBehindSocket(answering, open);
+    // A test that forgets to close it must not hang.
+    server.unref();
+    server.on('connection', (socket) => socket.unref());
+    return { sandbox, stop: () => stop(server) };
+  }
+
+  /** One after the other: each changes the time, or the state as a whole. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = before.then(work);
+    before = done.catch(() => {});
+    return done;
+  }
+}
