@@ -1,5 +1,6 @@
 import { systemClock } from './clock.ts';
 import type { Surface } from './contract/operation.ts';
+import type { PrintingCommand } from './contract/outputs/printed.ts';
 import type { ErrandError } from './errors.ts';
 import type { Client } from './http/client.ts';
 import { type Io, interactivity } from './io.ts';
@@ -57,6 +58,8 @@ export interface Context extends OrderContext {
   store(): Promise<SettingsStore>;
   prompt(): Promise<typeof import('./prompt/index.ts')>;
   sandbox(): Promise<typeof import('./sandbox-door.ts')>;
+  /** Every command of the program with what it prints, in the order of the help; loads all of them. */
+  commands(): Promise<readonly PrintingCommand[]>;
   /** How long to wait for what a command awaits, ms; undefined without `--timeout`. */
   waitMs(): number | undefined;
   /** Lines for people, on stderr, as `note` has one. @returns whether stderr took them. */
@@ -85,6 +88,7 @@ interface Making {
   readonly diagnoses?: boolean;
   /** The command line without what may be private, for the audit chain. */
   privateCommand(): Promise<string>;
+  commands(): Promise<readonly PrintingCommand[]>;
 }
 
 /** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
@@ -133,6 +137,7 @@ export async function createContext(making: Making): Promise<Context> {
   const context: Context = {
     argv,
     pid: making.pid,
+    commands: making.commands,
     version,
     io,
     clock: systemClock,

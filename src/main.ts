@@ -78,6 +78,7 @@ async function runCommand(
     mendsConfig: command.mendsConfig === true,
     defaultFormat: command.defaultFormat,
     diagnoses: command.diagnoses === true,
+    commands: async () => (await import('./program.ts')).printingCommands(),
     privateCommand: async () => (await import('./cli/private-command.ts')).privateCommand({ ...line, input }),
   });
   let result: Result | undefined;

@@ -2,6 +2,7 @@ import { Command as Commander, CommanderError, Option as CommanderOption } from 
 import type { RootCommand, RootNoun } from './cli/define.ts';
 import type { Runner } from './cli/mount.ts';
 import { addGlobalOptions } from './cli/options.ts';
+import type { PrintingCommand } from './contract/outputs/printed.ts';
 import { UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 
@@ -231,6 +232,24 @@ export const wholeProgram = (): Promise<Commander> =>
   buildProgram(
     entries.map(({ name }) => name),
     { run: async () => {}, now: Date.now, version: '', write: () => {}, onHelp: () => {} },
+  );
+
+/** Every command with what it prints. Loads all of them. */
+export async function printingCommands(): Promise<PrintingCommand[]> {
+  const found: PrintingCommand[] = [];
+  for (const { name, load } of entries) {
+    const loaded = await load();
+    if ('noun' in loaded) found.push(...printingVerbs(name, loaded.noun));
+    else found.push({ path: name, output: loaded.command.output });
+  }
+  return found;
+}
+
+const printingVerbs = (path: string, { verbs }: RootNoun): PrintingCommand[] =>
+  verbs.flatMap((verb) =>
+    'verbs' in verb
+      ? printingVerbs(`${path} ${verb.name}`, verb)
+      : [{ path: `${path} ${verb.name}`, output: verb.output }],
   );
 
 /** The program for one command line: every noun is known, only those it names are loaded. */

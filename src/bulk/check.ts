@@ -1,14 +1,12 @@
 import type { BulkIssue } from '../contract/bulk-row.ts';
+import type { Output } from '../contract/outputs/index.ts';
 import { AmountSpread } from './amount-spread.ts';
 import { countPrice, emptyPrices, type PriceTally } from './amounts.ts';
 import { noReadings, type Readings } from './as-exported.ts';
 import { type FileRow, type RowsOptions, readRows } from './rows.ts';
 
 /** What is wrong with a cell of a file, as it is shown. */
-export interface ShownIssue extends BulkIssue {
-  readonly row: number;
-  readonly [field: string]: unknown;
-}
+export type ShownIssue = Output<'BulkIssue'>;
 
 /** What a file comes to. */
 export interface Tally {

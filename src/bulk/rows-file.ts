@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { Result } from '../output/result.ts';
+import type { NoResult, StreamResult } from '../output/result.ts';
 import { saveFile } from '../output/save-file.ts';
 import { byteOrderMark } from '../spreadsheet-cell.ts';
 import { centsHeading } from './amounts.ts';
@@ -37,7 +37,7 @@ export async function writtenRows(
     force,
     headings,
   }: { readonly to: string; readonly force: boolean; readonly headings: readonly string[] },
-): Promise<Result> {
+): Promise<StreamResult | NoResult> {
   const isOut = to === '-';
   const visible = isOut && context.io.stdout.isTerminal;
   const text = await csvOf(rows, { headings, raw: context.output.rawCsv === true, visible });

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { OperationName } from '../contract/operations/index.ts';
+import type { OutputForms, ResultOf } from '../output/output-forms.ts';
 import type { OutputFormat, RecordKind, Result } from '../output/result.ts';
 import type { SourceName } from './completion/sources.ts';
 
@@ -10,8 +11,8 @@ export interface Completable {
    * offers those that this machine knows.
    */
   readonly names?: RecordKind | readonly RecordKind[];
-  /** Values that this machine knows; `files` only where none of the others fits. */
-  readonly completes?: SourceName | 'files' | readonly (SourceName | 'files')[];
+  /** Values that this machine knows; `files` only where none of the others fits; `commands` are the words of any command. */
+  readonly completes?: SourceName | 'files' | 'commands' | readonly (SourceName | 'files')[];
   /** A fixed list of values, each with what is shown beside it. */
   readonly offers?: readonly string[] | Readonly<Record<string, { readonly description: string }>>;
 }
@@ -109,7 +110,11 @@ export interface ValueList {
   readonly note?: string;
 }
 
-export interface Command<A extends Arguments = Arguments, O extends Options = Options> {
+export interface Command<
+  A extends Arguments = Arguments,
+  O extends Options = Options,
+  P extends OutputForms = OutputForms,
+> {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly summary: string;
@@ -120,6 +125,8 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   readonly arguments?: A;
   readonly options?: O;
   readonly examples: readonly Example[];
+  /** What stdout holds with `-o json`: `errand schema output` shows its JSON Schema, and `run` returns nothing else. */
+  readonly output: P;
   /** The operations it calls: its endpoint in the help, and what offers `--dry-run` and `--curl`. */
   readonly operations?: readonly OperationName[];
   /** It may call any operation: offers `--dry-run` and `--curl`. */
@@ -139,7 +146,7 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   readonly mendsConfig?: true;
   /** It looks for what is wrong with the settings: it is given their problems, and none ends it. */
   readonly diagnoses?: true;
-  run(context: Context, input: Input<A, O>): Promise<Result>;
+  run(context: Context, input: Input<A, O>): Promise<ResultOf<NoInfer<P>>>;
 }
 
 /** A command whose argument and option types are known to nobody but itself. */
@@ -163,17 +170,21 @@ export type RootNoun = Omit<Noun, 'name' | 'summary'>;
 export type RootCommand = Omit<AnyCommand, 'name' | 'summary'>;
 
 /** Defines a command as data; the types of `input` follow from `arguments` and `options`. */
-export function defineCommand<const A extends Arguments, const O extends Options>(
-  command: Command<A, O>,
-): AnyCommand {
+export function defineCommand<
+  const A extends Arguments,
+  const O extends Options,
+  const P extends OutputForms,
+>(command: Command<A, O, P>): AnyCommand {
   // Input is produced by parse-option.ts from the same definition, so the erased type is the declared one.
   return command as unknown as AnyCommand;
 }
 
 /** Defines a command that stands beside the nouns. */
-export function defineRootCommand<const A extends Arguments, const O extends Options>(
-  command: Omit<Command<A, O>, 'name' | 'summary'>,
-): RootCommand {
+export function defineRootCommand<
+  const A extends Arguments,
+  const O extends Options,
+  const P extends OutputForms,
+>(command: Omit<Command<A, O, P>, 'name' | 'summary'>): RootCommand {
   // As above: the erased type is the declared one.
   return command as unknown as RootCommand;
 }

@@ -102,6 +102,7 @@ export function listCommand<N extends ListName>(
     },
     examples,
     operations: [name],
+    output: { list: name as OperationName },
     related,
     async run(context, { all, ...input }) {
       // The options are those of the row.

@@ -144,12 +144,17 @@ export function shapeSchema(name: SchemaName, isRequest = requestNames.has(name)
     io: isRequest ? 'input' : 'output',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema: node }) {
-      if (node.maximum === Number.MAX_SAFE_INTEGER) delete node.maximum;
-      if (node.minimum === Number.MIN_SAFE_INTEGER) delete node.minimum;
+      withoutNoise(node);
       if (!isRequest && node.additionalProperties === false) delete node.additionalProperties;
       if (z.globalRegistry.get(zodSchema)?.observed) node['x-observed'] = true;
       delete node.observed;
     },
   });
   return made;
+}
+
+/** Takes away the bounds that every integer of JavaScript has. */
+export function withoutNoise(node: { maximum?: unknown; minimum?: unknown }): void {
+  if (node.maximum === Number.MAX_SAFE_INTEGER) delete node.maximum;
+  if (node.minimum === Number.MIN_SAFE_INTEGER) delete node.minimum;
 }

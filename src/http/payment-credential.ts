@@ -1,3 +1,4 @@
+import type { Output } from '../contract/outputs/index.ts';
 import { decodeJson, type PaymentChallenge } from './payment-challenge.ts';
 import { headerText, type WireHeaders } from './transport/transport.ts';
 
@@ -10,13 +11,7 @@ export interface PaymentProof {
 }
 
 /** What the service confirms of a payment. Its further fields are the method's own. */
-export interface Receipt {
-  readonly method: string;
-  readonly reference: string;
-  readonly status: string;
-  readonly timestamp: string;
-  readonly [field: string]: unknown;
-}
+export type Receipt = Output<'Receipt'>;
 
 /** What a paid order comes with besides its record: proof of the payment, and a key that reads the order. */
 export interface Grant {

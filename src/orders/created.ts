@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
+import type { Printed } from '../contract/outputs/printed.ts';
 import { UsageError } from '../errors.ts';
-import type { Result } from '../output/result.ts';
+import type { ResultOf } from '../output/output-forms.ts';
 import { shellLine } from '../shell-word.ts';
 import { whereFlags } from '../where-flags.ts';
 import type { OrderRecord } from './order-record.ts';
@@ -17,6 +18,13 @@ export const watchOptions = {
     description: 'with --watch: what to wait for (default delivered)',
   },
 } as const;
+
+/** What every command prints that places an order and may follow it. */
+export const createdOutput = [
+  { record: 'order.create' },
+  { list: 'order.get', when: 'that is empty where --watch could not read the order' },
+  { events: 'OrderWatchEvent', when: 'and --watch' },
+] as const satisfies readonly Printed[];
 
 /** Exit codes of every command that places an order and may follow it. */
 export const placedExits = {
@@ -40,7 +48,7 @@ export async function createdResult(
   context: Context,
   order: OrderRecord,
   { watch = false, until = 'delivered' }: Following,
-): Promise<Result> {
+): Promise<ResultOf<typeof createdOutput>> {
   const id = String(order.id);
   if (watch) return watchResult(context, [id], { until });
   return {

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
-import type { Result } from '../output/result.ts';
+import type { ResultOf } from '../output/output-forms.ts';
 import { type Consent, consentOf } from '../spending/options.ts';
 import { confirmSpending } from './confirm-spending.ts';
-import { createdResult, type Following } from './created.ts';
+import { type createdOutput, createdResult, type Following } from './created.ts';
 import type { Completed } from './input/complete.ts';
 import { placeOrder } from './place.ts';
 import { spendingLines } from './spending-lines.ts';
@@ -19,7 +19,7 @@ export async function orderAssembled(
   before: Context,
   { payload, argv }: Completed,
   placing: Placing,
-): Promise<Result> {
+): Promise<ResultOf<typeof createdOutput>> {
   // A command to run again says what was answered, too.
   const context = { ...before, argv };
   const { checkOrder, inUsersWords } = await import('./input/check.ts');

@@ -15,7 +15,7 @@ export interface MadeBy {
   'agent.order.create': OrderRecord;
   'bulk.create': Received<'bulk.create'> | Received<'bulk.get'>;
   'return.create': Received<'return.create'> | Received<'return.get'>;
-  'legacy.retry': Received<'legacy.retry'> & { readonly order_id: unknown };
+  'legacy.retry': Received<'legacy.retry'> & { readonly order_id: string };
 }
 /** The operations that the table marks: each has its row above. */
 export type JournaledOperation = {

@@ -1,8 +1,9 @@
 import type { Context } from '../context.ts';
 import type { Received } from '../contract/received.ts';
-import type { Result } from '../output/result.ts';
+import type { ResultOf } from '../output/output-forms.ts';
 import { pick, searchAndPick } from '../products/pick.ts';
 import { whereWords } from '../where-flags.ts';
+import type { createdOutput } from './created.ts';
 import { assembleOrder } from './input/assemble.ts';
 import { productWords } from './input/prompts.ts';
 import { orderAssembled } from './order-assembled.ts';
@@ -12,7 +13,7 @@ export async function pickAndOrder(
   context: Context,
   words: string,
   found: Received<'search'>,
-): Promise<Result> {
+): Promise<ResultOf<typeof createdOutput>> {
   await context.ready();
   const { url, price } = (await pick(context, words, found)) ?? (await searchAndPick(context));
   const argv = ['order', 'create', ...whereWords(context), ...productWords(url)];

@@ -124,7 +124,7 @@ async function readMade(client: Client, { operation, body }: JournalRecord, id: 
     case 'return.create':
       return (await client.call('return.get', { path: { return_request_id: id } })).body;
     case 'legacy.retry':
-      return { order_id: body.order_id, request_id: id };
+      return { order_id: String(body.order_id), request_id: id };
     default:
       return (await client.call('order.get', { path: { order_id: id } })).body;
   }

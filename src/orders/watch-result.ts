@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts';
+import type { Printed } from '../contract/outputs/printed.ts';
 import { Following } from '../following.ts';
 import { eventRecords } from '../output/event-records.ts';
-import type { Result } from '../output/result.ts';
+import type { ResultOf } from '../output/output-forms.ts';
+import type { ListResult, RecordResult, StreamResult } from '../output/result.ts';
 import type { Things } from '../wait/standing.ts';
 import { exitCodeOf, interruptionText } from '../wait/verdicts.ts';
 import type { OrderRecord } from './order-record.ts';
@@ -9,6 +11,14 @@ import { orderList, orderView } from './screen.ts';
 import { type WatchEvent, type WatchOptions, watchOrders } from './watch.ts';
 import { defaultPace, type Until } from './watch-policy.ts';
 import { changeLine, watchView } from './watch-view.ts';
+
+/** What a command prints that follows orders. */
+export const watchedOutput = [
+  { record: 'order.get', when: 'for one id' },
+  { list: 'order.get', when: 'for several' },
+  { events: 'OrderWatchEvent' },
+  { nothing: true, when: 'where there is none to follow' },
+] as const satisfies readonly Printed[];
 
 interface ResultOptions {
   readonly until: Until;
@@ -23,7 +33,7 @@ export async function watchResult(
   context: Context,
   ids: readonly string[],
   options: ResultOptions,
-): Promise<Result> {
+): Promise<ResultOf<typeof watchedOutput>> {
   const { intervalMs, isOpen = false } = options;
   const isStream = context.output.format === 'ndjson';
   // A program that follows all that is open is owed the first and the last record, however many orders there are.
@@ -61,7 +71,7 @@ function followingOf(context: Context, ids: readonly string[], options: WatchOpt
 }
 
 /** One plain line for each change, for a pipe. */
-function changeLines(context: Context, following: Following<WatchEvent>): Result {
+function changeLines(context: Context, following: Following<WatchEvent>): StreamResult {
   let code = 0;
   async function* chunks(): AsyncGenerator<string> {
     for await (const event of following.events()) {
@@ -78,7 +88,7 @@ async function finalState(
   context: Context,
   ids: readonly string[],
   following: Following<WatchEvent>,
-): Promise<Result> {
+): Promise<RecordResult | ListResult> {
   const orders = new Map<string, OrderRecord>();
   const view = await watchView(context, ids, following);
   let exitCode = 0;

@@ -1,4 +1,5 @@
-import { type ErrandError, type NextStep, toError } from '../errors.ts';
+import type { Output } from '../contract/outputs/index.ts';
+import { toError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { redactor } from '../redact/redactor.ts';
 import { asTyped } from './as-typed.ts';
@@ -8,22 +9,7 @@ import { paintFor } from './paint.ts';
 import type { OutputFormat } from './result.ts';
 
 /** What is reported of a failure of any kind; the member names are those of the JSON. */
-export interface ErrorReport {
-  readonly category: ErrandError['category'];
-  readonly code: string | null;
-  readonly message: string;
-  readonly status: number | null;
-  readonly exit_code: number;
-  readonly details: unknown;
-  readonly hint: string | null;
-  readonly request_id: string | null;
-  readonly attempts: number | null;
-  readonly retryable: boolean | null;
-  readonly retry_after_ms: number | null;
-  readonly idempotency_key: string | null;
-  readonly outcome: string | null;
-  readonly next: readonly NextStep[];
-}
+export type ErrorReport = Omit<Output<'ErrorReport'>, 'stack'>;
 
 /**
  * Reports a failure on stderr: with json and ndjson as one line of JSON, else as text for people. The stack is shown with

@@ -83,9 +83,9 @@ export type Column<R = Row> = ColumnStyle<R> &
     | { readonly path: string; readonly value: (row: Unchecked<R>, titleOf?: TitleOf) => unknown }
   );
 
-export interface RecordResult {
+export interface RecordResult<R extends Row = Row> {
   readonly kind: 'record';
-  readonly record: Row;
+  readonly record: R;
   readonly columns: readonly Column[];
   /** Columns for a terminal, where they differ from those that scripts read. */
   readonly screen?: readonly Column[];
@@ -96,9 +96,9 @@ export interface RecordResult {
   readonly exitCode?: number;
 }
 
-export interface ListResult {
+export interface ListResult<R extends Row = Row> {
   readonly kind: 'list';
-  readonly rows: Iterable<Row> | AsyncIterable<Row>;
+  readonly rows: Iterable<R> | AsyncIterable<R>;
   readonly columns: readonly Column[];
   /** Columns for a terminal, where they differ from those that scripts read. */
   readonly screen?: readonly Column[];
@@ -129,10 +129,10 @@ export interface StreamResult {
 }
 
 /** Lines of plain text. With `-o json` and the like, `record` is printed in their place. */
-export interface TextResult {
+export interface TextResult<R extends Row = Row> {
   readonly kind: 'text';
   readonly lines: readonly string[];
-  readonly record?: Row;
+  readonly record?: R;
 }
 
 /** Nothing on stdout; `hints` go to stderr. */

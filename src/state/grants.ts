@@ -1,9 +1,10 @@
+import type { Output } from '../contract/outputs/index.ts';
 import type { Database } from '../sqlite/database.ts';
 
 /** What reads an order that was paid for without an account, and what proves the payment. */
 export interface StoredGrant {
   readonly apiKey: string | undefined;
-  readonly receipt: Readonly<Record<string, unknown>> | undefined;
+  readonly receipt: Output<'Receipt'> | undefined;
 }
 
 /** The keys and receipts of orders paid by challenge, beside the journal. They are kept as long as the file is. */

@@ -1,3 +1,4 @@
+import type { Output } from '../contract/outputs/index.ts';
 /** Who sends: which key, as far as it may be shown, and whose money it is. */
 export interface Sender {
   readonly keyMasked: string;
@@ -38,31 +39,8 @@ export interface PaymentNote {
  */
 export type IntentState = 'intended' | 'responded' | 'reported' | 'refused' | 'forgotten' | 'damaged';
 
-/** A journal record, as `order journal list` shows it. Times ISO 8601. */
-export interface JournalRecord {
-  readonly key: string;
-  readonly state: IntentState;
-  readonly operation: string;
-  readonly profile: string;
-  readonly base_url: string;
-  readonly sent_with: string;
-  readonly account: string;
-  readonly key_origin: KeyOrigin;
-  /** Of the content in its canonical form. */
-  readonly body_hash: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  /** Of what the service made: an order, a batch, a return. */
-  readonly order_id: string | null;
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly pid: number;
-  readonly process_started: string;
-  readonly created_at: string;
-  /** When the service responded, or it was given up. */
-  readonly settled_at: string | null;
-  readonly payment: PaymentNote | null;
-  readonly [field: string]: unknown;
-}
+/** A journal record, as `order journal list` shows it, and whose money it is about. Times ISO 8601. */
+export type JournalRecord = Output<'JournalRecord'> & { readonly account: string };
 
 /** The account of a record that was written when none was noted: all that is known is how its key is shown. */
 export const maskedAccount = (keyMasked: string): string => `masked ${keyMasked}`;

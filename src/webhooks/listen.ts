@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
+import type { Output } from '../contract/outputs/index.ts';
 import { trimSlashes } from '../network/trim-slashes.ts';
-import type { EventLog, ExecOutcome, ForwardOutcome, StoredEvent } from '../state/events.ts';
+import type { EventLog, ExecOutcome, ForwardOutcome } from '../state/events.ts';
 import type { Delivery } from './forward.ts';
 import { openListener } from './listener.ts';
 import { Session } from './session.ts';
@@ -8,32 +9,12 @@ import { Session } from './session.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /** An event as it is shown. With rereading, `body` is what the service said, where `verified`. */
-export type ShownEvent = Omit<StoredEvent, 'forward' | 'exec' | 'deliveries' | 'last_received_at'> & {
-  readonly type: 'event';
-  readonly verified?: boolean;
-  readonly message?: string;
-};
+export type ShownEvent = Output<'ReceivedEvent'>;
 
-export interface ListenSummary {
-  /** Deliveries, duplicates included. */
-  readonly received: number;
-  readonly stored: number;
-  readonly duplicates: number;
-  readonly shown: number;
-  readonly forwarded: number;
-  /** Events that could not be verified or forwarded, or whose command failed or never ran. */
-  readonly failed: number;
-  /** What ended it. */
-  readonly ended: 'max' | 'timeout' | 'interrupted';
-}
+export type ListenRecord = Output<'ListenRecord'>;
 
-export type ListenRecord =
-  | { readonly type: 'ready'; readonly url: string; readonly secret: string }
-  | ShownEvent
-  | ({ readonly type: 'forward'; readonly id: number } & ForwardOutcome)
-  | ({ readonly type: 'exec'; readonly id: number } & ExecOutcome)
-  | { readonly type: 'gap'; readonly message: string }
-  | ({ readonly type: 'summary' } & ListenSummary);
+/** What a session comes to, once it is over. */
+export type ListenSummary = Omit<Extract<ListenRecord, { readonly type: 'summary' }>, 'type'>;
 
 export interface ListenOptions {
   readonly host: string;

@@ -72,6 +72,11 @@ function run(
       clearTimeout(timer);
       const [stdout, stderr] = [Buffer.concat(out).toString(), Buffer.concat(err).toString()];
       const wrong = miscounted(stdout, stderr);
+      try {
+        workspace.checkPrinted();
+      } catch (error) {
+        return reject(error);
+      }
       if (wrong === undefined) resolve({ code, signal, stdout, stderr });
       else reject(new Error(`counts on one screen do not add up: ${wrong}\n${stdout}\n${stderr}`));
     });

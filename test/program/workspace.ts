@@ -2,8 +2,11 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkPrinted, type Leniency } from '../printed/check.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
+
+const recorder = fileURLToPath(new URL('../printed/record.cjs', import.meta.url));
 
 const oneField = fileURLToPath(new URL('./one-field.mjs', import.meta.url));
 const hasJq = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'jq')));
@@ -12,13 +15,17 @@ const hasJq = (process.env.PATH ?? '').split(':').some((folder) => existsSync(jo
 export interface Workspace {
   readonly folder: string;
   readonly environment: Record<string, string>;
+  /** Checks the JSON that the program has printed since against its published schemas. @throws Error naming the line. */
+  checkPrinted(): void;
+  /** Removes it, once what was printed is checked. */
   remove(): void;
 }
 
 /** Makes a workspace for one test. The program in it is the built one, as a user has it. */
-export function makeWorkspace(more: Record<string, string> = {}): Workspace {
+export function makeWorkspace(more: Record<string, string> = {}, leniency: Leniency = {}): Workspace {
   const folder = mkdtempSync(join(tmpdir(), 'errand-'));
   const bin = join(folder, '.bin');
+  const printed = join(folder, '.printed');
   mkdirSync(bin);
   symlinkSync(program, join(bin, 'errand'));
   if (!hasJq) symlinkSync(oneField, join(bin, 'jq'));
@@ -28,12 +35,22 @@ export function makeWorkspace(more: Record<string, string> = {}): Workspace {
     LANG: 'C.UTF-8',
     ERRAND_CONFIG_DIR: join(folder, '.config'),
     ERRAND_STATE_DIR: join(folder, '.state'),
+    PRINTED_FOLDER: printed,
     ...more,
+    NODE_OPTIONS: `--require ${recorder} ${more.NODE_OPTIONS ?? ''}`.trim(),
   };
+  const check = (): void => checkPrinted(printed, leniency);
   return {
     folder,
     environment,
-    // A command whose terminal was closed may still be writing there.
-    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
+    checkPrinted: check,
+    remove: () => {
+      try {
+        check();
+      } finally {
+        // A command whose terminal was closed may still be writing there.
+        rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+      }
+    },
   };
 }

@@ -62,7 +62,12 @@ describe('payments in the journal', () => {
   });
 
   test('key and receipt stay with the order at its service, also when it is told of again', async () => {
-    const receipt = { method: 'sandbox', reference: 'r1' };
+    const receipt = {
+      method: 'sandbox',
+      reference: 'r1',
+      status: 'success',
+      timestamp: '2026-03-01T12:00:00Z',
+    };
     await journal.respond('k1', baseUrl, 'o1', { apiKey: 'xx_test_1', receipt });
     await journal.respond('k1', baseUrl, 'o1', { apiKey: undefined, receipt: undefined });
     expect(journal.grants.of('o1', baseUrl)).toEqual({ apiKey: 'xx_test_1', receipt });

@@ -39,6 +39,26 @@ $ errand schema orders.create
 ! error: the contract has no "orders.create"; did you mean …order.create…
 ! try: errand schema…
 
+# What a command prints has a published shape, and so have failures.
+$ errand schema output -o id | head -2
+quickstart
+search
+$ errand schema output wallet -o json > wallet.schema.json
+$ jq .title wallet.schema.json
+"errand wallet -o json"
+$ errand schema output order list -o csv --fields field,type | grep '^status'
+status,string
+$ errand schema output order.journal.list -o json --query '"$defs".JournalRecord.additionalProperties'
+false
+$ errand schema output error -o csv --fields field,required | grep exit_code
+error.exit_code,true
+$ errand schema output --all -o json --query 'keys("$defs")' -o json | grep -c '"order.list"'
+1
+$ errand schema output order
+? 2
+! error: there is no command "order"; did you mean order.create…
+! try: errand schema output…
+
 # Has the service moved? 7 where a client of the contract would break.
 $ errand schema diff
 ! no difference; …operations compared

@@ -1,9 +1,9 @@
 import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import type { Plan, PlanProduct, PlanRow } from '../../contract/schemas/plan-file.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column } from '../../output/result.ts';
 import { outcomeWords } from '../../spending/policy/lines.ts';
-import type { VerdictOutcome } from '../../spending/policy/verdict.ts';
 import { AmountSpread, type Usual, usualText } from '../amount-spread.ts';
 import { sellersOf } from './totals.ts';
 
@@ -31,25 +31,7 @@ interface Look {
 }
 
 /** A row of a plan as it is listed. Amounts in cents. */
-export interface ShownRow {
-  readonly row: number;
-  readonly verdict: VerdictOutcome;
-  readonly why: readonly string[];
-  readonly kinds: readonly LookKind[];
-  readonly sellers: readonly string[];
-  readonly ceiling_cents: number;
-  readonly price_cents: number | null;
-  readonly room_cents: number | null;
-  readonly country: string;
-  readonly recipient: string;
-  readonly urls: readonly string[];
-  readonly quantity: number;
-  readonly twins: readonly string[];
-  readonly placed: string | null;
-  readonly idempotency_key: string;
-  readonly order: Readonly<Record<string, unknown>>;
-  readonly [field: string]: unknown;
-}
+export type ShownRow = Output<'PlanRow'>;
 
 /** Every row of a plan with what is to be looked at; a rule about the whole file is on none. Pure. */
 export function shownRows({ rows, products, policy }: Plan): ShownRow[] {

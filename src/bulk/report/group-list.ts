@@ -1,4 +1,6 @@
 import type { Context } from '../../context.ts';
+import type { Output } from '../../contract/outputs/index.ts';
+import { forTable } from '../../output/for-table.ts';
 import type { Column, ListResult, Row } from '../../output/result.ts';
 import { amountOf, payerNames } from '../../spending/report/rows.ts';
 import { type ReportGroup, totalsOf } from './groups.ts';
@@ -11,13 +13,13 @@ export function groupList(
   rows: readonly ReportRow[],
   groups: readonly ReportGroup[],
   hints: readonly string[],
-): ListResult {
+): ListResult<Output<'BulkReportGroup'>> {
   const records = groups.map((group) => groupRecord(by, group));
   const isTable = output.format === 'table' && output.query === undefined;
   const totals = totalsOf(rows).map((total) => ({ ...groupRecord(by, total), group: 'total' }));
   return {
     kind: 'list',
-    rows: isTable && records.length > 0 ? [...records, ...totals] : records,
+    rows: isTable && records.length > 0 ? forTable([...records, ...totals]) : records,
     columns: isTable ? groupScreen(by, records) : groupColumns(by),
     id: 'group',
     empty: 'no row is there yet',
@@ -26,7 +28,7 @@ export function groupList(
 }
 
 /** A group as every format has it. Pure. */
-function groupRecord(by: string, { group, sum, byRule, ...counts }: ReportGroup): Row {
+function groupRecord(by: string, { group, sum, byRule, ...counts }: ReportGroup): Output<'BulkReportGroup'> {
   return {
     by,
     group: group ?? null,

@@ -1,10 +1,11 @@
+import type { Output } from '../../contract/outputs/index.ts';
 import type { Row } from '../../output/result.ts';
 import type { MoneyLine, MoneySum } from '../../spending/money-lines.ts';
 import { amountOf } from '../../spending/report/rows.ts';
 import type { ReportRow } from './rows.ts';
 
 /** A row as every format has it. Amounts in cents of `currency`; fee, credits and what left the wallet in US dollars. Pure. */
-export function recordOf(row: ReportRow): Row {
+export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
   const { order, sums, quoted } = { ...row, quoted: row.order?.quoted };
   const goods = goodsOf(row);
   const wallet = walletOf(sums);

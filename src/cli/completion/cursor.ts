@@ -49,9 +49,10 @@ function step(root: Tree, node: Tree | undefined, given: readonly string[], word
 }
 
 /** The whole program under a word that takes the name of any command, and nothing of what those take. */
-const mirror = (root: Tree, { name, text, children = [] }: Tree): Tree => ({
+const mirror = (root: Tree, { name, text, options = [], children = [] }: Tree): Tree => ({
   name,
   text,
+  options,
   children: [...(root.children ?? []).map(bare), ...children.map(bare)],
 });
 

@@ -55,9 +55,11 @@ function node(command: Commander, definition: Definition, shared: ReadonlySet<st
     };
   }
   const known: Options = { ...globalOptions, ...requestOptions, ...writeOptions, ...definition.options };
+  const namesCommands = definition.arguments?.some(({ completes }) => completes === 'commands');
   return {
     ...named,
     ...aliases,
+    ...(namesCommands && { mirrors: true }),
     options: command.options
       .filter((option) => !shared.has(signature(option)))
       .map((it) => treeOption(it, known)),

@@ -3,7 +3,7 @@ import type { Candidate, Hint } from './tree.ts';
 
 /** What a value is, from the definition of its argument or option. */
 export function hintOf({ names = [], completes = [], offers }: Completable): Hint {
-  const kinds = [completes].flat();
+  const kinds = [completes].flat().filter((kind) => kind !== 'commands');
   const from = kinds.find((kind) => kind !== 'files') ?? [names].flat().find((kind) => kind !== 'products');
   return {
     ...(offers && { values: candidates(offers) }),

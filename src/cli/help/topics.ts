@@ -88,7 +88,9 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
           "--query 'items[].url'": 'JMESPath over the JSON',
         }),
       },
-      { text: 'With -o json or ndjson a failure is one JSON object on stderr.' },
+      {
+        text: 'With -o json or ndjson a failure is one JSON object on stderr. `errand schema output` shows what each command prints with -o json, and with a name its JSON Schema.',
+      },
     ],
   },
   ids: {

@@ -26,6 +26,7 @@ export const add = defineCommand({
       note: 'for any retailer; prints the short id',
     },
   ],
+  output: { record: 'account.create' },
   operations: ['account.create', 'retailer.list'],
   exitCodes: { 5: 'this login is stored already' },
   related: ['account list', 'account forwarding', 'order create'],

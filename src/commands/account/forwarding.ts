@@ -27,6 +27,7 @@ export const forwarding = defineCommand({
       note: 'the address alone',
     },
   ],
+  output: { record: 'ManagedAccount' },
   operations: ['account.list'],
   exitCodes: { 8: 'with --wait: --timeout passed and no message had come' },
   related: ['account add', 'account list'],

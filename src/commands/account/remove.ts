@@ -21,6 +21,7 @@ export const remove = defineCommand({
       note: 'orders already placed with them go on',
     },
   ],
+  output: { list: 'RemovedAccount' },
   operations: ['account.delete'],
   related: ['account list'],
   async run(context, { accounts }) {

@@ -47,6 +47,7 @@ export const update = defineCommand({
     },
     { command: 'errand account update $ACCOUNT --clear two-factor', note: 'sign-in needs no code any more' },
   ],
+  output: { record: 'account.update' },
   operations: ['account.update', 'retailer.list'],
   related: ['account list', 'account add'],
   async run(

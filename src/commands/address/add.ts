@@ -30,6 +30,7 @@ export const add = defineCommand({
       note: 'from flags',
     },
   ],
+  output: { record: 'SavedAddress' },
   related: ['address update', 'address list', 'order create'],
   async run(context, { name, file, default: asDefault = false, replace = false, ...flags }) {
     const store = await context.store();

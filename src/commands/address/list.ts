@@ -6,6 +6,7 @@ export const list = defineCommand({
   aliases: ['ls'],
   summary: 'List the saved addresses',
   examples: [{ command: 'errand address list', note: 'names to use with --ship-to' }],
+  output: { list: 'SavedAddress' },
   readsOnly: true,
   related: ['address add', 'order create'],
   async run(context) {

@@ -8,6 +8,7 @@ export const show = defineCommand({
   summary: 'Show one saved address',
   arguments: [{ name: 'name', completes: 'addresses', description: 'name of the address', required: true }],
   examples: [{ command: 'errand address show home -o json', note: 'as the service takes it' }],
+  output: { record: 'SavedAddress' },
   readsOnly: true,
   related: ['address list'],
   async run(context, { name }) {

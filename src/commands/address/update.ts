@@ -14,6 +14,7 @@ export const update = defineCommand({
   examples: [
     { command: 'errand address update home --city Houston --postal-code 77002', note: 'the rest stays' },
   ],
+  output: { record: 'SavedAddress' },
   related: ['address show', 'address add'],
   async run(context, { name, default: asDefault = false, ...flags }) {
     const store = await context.store();

@@ -15,6 +15,7 @@ export const search = defineCommand({
       note: 'a URL to order',
     },
   ],
+  output: { list: 'agent.search' },
   operations: ['agent.search'],
   exitCodes: { 6: paymentExit },
   related: ['agent order create', 'search'],

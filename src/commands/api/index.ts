@@ -40,6 +40,11 @@ export const command = defineRootCommand({
     { command: 'errand api POST /orders --input keyed-order.json', note: 'an order, through the journal' },
     { command: "errand api /sandbox/keys -f 'note=for a test' --dry-run", note: 'a POST, not sent' },
   ],
+  output: [
+    { record: 'AnyJson' },
+    { list: 'AnyJson', when: 'with --paginate' },
+    { text: 'the response as it comes', when: 'where it is not JSON' },
+  ],
   anyOperation: true,
   defaultFormat: 'json',
   exitCodes: {

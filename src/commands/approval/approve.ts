@@ -46,6 +46,7 @@ export const approve = defineCommand({
       note: 'the same, step by step: each may run on another machine',
     },
   ],
+  output: { record: 'Approval' },
   exitCodes: { 11: 'not approved: no approver signed it, or it was used or has expired' },
   related: ['approval show', 'approval deny', 'help policy'],
   async run(context, { id, key, file }) {

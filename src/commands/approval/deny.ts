@@ -9,6 +9,7 @@ export const deny = defineCommand({
   description: 'Also takes back an approval that was not used yet.',
   arguments: [idArgument],
   examples: [{ command: 'errand approval deny $APPROVAL', note: 'the command that asked is refused' }],
+  output: { record: 'Approval' },
   exitCodes: { 11: 'it was used already, or has expired' },
   related: ['approval show', 'approval approve'],
   async run(context, { id }) {

@@ -21,6 +21,10 @@ export const exportApproval = defineCommand({
       note: 'once it is approved: for a CI job',
     },
   ],
+  output: [
+    { record: 'ApprovalRequest', when: 'to sign, while it is open' },
+    { record: 'SignedApproval', when: 'once it is approved' },
+  ],
   exitCodes: {
     11: 'it was denied or used already, or was approved at a terminal, which holds on this machine alone',
   },

@@ -25,6 +25,7 @@ export const importApproval = defineCommand({
   examples: [
     { command: 'errand approval import < request.sig', note: 'of a request that was asked for here' },
   ],
+  output: { record: 'Approval' },
   exitCodes: { 11: 'no approver signed it, or what was signed is no open request' },
   related: ['approval export', 'help policy'],
   async run(context, { file = '-' }) {

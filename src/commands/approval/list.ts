@@ -17,6 +17,7 @@ export const list = defineCommand({
     { command: 'errand approval list', note: 'what there is to decide on' },
     { command: 'errand approval list --all -o json', note: 'everything that was asked for on this machine' },
   ],
+  output: { list: 'Approval' },
   readsOnly: true,
   related: ['approval show', 'approval approve', 'help policy'],
   async run(context, { all = false }) {

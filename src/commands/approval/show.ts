@@ -19,6 +19,7 @@ export const show = defineCommand({
     },
   },
   examples: [{ command: 'errand approval show $APPROVAL', note: 'before you decide' }],
+  output: { record: 'Approval' },
   exitCodes: { 11: 'the order in the file is not the one that was asked for' },
   readsOnly: true,
   related: ['approval approve', 'approval deny'],

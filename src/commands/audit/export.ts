@@ -13,6 +13,7 @@ export const exportChain = defineCommand({
     { command: 'errand audit export > audit.ndjson', note: 'then, anywhere: errand audit verify --file' },
     { command: 'errand audit export | errand audit verify --file -', note: 'what was exported is whole' },
   ],
+  output: { events: 'AuditRecord' },
   readsOnly: true,
   related: ['audit verify', 'audit log'],
   async run(context) {

@@ -10,6 +10,7 @@ export const head = defineCommand({
     { command: 'errand audit head', note: 'to be written down' },
     { command: 'errand audit head -o id > head.txt', note: 'the hash alone, to be kept elsewhere' },
   ],
+  output: { record: 'AuditHead' },
   readsOnly: true,
   related: ['audit verify', 'audit export'],
   async run(context) {

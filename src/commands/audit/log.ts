@@ -1,4 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
+import type { Output } from '../../contract/outputs/index.ts';
+import type { Unchecked } from '../../contract/received.ts';
 import type { Column } from '../../output/result.ts';
 import { auditKinds } from '../../state/audit-entry.ts';
 import { recordOfRow } from '../../state/audit-record.ts';
@@ -26,6 +28,7 @@ export const log = defineCommand({
     { command: 'errand audit log --order $ORDER -o json', note: 'the steps of one order' },
     { command: 'errand audit log --kind refused,in_doubt --since 2026-01-01 -o csv', note: 'for a report' },
   ],
+  output: { list: 'AuditRecord' },
   readsOnly: true,
   related: ['audit verify', 'order journal list'],
   async run(context, { kind, key, order, since, until, last }) {
@@ -47,14 +50,15 @@ export const log = defineCommand({
 
     function* matching(): Generator<LogRow> {
       for (const row of audit.rows()) {
-        const record = recordOfRow(row);
+        // The table is STRICT: its columns hold what they are declared as.
+        const record = recordOfRow(row) as LogRow;
         if (isWanted(record)) yield record;
       }
     }
   },
 });
 
-type LogRow = Readonly<Record<string, unknown>>;
+type LogRow = Output<'AuditRecord'>;
 
 /** The last of many, without keeping more than those. */
 function newest(rows: Iterable<LogRow>, most: number): LogRow[] {
@@ -67,13 +71,13 @@ function newest(rows: Iterable<LogRow>, most: number): LogRow[] {
 }
 
 /** What a record says of how something ended, in one word, or why it was done. */
-function outcomeOf({ detail }: LogRow): unknown {
+function outcomeOf({ detail }: Unchecked<LogRow>): unknown {
   const { code, outcome, status, change, reason } = Object(detail);
   return code ?? outcome ?? status ?? change ?? reason;
 }
 
 /** What no other column shows, in words; no hashes and no counts of ours. */
-function detailOf({ detail }: LogRow): unknown {
+function detailOf({ detail }: Unchecked<LogRow>): unknown {
   if (typeof detail !== 'object' || detail === null) return detail;
   const words = Object.entries(detail).flatMap(([name, value]) => {
     if (toldElsewhere.includes(name) || typeof value === 'object' || value === false) return [];
@@ -95,7 +99,7 @@ const toldElsewhere = [
   'recorded',
 ];
 
-const columns: readonly Column[] = [
+const columns: readonly Column<LogRow>[] = [
   { name: 'number', path: 'number', kind: 'count', weight: 9 },
   { name: 'time', path: 'time', kind: 'time', isLocal: true, weight: 8 },
   { name: 'kind', path: 'kind', kind: 'status', weight: 10 },

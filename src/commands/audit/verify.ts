@@ -35,6 +35,7 @@ export const verify = defineCommand({
       note: 'an export, for a script',
     },
   ],
+  output: { record: 'AuditCheck' },
   readsOnly: true,
   exitCodes: {
     2: 'the file holds no record, or cannot be read: it proves nothing',

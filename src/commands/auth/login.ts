@@ -23,6 +23,7 @@ export const login = defineCommand({
     { command: 'errand auth login --name laptop --dry-run', note: 'the first request, not sent' },
     { command: 'errand auth login --no-browser', note: 'approve on another device' },
   ],
+  output: { nothing: true },
   operations: ['device.code', 'device.token'],
   exitCodes: { 3: 'denied, or the code has expired', 8: '--timeout passed; nobody had approved' },
   related: ['auth token', 'auth status'],

@@ -4,6 +4,7 @@ export const logout = defineCommand({
   name: 'logout',
   summary: "Forget the profile's keys",
   examples: [{ command: 'errand auth logout --profile served', note: 'the key stays valid at the service' }],
+  output: { nothing: true },
   related: ['auth token', 'profile delete'],
   async run(context) {
     const { profile, apiKey } = context.settings;

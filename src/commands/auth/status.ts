@@ -26,6 +26,7 @@ export const status = defineCommand({
     { command: 'errand auth status', note: 'who am I' },
     { command: 'errand auth status --offline -o json --query mode', note: 'test or live, without a request' },
   ],
+  output: { record: 'AuthStatus' },
   operations: ['wallet.get'],
   exitCodes: { 3: 'there is no key, or the service refuses it' },
   related: ['auth token', 'profile list'],

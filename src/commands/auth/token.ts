@@ -18,6 +18,7 @@ export const token = defineCommand({
     { command: 'errand auth token < key.txt', note: 'from a file' },
     { command: 'errand auth token --profile served < key.txt', note: 'for another profile' },
   ],
+  output: { nothing: true },
   related: ['auth status', 'auth logout', 'sandbox mint'],
   async run(context, { legacy = false, replace = false }) {
     const { value: profile } = context.settings.profile;

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
 import { applyPlan } from './place-plan.ts';
+import { sentOutput } from './uploaded.ts';
 
 export const apply = defineCommand({
   name: 'apply',
@@ -35,6 +36,7 @@ export const apply = defineCommand({
     },
     { command: 'errand bulk apply december.plan --watch', note: 'then the rest, followed to the end' },
   ],
+  output: sentOutput,
   operations: ['bulk.create', 'bulk.validate'],
   exitCodes: {
     7: 'with --watch: a row failed',

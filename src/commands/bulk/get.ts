@@ -25,6 +25,10 @@ export const get = defineCommand({
       note: 'the orders it made',
     },
   ],
+  output: [
+    { record: 'bulk.get', when: 'for one id' },
+    { list: 'bulk.get', when: 'for several' },
+  ],
   operations: ['bulk.get'],
   related: ['bulk list', 'bulk watch', 'bulk results'],
   async run(context, { ids }) {

@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Output } from '../../contract/outputs/index.ts';
+import type { Column } from '../../output/result.ts';
 import { mapPresets } from '../../settings/map-presets.ts';
 import type { SavedMap } from '../../settings/maps.ts';
 
@@ -9,6 +10,7 @@ export const maps = defineCommand({
   description:
     'A map is saved with --save-map, or when bulk upload, plan and validate have asked for columns. A saved map goes before the one of an export that has the same name; one that adds to an export is read with it.',
   examples: [{ command: 'errand bulk maps', note: 'saved maps, then those of exports' }],
+  output: { list: 'HeadingMap' },
   readsOnly: true,
   related: ['bulk upload', 'bulk validate'],
   async run(context) {
@@ -21,7 +23,7 @@ export const maps = defineCommand({
     const presets = [...mapPresets.values()]
       .filter(({ name }) => !own.has(name))
       .map(
-        ({ name, description, columns }): Row => ({
+        ({ name, description, columns }): Output<'HeadingMap'> => ({
           ...{ name, kind: 'export', adds_to: null, description },
           columns: Object.entries(columns).flatMap(([column, headings]) =>
             headings.map((heading) => ({ heading, column })),
@@ -32,7 +34,7 @@ export const maps = defineCommand({
   },
 });
 
-const savedRow = (name: string, { map, preset }: SavedMap): Row => {
+const savedRow = (name: string, { map, preset }: SavedMap): Output<'HeadingMap'> => {
   const pairs = Object.entries(map).map(([heading, column]) => ({ heading, column }));
   const said = pairs.map(({ heading, column }) => `${heading} is ${column}`).join(', ');
   const description = preset === undefined ? said : `as ${preset}; ${said}`;

@@ -15,11 +15,11 @@ import { keptSource } from '../../bulk/upload-source.ts';
 import type { Context } from '../../context.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { countText } from '../../output/count-text.ts';
-import type { Result } from '../../output/result.ts';
+import type { ResultOf } from '../../output/output-forms.ts';
 import { shellWord } from '../../shell-word.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
-import { sentResult } from './uploaded.ts';
+import { type sentOutput, sentResult } from './uploaded.ts';
 
 /** What a user says of an upload, and agrees to. */
 interface Given extends TableFlags, Omit<Consent, 'plan'> {
@@ -35,7 +35,11 @@ interface Given extends TableFlags, Omit<Consent, 'plan'> {
 }
 
 /** Checks a file, shows what it comes to, places its orders, and shows what became of them. @throws ErrandError. */
-export async function placeFile(context: Context, file: string, given: Given): Promise<Result> {
+export async function placeFile(
+  context: Context,
+  file: string,
+  given: Given,
+): Promise<ResultOf<typeof sentOutput>> {
   const { batchSize = usualBatchRows, run = '', skipInvalid = false, yes = false, watch = false } = given;
   const notifies = given.notifyOnComplete ?? false;
   const source = await openCopy(context, file);

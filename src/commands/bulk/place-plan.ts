@@ -14,11 +14,11 @@ import type { LeftOut } from '../../bulk/upload-source.ts';
 import type { Context } from '../../context.ts';
 import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { countText } from '../../output/count-text.ts';
-import type { Result } from '../../output/result.ts';
+import type { ResultOf } from '../../output/output-forms.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { whereFlags } from '../../where-flags.ts';
-import { sentResult } from './uploaded.ts';
+import { type sentOutput, sentResult } from './uploaded.ts';
 
 /** What a user says of a plan that is applied, and agrees to. */
 interface Given extends Omit<Consent, 'plan'> {
@@ -31,7 +31,11 @@ interface Given extends Omit<Consent, 'plan'> {
 }
 
 /** Places what is left of a plan, and shows what became of it. @throws ErrandError. */
-export async function applyPlan(context: Context, path: string, given: Given): Promise<Result> {
+export async function applyPlan(
+  context: Context,
+  path: string,
+  given: Given,
+): Promise<ResultOf<typeof sentOutput>> {
   const { recheckPrices: rechecks = false, yes = false, watch = false, ...more } = given;
   const read = await readPlan(path, whereFlags(context));
   const selected = chosenRows(read, more);

@@ -49,6 +49,7 @@ export const plan = defineCommand({
       note: 'again, without prices; every row for a spreadsheet',
     },
   ],
+  output: { list: 'PlanRow' },
   readsOnly: true,
   exitCodes: {
     6: 'the wallet cannot cover it; the plan is written',

@@ -25,8 +25,9 @@ import { missingLines, summaryLines } from '../../bulk/report/summary.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { nearestWord } from '../../cli/near-words.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import { UsageError } from '../../errors.ts';
-import type { Result, Row } from '../../output/result.ts';
+import type { ListResult, Row } from '../../output/result.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
 
@@ -56,6 +57,7 @@ export const report = defineCommand({
     { command: 'errand bulk report december --by metadata.team', note: 'what each team spent' },
     { command: 'errand bulk report december --html report.html --force', note: 'a page to hand on' },
   ],
+  output: [{ list: 'BulkReportRow' }, { list: 'BulkReportGroup', when: 'with --by' }],
   operations: ['bulk.get', 'order.list', 'wallet.get', 'retailer.list'],
   related: ['bulk results', 'bulk retry', 'spend', 'reconcile'],
   async run(context, { ids: given, by: named, timeZone: zoneGiven, html, force = false }) {
@@ -116,9 +118,13 @@ function checkGrouping(text: string, headings: readonly string[]): Grouping {
   );
 }
 
-function rowList(rows: readonly ReportRow[], headings: readonly string[], lines: readonly string[]): Result {
+function rowList(
+  rows: readonly ReportRow[],
+  headings: readonly string[],
+  lines: readonly string[],
+): ListResult<Output<'BulkReportRow'>> {
   const madeOf = new WeakMap<Row, ReportRow>();
-  function* records(): Generator<Row> {
+  function* records(): Generator<Output<'BulkReportRow'>> {
     for (const row of rows) {
       const record = recordOf(row);
       madeOf.set(record, row);

@@ -20,6 +20,7 @@ export const results = defineCommand({
     { command: 'errand bulk results december > results.csv', note: 'as it stands now' },
     { command: 'errand bulk results december --wait --excel > results.csv', note: 'whole, for Excel' },
   ],
+  output: { text: 'a CSV' },
   operations: ['bulk.get', 'order.list', 'wallet.get', 'bulk.results'],
   writesCsv: () => true,
   exitCodes: { 8: 'with --wait: --timeout passed' },

@@ -13,6 +13,7 @@ import { policyExit, policyOptions } from '../../spending/options.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { placeFile } from './place-file.ts';
 import { applyPlan } from './place-plan.ts';
+import { sentOutput } from './uploaded.ts';
 import { followResult } from './watch.ts';
 
 export const resume = defineCommand({
@@ -31,6 +32,7 @@ export const resume = defineCommand({
     { command: 'errand bulk resume december', note: 'after a crash, from any terminal' },
     { command: 'errand bulk resume december --watch', note: 'and followed to the end' },
   ],
+  output: [...sentOutput, { nothing: true, when: 'where all is sent' }],
   operations: ['bulk.create', 'bulk.validate'],
   exitCodes: {
     5: 'its file has changed, or is no longer there',

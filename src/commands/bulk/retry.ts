@@ -24,7 +24,7 @@ import { confirmSpending } from '../../orders/confirm-spending.ts';
 import { formatMoney } from '../../output/money.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
-import { sentResult } from './uploaded.ts';
+import { sentOutput, sentResult } from './uploaded.ts';
 
 export const retry = defineCommand({
   name: 'retry',
@@ -59,6 +59,11 @@ export const retry = defineCommand({
       command: 'errand bulk retry $FAILED --reason out_of_stock --raise-ceiling 10% --dry-run',
       note: 'what would be sent of those, each with a tenth more to spend',
     },
+  ],
+  output: [
+    ...sentOutput,
+    { text: 'a CSV', when: 'with --to -' },
+    { nothing: true, when: 'where no row has failed' },
   ],
   operations: ['bulk.create', 'bulk.get'],
   exitCodes: { 10: 'in doubt: the new batch was sent and no response came', 11: policyExit },

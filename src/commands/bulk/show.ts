@@ -32,6 +32,7 @@ export const show = defineCommand({
     { command: 'errand bulk show december.plan --by metadata.team', note: 'totals' },
     { command: 'errand bulk show december.plan --html december.html --force', note: 'a page to hand on' },
   ],
+  output: [{ list: 'PlanRow' }, { list: 'PlanGroup', when: 'with --by' }],
   readsOnly: true,
   exitCodes: { 11: 'the plan was altered' },
   related: ['bulk plan', 'bulk apply', 'bulk get'],

@@ -48,6 +48,7 @@ export const template = defineCommand({
     { command: 'errand bulk template > orders.csv', note: 'a file to fill in' },
     { command: 'errand bulk template | errand bulk validate - --local', note: 'it is valid as it stands' },
   ],
+  output: { text: 'a CSV' },
   related: ['bulk validate', 'bulk upload'],
   writesCsv: () => true,
   async run() {

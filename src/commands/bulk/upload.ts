@@ -4,6 +4,7 @@ import { maxTotalOption, nameOption, uploadOptions } from '../../bulk/upload-opt
 import { defineCommand } from '../../cli/define.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
 import { placeFile } from './place-file.ts';
+import { sentOutput } from './uploaded.ts';
 
 export const upload = defineCommand({
   name: 'upload',
@@ -30,6 +31,7 @@ export const upload = defineCommand({
       note: 'the same file once more, on purpose',
     },
   ],
+  output: sentOutput,
   operations: ['bulk.create', 'bulk.validate'],
   exitCodes: {
     6: 'the wallet cannot cover it; nothing was sent',

@@ -2,7 +2,8 @@ import { uploadedColumns } from '../../bulk/batch-columns.ts';
 import { namedBatches } from '../../bulk/named.ts';
 import type { Sent } from '../../bulk/upload-file.ts';
 import type { Context } from '../../context.ts';
-import type { Result } from '../../output/result.ts';
+import type { Printed } from '../../contract/outputs/printed.ts';
+import type { ResultOf } from '../../output/output-forms.ts';
 import { shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { followResult } from './watch.ts';
@@ -10,6 +11,13 @@ import { followResult } from './watch.ts';
 /** What names everything that was sent, in a command to type. */
 const wordsOf = ({ name, batches }: Sent): readonly string[] =>
   name === undefined ? batches.map(({ id }) => id) : [name];
+
+/** What a command prints that sends batches. */
+export const sentOutput = [
+  { list: 'SentBatch' },
+  { list: 'bulk.list', when: 'with --watch' },
+  { events: 'BatchWatchEvent', when: 'and --watch' },
+] as const satisfies readonly Printed[];
 
 /**
  * The batches that were sent, followed to their end where that is asked for. @param facts what is to be told of them.
@@ -27,7 +35,7 @@ export async function sentResult(
     readonly watch: boolean;
     readonly toldRows?: ReadonlySet<number> | undefined;
   },
-): Promise<Result> {
+): Promise<ResultOf<typeof sentOutput>> {
   const words = wordsOf(sent);
   const follow = `follow: errand bulk watch ${words.map(shellWord).join(' ')}${whereFlags(context)}`;
   if (!watch)

@@ -48,6 +48,7 @@ export const uploads = defineCommand({
     { command: 'errand bulk uploads', note: 'what was uploaded, and what was cut short' },
     { command: "errand bulk uploads -o json --query '[].batches[]'", note: 'the ids of their batches' },
   ],
+  output: { list: 'BulkUpload' },
   readsOnly: true,
   related: ['bulk upload', 'bulk resume', 'bulk watch', 'bulk list'],
   async run(context) {

@@ -7,6 +7,7 @@ import { readReading } from '../../bulk/reading.ts';
 import { openSource } from '../../bulk/source.ts';
 import { tableOptions } from '../../bulk/table-options.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { forTable } from '../../output/for-table.ts';
 import { isOnScreen } from '../../output/on-screen.ts';
 import type { Row } from '../../output/result.ts';
 
@@ -33,6 +34,7 @@ export const validate = defineCommand({
       note: 'headings of their own, saved for the next file',
     },
   ],
+  output: { list: 'BulkIssue' },
   operations: ['bulk.validate'],
   exitCodes: { 6: 'the wallet cannot cover it', 7: 'a row is invalid' },
   writesCsv: savesErrors,
@@ -43,7 +45,7 @@ export const validate = defineCommand({
     const check = new FileCheck(context, source, options, { local });
     return {
       kind: 'list',
-      rows: isOnScreen(context) ? grouped() : issues(),
+      rows: isOnScreen(context) ? forTable(grouped()) : issues(),
       columns: issueColumns,
       id: 'row',
       empty: 'nothing is wrong',

@@ -15,11 +15,18 @@ import { tallyOf } from '../../bulk/row-state.ts';
 import { goingOn, rowsStanding, stoppable } from '../../bulk/standing.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
+import type { Printed } from '../../contract/outputs/printed.ts';
 import { countText } from '../../output/count-text.ts';
 import { eventRecords } from '../../output/event-records.ts';
 import { createProgress, type Progress } from '../../output/progress.ts';
 import type { ListResult } from '../../output/result.ts';
 import { interruptionText } from '../../wait/verdicts.ts';
+
+/** What a command prints that follows batches. */
+export const followedOutput = [
+  { list: 'bulk.list' },
+  { events: 'BatchWatchEvent' },
+] as const satisfies readonly Printed[];
 
 export const watch = defineCommand({
   name: 'watch',
@@ -29,6 +36,7 @@ export const watch = defineCommand({
     { command: 'errand bulk watch december', note: 'all batches of an upload, to the end' },
     { command: 'errand bulk watch $BATCH -o ndjson --timeout 60s', note: 'each change of a row as a record' },
   ],
+  output: followedOutput,
   operations: ['bulk.get'],
   exitCodes: { 7: 'a row failed, or was not sent yet', 8: '--timeout passed; the batches go on' },
   related: ['bulk get', 'bulk results', 'bulk retry'],

@@ -15,6 +15,7 @@ export const command = defineRootCommand({
     { command: 'errand completion zsh > _errand', note: 'a file for a folder of $fpath' },
     { command: 'errand completion fish | head -3', note: 'how it is used' },
   ],
+  output: { text: 'a script for the shell' },
   related: ['doctor'],
   async run(_context, { shell }) {
     const known = shells.find((name) => name === shell);

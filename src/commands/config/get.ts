@@ -14,6 +14,7 @@ export const get = defineCommand({
     },
   ],
   examples: [{ command: 'errand config get output', note: 'empty where it is not set' }],
+  output: { record: 'PreferenceValue' },
   readsOnly: true,
   related: ['config list'],
   async run(context, { name }) {

@@ -7,6 +7,7 @@ export const list = defineCommand({
   aliases: ['ls'],
   summary: 'List the preferences',
   examples: [{ command: 'errand config list', note: 'every preference and its value' }],
+  output: { list: 'Preference' },
   readsOnly: true,
   related: ['config set', 'help environment'],
   async run(context) {

@@ -4,6 +4,7 @@ export const path = defineCommand({
   name: 'path',
   summary: 'Where configuration and state are kept',
   examples: [{ command: 'errand config path -o json', note: 'folders and files' }],
+  output: { record: 'Folders' },
   readsOnly: true,
   related: ['help environment'],
   async run(context) {

@@ -17,6 +17,7 @@ export const set = defineCommand({
     { command: 'errand config set output ndjson', note: 'for every command, where no flag says otherwise' },
     { command: 'errand config set output', note: 'back to the default' },
   ],
+  output: { nothing: true },
   related: ['config list'],
   mendsConfig: true,
   async run(context, { name, value }) {

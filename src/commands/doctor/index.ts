@@ -51,6 +51,7 @@ export const command = defineRootCommand({
     },
     { command: 'errand doctor --base-url embedded: -o ndjson', note: 'with another service' },
   ],
+  output: { list: 'DoctorFinding' },
   exitCodes: { 7: 'something is wrong' },
   readsOnly: true,
   related: ['auth status', 'order journal list', 'schema diff', 'completion'],

@@ -38,6 +38,7 @@ export const product = defineCommand({
       note: 'one field of it',
     },
   ],
+  output: { record: 'legacy.product' },
   operations: ['legacy.product', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 7: noResponse },
   related: ['product get'],

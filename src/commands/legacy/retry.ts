@@ -23,6 +23,7 @@ export const retry = defineCommand({
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
   },
   examples: [{ command: 'errand legacy retry $FAILEDORDER', note: 'prints the id of the new order request' }],
+  output: { list: 'RetriedOrder' },
   operations: ['legacy.retry'],
   exitCodes: {
     5: 'the same order was retried a short while ago',

@@ -40,6 +40,7 @@ export const cancel = defineCommand({
     { command: 'errand order cancel $ORDER', note: 'only while it is pending' },
     { command: 'errand order list --status pending -o id | errand order cancel -', note: 'all that can be' },
   ],
+  output: { list: 'CancelledOrder' },
   operations: ['order.cancel', 'order.get'],
   exitCodes: { 5: 'already processed (order_not_cancellable)' },
   related: ['order list', 'order get'],
@@ -61,7 +62,7 @@ export const cancel = defineCommand({
           (detail) => ({ kind: 'cancellation', ...subject, detail }),
           () => cancelOrder(context, client, id),
         );
-        return { id, status: 'cancelled' };
+        return { id, status: 'cancelled' as const };
       }),
     };
   },

@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { checkUuid } from '../../cli/ids.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { checkFollowing, placedExits, watchOptions } from '../../orders/created.ts';
+import { checkFollowing, createdOutput, placedExits, watchOptions } from '../../orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import type { Completed } from '../../orders/input/complete.ts';
 import { orderAssembled } from '../../orders/order-assembled.ts';
@@ -49,6 +49,7 @@ export const create = defineCommand({
       note: 'what a repeat of an earlier order would send',
     },
   ],
+  output: createdOutput,
   operations: ['order.create', 'order.get'],
   exitCodes: {
     ...placedExits,

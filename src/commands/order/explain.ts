@@ -22,6 +22,7 @@ export const explain = defineCommand({
     },
     { command: "errand order explain $ORDER -o json --query 'open[].command'", note: 'what is left to do' },
   ],
+  output: { record: 'OrderHistory' },
   operations: ['order.get', 'order.timeline', 'wallet.get'],
   readsOnly: true,
   related: ['order get', 'audit log', 'reconcile'],

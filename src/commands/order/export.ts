@@ -14,6 +14,7 @@ export const exportOrders = defineCommand({
     { command: 'errand order export --created-after 2026-01-01 > orders.csv', note: "the year's orders" },
     { command: 'errand order export --status order_failed', note: 'what failed' },
   ],
+  output: { text: 'a CSV' },
   operations: ['order.export'],
   writesCsv: () => true,
   related: ['order list'],

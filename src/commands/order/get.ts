@@ -23,6 +23,10 @@ export const get = defineCommand({
       note: 'its parcels',
     },
   ],
+  output: [
+    { record: 'order.get', when: 'for one id' },
+    { list: 'order.get', when: 'for several' },
+  ],
   operations: ['order.get'],
   related: ['order list', 'order timeline', 'order watch'],
   async run(context, { ids }) {

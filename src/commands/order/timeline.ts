@@ -12,6 +12,7 @@ export const timeline = defineCommand({
     { command: 'errand order timeline $ORDER', note: 'what happened and when' },
     { command: 'errand order timeline $ORDER --utc -o csv', note: 'the same as CSV' },
   ],
+  output: { list: 'order.timeline' },
   operations: ['order.timeline'],
   related: ['order get', 'track'],
   async run(context, { id }) {

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { readIds } from '../../cli/ids.ts';
 import { UsageError } from '../../errors.ts';
 import { untilValues } from '../../orders/watch-policy.ts';
-import { watchResult } from '../../orders/watch-result.ts';
+import { watchedOutput, watchResult } from '../../orders/watch-result.ts';
 import { openOrders } from './open-orders.ts';
 
 export const watch = defineCommand({
@@ -33,6 +33,7 @@ export const watch = defineCommand({
     { command: 'errand order watch --open', note: 'everything that is open' },
     { command: 'errand order watch $ORDER --until placed -o ndjson', note: 'each change as a record' },
   ],
+  output: watchedOutput,
   operations: ['order.list', 'order.get'],
   exitCodes: { 7: 'an order failed or was cancelled', 8: '--timeout passed; the orders go on' },
   related: ['order get', 'order timeline'],

@@ -12,6 +12,7 @@ export const init = defineCommand({
   description:
     'It holds from then on: an order of more than $200.00, or a day of more than $2,000.00, is refused until the file says otherwise. A file that is there is never written over.',
   examples: [{ command: 'errand policy init', note: 'then edit the file that it names' }],
+  output: { record: 'PolicyFile' },
   related: ['policy show', 'help policy'],
   async run(context) {
     const { value: file, from } = context.settings.policy;

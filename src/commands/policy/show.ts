@@ -9,6 +9,7 @@ export const show = defineCommand({
     { command: 'errand policy show', note: 'every rule, with its line' },
     { command: "errand policy show -o json --query '[].rule'", note: 'for a script' },
   ],
+  output: { list: 'PolicyRule' },
   exitCodes: { 11: 'the policy cannot be used, so no order is sent' },
   readsOnly: true,
   related: ['policy check', 'policy usage', 'help policy'],

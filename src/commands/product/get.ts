@@ -21,6 +21,10 @@ export const get = defineCommand({
       note: 'not older than a minute',
     },
   ],
+  output: [
+    { record: 'product.get', when: 'for one id' },
+    { list: 'product.get', when: 'for several' },
+  ],
   operations: ['product.get', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 7: noResponse, 8: 'with --wait: --timeout passed' },
   related: ['product search', 'product offers'],

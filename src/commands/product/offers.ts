@@ -19,6 +19,7 @@ export const offers = defineCommand({
       note: 'the cheapest seller',
     },
   ],
+  output: { list: 'Offer' },
   operations: ['product.offers', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 7: noResponse, 8: 'with --wait: --timeout passed' },
   related: ['product get', 'order create'],

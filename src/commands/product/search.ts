@@ -35,6 +35,7 @@ export const search = defineCommand({
       note: 'product ids, page after page',
     },
   ],
+  output: { list: 'product.search' },
   operations: ['product.search'],
   related: ['search', 'retailer list', 'product get'],
   async run(context, { words, retailer, page, limit, freeShipping, all = false }) {

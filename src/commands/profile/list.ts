@@ -7,6 +7,7 @@ export const list = defineCommand({
   aliases: ['ls'],
   summary: 'List the profiles',
   examples: [{ command: 'errand profile list', note: 'services, keys masked, and which one is used' }],
+  output: { list: 'Profile' },
   readsOnly: true,
   related: ['profile use', 'auth status'],
   async run(context) {

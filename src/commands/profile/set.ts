@@ -40,6 +40,7 @@ export const set = defineCommand({
     },
     { command: 'errand auth token --profile served < key.txt', note: 'then its key' },
   ],
+  output: { record: 'Profile' },
   related: ['auth token', 'profile use'],
   mendsConfig: true,
   async run(context, { name, use = false, replace = false, ...given }) {

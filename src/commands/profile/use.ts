@@ -5,6 +5,7 @@ export const use = defineCommand({
   summary: 'Use a profile from now on',
   arguments: [{ name: 'name', completes: 'profiles', description: 'name of the profile', required: true }],
   examples: [{ command: 'errand profile use local', note: 'back to the embedded sandbox' }],
+  output: { nothing: true },
   related: ['profile list', 'profile set'],
   async run(context, { name }) {
     const store = await context.store();

@@ -6,7 +6,7 @@ import { watchOrders } from '../../orders/watch.ts';
 import { defaultPace } from '../../orders/watch-policy.ts';
 import { formatMoney } from '../../output/money.ts';
 import { isOnScreen } from '../../output/on-screen.ts';
-import type { Column, Result } from '../../output/result.ts';
+import type { Column, NoResult, RecordResult } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
 import { typedId } from '../../typed-id.ts';
 import { exitCodeOf, interruptionText } from '../../wait/verdicts.ts';
@@ -24,7 +24,7 @@ const columns: readonly Column<Order>[] = [
 ];
 
 /** Follows the order to the door, and says what to type next. */
-export async function follow(run: Run, order: OrderRecord): Promise<Result> {
+export async function follow(run: Run, order: OrderRecord): Promise<RecordResult | NoResult> {
   const { context, view } = run;
   const id = String(order.id);
   const again = shellLine`errand order watch ${typedId(context, id)}`;

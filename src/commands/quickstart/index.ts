@@ -1,6 +1,6 @@
 import { defineRootCommand } from '../../cli/define.ts';
 import { ErrandError } from '../../errors.ts';
-import type { Result } from '../../output/result.ts';
+import type { NoResult } from '../../output/result.ts';
 import { shellLine } from '../../shell-word.ts';
 import { typedId } from '../../typed-id.ts';
 import { follow } from './follow.ts';
@@ -14,6 +14,7 @@ export const command = defineRootCommand({
     { command: 'errand quickstart', note: 'about ten seconds, no account and no network' },
     { command: 'errand quickstart -o json --query id', note: 'the id of the delivered order, for a script' },
   ],
+  output: { record: 'order.get' },
   operations: ['search', 'retailer.check', 'order.create', 'order.list'],
   exitCodes: { 7: 'the order failed', 8: 'it was not delivered in time' },
   related: ['search', 'order create', 'order watch', 'sandbox serve'],
@@ -38,7 +39,7 @@ export const command = defineRootCommand({
  * What a run that stopped on the way says: where, and what was done by then. Ctrl-C is no failure, as long as nothing is
  * in doubt.
  */
-function stopped({ context, view, steps, state }: Run, error: unknown): Result {
+function stopped({ context, view, steps, state }: Run, error: unknown): NoResult {
   const step = steps.at(-1);
   const { reason }: { reason: unknown } = context.signal;
   const made = context.unreported();

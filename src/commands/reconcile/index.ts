@@ -24,6 +24,7 @@ export const command = defineRootCommand({
       note: 'what there is to do, for a script',
     },
   ],
+  output: { record: 'Reconciliation' },
   operations: ['order.list', 'order.get', 'bulk.get', 'wallet.get'],
   readsOnly: true,
   exitCodes: { 7: 'something does not agree; each finding names what, and a command' },

@@ -19,6 +19,7 @@ export const check = defineCommand({
     { command: 'errand retailer check $URL', note: 'delivered to the US' },
     { command: 'errand retailer check $URL --country DE -o json --query orderable', note: 'true or false' },
   ],
+  output: { record: 'retailer.check' },
   operations: ['retailer.check'],
   exitCodes: { 7: 'an order would be refused' },
   related: ['retailer list', 'order create'],

@@ -63,6 +63,7 @@ export const create = defineCommand({
       note: 'from a file, for a script',
     },
   ],
+  output: { record: 'return.create' },
   operations: ['return.create', 'order.get'],
   exitCodes: {
     5: 'not allowed as the order stands, or another return of these items is open',

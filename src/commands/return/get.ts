@@ -19,6 +19,10 @@ export const get = defineCommand({
     { command: 'errand return get $RETURN', note: 'what came of it' },
     { command: 'errand return get $RETURN -o json --query credited_amount', note: 'cents credited so far' },
   ],
+  output: [
+    { record: 'return.get', when: 'for one id' },
+    { list: 'return.get', when: 'for several' },
+  ],
   operations: ['return.get'],
   related: ['return list', 'return labels'],
   async run(context, { ids }) {

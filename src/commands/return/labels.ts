@@ -39,6 +39,7 @@ export const labels = defineCommand({
     { command: 'errand return labels $RETURN', note: 'into the current folder' },
     { command: 'errand return labels $RETURN --dir labels -o id', note: 'prints where each one is' },
   ],
+  output: { list: 'SavedLabel' },
   operations: ['return.get'],
   exitCodes: { 2: 'a file is there already, and --force is missing', 5: 'a return has no labels' },
   readsOnly: false,

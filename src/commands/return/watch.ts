@@ -37,6 +37,12 @@ export const watch = defineCommand({
       note: 'until the money is back; each change as a record',
     },
   ],
+  output: [
+    { record: 'return.get', when: 'for one id' },
+    { list: 'return.get', when: 'for several' },
+    { events: 'ReturnWatchEvent' },
+    { nothing: true, when: 'where there is none' },
+  ],
   operations: ['return.get'],
   exitCodes: { 7: 'a return was denied', 8: '--timeout passed; the returns go on' },
   related: ['return get', 'return labels', 'order watch'],

@@ -7,6 +7,7 @@ export const advance = defineCommand({
   summary: "Move the embedded sandbox's clock forward",
   arguments: [{ name: 'time', description: 'how far: 30s, 3d', required: true }],
   examples: [{ command: 'errand sandbox advance 3d', note: 'all that was due by then has happened' }],
+  output: { record: 'SandboxTime' },
   related: ['order watch', 'sandbox serve'],
   async run(context, { time }) {
     checkEmbedded(context, 'advance');

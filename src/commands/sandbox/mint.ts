@@ -20,6 +20,7 @@ export const mint = defineCommand({
     { command: 'errand sandbox mint', note: 'a key for this profile' },
     { command: 'errand sandbox mint --no-store -o json --query api_key', note: 'a key for a CI job' },
   ],
+  output: { record: 'sandbox.mint' },
   operations: ['sandbox.mint'],
   related: ['sandbox status', 'auth status'],
   async run(context, { store, replace = false, ...fields }) {

@@ -9,6 +9,7 @@ export const products = defineCommand({
     { command: 'errand sandbox products', note: 'every outcome that can be rehearsed' },
     { command: 'errand sandbox products -o id | grep out-of-stock', note: 'the URL for one of them' },
   ],
+  output: { list: 'order.testProducts' },
   operations: ['order.testProducts'],
   related: ['order create'],
   async run(context) {

@@ -8,6 +8,7 @@ export const reset = defineCommand({
   summary: 'Delete all data of the embedded sandbox, and the key for it',
   options: { yes: { kind: 'flag', description: 'without confirmation' } },
   examples: [{ command: 'errand sandbox reset --yes', note: 'begin anew' }],
+  output: { nothing: true },
   related: ['sandbox mint', 'quickstart'],
   async run(context, { yes = false }) {
     checkEmbedded(context, 'reset');

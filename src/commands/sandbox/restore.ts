@@ -8,6 +8,7 @@ export const restore = defineCommand({
     'What happened since is gone from the sandbox. Keys of that state work again; later ones do not.',
   arguments: [{ name: 'name', description: 'name of the snapshot', required: true }],
   examples: [{ command: 'errand sandbox restore before', note: 'as it was when the snapshot was taken' }],
+  output: { nothing: true },
   related: ['sandbox snapshot', 'sandbox reset'],
   async run(context, { name }) {
     checkEmbedded(context, 'restore');

@@ -55,6 +55,7 @@ export const serve = defineCommand({
       note: 'a service that spells fields its own way, behind a gateway that gives up',
     },
   ],
+  output: [{ record: 'ServedSandbox' }, { events: 'ServeEvent' }],
   exitCodes: { 0: 'Ctrl-C or SIGTERM ended it: a server that was told to stop' },
   related: ['sandbox mint', 'profile set'],
   async run(

@@ -10,6 +10,7 @@ export const snapshot = defineCommand({
     { command: 'errand sandbox snapshot before --force', note: 'keep it' },
     { command: 'errand sandbox snapshot', note: 'what is kept' },
   ],
+  output: { list: 'SandboxSnapshot' },
   related: ['sandbox restore', 'sandbox advance'],
   async run(context, { name, force = false }) {
     checkEmbedded(context, 'snapshot');

@@ -4,6 +4,7 @@ export const status = defineCommand({
   name: 'status',
   summary: 'Whether the sandbox has been claimed',
   examples: [{ command: 'errand sandbox status -o json --query claimed', note: 'true or false' }],
+  output: { record: 'sandbox.status' },
   operations: ['sandbox.status'],
   related: ['sandbox mint'],
   async run(context) {

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { checkName, eachId, readIds } from '../../cli/ids.ts';
 import { type SandboxTrigger, sandboxTriggers, triggerPath } from '../../contract/control.ts';
 import { errorTypes } from '../../contract/error-types.ts';
-import type { JsonObject } from '../../contract/json.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
 import { walletCents } from './wallet-cents.ts';
@@ -60,6 +60,7 @@ export const trigger = defineCommand({
       note: 'enough for a CSV of thousands',
     },
   ],
+  output: { list: 'TriggeredEvent' },
   exitCodes: { 5: 'the state of its target forbids it' },
   related: ['sandbox advance', 'sandbox products', 'order watch'],
   async run(context, { event, ids = [], errorType, amount }) {
@@ -86,7 +87,7 @@ export const trigger = defineCommand({
       ...eachId(context, known.target === 'none' ? [''] : targets, fire),
     };
 
-    async function fire(id: string): Promise<JsonObject> {
+    async function fire(id: string): Promise<Output<'TriggeredEvent'>> {
       const body = {
         event,
         id,
@@ -95,7 +96,7 @@ export const trigger = defineCommand({
       };
       try {
         const response = await client.raw({ method: 'POST', path: triggerPath, body: JSON.stringify(body) });
-        return 'json' in response ? Object(response.json) : { id, event };
+        return 'json' in response ? { event, ...Object(response.json) } : { event, id };
       } catch (error) {
         if (!(error instanceof ErrandError)) throw error;
         // The form of what was sent is right: what the sandbox refuses then is what the target stands at.

@@ -25,6 +25,7 @@ export const diff = defineCommand({
     { command: 'errand schema diff -o json --query "[?change==\'removed\']"', note: 'what is gone' },
     { command: 'errand api /openapi.json | errand schema diff --against -', note: 'against a document' },
   ],
+  output: { list: 'ContractDrift' },
   operations: ['openapi.get'],
   exitCodes: { 7: 'something was removed or tightened' },
   readsOnly: true,

@@ -1,7 +1,8 @@
 import type { RootNoun } from '../../cli/define.ts';
 import { diff } from './diff.ts';
+import { output } from './output.ts';
 import { show } from './show.ts';
 
 export const noun: RootNoun = {
-  verbs: [show, diff],
+  verbs: [show, output, diff],
 };

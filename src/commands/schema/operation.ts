@@ -2,9 +2,10 @@ import { errorCodes } from '../../contract/error-codes.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Operation, Parameter } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import type { Column } from '../../output/result.ts';
 
-export const operationRows: readonly JsonObject[] = Object.entries<Operation>(operations).map(
+export const operationRows = Object.entries<Operation>(operations).map(
   ([name, { method, path, summary, auth, retry, movesMoney, observed }]) => ({
     name,
     method,
@@ -58,7 +59,7 @@ export const operationDetailColumns: readonly Column[] = [
 ];
 
 /** One operation with everything the table says of it. */
-export function operationRecord(name: OperationName): JsonObject {
+export function operationRecord(name: OperationName): Output<'ContractOperation'> {
   const operation: Operation = operations[name];
   const { method, path, surface, summary, auth, retry, body, response, errors, rules } = operation;
   return {
@@ -90,7 +91,7 @@ export function operationRecord(name: OperationName): JsonObject {
   };
 }
 
-const parameterRows = (place: string, specs: Readonly<Record<string, Parameter>> = {}): JsonObject[] =>
+const parameterRows = (place: 'path' | 'query', specs: Readonly<Record<string, Parameter>> = {}) =>
   Object.entries(specs).map(([name, { minLength, maxLength, required, ...spec }]) => ({
     name,
     in: place,

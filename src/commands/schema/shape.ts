@@ -6,11 +6,12 @@ import { shapeSchema } from '../../contract/openapi.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { type SchemaName, schemas } from '../../contract/schemas/index.ts';
-import type { Column, OutputOptions, Result } from '../../output/result.ts';
+import { forTable } from '../../output/for-table.ts';
+import type { Column, ListResult, OutputOptions, RecordResult } from '../../output/result.ts';
 import { inferColumns } from '../../output/select.ts';
 
 /** Every shape with the operations it belongs to. */
-export const shapeRows: readonly JsonObject[] = Object.keys(schemas).map((name) => ({
+export const shapeRows = Object.keys(schemas).map((name) => ({
   name,
   used_by: usesOf(name),
 }));
@@ -33,17 +34,23 @@ const fieldColumns: readonly Column[] = [
 ];
 
 /** A shape as its JSON Schema, or as a table of its fields where the format has columns. */
-export function shapeResult(name: SchemaName, output: OutputOptions): Result {
+export function shapeResult(name: SchemaName, output: OutputOptions): RecordResult | ListResult<never> {
   const schema = shapeSchema(name);
   if (!showsRows(output)) return { kind: 'record', record: schema, columns: inferColumns([schema]) };
+  return fieldList(schema, [`-o json gives the JSON Schema${usesOf(name) && `; ${usesOf(name)}`}`]);
+}
+
+/** The fields of a JSON Schema, for a table. */
+export function fieldList(schema: JsonObject, hints: readonly string[]): ListResult<never> {
   const fields = fieldsOf(schema, schema, new Budget());
   fields.delete('');
   return {
     kind: 'list',
     id: 'field',
     columns: fieldColumns,
-    rows: [...fields].map(([field, facts]) => fieldRow(field, facts)),
-    hints: () => [`-o json gives the JSON Schema${usesOf(name) && `; ${usesOf(name)}`}`],
+    rows: forTable([...fields].map(([field, facts]) => fieldRow(field, facts))),
+    empty: 'no JSON',
+    hints: () => hints,
   };
 }
 

@@ -1,8 +1,11 @@
 import { defineCommand } from '../../cli/define.ts';
-import type { JsonObject } from '../../contract/json.ts';
+import { type JsonObject, own } from '../../contract/json.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import { UsageError } from '../../errors.ts';
-import type { OutputOptions, Result } from '../../output/result.ts';
+import { forTable } from '../../output/for-table.ts';
+import { plainText } from '../../output/path.ts';
+import type { ListResult, OutputOptions, RecordResult } from '../../output/result.ts';
 import { operationColumns, operationDetailColumns, operationRecord, operationRows } from './operation.ts';
 import { type Table, tables } from './tables.ts';
 
@@ -25,6 +28,12 @@ export const show = defineCommand({
       note: 'the endpoints, for a script',
     },
   ],
+  output: [
+    { list: 'ContractRow', when: 'without a name, and of a list' },
+    { record: 'ContractOperation', when: 'of an operation' },
+    { record: 'JsonSchema', when: 'of a shape' },
+    { record: 'ContractRow', when: 'of anything else' },
+  ],
   readsOnly: true,
   related: ['schema diff', 'api'],
   async run({ output }, { name }) {
@@ -44,12 +53,19 @@ export const show = defineCommand({
   },
 });
 
+type ContractRow = Output<'ContractRow'>;
+
 const isOperation = (name: string): name is OperationName => Object.hasOwn(operations, name);
 
-const listOf = ({ rows, columns, id }: Table): Result => ({ kind: 'list', rows, columns, id });
+const listOf = ({ rows, columns, id }: Table): ListResult<ContractRow> => ({
+  kind: 'list',
+  rows,
+  columns,
+  id,
+});
 
 /** Every name with its kind; errors by their table alone, as there are many. */
-function overview(topics: Readonly<Record<string, Table>>): Result {
+function overview(topics: Readonly<Record<string, Table>>): ListResult<ContractRow> {
   const named = Object.entries(topics).filter(([topic]) => topic !== 'errors');
   return {
     kind: 'list',
@@ -61,7 +77,11 @@ function overview(topics: Readonly<Record<string, Table>>): Result {
     ],
     rows: [
       ...named.flatMap(([topic, { rows, id }]) =>
-        rows.map((row) => ({ name: row[id], kind: topic.replace(/s$/, ''), summary: summaryOf(row) })),
+        rows.map((row) => ({
+          name: String(own(row, id)),
+          kind: topic.replace(/s$/, ''),
+          summary: summaryOf(row),
+        })),
       ),
       { name: 'errors', kind: 'table', summary: tables.errors.summary },
     ],
@@ -77,23 +97,25 @@ function summaryOf({
   values,
   sent_when: when,
   ...row
-}: JsonObject): unknown {
+}: JsonObject): string {
   if (typeof method === 'string') return `${method} ${path}  ${summary}`;
   const { name: _, ...bounds } = row;
   const spelled = Object.entries(bounds).map(([bound, value]) => `${bound} ${value}`);
-  return uses ?? when ?? (Array.isArray(values) ? values.join(', ') : spelled.join(', '));
+  const said = plainText(uses ?? when);
+  return said !== '' ? said : Array.isArray(values) ? values.join(', ') : spelled.join(', ');
 }
 
 /** A list of values, a limit, an event or an error by its name; an error may be a code and an error_type. */
-function oneRow(name: string, output: OutputOptions): Result {
+function oneRow(name: string, output: OutputOptions): ListResult<ContractRow> | RecordResult<ContractRow> {
   const all: readonly Table[] = Object.values(tables);
-  const table = all.find(({ rows, id }) => rows.some((row) => row[id] === name));
-  const rows = table?.rows.filter((row) => row[table.id] === name) ?? [];
+  const table = all.find(({ rows, id }) => rows.some((row) => own(row, id) === name));
+  const rows = table?.rows.filter((row) => own(row, table.id) === name) ?? [];
   const [only] = rows;
   if (!table || !only) throw new UsageError(`the contract has no "${name}"`);
   if (rows.length > 1) return listOf({ ...table, rows });
-  if (Array.isArray(only.values) && output.format === 'id') {
-    return { kind: 'list', rows: only.values.map((id) => ({ id })), columns: [] };
+  const values = own(only, 'values');
+  if (Array.isArray(values) && output.format === 'id') {
+    return { kind: 'list', rows: forTable(values.map((id) => ({ id }))), columns: [] };
   }
   return { kind: 'record', record: only, columns: table.columns, id: table.id };
 }
@@ -102,7 +124,7 @@ function oneRow(name: string, output: OutputOptions): Result {
 function resolve(name: string, topics: Readonly<Record<string, Table>>): string {
   const names = [
     ...Object.keys(topics),
-    ...Object.values(topics).flatMap(({ rows, id }) => rows.map((row) => String(row[id]))),
+    ...Object.values(topics).flatMap(({ rows, id }) => rows.map((row) => String(own(row, id)))),
   ];
   const wanted = name.trim().toLowerCase();
   const endpoint = operationRows.find(({ method, path }) => `${method} ${path}`.toLowerCase() === wanted);

@@ -2,8 +2,8 @@ import * as enums from '../../contract/enums.ts';
 import { errorCodes } from '../../contract/error-codes.ts';
 import { errorTypes } from '../../contract/error-types.ts';
 import { webhookEvents } from '../../contract/events.ts';
-import type { JsonObject } from '../../contract/json.ts';
 import { limits } from '../../contract/limits.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import type { Column } from '../../output/result.ts';
 
 /** A part of the contract that is a plain table. */
@@ -12,19 +12,26 @@ export interface Table {
   readonly columns: readonly Column[];
   /** Field that names a row. */
   readonly id: string;
-  readonly rows: readonly JsonObject[];
+  readonly rows: readonly Output<'ContractRow'>[];
+}
+
+interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+  readonly default?: number;
+  readonly value?: number;
 }
 
 const nameColumn: Column = { name: 'name', path: 'name', weight: 9 };
 
-const bounds = (bound: number | object): JsonObject =>
+const bounds = (bound: number | Bounds): Bounds =>
   typeof bound === 'number' ? { value: bound } : { ...bound };
 
-const errorRows: readonly JsonObject[] = [
-  ...Object.entries(errorCodes).map(([code, row]) => ({ code, kind: 'code', ...row })),
+const errorRows: Table['rows'] = [
+  ...Object.entries(errorCodes).map(([code, row]) => ({ code, kind: 'code' as const, ...row })),
   ...Object.entries(errorTypes).map(([code, { group, hint, ...row }]) => ({
     code,
-    kind: 'error_type',
+    kind: 'error_type' as const,
     group,
     ...('relaxedBy' in row && { relaxed_by: row.relaxedBy }),
     hint,

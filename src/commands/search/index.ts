@@ -19,6 +19,7 @@ export const command = defineRootCommand({
     },
     { command: 'errand search usb cable --limit 1 -o json --query [0].url', note: 'a URL to order' },
   ],
+  output: [{ list: 'search' }, { record: 'order.create', when: 'with --pick' }],
   operations: ['search', 'order.create'],
   exitCodes: {
     6: 'with --pick: the wallet cannot cover it',

@@ -1,8 +1,9 @@
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import { UsageError } from '../../errors.ts';
 import { formatMoney } from '../../output/money.ts';
-import type { Column, Row } from '../../output/result.ts';
+import type { Column } from '../../output/result.ts';
 import { readBookFile, replaceBookFile } from '../../spending/books/book-file.ts';
 import { Collection, openingEntry } from '../../spending/books/collect.ts';
 import { differencesIn } from '../../spending/books/differences.ts';
@@ -58,10 +59,12 @@ export const exportBooks = defineCommand({
       note: 'one month, for a spreadsheet',
     },
   ],
+  output: [
+    { record: 'BooksFile', when: 'with --out' },
+    { text: 'the entries in the format of --as', when: 'without it' },
+  ],
   operations: ['order.list', 'wallet.get', 'retailer.list'],
-  exitCodes: {
-    7: 'what was exported is written; an amount of an order is not known, or an entry was changed',
-  },
+  exitCodes: { 7: 'written, but an amount of an order is unknown or an entry was changed' },
   writesCsv: ({ as, out }) => as === 'csv' && out === undefined,
   related: ['spend show', 'wallet', 'audit log'],
   async run(context, { as, out, openingBalance, timeZone: zoneGiven, since, until }) {
@@ -114,16 +117,15 @@ export const exportBooks = defineCommand({
     ];
     const held = { ...books, balance: balance ?? written.walletCents };
     const text = format.assemble(held, file?.text, collection.rendered());
-    if (file === undefined) {
+    if (out === undefined || file === undefined) {
       await context.tell(notes);
       return { kind: 'stream', chunks: text, isCsv: as === 'csv', exitCode: () => exitCode };
     }
     if (count > 0 || file.text === undefined) await replaceBookFile(file, text);
-    const record: Row = {
+    const record: Output<'BooksFile'> = {
       ...{ file: out, as, orders, added: count, there, left_out: collection.leftOut },
       differences: differences.map(({ line, message }) => ({ line, message })),
-      own_entries: found?.others ?? 0,
-      books_wallet_cents: written.walletCents,
+      ...{ own_entries: found?.others ?? 0, books_wallet_cents: written.walletCents },
       wallet_cents: balance ?? null,
     };
     return { kind: 'record', record, columns, id: 'file', hints: notes, exitCode };

@@ -2,6 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { nearestWord } from '../../cli/near-words.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
 import { UsageError } from '../../errors.ts';
+import { forTable } from '../../output/for-table.ts';
 import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
 import { type Grouping, groupings, groupOf } from '../../spending/report/groups.ts';
 import { readRetailers } from '../../spending/report/retailers.ts';
@@ -35,6 +36,7 @@ export const show = defineCommand({
     { command: 'errand spend --by metadata.team -o csv', note: 'by a key of your own, in cents' },
     { command: 'errand spend --by day --since 30d --html spend.html --force', note: 'a page to hand on' },
   ],
+  output: { list: 'SpendGroup' },
   operations: ['order.list', 'wallet.get', 'retailer.list'],
   related: ['spend export', 'policy usage', 'wallet'],
   async run(context, { by: given = 'month', html, force = false, timeZone: zoneGiven, since, until }) {
@@ -57,13 +59,16 @@ export const show = defineCommand({
     }
     const isTable = context.output.format === 'table' && context.output.query === undefined;
     const columns = isTable ? tableColumns(by, rows) : plainColumns(by);
+    const records = rows.map((row) => recordOf(by, row));
     const hasSpent = totals.some(({ net }) => net > 0);
     return {
       kind: 'list',
-      rows: [
-        ...rows.map((row) => recordOf(by, row)),
-        ...(isTable ? totals.map((row) => ({ ...recordOf(by, row), group: 'total', is_total: true })) : []),
-      ],
+      rows: isTable
+        ? forTable([
+            ...records,
+            ...totals.map((row) => ({ ...recordOf(by, row), group: 'total', is_total: true })),
+          ])
+        : records,
       columns,
       ...(isTable && hasSpent && { screen: [...columns, shareColumn(totals)] }),
       id: 'group',

@@ -12,6 +12,7 @@ export const command = defineRootCommand({
     { command: 'errand track $ORDER', note: 'where the parcel is' },
     { command: "errand track $ORDER -o json --query 'shipments[].status'", note: 'the state of each parcel' },
   ],
+  output: { record: 'order.track' },
   operations: ['order.track', 'order.get'],
   related: ['order timeline', 'order watch'],
   async run(context, { order }) {

@@ -35,6 +35,7 @@ export const command = defineRootCommand({
     { command: 'errand usage', note: 'the last 30 days against those before' },
     { command: 'errand usage --window-days 7 -o json --query metrics', note: 'numbers, for a script' },
   ],
+  output: { record: 'usage.get' },
   operations: ['usage.get'],
   related: ['wallet'],
   async run(context, { windowDays, recent }) {

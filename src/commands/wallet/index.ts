@@ -16,6 +16,7 @@ export const command = defineRootCommand({
     { command: 'errand wallet', note: 'what can be spent' },
     { command: 'errand wallet -o json --query spendable_balance', note: 'the same in cents, for a script' },
   ],
+  output: { record: 'wallet.get' },
   operations: ['wallet.get'],
   related: ['order create'],
   async run(context) {

@@ -42,6 +42,7 @@ export const events = defineCommand({
       note: 'send again what failed',
     },
   ],
+  output: [{ list: 'StoredEvent' }, { record: 'StoredEvent', when: 'for one id' }],
   readsOnly: true,
   related: ['webhook listen', 'webhook replay'],
   async run(context, { ids = [], event, order, failed = false, limit, all = false }) {

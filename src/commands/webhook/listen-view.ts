@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
-import type { Result } from '../../output/result.ts';
+import type { ListResult, StreamResult } from '../../output/result.ts';
 import { safeText } from '../../output/safe-text.ts';
 import type { EventLog } from '../../state/events.ts';
 import { stoppedWith } from '../../wait/stopped.ts';
@@ -16,7 +16,7 @@ export function listenResult(
   given: AsyncGenerator<ListenRecord>,
   shown: Shown,
   log: EventLog,
-): Result {
+): StreamResult | ListResult<ListenRecord> {
   let code = 0;
   const records = untilStopped(context, given);
   const exitCode = (): number => code;

@@ -68,6 +68,7 @@ export const listenCommand = defineCommand({
       note: 'a command for each event',
     },
   ],
+  output: [{ list: 'ReceivedEvent' }, { events: 'ListenRecord' }],
   operations: ['webhook.register', 'order.get'],
   exitCodes: { 7: 'an event could not be forwarded, or its command failed', 8: '--timeout passed' },
   related: ['webhook wait', 'webhook events', 'webhook replay', 'webhook register'],

@@ -25,6 +25,7 @@ export const register = defineCommand({
       note: 'what would be sent',
     },
   ],
+  output: { record: 'webhook.register' },
   operations: ['webhook.register'],
   related: ['webhook listen', 'webhook events'],
   async run(context, { url }) {

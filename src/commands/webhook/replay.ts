@@ -36,6 +36,7 @@ export const replay = defineCommand({
     },
     { command: 'errand webhook events --failed -o id | errand webhook replay -', note: 'all that failed' },
   ],
+  output: { list: 'ReplayedEvent' },
   operations: ['order.get'],
   exitCodes: { 7: 'the address refused an event', 9: 'the address cannot be reached' },
   related: ['webhook events', 'webhook listen'],

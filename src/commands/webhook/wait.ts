@@ -32,6 +32,7 @@ export const waitCommand = defineCommand({
       note: 'exit 0 with the event, 7 or 8 without it',
     },
   ],
+  output: { record: 'StoredEvent' },
   operations: ['order.get'],
   exitCodes: {
     7: 'the order has ended, and no such event can come',

@@ -74,7 +74,7 @@ export const FieldError = observed(
     field: text,
     code: text,
     message: text,
-    received: z.unknown(),
+    received: z.unknown().describe('as it was sent'),
     expected: text.nullable(),
   }),
 );

@@ -67,7 +67,7 @@ const Finding = z.strictObject({
 });
 
 /** Rows that have something in common. Amounts in cents. */
-const PlanTotal = z.strictObject({
+export const planTotal = z.strictObject({
   /** `retailer`, `country`, `day` or `metadata.KEY`. */
   by: text,
   value: text,
@@ -131,7 +131,7 @@ export const PlanFile = z.strictObject({
       rows: z.array(Finding),
     })
     .nullable(),
-  totals: z.array(PlanTotal),
+  totals: z.array(planTotal),
   headings: z.array(text).min(1),
   /** The same as the file has them; earlier plans do not say it. */
   file_headings: z.array(text).optional(),

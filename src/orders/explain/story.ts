@@ -1,13 +1,13 @@
 import { numberIn, objectsIn, own, textIn } from '../../contract/json.ts';
 import { quantityText } from '../../contract/order-state.ts';
-import type { MoneyDue, MoneyLine } from '../../spending/money-lines.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import { moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
-import { chargeOf, type PricePart, partsOfPrice } from '../../spending/price-of-order.ts';
+import { chargeOf, partsOfPrice } from '../../spending/price-of-order.ts';
 import { productsOf } from '../products-of.ts';
 import type { LocalPart } from './local.ts';
-import { type OpenPoint, openPoints } from './open.ts';
+import { openPoints } from './open.ts';
 import { summaryOf } from './summary.ts';
-import { type Why, whyOf, whyRefused } from './why.ts';
+import { whyOf, whyRefused } from './why.ts';
 
 /** What is read of an order before its story is told. */
 export interface Sources extends LocalPart {
@@ -25,41 +25,10 @@ export interface Sources extends LocalPart {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** One order's whole story. Amounts are in the currency's minor unit; times ISO 8601. */
-export interface Story {
-  readonly id: string | null;
-  /** The idempotency key, where this machine knows it. */
-  readonly key: string | null;
-  readonly service: string;
-  /** The order's status; of an intent that led to nothing yet, the state of its record in the journal. */
-  readonly status: string;
-  readonly summary: string;
-  readonly products: readonly string[];
-  readonly asked: Asked | null;
-  readonly why: readonly Why[];
-  readonly policy: PolicyPart | null;
-  /** What the audit chain tells, in its order. */
-  readonly steps: readonly Step[];
-  readonly milestones: readonly Fields[];
-  readonly price: {
-    readonly currency: string;
-    readonly parts: readonly PricePart[];
-    readonly total: number;
-    /** What was charged for it, where that is another currency; null otherwise. */
-    readonly charged: { readonly cents: number; readonly currency: string } | null;
-  } | null;
-  readonly money: MoneyPart | null;
-  readonly returns: readonly Fields[];
-  readonly events: readonly Fields[];
-  readonly open: readonly OpenPoint[];
-}
+export type Story = Output<'OrderHistory'>;
 
 /** The money of an order, as it is printed. */
-export interface MoneyPart extends Pick<OrderMoney, 'payer' | 'sums'> {
-  readonly lines: readonly (Omit<MoneyLine, 'returnId'> & { readonly return_id: string | null })[];
-  readonly due: readonly (Omit<MoneyDue, 'returnId'> & { readonly return_id: string | null })[];
-  readonly is_open: boolean;
-  readonly is_complete: boolean;
-}
+export type MoneyPart = NonNullable<Story['money']>;
 
 const moneyPart = ({ payer, lines, sums, due, isOpen, isComplete }: OrderMoney): MoneyPart => ({
   payer,
@@ -69,44 +38,6 @@ const moneyPart = ({ payer, lines, sums, due, isOpen, isComplete }: OrderMoney):
   is_open: isOpen,
   is_complete: isComplete,
 });
-
-/** Who asked, as the audit chain has it. */
-interface Asked {
-  readonly at: string;
-  readonly actor: string;
-  readonly job: string | null;
-  readonly command: string;
-  readonly profile: string | null;
-  readonly operation: string;
-  /** Of this order. */
-  readonly ceiling_cents: number | null;
-  /** Of all rows together, where the order comes from a batch. */
-  readonly batch_ceiling_cents: number | null;
-  readonly batch: string | null;
-  readonly row: number | null;
-}
-
-interface PolicyPart {
-  readonly state: string;
-  readonly at: string;
-  readonly reserved_cents: number;
-  readonly fee_cents: number;
-  /** What counts against the limits now. */
-  readonly counted_cents: number;
-  readonly override: string | null;
-}
-
-interface Step {
-  /** Of its record in the audit chain. */
-  readonly number: number;
-  readonly at: string;
-  readonly step: string;
-  readonly outcome: string | null;
-  readonly amount_cents: number | null;
-  readonly currency: string | null;
-  readonly actor: string;
-  readonly command: string;
-}
 
 /** Puts together what was read. Pure. */
 export function storyOf(sources: Sources): Story {
@@ -139,7 +70,7 @@ export function storyOf(sources: Sources): Story {
   return { ...story, summary: summaryOf(story, order, money) };
 }
 
-function askedIn({ chain, record, row, order }: Sources): Asked | null {
+function askedIn({ chain, record, row, order }: Sources): Story['asked'] {
   const first = chain.find(({ kind, detail }) => kind === 'intent' && !isReturn(detail));
   const of = { batch: row?.batch ?? null, row: row?.number ?? null };
   if (!first) return null;
@@ -169,7 +100,7 @@ function paymentIn(chain: Sources['chain']): { amount: string; currency: string 
   return amount === undefined || currency === undefined ? undefined : { amount: String(amount), currency };
 }
 
-const policyPart = (one: NonNullable<Sources['reservation']>): PolicyPart => ({
+const policyPart = (one: NonNullable<Sources['reservation']>): NonNullable<Story['policy']> => ({
   state: one.state,
   at: new Date(one.at).toISOString(),
   reserved_cents: one.cents,
@@ -178,7 +109,7 @@ const policyPart = (one: NonNullable<Sources['reservation']>): PolicyPart => ({
   override: one.override ?? null,
 });
 
-function stepOf(record: Fields): Step {
+function stepOf(record: Fields): Story['steps'][number] {
   const { number, time, kind, actor, command, amount_cents: cents, currency, detail } = record;
   const { code, outcome, status, change, reason, by, operation } = Object(detail);
   const what = code ?? outcome ?? status ?? change ?? reason ?? by;

@@ -1,4 +1,5 @@
 import { isObject, numberIn, objectsIn, textIn } from '../../contract/json.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import { ErrandError } from '../../errors.ts';
 import type { OrderContext } from '../../order-context.ts';
 import { formatMoney } from '../../output/money.ts';
@@ -16,14 +17,7 @@ import { isByApprover } from './trust.ts';
 export type ShownState = Approval['state'] | 'used' | 'expired' | 'untrusted';
 
 /** An approval as it is shown: whose account it is for is a fingerprint, and stays out. */
-export interface ShownApproval extends Omit<ApprovalRequest, 'account' | 'errand_approval'> {
-  readonly state: ShownState;
-  readonly decided_at: string | null;
-  readonly decided_by: string | null;
-  readonly is_signed: boolean;
-  readonly used_for: readonly ApprovalUse[];
-  readonly [field: string]: unknown;
-}
+export type ShownApproval = Output<'Approval'>;
 
 /** The policy that approvals are shown under; undefined where none can be read, which is no reason to hide them. */
 export async function policyToShow(context: OrderContext): Promise<Policy | undefined> {

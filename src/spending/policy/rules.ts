@@ -1,15 +1,10 @@
+import type { Output } from '../../contract/outputs/index.ts';
 import { formatMoney } from '../../output/money.ts';
 import { durationText } from '../../output/time.ts';
 import { type Policy, type Rule, scopeText } from './policy.ts';
 
 /** A rule of a policy as it is shown. */
-export interface ShownRule {
-  readonly rule: string;
-  readonly applies_to: string | null;
-  readonly value: string;
-  readonly line: number;
-  readonly [field: string]: unknown;
-}
+export type ShownRule = Output<'PolicyRule'>;
 
 /** Every rule that holds, in the order of the file. Pure. */
 export function rulesOf(policy: Policy): ShownRule[] {

@@ -1,3 +1,4 @@
+import type { Output } from '../../contract/outputs/index.ts';
 import type { OrderContext } from '../../order-context.ts';
 import { journalExists } from '../../state/journal-tables.ts';
 import { periodsAt } from './periods.ts';
@@ -6,21 +7,7 @@ import { settleUnsettled } from './settle.ts';
 import { usedIn } from './verdict.ts';
 
 /** What a limit of a day or month has left. Amounts in cents. */
-export interface ShownUsage {
-  readonly rule: string;
-  readonly applies_to: string | null;
-  readonly period: string;
-  /** ISO 8601. */
-  readonly resets_at: string;
-  readonly limit_cents: number;
-  readonly used_cents: number;
-  /** Of what is used, what is reserved for orders that may still cost less, or nothing. */
-  readonly open_cents: number;
-  readonly left_cents: number;
-  /** From 0; more than 1 where more was spent than is allowed now. */
-  readonly used_share: number;
-  readonly [field: string]: unknown;
-}
+export type ShownUsage = Output<'PolicyUsage'>;
 
 /** What the limits of a day or month have left. @throws StorageError where the journal cannot be read. */
 export async function shownUsage(

@@ -1,3 +1,4 @@
+import type { Output } from '../../contract/outputs/index.ts';
 import type { Column, Row } from '../../output/result.ts';
 import type { Grouping } from './groups.ts';
 import type { SpendRow } from './tally.ts';
@@ -21,7 +22,7 @@ export const amountOf = {
 } as const;
 
 /** A row as every format has it. Pure. */
-export function recordOf(by: Grouping, row: SpendRow): Row {
+export function recordOf(by: Grouping, row: SpendRow): Output<'SpendGroup'> {
   const byRule = [...row.byRule].map((what) => amountOf[what]).sort();
   return {
     by,

@@ -52,6 +52,7 @@ async function signIn({ during, lagMs = 0, globals, signal = new AbortController
     globals: { profile: 'served', retries: 0, ...globals },
     version: '0.0.0',
     mendsConfig: false,
+    commands: async () => [],
     privateCommand: async () => 'errand auth login',
   });
   const waits: number[] = [];

@@ -1,5 +1,11 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { checkFollowing, createdResult, placedExits, watchOptions } from '../../../orders/created.ts';
+import {
+  checkFollowing,
+  createdOutput,
+  createdResult,
+  placedExits,
+  watchOptions,
+} from '../../../orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../../orders/input/assemble.ts';
 import { placePaidOrder } from '../../../orders/place-paid.ts';
 import { consentOf, policyExit, policyOptions } from '../../../spending/options.ts';
@@ -34,6 +40,7 @@ export const create = defineCommand({
       note: 'the request before it is paid, not sent',
     },
   ],
+  output: createdOutput,
   operations: ['agent.order.create'],
   exitCodes: {
     ...placedExits,

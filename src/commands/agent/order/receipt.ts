@@ -17,6 +17,7 @@ export const receipt = defineCommand({
   description: 'Read from this machine; nothing is requested from the service.',
   arguments: [{ name: 'id', names: 'orders', description: 'id of the order', required: true }],
   examples: [{ command: 'errand agent order receipt $PAID -o json', note: 'with all that the method adds' }],
+  output: { record: 'PaymentReceipt' },
   exitCodes: { 4: 'no receipt of that order is kept here' },
   related: ['agent order create', 'order get'],
   async run(context, { id }) {

@@ -15,6 +15,7 @@ export const get = defineCommand({
   examples: [
     { command: 'errand agent product get $PRODUCT --retailer harborgoods', note: 'as the retailer shows it' },
   ],
+  output: { record: 'agent.product.get' },
   operations: ['agent.product.get', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noResponse },
   related: ['agent product search', 'product get'],

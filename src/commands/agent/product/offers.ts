@@ -17,6 +17,7 @@ export const offers = defineCommand({
       note: 'who sells it, for how much',
     },
   ],
+  output: { list: 'Offer' },
   operations: ['agent.product.offers', 'retailer.check'],
   exitCodes: { 4: noSuchProduct, 6: paymentExit, 7: noResponse },
   related: ['agent product search', 'product offers'],

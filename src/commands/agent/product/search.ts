@@ -30,6 +30,7 @@ export const search = defineCommand({
       note: 'product ids of the second',
     },
   ],
+  output: { list: 'agent.product.search' },
   operations: ['agent.product.search'],
   exitCodes: { 6: paymentExit },
   related: ['agent product get', 'product search'],

@@ -11,6 +11,7 @@ export const forget = defineCommand({
   description: 'It may have been placed anyway: check `errand order list` first.',
   arguments: [{ name: 'keys', names: 'intents', description: keysMeaning, required: true, variadic: true }],
   examples: [{ command: 'errand order journal forget $KEY', note: 'after a look at the service' }],
+  output: { list: 'JournalRecord' },
   related: ['order journal list', 'order journal resume'],
   async run(context, { keys }) {
     const journal = await context.journal();

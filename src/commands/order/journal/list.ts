@@ -10,6 +10,7 @@ export const list = defineCommand({
     { command: 'errand order journal list', note: 'orders in doubt' },
     { command: 'errand order journal list --all -o json', note: 'everything the journal knows' },
   ],
+  output: { list: 'JournalRecord' },
   readsOnly: true,
   related: ['order journal resume', 'order journal forget'],
   async run(context, { all = false }) {

@@ -10,6 +10,7 @@ export const repair = defineCommand({
   description:
     'The old file is kept beside the new one. Damaged records are shown and kept but never sent; drop them one by one with `order journal forget`. The same goes for orders in doubt that only the audit chain still records. errand cannot recover what is unreadable: check your orders.',
   examples: [{ command: 'errand order journal repair', note: 'a journal that is whole is left as it is' }],
+  output: [{ list: 'JournalRecord' }, { nothing: true, when: 'where the journal is whole' }],
   related: ['order journal list', 'order journal forget', 'order list'],
   async run(context) {
     if (await isWhole(context)) return { kind: 'none', hints: ['the journal is whole; nothing was changed'] };

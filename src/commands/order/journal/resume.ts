@@ -54,6 +54,7 @@ export const resume = defineCommand({
       note: 'the same, by key',
     },
   ],
+  output: { list: ['order.get', 'bulk.create', 'return.get', 'RetriedOrder'] },
   operations: ['order.create', 'order.get', 'order.list'],
   exitCodes: {
     5: 'older than a service keeps a key: look, then --resend or forget',

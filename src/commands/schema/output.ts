@@ -1,0 +1,85 @@
+import { defineCommand } from '../../cli/define.ts';
+import { nearestWord } from '../../cli/near-words.ts';
+import { showsRows } from '../../cli/shows-rows.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { PrintingCommand } from '../../contract/outputs/printed.ts';
+import { UsageError } from '../../errors.ts';
+import type { Column } from '../../output/result.ts';
+import { inferColumns } from '../../output/select.ts';
+
+export const output = defineCommand({
+  name: 'output',
+  summary: 'What a command prints with -o json, as JSON Schema',
+  description:
+    'Without a name, every command with what it prints. A name is that of a command (order.list, or order list), or error: what every command prints on stderr where it fails. The schema is JSON Schema 2020-12, and its #/$defs/line is a line of -o ndjson. Records of the service may have more fields than their schema, since the service may grow; records of errand have no others. With -o json and the like the schema is printed, in a table its fields. Nothing is sent.',
+  arguments: [{ name: 'name', description: 'a command, or error', variadic: true, completes: 'commands' }],
+  options: {
+    all: { kind: 'flag', description: 'every schema, as one JSON document with a definition for each' },
+  },
+  examples: [
+    { command: 'errand schema output order list', note: 'the fields of each order' },
+    { command: 'errand schema output order.list -o json', note: 'as JSON Schema, for a validator' },
+    { command: 'errand schema output error -o json', note: 'of what any failure prints' },
+    { command: 'errand schema output --all > schemas.json', note: 'all of them' },
+  ],
+  output: [
+    { list: 'PublishedOutput', when: 'without a name' },
+    { record: 'JsonSchema', when: 'of a name' },
+  ],
+  readsOnly: true,
+  related: ['schema show', 'help output'],
+  async run(context, { name: words = [], all = false }) {
+    if (all && words.length > 0) throw new UsageError('--all prints every schema; leave the name out');
+    const schemas = await import('../../contract/outputs/schema.ts');
+    const commands = await context.commands();
+    if (all) {
+      const document = schemas.outputSchemas(commands);
+      return { kind: 'text', lines: [JSON.stringify(document, null, 2)], record: document };
+    }
+    if (words.length === 0) {
+      const rows = commands.map((command) => ({
+        name: schemas.outputName(command.path),
+        prints: schemas.printedText(command),
+      }));
+      return {
+        kind: 'list',
+        rows: [...rows, { name: 'error', prints: 'one ErrorOutput on stderr, of any command that fails' }],
+        columns,
+        id: 'name',
+        hints: () => ['errand schema output NAME shows one, and with -o json its JSON Schema'],
+      };
+    }
+    const found = named(words.join('.').toLowerCase(), commands);
+    const schema = found === 'error' ? schemas.errorSchema() : schemas.outputSchema(found);
+    if (!showsRows(context.output))
+      return { kind: 'record', record: schema, columns: inferColumns([schema]) };
+    const { fieldList } = await import('./shape.ts');
+    return fieldList(recordPart(schema), [`${String(schema.description)}`, '-o json gives the JSON Schema']);
+  },
+});
+
+const columns: readonly Column[] = [
+  { name: 'name', path: 'name', weight: 9 },
+  { name: 'prints', path: 'prints', weight: 8, isProse: true },
+];
+
+/** The part whose fields a table shows: a record of a list. */
+const recordPart = (schema: JsonObject): JsonObject =>
+  schema.type === 'array' ? { ...Object(schema.items), $defs: schema.$defs } : schema;
+
+/** @throws UsageError with what is near. */
+function named(name: string, commands: readonly PrintingCommand[]): PrintingCommand | 'error' {
+  if (name === 'error') return name;
+  const known = commands.map((command) => ({ command, name: command.path.replaceAll(' ', '.') }));
+  const found = known.find((one) => one.name === name);
+  if (found) return found.command;
+  const names = known.map((one) => one.name);
+  const below = names.filter((one) => one.startsWith(`${name}.`)).slice(0, mostNear);
+  const near = below.length > 0 ? below : [nearestWord(name, [...names, 'error'])].filter((one) => one);
+  const meant = near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';
+  throw new UsageError(`there is no command "${name.replaceAll('.', ' ')}"${meant}`, {
+    next: [{ command: 'errand schema output', when: 'to see all names' }],
+  });
+}
+
+const mostNear = 8;

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { planTotal } from '../schemas/plan-file.ts';
+import { cents, count, facts, flag, id, own, policyOutcome, text, time, url, whole } from './fields.ts';
+import { MoneySum, Payer } from './money.ts';
+
+/** A batch that was sent. */
+export const SentBatch = own({
+  id,
+  rows: count,
+  existed: flag.describe('it was there already, from an earlier upload of the same rows'),
+});
+
+export const BulkIssue = own({
+  row: whole.describe('as a spreadsheet shows it'),
+  column: text,
+  value: text,
+  message: text,
+});
+
+export const BulkUpload = own({
+  name: text,
+  state: z.enum(['sent', 'cut short', 'in doubt']),
+  file: text,
+  rows: count,
+  sent: count,
+  batches: z.array(id),
+  created_at: time,
+});
+
+export const HeadingMap = own({
+  name: text,
+  kind: z.enum(['saved', 'export']),
+  adds_to: text.nullable(),
+  description: text,
+  columns: z.array(own({ heading: text, column: text })),
+});
+
+/** A row of a plan. */
+export const PlanRow = own({
+  row: whole,
+  verdict: policyOutcome,
+  why: z.array(text),
+  kinds: z.array(
+    z.enum([
+      'refused',
+      'needs_approval',
+      'warned',
+      'unorderable',
+      'above_ceiling',
+      'far_amount',
+      'twin',
+      'kept_key',
+      'unknown_retailer',
+    ]),
+  ),
+  sellers: z.array(text),
+  ceiling_cents: cents,
+  price_cents: cents.nullable(),
+  room_cents: cents.nullable(),
+  country: text,
+  recipient: text,
+  urls: z.array(url),
+  quantity: count,
+  twins: z.array(text),
+  placed: text.nullable(),
+  idempotency_key: text,
+  order: facts.describe('the order as it is sent'),
+});
+
+export const PlanGroup = planTotal;
+
+/** What became of a row of an upload. */
+export const BulkReportRow = own({
+  row: whole.nullable(),
+  batch_id: id,
+  index: count,
+  own: z.record(text, text).describe('the cells of the file by their headings'),
+  order_state: text,
+  order_id: id.nullable(),
+  order_status: text.nullable(),
+  attempts: count,
+  product: text,
+  product_urls: z.array(url),
+  ceiling_cents: cents.nullable(),
+  quoted_cents: cents.nullable(),
+  charged_cents: cents.nullable(),
+  fee_cents: cents.nullable(),
+  refunded_cents: cents.nullable(),
+  credited_cents: cents.nullable(),
+  from_wallet_cents: cents.nullable(),
+  held_cents: cents.nullable(),
+  currency: text.nullable(),
+  paid_by: Payer.nullable(),
+  tracking_numbers: z.array(text),
+  error_type: text.nullable(),
+  reason: text.nullable(),
+  orders: z.array(id),
+  amounts: z.array(MoneySum),
+  by_rule: z.array(text).describe('amounts that follow from rules alone'),
+});
+
+export const BulkReportGroup = own({
+  by: text,
+  group: text.nullable(),
+  paid_by: Payer,
+  currency: text,
+  rows: count,
+  ordered: count,
+  refused: count,
+  waiting: count,
+  charged_cents: cents,
+  fees_cents: cents,
+  refunded_cents: cents,
+  credited_cents: cents,
+  net_cents: cents,
+  held_cents: cents,
+  by_rule: z.array(text),
+});

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import {
+  cents,
+  count,
+  facts,
+  flag,
+  id,
+  manyCents,
+  own,
+  policyOutcome,
+  sha256,
+  text,
+  time,
+  url,
+  whole,
+} from './fields.ts';
+import { MoneySum, Payer } from './money.ts';
+
+export const PolicyFile = own({ file: text });
+
+export const PolicyRule = own({ rule: text, applies_to: text.nullable(), value: text, line: whole });
+
+export const PolicyUsage = own({
+  rule: text,
+  applies_to: text.nullable(),
+  period: text.describe('a day or a month in the time zone of the policy'),
+  resets_at: time,
+  limit_cents: manyCents,
+  used_cents: manyCents,
+  open_cents: manyCents,
+  left_cents: manyCents,
+  used_share: z.number(),
+});
+
+const Finding = own({
+  rule: text,
+  line: whole,
+  applies_to: text.nullable(),
+  outcome: policyOutcome,
+  message: text,
+  limit_cents: manyCents.nullable(),
+  used_cents: manyCents.nullable(),
+  left_cents: manyCents.nullable(),
+  period: text.nullable(),
+  resets_at: time.nullable(),
+  row: whole.nullable(),
+});
+
+export const PolicyVerdict = own({
+  outcome: policyOutcome,
+  policy: text.nullable().describe('the file; null where no policy applies'),
+  orders: count,
+  amount_cents: manyCents.describe('ceilings and fees together'),
+  rules: z.array(Finding),
+  rows: z.array(Finding),
+  approval: own({ id: text, state: z.enum(['open', 'approved']) }).optional(),
+});
+
+const asked = {
+  id: text,
+  subject: z.enum(['order', 'upload', 'plan']),
+  service: url,
+  profile: text,
+  operation: text,
+  is_rehearsal: flag,
+  terms: sha256,
+  parts: z.record(text, text),
+  total_cents: cents,
+  summary: facts,
+  key: text.nullable(),
+  rules: z.array(text),
+  override: text.nullable(),
+  asked_by: text,
+  asked_at: time,
+  expires_at: time,
+};
+
+/** What is asked for, as it is signed. */
+export const ApprovalRequest = own({ ...asked, errand_approval: z.literal(1), account: text });
+
+/** An approval as it is carried to another machine. */
+export const SignedApproval = own({ request: ApprovalRequest, signature: text });
+
+export const Approval = own({
+  ...asked,
+  state: z.enum(['open', 'approved', 'denied', 'used', 'expired', 'untrusted']),
+  decided_at: time.nullable(),
+  decided_by: text.nullable(),
+  is_signed: flag,
+  used_for: z.array(own({ key: text, orderId: id.optional(), cents })),
+});
+
+export const SpendGroup = own({
+  by: text,
+  group: text.nullable(),
+  paid_by: Payer,
+  currency: text,
+  orders: count,
+  spent_cents: cents,
+  fees_cents: cents,
+  refunded_cents: cents,
+  credited_cents: cents,
+  net_cents: cents,
+  held_cents: cents,
+  by_rule: z.array(text).describe('amounts that follow from rules alone'),
+});
+
+export const BooksFile = own({
+  file: text,
+  as: z.enum(['hledger', 'beancount', 'ofx', 'csv']),
+  orders: count,
+  added: count,
+  there: count,
+  left_out: count,
+  differences: z.array(own({ line: whole, message: text })),
+  own_entries: count.describe('entries of the file that are not of errand'),
+  books_wallet_cents: cents,
+  wallet_cents: cents.nullable(),
+});
+
+export const Reconciliation = own({
+  agrees: flag,
+  service: url,
+  since: time,
+  orders: count,
+  incomplete: count,
+  sums: z.array(MoneySum),
+  elsewhere: own({ orders: count, sums: z.array(MoneySum) }),
+  wallet: own({
+    balance: cents.nullable(),
+    spendable: cents.nullable(),
+    set_aside: cents.nullable(),
+    held_by_rule: cents,
+    difference: cents.nullable(),
+    compared_with: time.nullable(),
+    expected: cents.nullable(),
+    unexplained: cents.nullable(),
+  }),
+  audit: own({ records: count, intact: flag }),
+  findings: z.array(
+    own({
+      finding: z.enum([
+        'chain',
+        'in_doubt',
+        'unreported',
+        'damaged',
+        'lost_intent',
+        'missing_order',
+        'over_ceiling',
+        'other_ceiling',
+        'other_cost',
+        'unknown_cost',
+        'refund_due',
+        'undone',
+        'over_credited',
+        'balance',
+        'credit_due',
+        'same_content',
+        'reservation',
+        'made_elsewhere',
+        'set_aside',
+      ]),
+      order_id: id.nullable(),
+      key: text.nullable(),
+      cents: cents.nullable(),
+      message: text,
+      command: text,
+    }),
+  ),
+  notes: z.array(text),
+});

@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { shapeSchema, withoutNoise } from '../openapi.ts';
+import type { Operation } from '../operation.ts';
+import { operations } from '../operations/index.ts';
+import { type SchemaName, schemas } from '../schemas/index.ts';
+import { ownShapes } from './index.ts';
+import type { Printed, PrintingCommand, RecordName } from './printed.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const dialect = 'https://json-schema.org/draft/2020-12/schema';
+
+/** The name of a command's output: `order.list`. */
+export const outputName = (path: string): string => path.replaceAll(' ', '.');
+
+/** What a command prints, in words. Pure. */
+export function printedText({ output }: PrintingCommand): string {
+  return formsOf(output).map(formText).join('; ');
+}
+
+function formText(form: Printed): string {
+  const when = form.when === undefined ? '' : ` ${form.when}`;
+  if ('events' in form) return `with -o ndjson${when}, one ${form.events} a line`;
+  if ('record' in form) return `one ${shownName(form.record)}${when}`;
+  if ('list' in form) return `a list of ${namesOf(form.list).map(shownName).join(' or ')}${when}`;
+  return `${'text' in form ? form.text : 'nothing'}${when}`;
+}
+
+const shownName = (name: RecordName): string => sourceOf(name)[0];
+
+/**
+ * JSON Schema of what a command prints with `-o json`. `#/$defs/line` is that of one line of `-o ndjson`. A command that prints
+ * no JSON has a schema that nothing fits. Pure.
+ */
+export function outputSchema(command: PrintingCommand): Json {
+  const defs = new Definitions();
+  const { whole, line } = partsOf(command, defs, '#/$defs/line');
+  return {
+    $schema: dialect,
+    title: `errand ${command.path} -o json`,
+    ...whole,
+    $defs: { line, ...defs.all },
+  };
+}
+
+/** JSON Schema of what every command prints on stderr where it fails. Pure. */
+export function errorSchema(): Json {
+  const { $schema: _, ...schema } = shapeOf('ErrorOutput', new Definitions());
+  return {
+    $schema: dialect,
+    title: 'a failure of any command, on stderr with -o json or -o ndjson',
+    ...schema,
+  };
+}
+
+/**
+ * All of them in one document: `#/$defs/order.list` is what `order list -o json` prints, `#/$defs/order.list.line` a line of its
+ * `-o ndjson`, `#/$defs/error` a failure. Pure.
+ */
+export function outputSchemas(commands: readonly PrintingCommand[]): Json {
+  const defs = new Definitions();
+  const named = commands.flatMap((command): [string, Json][] => {
+    const name = outputName(command.path);
+    const { whole, line } = partsOf(command, defs, `#/$defs/${name}.line`);
+    return [
+      [name, { title: `errand ${command.path} -o json`, ...whole }],
+      [`${name}.line`, line],
+    ];
+  });
+  const { $schema: _, ...error } = errorSchema();
+  return {
+    $schema: dialect,
+    title: 'what each command of errand prints',
+    $defs: { ...Object.fromEntries(named), error, ...defs.all },
+  };
+}
+
+interface Parts {
+  readonly whole: Json;
+  readonly line: Json;
+}
+
+function partsOf(command: PrintingCommand, defs: Definitions, lineAt: string): Parts {
+  const forms = formsOf(command.output);
+  const wholes = forms.flatMap((form) => wholeOf(form, defs));
+  const lines = forms.flatMap((form) => lineOf(form, defs));
+  const isPlain = JSON.stringify(wholes) === JSON.stringify(lines);
+  const isList = wholes.length === 1 && lines.length === 1 && wholes[0]?.type === 'array';
+  const whole = isPlain
+    ? { $ref: lineAt }
+    : isList
+      ? { type: 'array', items: { $ref: lineAt } }
+      : anyOf(wholes);
+  return {
+    whole: { description: `${printedText(command)}. ${ndjsonText(forms)}`, ...whole },
+    line: anyOf(lines),
+  };
+}
+
+/** How `-o ndjson` differs. */
+function ndjsonText(forms: readonly Printed[]): string {
+  if (forms.every((form) => 'text' in form || 'nothing' in form)) return 'It is not JSON, whatever -o says.';
+  if (forms.every((form) => 'events' in form)) return '-o json is refused.';
+  return forms.some((form) => 'list' in form)
+    ? 'With -o ndjson each record is a line of its own, without the array.'
+    : 'With -o ndjson it is one line.';
+}
+
+function wholeOf(form: Printed, defs: Definitions): Json[] {
+  if ('record' in form) return [defs.referTo(form.record)];
+  if ('list' in form)
+    return [{ type: 'array', items: anyOf(namesOf(form.list).map((name) => defs.referTo(name))) }];
+  return [];
+}
+
+function lineOf(form: Printed, defs: Definitions): Json[] {
+  if ('record' in form) return [defs.referTo(form.record)];
+  if ('list' in form) return namesOf(form.list).map((name) => defs.referTo(name));
+  return 'events' in form ? [defs.referTo(form.events)] : [];
+}
+
+function anyOf(schemasOf: readonly Json[]): Json {
+  const different = [...new Map(schemasOf.map((schema) => [JSON.stringify(schema), schema])).values()];
+  const [only] = different;
+  if (only === undefined) return { not: {} };
+  return different.length === 1 ? only : { anyOf: different };
+}
+
+const formsOf = (output: PrintingCommand['output']): readonly Printed[] => [output].flat();
+const namesOf = (names: RecordName | readonly RecordName[]): readonly RecordName[] => [names].flat();
+
+/** Shapes that are referred to, each once. */
+class Definitions {
+  readonly all: Record<string, Json> = {};
+
+  referTo(name: RecordName): Json {
+    const [key, make] = sourceOf(name);
+    if (!(key in this.all)) {
+      // Whatever refers to it while it is made finds it there.
+      this.all[key] = {};
+      this.all[key] = make(this);
+    }
+    return { $ref: `#/$defs/${key}` };
+  }
+}
+
+/** The name of a shape among the definitions, and what makes it. */
+function sourceOf(name: RecordName): [string, (defs: Definitions) => Json] {
+  if (isOwn(name)) return [name, (defs) => shapeOf(name, defs)];
+  if (isShape(name)) return [name, () => shapeSchema(name)];
+  const { response }: Operation = operations[name];
+  if (response.type !== 'json') throw new TypeError(`${name} does not respond with JSON`);
+  const { rows, schema } = response;
+  return rows === undefined ? [schema, () => shapeSchema(schema)] : rowOf(schema, rows);
+}
+
+/** A record of a list: a shape of its own where the contract names it. */
+function rowOf(schema: SchemaName, rows: string): [string, () => Json] {
+  const shape: z.ZodType = schemas[schema];
+  const found = Object.entries(schemas).find(([, one]) => one === elementOf(shape, rows));
+  if (found) return sourceOf(found[0] as SchemaName) as [string, () => Json];
+  const properties = Object(shapeSchema(schema).properties);
+  return [`${schema}.${rows}`, () => Object(properties[rows]).items];
+}
+
+function elementOf(shape: z.ZodType, rows: string): unknown {
+  const list: unknown = shape instanceof z.ZodObject ? shape.shape[rows] : undefined;
+  const bare: unknown = list instanceof z.ZodOptional || list instanceof z.ZodNullable ? list.unwrap() : list;
+  return bare instanceof z.ZodArray ? bare.element : undefined;
+}
+
+const isOwn = (name: string): name is keyof typeof ownShapes => Object.hasOwn(ownShapes, name);
+const isShape = (name: string): name is SchemaName => Object.hasOwn(schemas, name);
+
+/** A record of errand's own: closed, and what is the service's in it open. */
+function shapeOf(name: keyof typeof ownShapes, defs: Definitions): Json {
+  const { $schema: _, ...made } = z.toJSONSchema(ownShapes[name], {
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema: node }) {
+      withoutNoise(node);
+      const { shape } = z.globalRegistry.get(zodSchema) ?? {};
+      if (typeof shape !== 'string' || !isShape(shape)) return;
+      delete node.shape;
+      Object.assign(node, defs.referTo(shape));
+    },
+  });
+  return made;
+}

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { flag, id, own, text, time, url, whole } from './fields.ts';
+
+export const RemovedAccount = own({ short_id: id });
+
+/** An address of the local address book, in the fields of `Address`. */
+export const SavedAddress = own({
+  name: text,
+  default: flag.optional().describe('in the list alone'),
+  first_name: text.optional(),
+  last_name: text.optional(),
+  address_line1: text.optional(),
+  address_line2: text.nullish(),
+  city: text.optional(),
+  state: text.nullish(),
+  postal_code: text.optional(),
+  country: text.optional(),
+  phone_number: text.nullish(),
+});
+
+const setting = own({
+  value: text,
+  from: z.enum(['flag', 'environment', 'profile', 'preference', 'default']),
+  name: text,
+});
+
+export const AuthStatus = own({
+  profile: setting,
+  base_url: setting,
+  api_key: setting.nullable().describe('masked'),
+  legacy_token: setting.nullable().describe('masked'),
+  mode: z.enum(['test', 'live', 'unknown']).nullable(),
+  works: flag.nullable().describe('null where it was not tried'),
+  response: text.nullable(),
+});
+
+export const Profile = own({
+  name: text,
+  current: flag,
+  base_url: url,
+  legacy_base_url: url.optional(),
+  allow_plain_http: flag.optional(),
+  policy: text.optional(),
+  api_key: text.nullable().describe('masked'),
+  legacy_token: text.nullable().describe('masked'),
+});
+
+const preference = z.union([text, z.number(), flag]).nullable();
+
+export const Preference = own({ name: text, value: preference, description: text });
+export const PreferenceValue = own({ name: text, value: preference });
+export const Folders = own({ config: text, state: text });
+
+export const DoctorFinding = own({
+  check: text,
+  status: z.enum(['ok', 'trouble', 'skipped', 'info']),
+  message: text,
+  remedy: text.nullable(),
+});
+
+export const SandboxTime = own({ now: time, advanced_ms: z.number() });
+export const SandboxSnapshot = own({ name: text, taken_at: time });
+export const TriggeredEvent = z
+  .looseObject({ event: text })
+  .describe('what the sandbox says of its target, such as its id and its status');
+
+/** A row of the contract: an operation, a shape, a list of values, a limit, an event or an error. */
+export const ContractRow = z.union([
+  own({ name: text, kind: text, summary: text }),
+  own({
+    name: text,
+    method: text,
+    path: text,
+    summary: text,
+    auth: text,
+    retry: text,
+    moves_money: flag,
+    observed: flag,
+  }),
+  own({ name: text, used_by: text }),
+  own({ name: text, values: z.array(text) }),
+  own({ name: text, values: z.record(text, text) }),
+  own({
+    name: text,
+    min: z.number().optional(),
+    max: z.number().optional(),
+    default: z.number().optional(),
+    value: z.number().optional(),
+  }),
+  own({ name: text, sent_when: text }),
+  z.looseObject({ code: text, kind: z.enum(['code', 'error_type']), hint: text }),
+]);
+
+/** One operation with everything the contract says of it. */
+export const ContractOperation = own({
+  name: text,
+  method: text,
+  path: text,
+  surface: text,
+  summary: text,
+  auth: text,
+  retry: text,
+  moves_money: flag,
+  challenge_cents: whole.optional(),
+  observed: flag.optional(),
+  parameters: z.array(
+    z.looseObject({ name: text, in: z.enum(['path', 'query']), required: flag, type: text }),
+  ),
+  rules: z.array(z.record(text, z.array(text))).optional(),
+  body: own({ shape: text, required: flag }).optional(),
+  response: own({ status: whole, type: text, shape: text.optional(), rows: text.optional() }),
+  errors: z.array(z.looseObject({ code: text, status: whole, hint: text })),
+});
+
+export const JsonSchema = z.looseObject({}).describe('a JSON Schema');
+
+/** Any JSON that a service may send. */
+export const AnyJson = z.unknown().describe('whatever the service responds with');
+
+export const ContractDrift = own({
+  operation: text,
+  part: z.enum(['operation', 'parameter', 'body', 'response']),
+  field: text,
+  observed: flag,
+  change: z.enum(['removed', 'tightened', 'changed', 'loosened', 'added']),
+  aspect: text,
+  contract: z.union([text, z.number(), flag]).nullable(),
+  service: z.union([text, z.number(), flag]).nullable(),
+});
+
+export const PublishedOutput = own({ name: text, prints: text });

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { ownShapes } from '../../src/contract/outputs/index.ts';
+import { errorSchema, outputName, outputSchema, outputSchemas } from '../../src/contract/outputs/schema.ts';
+import { schemas } from '../../src/contract/schemas/index.ts';
+import { exitCodes } from '../../src/errors.ts';
+import { printingCommands } from '../../src/program.ts';
+import { mismatch, problemIn } from '../printed/check.ts';
+import { knownCommands } from '../program/known-commands.ts';
+
+const commands = await printingCommands();
+const document = outputSchemas(commands);
+
+test('every command has a schema, and a line of ndjson', async () => {
+  const names = (await knownCommands()).map(({ path }) => outputName(path));
+  expect(Object.keys(Object(document.$defs))).toEqual(
+    expect.arrayContaining(names.flatMap((name) => [name, `${name}.line`])),
+  );
+});
+
+test('a record of errand has a name that no shape of the service has', () => {
+  expect(Object.keys(ownShapes).filter((name) => Object.hasOwn(schemas, name))).toEqual([]);
+});
+
+test('every record of errand is one that a command prints, or a part of one', () => {
+  const printed = JSON.stringify(commands.map(({ output }) => output));
+  const parts = ['ErrorOutput', 'ErrorReport', 'Receipt'];
+  expect(
+    Object.keys(ownShapes).filter((name) => !printed.includes(`"${name}"`) && !parts.includes(name)),
+  ).toEqual([]);
+});
+
+test('the categories of failures are those with an exit code', () => {
+  const { category } = Object(errorSchema()).properties.error.properties;
+  expect(category.enum).toEqual(Object.keys(exitCodes));
+});
+
+/** Paths of values that may be anything at all, and do not say why. */
+function silent(node: unknown, path: string): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const { properties = {}, items, anyOf = [], oneOf = [], additionalProperties, $defs = {} } = Object(node);
+  const keys = Object.keys(node);
+  const says = ['type', '$ref', 'anyOf', 'oneOf', 'enum', 'const', 'not', 'description'];
+  const own = says.some((name) => keys.includes(name)) ? [] : [path];
+  return [
+    ...own,
+    ...Object.entries({ ...properties }).flatMap(([name, one]) => silent(one, `${path}.${name}`)),
+    ...Object.entries({ ...$defs }).flatMap(([name, one]) => silent(one, name)),
+    ...[...anyOf, ...oneOf].flatMap((one) => silent(one, path)),
+    ...(items ? silent(items, `${path}[]`) : []),
+    ...(typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0
+      ? silent(additionalProperties, `${path}.*`)
+      : []),
+  ];
+}
+
+test('no schema is empty without a reason', () => {
+  const { $defs } = document;
+  expect(silent({ description: 'the document', $defs }, '')).toEqual([]);
+});
+
+test('records of errand have no other fields; those of the service may grow', () => {
+  const { $defs } = Object(document);
+  expect($defs.JournalRecord.additionalProperties).toBe(false);
+  expect($defs.JournalRecord.required).toContain('body_hash');
+  expect($defs.OrderResponse).not.toHaveProperty('additionalProperties');
+  expect($defs.OrderWatchEvent.oneOf.map((one: object) => Object(one).additionalProperties)).toEqual(
+    Array.from({ length: 5 }, () => false),
+  );
+});
+
+test('the schema of a command stands alone: it defines all that it refers to', () => {
+  for (const command of commands) {
+    const schema = outputSchema(command);
+    const references = [...JSON.stringify(schema).matchAll(/"\$ref":"#\/\$defs\/([^"]+)"/g)].map(
+      ([, name]) => name,
+    );
+    expect(Object.keys(Object(schema.$defs)), command.path).toEqual(expect.arrayContaining(references));
+  }
+});
+
+describe('what is not as its schema says is found', () => {
+  const head = { number: 3, hash: 'a'.repeat(64) };
+  const printed = (value: unknown, more: Partial<Parameters<typeof problemIn>[0]> = {}) =>
+    problemIn({
+      argv: ['audit', 'head', '-o', 'json'],
+      preset: '',
+      code: 0,
+      stdout: JSON.stringify(value),
+      ...more,
+    });
+
+  test('a record that holds', () => expect(printed(head)).toBeUndefined());
+  test('a number as a text', () => expect(printed({ ...head, number: '3' })).toContain('/number'));
+  test('a field that is not there', () => expect(printed({ number: 3 })).toContain('hash'));
+  test('a field that nobody published', () => expect(printed({ ...head, more: 1 })).toContain('more'));
+  test('what is not JSON', () => expect(printed(head, { stdout: 'null and void' })).toContain('not JSON'));
+  test('a line of ndjson', () => {
+    const argv = ['order', 'journal', 'ls', '-ondjson'];
+    expect(printed(undefined, { argv, stdout: '{"key":"k"}\n' })).toContain('order.journal.list.line');
+  });
+  test('a failure without its exit code', () => {
+    const stderr = '{"error":{"category":"usage"}}\n';
+    expect(printed(head, { stderr })).toContain('/error must have required property');
+  });
+  test('a list in place of a record', () => expect(printed([head])).toBeDefined());
+  test('a record of the service without its status, unless the service is odd on purpose', () => {
+    expect(mismatch('order.list', [{ id: 'x' }], {})).toContain('order.list');
+    expect(mismatch('order.list', [{ id: 'x' }], { oddService: true })).toBeUndefined();
+    expect(mismatch('order.list', { id: 'x' }, { oddService: true })).toContain('array');
+  });
+});

@@ -1,0 +1,172 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { inject } from 'vitest';
+import { ownShapes } from '../../src/contract/outputs/index.ts';
+import { schemas } from '../../src/contract/schemas/index.ts';
+
+/** What a process of the program was started with, and what it printed; undefined where that is not known whole. */
+export interface Recorded {
+  readonly argv: readonly string[];
+  /** ERRAND_OUTPUT. */
+  readonly preset: string;
+  readonly code: number;
+  readonly stdout?: string;
+  readonly stderr?: string;
+}
+
+export interface Leniency {
+  /**
+   * The service of this test is odd on purpose: what its records hold is not looked at. Records of errand, the form of every list
+   * and every failure hold all the same.
+   */
+  readonly oddService?: boolean;
+}
+
+/** Checks what the program printed in a workspace against its published schemas, and forgets it. @throws Error. */
+export function checkPrinted(folder: string, leniency: Leniency): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.json'))) {
+    const file = join(folder, name);
+    const recorded: Recorded = JSON.parse(readFileSync(file, 'utf8'));
+    rmSync(file, { force: true });
+    const wrong = problemIn(recorded, leniency);
+    if (wrong !== undefined)
+      throw new Error(`errand ${recorded.argv.join(' ')}\nprinted what its schema does not say: ${wrong}`);
+  }
+}
+
+/** What is wrong with what a process printed; undefined where it holds what `errand schema output` says. */
+export function problemIn(recorded: Recorded, leniency: Leniency = {}): string | undefined {
+  const format = formatOf(recorded);
+  if (format === undefined) return undefined;
+  return errorProblem(recorded) ?? outputProblem(recorded, format, leniency);
+}
+
+/** Options that show something else than the records, or a part of them. */
+const others = /^--(?:query|fields|dry-run|curl|help|version)\b|^-[hV]$/;
+
+/** The format that a line asks for; undefined where that is not JSON, or not whole. */
+function formatOf({ argv, preset }: Recorded): 'json' | 'ndjson' | undefined {
+  if (argv.some((word) => others.test(word)) || argv[0] === 'help' || argv[0] === '__complete')
+    return undefined;
+  const given = argv.flatMap((word, index) => {
+    if (word === '-o' || word === '--output') return [argv[index + 1]];
+    const [, value] = /^(?:--output=|-o=?)(.+)$/.exec(word) ?? [];
+    return value === undefined ? [] : [value];
+  });
+  const format = given.at(-1) ?? preset;
+  return format === 'json' || format === 'ndjson' ? format : undefined;
+}
+
+/** Each line of stderr that is a failure in JSON. */
+function errorProblem({ stderr = '' }: Recorded): string | undefined {
+  const failures = stderr.split('\n').filter((line) => line.startsWith('{"error":'));
+  return first(failures, (line) => mismatch('error', JSON.parse(line), {}));
+}
+
+function outputProblem(
+  { argv, code, stdout }: Recorded,
+  format: string,
+  leniency: Leniency,
+): string | undefined {
+  const name = commandNamed(argv);
+  // What is not whole was cut short by its reader.
+  if (name === undefined || stdout === undefined || stdout.trim() === '') return undefined;
+  const { schemas: all } = published();
+  const text = Object(all.$defs[name]).description;
+  if (/\b(?:a CSV|a script|as it comes|in the format of)\b/.test(text) && !/^\s*[[{]/.test(stdout))
+    return undefined;
+  if (format === 'ndjson')
+    return first(stdout.trimEnd().split('\n'), (line) => lineProblem(`${name}.line`, line, leniency));
+  return lineProblem(name, stdout, leniency, code);
+}
+
+function lineProblem(name: string, text: string, leniency: Leniency, code = 0): string | undefined {
+  try {
+    return mismatch(name, JSON.parse(text), leniency);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // Whoever interrupts a list has its records, and not its end.
+    return code >= 128 ? undefined : `not JSON (${error.message}): ${text.slice(0, 200)}`;
+  }
+}
+
+function first<T>(values: readonly T[], problem: (value: T) => string | undefined): string | undefined {
+  for (const value of values) {
+    const found = problem(value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The command that a line names: its first words that are one, aliases and default verbs among them. */
+function commandNamed(argv: readonly string[]): string | undefined {
+  const words = argv.filter((word) => !word.startsWith('-'));
+  for (const index of words.keys()) {
+    const line = `${words.slice(index).join(' ')} `;
+    const found = published()
+      .commands.flatMap(({ path, names, isDefault }) =>
+        [...names, ...(isDefault ? [path.replace(/ [^ ]+$/, '')] : [])].map((name) => ({ path, name })),
+      )
+      .filter(({ name }) => line.startsWith(`${name} `))
+      .toSorted((one, other) => other.name.length - one.name.length)[0];
+    if (found) return found.path.replaceAll(' ', '.');
+  }
+  return undefined;
+}
+
+interface Published {
+  readonly commands: readonly {
+    readonly path: string;
+    readonly names: readonly string[];
+    readonly isDefault: boolean;
+  }[];
+  readonly schemas: { readonly $defs: Readonly<Record<string, unknown>> };
+}
+
+let read: Published | undefined;
+function published(): Published {
+  read ??= JSON.parse(readFileSync(inject('printedSchemas'), 'utf8')) as Published;
+  return read;
+}
+
+const validators = new Map<
+  boolean,
+  { readonly ajv: Ajv2020; readonly made: Map<string, ValidateFunction> }
+>();
+
+/** Why a value is not what a definition of the published document says; undefined where it is. */
+export function mismatch(name: string, value: unknown, { oddService = false }: Leniency): string | undefined {
+  const known = validators.get(oddService) ?? { ajv: validator(oddService), made: new Map() };
+  validators.set(oddService, known);
+  const validate = known.made.get(name) ?? known.ajv.compile({ $ref: `errand#/$defs/${name}` });
+  known.made.set(name, validate);
+  // Whether it holds is a guard of its type, which nothing here is about.
+  const holds: boolean = validate(value);
+  if (holds) return undefined;
+  const { errors }: { errors?: ErrorObject[] | null } = validate;
+  const found = (errors ?? []).map(
+    ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+  );
+  return `${name}: ${found.join('; ')}: ${JSON.stringify(value).slice(0, 500)}`;
+}
+
+function validator(oddService: boolean): Ajv2020 {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false });
+  addFormats.default(ajv);
+  ajv.addKeyword('x-observed');
+  const { $defs, ...document } = published().schemas;
+  const defs = Object.entries($defs).map(([name, schema]) => [
+    name,
+    oddService && isOfService(name) ? {} : schema,
+  ]);
+  ajv.addSchema({ ...document, $defs: Object.fromEntries(defs) }, 'errand');
+  return ajv;
+}
+
+/** Whether a definition is a record of the service: a shape of its contract, or a record of a list in one. */
+const isOfService = (name: string): boolean =>
+  !Object.hasOwn(ownShapes, name) &&
+  Object.keys(schemas).some((shape) => name === shape || name.startsWith(`${shape}.`));
