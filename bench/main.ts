@@ -20,6 +20,7 @@ const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>
   watch: () => import('./watch.ts'),
   batches: () => import('./batches.ts'),
   served: () => import('./served.ts'),
+  'test-bed': () => import('./test-bed.ts'),
 };
 
 const requested = process.argv.slice(2);

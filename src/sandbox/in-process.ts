@@ -42,8 +42,8 @@ export interface InProcess {
   readonly shopUrl: string;
   /** Never expires, whatever the time is moved to. */
   readonly apiKey: string;
-  /** What a caller on a connection gets, faults and all, without one. */
-  send(request: InProcessRequest): Promise<Reply>;
+  /** What a caller on a connection gets, faults and all, without one. @param signal ends a delay that a fault makes. */
+  send(request: InProcessRequest, signal: AbortSignal): Promise<Reply>;
   /** Fires a trigger on behalf of `apiKey`, past all faults. */
   trigger(body: object): Promise<SandboxResponse>;
   /** @returns the new time, ms since the epoch. */
@@ -62,6 +62,7 @@ export interface InProcess {
 export async function openInProcess(options: InProcessOptions): Promise<InProcess> {
   const { port, seed, faults, report, now } = options;
   const requests = new RequestLog();
+  const closing = new AbortController();
   const draw = drawFaults(faults, seed ?? 0);
   const isRefused = drawRefusals(faults, seed ?? 0);
   let sandbox: OpenSandbox | undefined;
@@ -84,7 +85,6 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   const { store, clock, config } = service;
   const apiKey = await mintLastingKey(service, host);
   const states = new KeptStates(store, clock);
-  const closing = new AbortController();
   const advancing = { service, outbox, signal: closing.signal };
   const stopTicking = tick(service);
   let before: Promise<unknown> = Promise.resolve();
@@ -92,11 +92,12 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     baseUrl: config.baseUrl,
     shopUrl: config.shopUrl,
     apiKey,
-    async send({ method, target, headers, body }) {
+    async send({ method, target, headers, body }, signal) {
       if (isRefused()) return { kind: 'reset' };
       const drawn = draw({ method, target, headers });
       const noted = requests.begin({ at: time(), method, target, fault: drawn.fault ?? drawn.altering[0] });
-      return await replyTo({ target, drawn, noted }, () =>
+      const ending = AbortSignal.any([signal, closing.signal]);
+      return await replyTo({ target, drawn, noted, signal: ending }, () =>
         handle({
           method: method === 'HEAD' ? 'GET' : method,
           target,
@@ -107,16 +108,10 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
         }),
       );
     },
-    async trigger(body) {
-      const response = await handle({
-        method: 'POST',
-        target: triggerPath,
-        headers: { authorization: `Bearer ${apiKey}` },
-        body: Buffer.from(JSON.stringify(body)),
-        remoteAddress: host,
-      });
-      await settle(advancing);
-      return response;
+    trigger(body) {
+      const done = fire(body);
+      before = Promise.allSettled([before, done]);
+      return done;
     },
     advance: (ms) => inTurn(() => advanceThrough(advancing, ms)),
     keep: () => inTurn(() => states.keep()),
@@ -136,17 +131,31 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
         .toReversed(),
     async close() {
       closing.abort(new Error('the sandbox was closed'));
-      await Promise.all([stopTicking(), served?.stop()]);
+      await Promise.all([stopTicking(), served?.stop(), outbox.close()]);
+      // What is under way still reads the store.
+      await before;
       await opened.close();
       // What was to run in this turn of the event loop leaves no handle either.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
 
+  async function fire(body: object): Promise<SandboxResponse> {
+    const response = await handle({
+      method: 'POST',
+      target: triggerPath,
+      headers: { authorization: `Bearer ${apiKey}` },
+      body: Buffer.from(JSON.stringify(body)),
+      remoteAddress: host,
+    });
+    await settle(advancing);
+    return response;
+  }
+
   async function behindSocket(port: number) {
     const { openBehindSocket } = await import('./serve.ts');
     const { stop } = await import('./http/server.ts');
-    const answering = { host, port, report, requests, now: time, draw, isRefused };
+    const answering = { host, port, report, requests, now: time, draw, isRefused, signal: closing.signal };
     const { server, sandbox } = await openBehindSocket(answering, open);
     // A test that forgets to close it must not hang.
     server.unref();

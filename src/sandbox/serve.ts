@@ -23,9 +23,11 @@ interface SocketOptions {
   readonly draw: Draw;
   /** Whether the next connection is dropped. */
   readonly isRefused: () => boolean;
+  /** Ends delays that faults make. */
+  readonly signal?: AbortSignal;
 }
 
-export interface ServeOptions extends Omit<SocketOptions, 'requests' | 'draw' | 'isRefused'> {
+export interface ServeOptions extends Omit<SocketOptions, 'requests' | 'draw' | 'isRefused' | 'signal'> {
   /** File of the store, or `:memory:`. */
   readonly file: string;
   readonly seed?: number;

@@ -55,7 +55,7 @@ async function follow(exchange: Exchange): Promise<Response> {
     signal.throwIfAborted();
     const target = `${url.pathname}${url.search}`;
     const sent = { method, target, headers: { host: url.host, ...Object.fromEntries(headers) }, body };
-    const reply = await unlessAborted(send(sent), signal);
+    const reply = await unlessAborted(send(sent, signal), signal);
     if (reply.kind === 'reset') throw failure('fetch failed', 'ECONNRESET', 'read ECONNRESET');
     const { response } = reply;
     const location = redirects.has(response.status) ? response.headers.location : undefined;

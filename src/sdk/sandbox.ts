@@ -61,7 +61,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     get exampleOrder() {
       return { ...exampleOrder(shopUrl), idempotency_key: randomUUID() };
     },
-    fetch: fetchThrough(baseUrl, async (request) => sandbox().send(request)),
+    fetch: fetchThrough(baseUrl, async (request, signal) => sandbox().send(request, signal)),
     async advance(time) {
       const ms = readTime(time);
       return await sandbox().advance(ms);

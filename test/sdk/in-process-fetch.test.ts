@@ -134,6 +134,17 @@ describe('an abort', () => {
   });
 });
 
+describe('a delay', () => {
+  test('ends when the sandbox is closed, in this process and on a socket', async () => {
+    const sandbox = await startSandbox({ faults: ['delay=30s'] });
+    const inside = expect(sandbox.fetch('/orders')).rejects.toThrow('the sandbox was closed');
+    const outside = expect(fetch(`${sandbox.baseUrl}/orders`)).rejects.toThrow('fetch failed');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sandbox.close();
+    await Promise.all([inside, outside]);
+  });
+});
+
 describe('faults', () => {
   test.each([
     ['refuse', 'ECONNRESET', 0],

@@ -1,5 +1,5 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
-import { setTimeout } from '../../wait/own-timers.ts';
+import { clearTimeout, setTimeout } from '../../wait/own-timers.ts';
 import { type Drawn, standIn } from './faults/inject.ts';
 import type { Fault } from './faults/spec.ts';
 import { json } from './refusal.ts';
@@ -16,14 +16,19 @@ interface Replying {
   /** The faults that fall on the request. */
   readonly drawn: Drawn;
   readonly noted: Pick<Noting, 'done'>;
+  /** Ends a delay. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** What the service makes of a request, and the faults of that, whatever carries the two. @param work the service's. */
+/**
+ * What the service makes of a request, and the faults of that, whatever carries the two. @param work the service's.
+ * @throws what the signal was aborted with.
+ */
 export async function replyTo(
-  { target, drawn: { fault, alter }, noted }: Replying,
+  { target, drawn: { fault, alter }, noted, signal }: Replying,
   work: () => Promise<SandboxResponse>,
 ): Promise<Reply> {
-  if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
+  if (fault?.kind === 'delay') await pause(fault.ms, signal);
   else if (fault && !fault.after) {
     noted.done(null);
     return spoiled(fault, target);
@@ -31,6 +36,21 @@ export async function replyTo(
   const response = alter(await work().catch(storeUnavailable));
   noted.done(response);
   return fault?.after ? spoiled(fault, target, response) : { kind: 'whole', response };
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
 }
 
 /** What a fault makes of a request, with the service's response where the work was done. */

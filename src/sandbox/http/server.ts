@@ -63,6 +63,8 @@ interface Responding {
   readonly requests: RequestLog;
   /** ms since the epoch. */
   readonly now: () => number;
+  /** Ends delays that faults make. */
+  readonly signal?: AbortSignal;
   /** How long a reader may take none of its response, ms. */
   readonly stalledMs?: number;
 }
@@ -119,7 +121,7 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex, lingerMs
 }
 
 async function respond(
-  { handle, draw, requests, now, stalledMs = usualStalledMs }: Responding,
+  { handle, draw, requests, now, signal, stalledMs = usualStalledMs }: Responding,
   uploads: Uploads,
   request: IncomingMessage,
   response: ServerResponse,
@@ -152,7 +154,7 @@ async function respond(
       localAddress: request.socket.localAddress,
       identified: noted.identified,
     });
-  const reply = await replyTo({ target, drawn, noted }, work).finally(release);
+  const reply = await replyTo({ target, drawn, noted, signal }, work).finally(release);
   response.setTimeout(stalledMs, () => response.destroy());
   if (reply.kind === 'reset') reset(response.socket);
   else if (reply.kind === 'half') await sendHalf(response, reply.response);
