@@ -38,8 +38,12 @@ function packageOf(file: string): { name: string; version: string; license: stri
 
 /** By the source maps, which know of each piece of the bundle where it comes from. */
 function bundledPackages(): ReturnType<typeof packageOf>[] {
-  // The bundler's own part has no map.
-  const mapped = scripts.filter((script) => !basename(script).startsWith('rolldown-runtime-'));
+  // The bundler's own part has no map, nor has a door that only leads to a part that others need too.
+  const leadsOn = (script: string): boolean =>
+    /^export \{[^}]*\} from "\.\/[\w.-]+";\s*$/.test(text(built, script));
+  const mapped = scripts.filter(
+    (script) => !basename(script).startsWith('rolldown-runtime-') && !leadsOn(script),
+  );
   const sources = mapped.flatMap((script): string[] =>
     JSON.parse(text(built, `${script}.map`)).sources.map((source: string) =>
       join(built, dirname(script), source),
