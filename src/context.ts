@@ -68,7 +68,20 @@ export interface Context extends OrderContext {
   report(error: ErrandError): Promise<void>;
   /** Lines of stdin that are not blank. */
   readLines(): Promise<InputLine[]>;
+  /**
+   * A run of its own within this one, for a program that lives long and acts again and again: settings, key and policy are
+   * read anew. Whoever makes it closes it.
+   */
+  anew(run: WithinRun): Promise<Context>;
   close(): Promise<void>;
+}
+
+/** How a run within a run differs from it. */
+export interface WithinRun extends Pick<Making, 'io' | 'signal'> {
+  /** Who has it made, for the audit chain. */
+  readonly program: string;
+  /** What is done, for the audit chain. */
+  readonly command: string;
 }
 
 interface Making {
@@ -89,6 +102,8 @@ interface Making {
   /** The command line without what may be private, for the audit chain. */
   privateCommand(): Promise<string>;
   commands(): Promise<readonly PrintingCommand[]>;
+  /** The program that acts, where it is none of a person at a shell. */
+  readonly program?: string;
 }
 
 /** The context of one run. @throws UsageError for a wrong setting, naming the flag or variable. */
@@ -169,7 +184,7 @@ export async function createContext(making: Making): Promise<Context> {
     }),
     origin: once(async () => {
       const { originOf } = await import('./settings/actor.ts');
-      return originOf(environment, await making.privateCommand());
+      return originOf(environment, await making.privateCommand(), making.program);
     }),
     unreported: () => intents?.all() ?? [],
     hasWritten: () => hasWritten,
@@ -221,6 +236,8 @@ export async function createContext(making: Making): Promise<Context> {
       const { readAll } = await import('./stdin.ts');
       return readAll(io, limit, signal);
     },
+    anew: ({ command, ...changes }) =>
+      createContext({ ...making, ...changes, privateCommand: async () => command }),
     close: async () => {
       for (const close of closers.reverse()) await close();
     },

@@ -101,6 +101,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./commands/audit/index.ts'),
   },
   {
+    name: 'mcp',
+    group: 'Programs',
+    summary: 'Serve tools to an agent over the Model Context Protocol',
+    load: () => import('./commands/mcp/index.ts'),
+  },
+  {
     name: 'webhook',
     group: 'Programs',
     summary: 'Register an address; receive, show, forward and replay events',

@@ -64,7 +64,8 @@ function offenders(part: string, mayImport: readonly string[]): string[] {
 
 /** The parts that may load a library; one that is not named is refused by the wall of each part. */
 const walls: Readonly<Record<string, readonly string[]>> = {
-  zod: ['contract'],
+  zod: ['contract', 'mcp'],
+  '@modelcontextprotocol/server': ['mcp'],
   undici: ['http'],
   conf: ['settings'],
   'proper-lockfile': ['settings'],
@@ -283,6 +284,24 @@ describe('who may import whom', () => {
     expect(offenders('bulk', [...shared, ...cli, ...files, 'orders', 'addresses', 'spending'])).toEqual([]);
   });
 
+  test('the tools for agents stand on the features, and neither show, ask nor run commands', () => {
+    const wrong = imports.filter(
+      ({ from, to }) =>
+        within('mcp')(from) &&
+        /^(?:commands|output|prompt|cli|sandbox|sqlite|settings)\/|^(?:main|program|sandbox-door)\.ts$/.test(
+          to,
+        ),
+    );
+    expect(wrong).toEqual([]);
+    const served = imports.filter(
+      ({ from, to }) => within('mcp')(to) && !within('mcp')(from) && to !== 'mcp/names.ts',
+    );
+    expect(served.map(({ from, isLazy }) => `${from} ${isLazy}`)).toEqual([
+      'commands/mcp/index.ts true',
+      'commands/mcp/index.ts true',
+    ]);
+  });
+
   test('no file lies loose beside the nouns', () => {
     expect(files.map(({ name }) => name).filter((name) => /^commands\/[^/]+$/.test(name))).toEqual([]);
   });
@@ -328,7 +347,7 @@ describe('who may import whom', () => {
   test('zod is loaded by the shapes only', () => {
     const loads = imports.filter(({ to, typeOnly }) => to === 'zod' && !typeOnly).map(({ from }) => from);
     const elsewhere = loads.filter((from) => !/^contract\/(?:schemas|outputs)\//.test(from));
-    expect(elsewhere).toEqual(['contract/openapi.ts']);
+    expect(elsewhere.toSorted()).toEqual(['contract/openapi.ts', 'mcp/arguments.ts', 'mcp/arguments.ts']);
   });
 });
 

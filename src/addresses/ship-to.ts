@@ -21,6 +21,23 @@ export async function resolveAddress(
   return base === undefined ? undefined : { ...base, ...fields };
 }
 
+/**
+ * A saved address by its name, or the default one: no name is taken for a file, which whoever gives it may not be meant to
+ * read. @throws UsageError where there is none.
+ */
+export async function savedAddress(context: Context, name: string | undefined): Promise<AddressFields> {
+  const store = await context.store();
+  const saved = name === undefined ? store.defaultAddress() : { name, address: store.address(name) };
+  if (!saved?.address) throw name === undefined ? noDefault() : unknownAddress(name, store.addressNames());
+  await checkNoExample(context, saved.name);
+  return saved.address;
+}
+
+const noDefault = (): UsageError =>
+  new UsageError('no address was given, and none is saved here', {
+    next: [{ command: 'errand address add home', when: 'to save one' }],
+  });
+
 async function defaultAddress(context: Context): Promise<AddressFields | undefined> {
   const store = await context.store();
   const saved = store.defaultAddress();

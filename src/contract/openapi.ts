@@ -139,8 +139,12 @@ const requestNames = new Set<string>(
 );
 
 /** A shape as JSON Schema. Requests are closed; responses are open, since the service may grow. Pure. */
-export function shapeSchema(name: SchemaName, isRequest = requestNames.has(name)): Json {
-  const { $schema: _, ...made } = z.toJSONSchema(schemas[name], {
+export const shapeSchema = (name: SchemaName, isRequest = requestNames.has(name)): Json =>
+  jsonSchemaOf(schemas[name], isRequest);
+
+/** The same of any shape that is made of those of the contract. */
+export function jsonSchemaOf(shape: z.ZodType, isRequest: boolean): Json {
+  const { $schema: _, ...made } = z.toJSONSchema(shape, {
     io: isRequest ? 'input' : 'output',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema: node }) {

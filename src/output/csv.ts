@@ -1,9 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
+import { safeText } from '../redact/safe-text.ts';
 import { defuse, otherDelimiters } from '../spreadsheet-cell.ts';
 import type { Format } from './format.ts';
 import { accessor, isRecord } from './path.ts';
 import type { Column } from './result.ts';
-import { safeText } from './safe-text.ts';
 
 export interface CsvOptions {
   readonly delimiter: ',' | '\t';

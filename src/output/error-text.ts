@@ -1,7 +1,7 @@
+import { safeText } from '../redact/safe-text.ts';
 import type { ErrorReport } from './error.ts';
 import { detailLines } from './error-details.ts';
 import type { Paint } from './paint.ts';
-import { safeText } from './safe-text.ts';
 
 /** A failure for people: what happened, why, and what to do. Safe for a terminal. */
 export function errorLines(report: ErrorReport, paint: Paint): string[] {

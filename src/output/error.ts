@@ -29,7 +29,7 @@ export async function renderError(
     return deliverErr(io, `${toJson({ error: stack === undefined ? report : { ...report, stack } })}\n`);
   }
   const { errorLines } = await import('./error-text.ts');
-  const { safeLines } = await import('./safe-text.ts');
+  const { safeLines } = await import('../redact/safe-text.ts');
   const { foldLines } = await import('./fold-lines.ts');
   const lines = foldLines(
     errorLines(report, await paintFor(io.stderr.color)).map((line) => asTyped(line, io)),

@@ -1,7 +1,7 @@
 import type { Io } from '../io.ts';
+import { safeText } from '../redact/safe-text.ts';
 import { mayDraw, openArea } from './live-area.ts';
 import { writeQuietly } from './notice.ts';
-import { safeText } from './safe-text.ts';
 import { cut, fullMeasure, type Measure } from './width.ts';
 
 export interface Live {

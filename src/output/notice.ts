@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream';
 import type { Io } from '../io.ts';
 import { redactor } from '../redact/redactor.ts';
+import { safeText } from '../redact/safe-text.ts';
 import { asTyped } from './as-typed.ts';
 import { foldLines } from './fold-lines.ts';
 import { makeRoom } from './live-area.ts';
 import type { OutputFormat } from './result.ts';
-import { safeText } from './safe-text.ts';
 import { writerOf } from './writer.ts';
 
 /**

@@ -52,7 +52,7 @@ async function valueLine(io: Io, options: OutputOptions): Promise<(value: unknow
     const how = csvOptions(io, options, options.format === 'csv' ? ',' : '\t');
     return (value) => csvLine(value, how);
   }
-  const { safeText } = await import('./safe-text.ts');
+  const { safeText } = await import('../redact/safe-text.ts');
   return (value) => `${safeText(typeof value === 'string' ? value : JSON.stringify(value))}\n`;
 }
 

@@ -1,7 +1,7 @@
 import type { Io } from '../io.ts';
+import { safeText } from '../redact/safe-text.ts';
 import { groupDigits } from './group-digits.ts';
 import { tellPeople, writeErr } from './notice.ts';
-import { safeText } from './safe-text.ts';
 
 export interface ProgressOptions {
   /** What is being done: `uploading`. */

@@ -1,9 +1,9 @@
+import { safeText } from '../redact/safe-text.ts';
 import { cellMood, cellText, columnValue } from './cell.ts';
 import { foldValue } from './fold-lines.ts';
 import { paintMood } from './paint.ts';
 import { isRecord } from './path.ts';
 import type { Column } from './result.ts';
-import { safeText } from './safe-text.ts';
 import { inferColumns } from './select.ts';
 import { type TableOptions, tableLines } from './table.ts';
 import { measureFor, pad } from './width.ts';

@@ -232,7 +232,7 @@ async function printText(result: TextResult, printing: Printing): Promise<void> 
     );
     return;
   }
-  const { safeLines } = await import('./safe-text.ts');
+  const { safeLines } = await import('../redact/safe-text.ts');
   const text = asText(result.lines);
   out.write(io.stdout.isTerminal ? safeLines(text) : text);
   await out.flush();

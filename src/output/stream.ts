@@ -1,6 +1,6 @@
 import type { OutputStream } from '../io.ts';
+import { safeLines } from '../redact/safe-text.ts';
 import type { StreamResult } from './result.ts';
-import { safeLines } from './safe-text.ts';
 import type { Writer } from './writer.ts';
 
 type Chunks = StreamResult['chunks'];

@@ -1,10 +1,10 @@
+import { safeText } from '../redact/safe-text.ts';
 import { headFirst } from './batches.ts';
 import { type CellOptions, cellMood, cellText, columnValue } from './cell.ts';
 import { type Cell, drawRows } from './draw-rows.ts';
 import { type Layout, layOut, leastText, type Need, type PlacedColumn } from './layout.ts';
 import { type Paint, paintMood } from './paint.ts';
 import type { Column } from './result.ts';
-import { safeText } from './safe-text.ts';
 import { ShortIds } from './short-ids.ts';
 import { breakCell, cut, cutMiddle, cutUrl, leastOfUrl, type Measure, measureFor } from './width.ts';
 import type { Writer } from './writer.ts';

@@ -3,8 +3,8 @@ import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
 import { paintFor } from '../output/paint.ts';
 import type { Column, Row } from '../output/result.ts';
-import { safeText } from '../output/safe-text.ts';
 import { tableLines } from '../output/table.ts';
+import { safeText } from '../redact/safe-text.ts';
 import { discardTyped } from './discard-typed.ts';
 
 interface TextOptions {

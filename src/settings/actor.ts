@@ -1,11 +1,15 @@
 import { hostname, userInfo } from 'node:os';
 import type { Environment } from './paths.ts';
 
-/** Who acts, for the audit chain. It is looked up when it is first needed: most runs write no record. */
-export function originOf(environment: Environment, command: string): () => Origin {
+/**
+ * Who acts, for the audit chain. It is looked up when it is first needed: most runs write no record.
+ * @param program that acts on its own, such as an agent; undefined for a person at a shell.
+ */
+export function originOf(environment: Environment, command: string, program?: string): () => Origin {
   let origin: Origin | undefined;
   return () => {
-    origin ??= { actor: systemActor(), job: ciJob(environment) ?? null, command };
+    const by = program === undefined ? '' : ` program ${program}`;
+    origin ??= { actor: `${systemActor()}${by}`, job: ciJob(environment) ?? null, command };
     return origin;
   };
 }

@@ -104,6 +104,26 @@ export async function lookAtPolicy(
   return (await gateFor(context, meant))?.look();
 }
 
+/**
+ * The same, where what stands in the way is a failure: a refusal of the policy, recorded as one, or an approval that is
+ * asked for here. Nothing is reserved. @param asks without it what needs an approval passes. @throws PolicyRefusal.
+ */
+export async function allowedVerdict(
+  context: OrderContext,
+  meant: readonly Meant[],
+  { asks }: { readonly asks: boolean },
+): Promise<Verdict | undefined> {
+  const gate = await gateFor(context, meant);
+  if (!gate) return undefined;
+  const { PolicyRefusal } = await import('./policy/refusal.ts');
+  return passing(gate, async () => {
+    const verdict = await gate.look();
+    const isOpen = verdict.outcome === 'refused' || (asks && verdict.outcome === 'needs_approval');
+    if (isOpen) throw new PolicyRefusal(context, verdict);
+    return verdict;
+  });
+}
+
 /** The verdict as a person reads it before they agree, or before anything is sent. None where there is no policy. */
 export async function policyLines(context: OrderContext, meant: readonly Meant[]): Promise<string[]> {
   const verdict = await lookAtPolicy(context, meant);

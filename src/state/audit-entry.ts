@@ -25,6 +25,17 @@ export interface AuditDetails {
     /** How many intents the journal has recorded with this one. */
     readonly recorded: number;
   };
+  /** A program was given a quote of an order, which it may place; its cents are what that may cost at most, fee included. */
+  quoted: {
+    /** The beginning of the SHA-256 of its handle. */
+    readonly quote: string;
+    /** A fingerprint of the API key. */
+    readonly account: string;
+    /** SHA-256 of the content in its canonical form. */
+    readonly content: string;
+    /** ISO 8601. */
+    readonly until: string;
+  };
   /** An intent in doubt is taken over, to be settled. */
   resumed: Attempt;
   /** The service has made something of an intent. */
@@ -141,6 +152,7 @@ export type AuditKind = keyof AuditDetails;
 
 /** Every kind, with what it means. */
 export const auditKinds: Readonly<Record<AuditKind, string>> = {
+  quoted: 'a program was given a quote of an order; nothing was sent',
   intent: 'something is about to be requested of the service',
   resumed: 'an intent in doubt is taken over, to be settled',
   responded: 'the service has made something of it',

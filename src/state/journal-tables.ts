@@ -8,6 +8,7 @@ import { type IntentRow, intentColumns, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
 import { createFacts } from './journal-facts.ts';
 import { maskedAccount, paidAccount } from './journal-record.ts';
+import { createQuotes } from './quotes.ts';
 import { createReservations } from './reservation-row.ts';
 
 /** The journal's file in the state folder. */
@@ -61,6 +62,7 @@ export const journalMigrations: readonly Migration[] = [
   createReservations,
   createApprovals,
   createFacts,
+  createQuotes,
 ];
 
 const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'reported' };

@@ -14,6 +14,7 @@ import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { self } from './owner.ts';
 import { pickRecord } from './pick-record.ts';
+import { Quotes } from './quotes.ts';
 import { Reservations, type Reserving } from './reservations.ts';
 import { type RunIntent, RunIntents } from './run-intents.ts';
 import { readSeal, sealOf, writeSeal } from './seal.ts';
@@ -42,6 +43,7 @@ export class Journal {
   readonly grants: Grants;
   readonly audit: AuditChain;
   readonly reservations: Reservations;
+  readonly quotes: Quotes;
   /** What this process has recorded and not reported. */
   readonly run = new RunIntents();
   readonly #database: Database;
@@ -61,6 +63,7 @@ export class Journal {
     this.#database = database;
     this.#table = new IntentTable(database);
     this.reservations = new Reservations(database, this.#table, this.audit, now);
+    this.quotes = new Quotes(database, this.audit, now);
     this.#ends = new IntentEnds(this.#table, this.audit, this.grants, this.reservations, now);
     this.#now = now;
     this.#sealFile = sealOf(database.file);
@@ -91,9 +94,11 @@ export class Journal {
     const recorded = await this.#database.transaction((): Recorded & { readonly count?: number } => {
       this.#table.tally.check(seal);
       const before = this.#table.find(intent.key, intent.baseUrl);
-      if (before) checkReuse(intent, hash, recordOf(before));
+      const earlier = withRecord(before);
+      if (earlier) checkReuse(intent, hash, earlier);
       const twin = rule && this.#takeTwin(intent, hash, rule);
       if (twin) return { twin };
+      this.quotes.use(intent, earlier);
       const now = this.#now();
       const row = newIntent(intent, self(), isoOf(now));
       // The service counts the life of a key from its first use.
@@ -104,7 +109,7 @@ export class Journal {
       const salt = addressSalt(this.#database, this.#table.tally);
       this.audit.append(intentEntry(intent, hash, count, { again: isAgain, salt }));
       this.#table.sweep(count, now, now - this.#recentMs);
-      return { mayBeSent: before !== undefined && mayHaveMade(recordOf(before), intent), count };
+      return { mayBeSent: earlier !== undefined && mayHaveMade(earlier, intent), count };
     });
     if (recorded.twin) return this.#noted(recorded.twin);
     writeSeal(this.#sealFile, recorded.count ?? 0);
@@ -116,10 +121,9 @@ export class Journal {
   /** Whether a record of the same intent stands in the way, without writing the intent down. @throws StorageError. */
   async look(intent: Intent, rule: TwinRule): Promise<Twin | undefined> {
     const seal = readSeal(this.#sealFile);
-    const hash = contentHash(intent.operation, intent.body);
     const twin = await this.#database.transaction(() => {
       this.#table.tally.check(seal);
-      return this.#takeTwin(intent, hash, rule);
+      return this.#takeTwin(intent, contentHash(intent.operation, intent.body), rule);
     });
     return twin && this.#noted(twin).twin;
   }
@@ -193,10 +197,7 @@ export class Journal {
   }
 
   /** The record of a key, whatever became of it. */
-  find(key: string, baseUrl: string): JournalRecord | undefined {
-    const row = this.#table.find(key, baseUrl);
-    return row && recordOf(row);
-  }
+  find = (key: string, baseUrl: string) => withRecord(this.#table.find(key, baseUrl));
 
   /** What the journal holds of an intent that cannot be recorded now; undefined where nothing, or it cannot be read. */
   earlier(intent: Intent): JournalRecord | undefined {
@@ -250,7 +251,7 @@ export class Journal {
   async claim(read: JournalRecord, isToSettle = true): Promise<JournalRecord> {
     const record = await this.#database.transaction(() => {
       const row = this.#table.find(read.key, read.base_url);
-      if (!row || !isIntact(row)) return row ? recordOf(row) : read;
+      if (!row || !isIntact(row)) return withRecord(row) ?? read;
       if (!isOwed(row)) return recordOf(row);
       checkFree(recordOf(row));
       return this.#take(row, isToSettle);
@@ -293,8 +294,7 @@ export class Journal {
 
 const isOwed = ({ state }: { readonly state?: unknown }): boolean =>
   state === 'intended' || state === 'responded';
-
+const withRecord = (row: IntentRow | undefined): JournalRecord | undefined => row && recordOf(row);
 const isoOf = (ms: number): string => new Date(ms).toISOString();
-
 /** How long what was reported stays recent at least, ms. */
 const shortestRecentMs = 3600 * 1000;

@@ -28,7 +28,7 @@ test.each([
   'id.ts',
   'money.ts',
   'time.ts',
-  'safe-text.ts',
+  '../redact/safe-text.ts',
   'error.ts',
   'progress.ts',
   'table.ts',

@@ -1,28 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { eachId, readIds } from '../../cli/ids.ts';
-import type { Context } from '../../context.ts';
-import { ErrandError } from '../../errors.ts';
-import type { Client } from '../../http/client.ts';
-import { audited } from '../../orders/audited.ts';
-
-/** Cancels one order. That it is cancelled already, or that the response was lost on the way, changes nothing. */
-async function cancelOrder(context: Context, client: Client, id: string): Promise<void> {
-  try {
-    await client.call('order.cancel', { path: { order_id: id } });
-  } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
-    const isUnsure = error.facts.code === 'order_not_cancellable' || error.facts.outcome === 'unknown';
-    if (!isUnsure || context.signal.aborted) throw error;
-    const { body: order } = await client.call('order.get', { path: { order_id: id } }).catch(() => {
-      // That it cannot be looked at either says less than what became of the request to cancel.
-      throw error;
-    });
-    if (order.status !== 'cancelled') throw error;
-    context.note(
-      `${id} is cancelled${error.facts.outcome === 'unknown' ? '; the response had been lost' : ' already'}`,
-    );
-  }
-}
+import { cancelOrder } from '../../orders/cancel.ts';
 
 export const cancel = defineCommand({
   name: 'cancel',
@@ -46,7 +24,6 @@ export const cancel = defineCommand({
   related: ['order list', 'order get'],
   async run(context, { ids }) {
     const wanted = await readIds(context, 'order id', ids);
-    const client = await context.client();
     return {
       kind: 'list',
       columns: [
@@ -55,13 +32,7 @@ export const cancel = defineCommand({
       ],
       empty: 'no order to cancel',
       ...eachId(context, wanted, async (id) => {
-        const { profile, baseUrl } = context.settings;
-        const subject = { profile: profile.value, service: baseUrl.value, orderId: id };
-        await audited(
-          context,
-          (detail) => ({ kind: 'cancellation', ...subject, detail }),
-          () => cancelOrder(context, client, id),
-        );
+        await cancelOrder(context, id);
         return { id, status: 'cancelled' as const };
       }),
     };

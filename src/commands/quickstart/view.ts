@@ -3,10 +3,10 @@ import { asTyped } from '../../output/as-typed.ts';
 import { canDrawLive, createLive } from '../../output/live.ts';
 import { writeErr } from '../../output/notice.ts';
 import { paintFor } from '../../output/paint.ts';
-import { safeText } from '../../output/safe-text.ts';
 import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
 import { cut, fullMeasure } from '../../output/width.ts';
 import { foldCommand, wrap } from '../../output/wrap.ts';
+import { safeText } from '../../redact/safe-text.ts';
 
 /** What came of a step; a long text is cut so that the tail is seen. */
 export interface Outcome {

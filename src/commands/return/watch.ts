@@ -6,7 +6,7 @@ import type { Following } from '../../following.ts';
 import { eventRecords } from '../../output/event-records.ts';
 import { plainText } from '../../output/path.ts';
 import type { Result } from '../../output/result.ts';
-import { safeText } from '../../output/safe-text.ts';
+import { safeText } from '../../redact/safe-text.ts';
 import { exitCodeOf, interruptionText } from '../../wait/verdicts.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';
 import { type FollowEvent, followingOf, type ReturnRecord, untilValues } from './follow.ts';

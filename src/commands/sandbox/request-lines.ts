@@ -2,8 +2,8 @@ import type { Context } from '../../context.ts';
 import type { ServedRequest } from '../../contract/control.ts';
 import { writeErr } from '../../output/notice.ts';
 import { paintFor } from '../../output/paint.ts';
-import { safeText } from '../../output/safe-text.ts';
 import { cut, cutMiddle, fullMeasure } from '../../output/width.ts';
+import { safeText } from '../../redact/safe-text.ts';
 
 const methodWidth = 'DELETE'.length;
 const gap = '  ';

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { canDrawLive, createLive } from '../../output/live.ts';
-import { safeText } from '../../output/safe-text.ts';
 import { spinnerEveryMs, spinnerSign } from '../../output/spinner.ts';
+import { safeText } from '../../redact/safe-text.ts';
 import { typedId } from '../../typed-id.ts';
 import { stopwatch } from '../../wait/deadline.ts';
 

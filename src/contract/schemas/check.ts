@@ -16,13 +16,24 @@ export function checkShape<N extends SchemaName>(
   value: unknown,
   place: 'body' | 'response',
 ): Checked<N> {
+  const schema: z.ZodType = schemas[name];
+  // The schema's output is the shape by definition; zod's generic lookup cannot see that through the index.
+  return checkAgainst(schema, value, place) as Checked<N>;
+}
+
+/** The same against a schema that is made of the contract's shapes. */
+export function checkAgainst<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  place: 'body' | 'response',
+):
+  | { readonly value: T; readonly issues?: never }
+  | { readonly issues: readonly ValidationIssue[]; readonly value?: never } {
   const unsendable = place === 'body' ? lostKey(value, [place]) : undefined;
   if (unsendable) return { issues: [unsendable] };
-  const schema: z.ZodType = schemas[name];
   const result = schema.safeParse(value, { jitless: checks < checksBeforeCompiling });
   checks += 1;
-  // The schema's output is the shape by definition; zod's generic lookup cannot see that through the index.
-  if (result.success) return { value: result.data as Shape<N> };
+  if (result.success) return { value: result.data };
   return { issues: result.error.issues.flatMap((issue) => validationIssues(issue, value, [place])) };
 }
 

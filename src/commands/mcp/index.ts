@@ -1,0 +1,53 @@
+import { defineRootCommand } from '../../cli/define.ts';
+import type { Context } from '../../context.ts';
+import { type ToolName, toolNames } from '../../mcp/names.ts';
+import { whereWords } from '../../where-flags.ts';
+
+// The keys of an object that was written out are its own.
+const toolWords = Object.keys(toolNames) as ToolName[];
+
+export const command = defineRootCommand({
+  description:
+    'A Model Context Protocol server on stdin and stdout, which an agent’s client starts. Amounts are in cents. Text of retailers and sellers is marked as data, never as instructions. No tool approves, overrides, or changes the policy, settings or keys.',
+  lists: [{ title: 'Tools', rows: toolNames }],
+  options: {
+    live: {
+      kind: 'flag',
+      description:
+        'allow real orders; needs a policy with limits.per_day. Without it only a test key or the sandbox',
+    },
+    readOnly: { kind: 'flag', description: 'only the tools that change nothing' },
+    tools: {
+      kind: 'list',
+      values: toolWords,
+      description: 'only these tools',
+    },
+  },
+  examples: [
+    { command: 'errand mcp', note: 'in the sandbox; a client starts it so' },
+    { command: 'errand mcp --read-only', note: 'looks, and orders nothing' },
+    { command: 'errand mcp --tools search,product_get', note: 'these two tools alone' },
+  ],
+  output: { text: 'messages of the Model Context Protocol, one line of JSON each' },
+  exitCodes: { 11: 'with --live: the policy limits no day, or cannot be used' },
+  related: ['policy init', 'approval list', 'audit log'],
+  async run(context, { live = false, readOnly = false, tools: names }) {
+    const { checkLive } = await import('../../mcp/guard.ts');
+    await checkLive(context, live);
+    if (context.io.stdin.isTerminal) for (const line of forPerson(context)) context.note(line);
+    const { serve } = await import('../../mcp/serve.ts');
+    const named = names && toolWords.filter((name) => names.includes(name));
+    await serve(context, { names: named, readsOnly: readOnly, isLive: live });
+    return { kind: 'none' };
+  },
+});
+
+/** What whoever typed it at a terminal needs to know. */
+function forPerson(context: Context): string[] {
+  const args = JSON.stringify(['mcp', ...whereWords(context)]);
+  return [
+    'this is a server for agents: it waits for a client to speak on stdin (Ctrl-D ends it)',
+    'to add it to a client, put this into its configuration:',
+    `  { "mcpServers": { "errand": { "command": "errand", "args": ${args} } } }`,
+  ];
+}

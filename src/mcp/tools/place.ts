@@ -1,0 +1,134 @@
+import type { Context } from '../../context.ts';
+import { objectsIn, own, textIn } from '../../contract/json.ts';
+import { ErrandError } from '../../errors.ts';
+import { checkOwn, placeQuoted, quotedBody, quotedIntent } from '../../orders/place-quoted.ts';
+import type { Placed } from '../../orders/placed.ts';
+import { safeText } from '../../redact/safe-text.ts';
+import { feeOf } from '../../spending/policy/fee.ts';
+import { PolicyRefusal } from '../../spending/policy/refusal.ts';
+import { allowedVerdict } from '../../spending/through-policy.ts';
+import { checkUsable, type Quote } from '../../state/quotes.ts';
+import { z } from '../arguments.ts';
+import { type Call, defineTool, type Question } from '../tool.ts';
+import { flag, shown } from './shapes.ts';
+
+export const orderPlace = defineTool({
+  name: 'order_place',
+  title: 'Place a quoted order',
+  description:
+    'Places the order of a quote, exactly as it was quoted. Spends money. One quote is one order: where an answer was lost, or is in doubt, place the same quote again, and do not quote anew. Where a person must approve, show the user the command that the answer names, and place the same quote again afterwards.',
+  effect: 'spends',
+  isIdempotent: true,
+  arguments: z.strictObject({ quote: z.string().min(1).max(200).describe('as order_quote gave it') }),
+  output: () => ({
+    order: shown('OrderResponse'),
+    existed: flag('it had been placed before; nothing was ordered twice'),
+  }),
+  certain: ['order', 'existed'],
+  untrusted: ['order'],
+  async run(call, { quote: handle }) {
+    const { context } = call;
+    const quote = (await context.journal()).quotes.find(handle);
+    if (!quote) throw unknownQuote();
+    const before = placing.get(quote.id);
+    if (before) return { record: { ...recordOf(await before), existed: true } };
+    try {
+      const question = await standing(call, quote);
+      if (question) return { question };
+      if (call.cancelled.aborted)
+        throw new ErrandError('interrupted', 'the call was cancelled; nothing was sent', {
+          outcome: 'not_sent',
+        });
+      return { record: recordOf(await once(quote, () => placeQuoted(context, quote))) };
+    } catch (error) {
+      throw await explained(context, quote, error);
+    }
+  },
+});
+
+/** Quotes that are being placed by this process: whoever places one again meanwhile gets the same order. */
+const placing = new Map<string, Promise<Placed>>();
+
+function once({ id }: Quote, work: () => Promise<Placed>): Promise<Placed> {
+  const before = placing.get(id);
+  if (before) return before;
+  const made = work().finally(() => placing.delete(id));
+  placing.set(id, made);
+  return made;
+}
+
+const recordOf = ({ order, existed }: Placed) => ({ order, existed });
+
+/**
+ * What stands before an order that is not on its way yet: the policy, and where the client can ask, its user.
+ * @returns what the user is to be asked; undefined where it may be sent. @throws ErrandError where it may not.
+ */
+async function standing({ context, canAsk, answer }: Call, quote: Quote): Promise<Question | undefined> {
+  const intent = await quotedIntent(context, quote);
+  checkOwn(quote, intent);
+  const record = (await context.journal()).find(quote.key, quote.baseUrl);
+  const isBegun =
+    record?.state === 'intended' || record?.state === 'responded' || record?.state === 'reported';
+  if (quote.orderId !== undefined || isBegun) return undefined;
+  checkUsable(quote, record, context.clock.now());
+  await allowedVerdict(context, [{ intent }], { asks: true });
+  if (!canAsk || answer === 'yes') return undefined;
+  if (answer === undefined) return questionOf(context, quote);
+  throw new ErrandError('interrupted', 'the user did not agree; nothing was sent', {
+    code: 'declined',
+    outcome: 'not_sent',
+    retryable: false,
+  });
+}
+
+const mostLines = 10;
+
+async function questionOf(context: Context, quote: Quote): Promise<Question> {
+  const body = quotedBody(quote);
+  const fee = await feeOf(context, 'order.create');
+  const to = body.shipping_address;
+  const lines = body.products.map(({ url, quantity }) => `${quantity} x ${safeText(url, 200)}`);
+  const name = safeText(
+    `${to.first_name} ${to.last_name}, ${to.address_line1}, ${to.city} ${to.postal_code} ${to.country}`,
+    300,
+  );
+  return {
+    message: [
+      context.isRehearsal()
+        ? 'Place this order? It is a rehearsal: no real money moves.'
+        : 'Place this order with real money?',
+      ...lines.slice(0, mostLines),
+      ...(lines.length > mostLines ? [`and ${lines.length - mostLines} more`] : []),
+      `at most ${dollars(body.max_price)}, and a fee of ${dollars(fee)}`,
+      `to ${name}`,
+    ].join('\n'),
+    yes: `Place the order, for at most ${dollars(body.max_price + fee)}`,
+  };
+}
+
+const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
+
+/** A failure in the words of this tool. A quote that waits for an approval can be placed for as long as that. */
+async function explained(context: Context, quote: Quote, error: unknown): Promise<unknown> {
+  if (!(error instanceof ErrandError)) return error;
+  if (error instanceof PolicyRefusal) {
+    const [approval] = objectsIn({ all: [own(error.facts.details, 'approval')] }, 'all');
+    const until = Date.parse(textIn(approval, 'expires_at') ?? '');
+    if (!Number.isNaN(until)) await (await context.journal()).quotes.extend(quote, until);
+    return error;
+  }
+  if (error.facts.outcome !== 'unknown') return error;
+  return new ErrandError(error.category, error.message, {
+    ...error.facts,
+    hint: 'Do not quote it anew: place the same quote again, which gives exactly one order.',
+    cause: error,
+  });
+}
+
+const unknownQuote = (): ErrandError =>
+  new ErrandError('not_found', 'there is no such quote; nothing was sent', {
+    code: 'unknown_quote',
+    outcome: 'not_sent',
+    retryable: false,
+    hint: 'Take it from order_quote as it is, whole.',
+  });

@@ -1,0 +1,83 @@
+import { Readable, type Writable } from 'node:stream';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+
+/** After the client has closed its end, requests that came before are still answered for so long, ms. */
+const graceMs = 5_000;
+/** UTF-16 units of one message that is taken. */
+const longestMessage = 1024 * 1024;
+
+/** The protocol over two streams. It knows which requests are not answered yet, and tells when an answer is out. */
+export class Wire extends StdioServerTransport {
+  readonly closed: Promise<void>;
+  readonly #pending = new Set<RequestId>();
+  readonly #sent = new Map<RequestId, (isSent: boolean) => void>();
+  #idle: (() => void) | undefined;
+  #end: () => void = () => {};
+
+  constructor(input: Readable, output: Writable) {
+    const read = new Readable({ read() {} });
+    super(read, output, { maxBufferSize: longestMessage });
+    input.on('data', (piece: Buffer) => read.push(piece));
+    input.on('error', () => void this.#answerRest(read));
+    input.on('end', () => void this.#answerRest(read));
+    input.on('close', () => void this.#answerRest(read));
+    this.closed = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /** Calls `then` once the answer to a request is out, or will never be. */
+  afterAnswer(id: RequestId, then: (isSent: boolean) => void): void {
+    this.#sent.set(id, then);
+  }
+
+  override async start(): Promise<void> {
+    const deliver = this.onmessage;
+    this.onmessage = (message) => {
+      if ('method' in message && 'id' in message) this.#pending.add(message.id);
+      if ('method' in message && message.method === 'notifications/cancelled')
+        this.#settle(message.params?.requestId, false);
+      deliver?.(message);
+    };
+    const close = this.onclose;
+    this.onclose = () => {
+      for (const id of [...this.#sent.keys()]) this.#settle(id, false);
+      close?.();
+      this.#end();
+    };
+    await super.start();
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    let isSent = false;
+    try {
+      await super.send(message);
+      isSent = true;
+    } finally {
+      if (!('method' in message)) this.#settle(message.id, isSent);
+    }
+  }
+
+  #settle(id: unknown, isSent: boolean): void {
+    if (typeof id !== 'string' && typeof id !== 'number') return;
+    this.#pending.delete(id);
+    this.#sent.get(id)?.(isSent);
+    this.#sent.delete(id);
+    if (this.#pending.size === 0) this.#idle?.();
+  }
+
+  /** Whoever pipes requests in and closes the pipe is owed the answers. */
+  async #answerRest(read: Readable): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#pending.size > 0)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, graceMs);
+        this.#idle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    read.push(null);
+  }
+}

@@ -1,0 +1,36 @@
+import type { Context } from '../context.ts';
+import { ErrandError } from '../errors.ts';
+import { audited } from './audited.ts';
+
+/**
+ * Cancels one order, with its records in the audit chain. That it is cancelled already, or that the response was lost on the
+ * way, changes nothing. @throws ErrandError order_not_cancellable where it was processed already.
+ */
+export async function cancelOrder(context: Context, id: string): Promise<void> {
+  const { profile, baseUrl } = context.settings;
+  const subject = { profile: profile.value, service: baseUrl.value, orderId: id };
+  await audited(
+    context,
+    (detail) => ({ kind: 'cancellation', ...subject, detail }),
+    () => cancel(context, id),
+  );
+}
+
+async function cancel(context: Context, id: string): Promise<void> {
+  const client = await context.client();
+  try {
+    await client.call('order.cancel', { path: { order_id: id } });
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    const isUnsure = error.facts.code === 'order_not_cancellable' || error.facts.outcome === 'unknown';
+    if (!isUnsure || context.signal.aborted) throw error;
+    const { body: order } = await client.call('order.get', { path: { order_id: id } }).catch(() => {
+      // That it cannot be looked at either says less than what became of the request to cancel.
+      throw error;
+    });
+    if (order.status !== 'cancelled') throw error;
+    context.note(
+      `${id} is cancelled${error.facts.outcome === 'unknown' ? '; the response had been lost' : ' already'}`,
+    );
+  }
+}

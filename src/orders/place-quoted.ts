@@ -1,0 +1,104 @@
+import type { Context } from '../context.ts';
+import { textIn } from '../contract/json.ts';
+import type { Shape } from '../contract/schemas/index.ts';
+import { ErrandError } from '../errors.ts';
+import type { Client } from '../http/client.ts';
+import { checkUsable, type Quote } from '../state/quotes.ts';
+import { isOthers } from '../state/take-over.ts';
+import { Deadline } from '../wait/deadline.ts';
+import { type IntentOf, intentOf } from './intent.ts';
+import { earlierOrder } from './place.ts';
+import type { KeyedBody, Placed } from './placed.ts';
+import { recordOnce, settleOwed } from './repeats.ts';
+import { send } from './send.ts';
+
+/** How long a call waits for another process that is placing the same quote at this moment, ms. */
+const patienceMs = 40_000;
+const pauseMs = 50;
+
+/** The order of a quote, with the key that it is sent with. */
+export const quotedBody = ({ body, key }: Quote): KeyedBody =>
+  // It was checked against this shape before it was kept, and its checksum says that it is what was kept.
+  ({ ...(body as Shape<'OrderCreate'>), idempotency_key: key });
+
+/** The intent that placing a quote is. */
+export const quotedIntent = (context: Context, quote: Quote): Promise<IntentOf<'order.create'>> =>
+  intentOf(context, 'order.create', { key: quote.key, keyOrigin: 'made', body: quotedBody(quote) });
+
+/**
+ * Places the order of a quote: once, however often, by however many processes and after whatever crash this is called.
+ * @throws ErrandError: conflict for a quote that expired, or of another account or service, or where the same order was just
+ * placed otherwise; in_doubt where no response settles it.
+ */
+export async function placeQuoted(context: Context, quote: Quote): Promise<Placed> {
+  const client = await context.client();
+  const intent = await quotedIntent(context, quote);
+  checkOwn(quote, intent);
+  if (quote.orderId !== undefined) return { order: await readOrder(client, quote.orderId), existed: true };
+  const journal = await context.journal();
+  const deadline = new Deadline(context.clock, patienceMs);
+  for (;;) {
+    const record = journal.find(quote.key, quote.baseUrl);
+    checkUsable(quote, record, context.clock.now());
+    if (record?.state === 'intended' && isOthers(record) && (await deadline.pause(pauseMs, context.signal)))
+      continue;
+    try {
+      const placed = await place(context, client, quote, intent);
+      const id = textIn(placed.order, 'id');
+      if (id !== undefined) await noteAnswer(context, quote, id);
+      return placed;
+    } catch (error) {
+      // Another process was quicker: what it does is waited for.
+      const isBegun = journal.find(quote.key, quote.baseUrl)?.state === 'intended';
+      if (!(error instanceof ErrandError) || error.category !== 'conflict' || record || !isBegun) throw error;
+    }
+  }
+}
+
+async function place(
+  context: Context,
+  client: Client,
+  quote: Quote,
+  intent: IntentOf<'order.create'>,
+): Promise<Placed> {
+  const body = quotedBody(quote);
+  const earlier = await earlierOrder(context, client, { ...intent, keyOrigin: 'chosen' }, body);
+  if (earlier) return earlier;
+  const owed = quote.isNew ? undefined : await settleOwed(context, intent);
+  if (owed) return owed;
+  const recorded = await recordOnce(context, intent, quote.isNew ? 'none' : 'repeats');
+  if (recorded.placed) return recorded.placed;
+  return send(context, client, { intent, body, sending: recorded.mayBeSent ? 'again' : 'first' });
+}
+
+/** @throws ErrandError conflict for a quote that was made for another account, service or profile than those in use. */
+export function checkOwn(
+  quote: Quote,
+  { account, baseUrl, profile }: Pick<IntentOf<'order.create'>, 'account' | 'baseUrl' | 'profile'>,
+): void {
+  const differs = quote.baseUrl !== baseUrl ? 'service' : quote.account !== account ? 'account' : undefined;
+  const what = differs ?? (quote.profile !== profile ? 'profile' : undefined);
+  if (what === undefined) return;
+  throw new ErrandError(
+    'conflict',
+    `the quote is for another ${what} than the one in use; nothing was sent`,
+    {
+      code: 'quote_of_another',
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'Quote the order again.',
+    },
+  );
+}
+
+const readOrder = async (client: Client, id: string) =>
+  (await client.call('order.get', { path: { order_id: id } })).body;
+
+/** The journal knows it too, for as long as it keeps the record. */
+async function noteAnswer(context: Context, quote: Quote, id: string): Promise<void> {
+  try {
+    await (await context.journal()).quotes.answer(quote, id);
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+  }
+}
