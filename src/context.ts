@@ -6,6 +6,7 @@ import type { Client } from './http/client.ts';
 import { type Io, interactivity } from './io.ts';
 import type { OrderContext } from './order-context.ts';
 import { deliverLines, noteLines } from './output/notice.ts';
+import { outputOptions } from './output/options.ts';
 import type { OutputFormat, OutputOptions } from './output/result.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { Diagnosis } from './settings/diagnose.ts';
@@ -276,24 +277,4 @@ function storedFor(store: SettingsStore, mendsConfig: boolean): Stored {
     if (mendsConfig && error instanceof BrokenConfigError) return emptyStored;
     throw error;
   }
-}
-
-async function outputOptions(
-  globals: Making['globals'],
-  { output, utc }: Settings,
-  serviceClock: ServiceClock,
-  defaultFormat: OutputFormat = output.value,
-): Promise<OutputOptions> {
-  const query = typeof globals.query === 'string' ? globals.query : undefined;
-  if (query !== undefined) await (await import('./output/render.ts')).checkQuery(query);
-  return {
-    format: output.from === 'default' ? defaultFormat : output.value,
-    fields: Array.isArray(globals.fields) ? globals.fields.map(String) : undefined,
-    query,
-    utc,
-    rawCsv: globals.rawCsv === true,
-    excel: globals.excel === true,
-    now: () => serviceClock.now(),
-    localNow: systemClock.now,
-  };
 }

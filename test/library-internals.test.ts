@@ -49,11 +49,14 @@ describe('what is taken from within undici', () => {
 
 describe('what the build leaves out of a library', () => {
   test.each(stubs)('$library loads $module', ({ library, module }) => {
-    const own = filesIn(join(root, 'node_modules', library), '.js').filter(
-      (file) => !file.slice(root.length + 'node_modules/'.length).includes('node_modules'),
-    );
+    const own = [
+      ...filesIn(join(root, 'node_modules', library), '.js'),
+      ...filesIn(join(root, 'node_modules', library), '.mjs'),
+    ].filter((file) => !file.slice(root.length + 'node_modules/'.length).includes('node_modules'));
     const loads = (text: string): boolean =>
-      text.includes(`require('${module}')`) || text.includes(`from '${module}'`);
+      text.includes(`require('${module}')`) ||
+      text.includes(`from '${module}'`) ||
+      text.includes(`from "${module}"`);
     expect(own.some((file) => loads(readFileSync(file, 'utf8')))).toBe(true);
   });
 

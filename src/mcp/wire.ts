@@ -1,6 +1,7 @@
 import { Readable, type Writable } from 'node:stream';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { once } from '../wait/once.ts';
 
 /** After the client has closed its end, requests that came before are still answered for so long, ms. */
 const graceMs = 5_000;
@@ -11,7 +12,8 @@ const longestMessage = 1024 * 1024;
 export class Wire extends StdioServerTransport {
   readonly closed: Promise<void>;
   readonly #pending = new Set<RequestId>();
-  readonly #sent = new Map<RequestId, (isSent: boolean) => void>();
+  readonly #sent = new Map<RequestId, ((isSent: boolean) => void)[]>();
+  #isClosed = false;
   #idle: (() => void) | undefined;
   #end: () => void = () => {};
 
@@ -19,9 +21,8 @@ export class Wire extends StdioServerTransport {
     const read = new Readable({ read() {} });
     super(read, output, { maxBufferSize: longestMessage });
     input.on('data', (piece: Buffer) => read.push(piece));
-    input.on('error', () => void this.#answerRest(read));
-    input.on('end', () => void this.#answerRest(read));
-    input.on('close', () => void this.#answerRest(read));
+    const end = once(() => this.#answerRest(read));
+    for (const event of ['end', 'close', 'error']) input.on(event, () => void end());
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -29,7 +30,9 @@ export class Wire extends StdioServerTransport {
 
   /** Calls `then` once the answer to a request is out, or will never be. */
   afterAnswer(id: RequestId, then: (isSent: boolean) => void): void {
-    this.#sent.set(id, then);
+    if (this.#isClosed) then(false);
+    // A client may give two requests one id.
+    else this.#sent.set(id, [...(this.#sent.get(id) ?? []), then]);
   }
 
   override async start(): Promise<void> {
@@ -42,6 +45,7 @@ export class Wire extends StdioServerTransport {
     };
     const close = this.onclose;
     this.onclose = () => {
+      this.#isClosed = true;
       for (const id of [...this.#sent.keys()]) this.#settle(id, false);
       close?.();
       this.#end();
@@ -62,8 +66,9 @@ export class Wire extends StdioServerTransport {
   #settle(id: unknown, isSent: boolean): void {
     if (typeof id !== 'string' && typeof id !== 'number') return;
     this.#pending.delete(id);
-    this.#sent.get(id)?.(isSent);
+    const waiting = this.#sent.get(id) ?? [];
     this.#sent.delete(id);
+    for (const then of waiting) then(isSent);
     if (this.#pending.size === 0) this.#idle?.();
   }
 

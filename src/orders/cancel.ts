@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { OrderContext } from '../order-context.ts';
 import { ErrandError } from '../errors.ts';
 import { audited } from './audited.ts';
 
@@ -6,7 +6,7 @@ import { audited } from './audited.ts';
  * Cancels one order, with its records in the audit chain. That it is cancelled already, or that the response was lost on the
  * way, changes nothing. @throws ErrandError order_not_cancellable where it was processed already.
  */
-export async function cancelOrder(context: Context, id: string): Promise<void> {
+export async function cancelOrder(context: OrderContext, id: string): Promise<void> {
   const { profile, baseUrl } = context.settings;
   const subject = { profile: profile.value, service: baseUrl.value, orderId: id };
   await audited(
@@ -16,7 +16,7 @@ export async function cancelOrder(context: Context, id: string): Promise<void> {
   );
 }
 
-async function cancel(context: Context, id: string): Promise<void> {
+async function cancel(context: OrderContext, id: string): Promise<void> {
   const client = await context.client();
   try {
     await client.call('order.cancel', { path: { order_id: id } });

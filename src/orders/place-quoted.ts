@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { OrderContext } from '../order-context.ts';
 import { textIn } from '../contract/json.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
@@ -22,7 +22,7 @@ export const quotedBody = ({ body, key }: Quote): KeyedBody =>
   ({ ...(body as Shape<'OrderCreate'>), idempotency_key: key });
 
 /** The intent that placing a quote is. */
-export const quotedIntent = (context: Context, quote: Quote): Promise<IntentOf<'order.create'>> =>
+export const quotedIntent = (context: OrderContext, quote: Quote): Promise<IntentOf<'order.create'>> =>
   intentOf(context, 'order.create', { key: quote.key, keyOrigin: 'made', body: quotedBody(quote) });
 
 /**
@@ -30,7 +30,7 @@ export const quotedIntent = (context: Context, quote: Quote): Promise<IntentOf<'
  * @throws ErrandError: conflict for a quote that expired, or of another account or service, or where the same order was just
  * placed otherwise; in_doubt where no response settles it.
  */
-export async function placeQuoted(context: Context, quote: Quote): Promise<Placed> {
+export async function placeQuoted(context: OrderContext, quote: Quote): Promise<Placed> {
   const client = await context.client();
   const intent = await quotedIntent(context, quote);
   checkOwn(quote, intent);
@@ -56,7 +56,7 @@ export async function placeQuoted(context: Context, quote: Quote): Promise<Place
 }
 
 async function place(
-  context: Context,
+  context: OrderContext,
   client: Client,
   quote: Quote,
   intent: IntentOf<'order.create'>,
@@ -95,7 +95,7 @@ const readOrder = async (client: Client, id: string) =>
   (await client.call('order.get', { path: { order_id: id } })).body;
 
 /** The journal knows it too, for as long as it keeps the record. */
-async function noteAnswer(context: Context, quote: Quote, id: string): Promise<void> {
+async function noteAnswer(context: OrderContext, quote: Quote, id: string): Promise<void> {
   try {
     await (await context.journal()).quotes.answer(quote, id);
   } catch (error) {

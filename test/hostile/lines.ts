@@ -214,6 +214,21 @@ const givenLines: readonly CommandLine[] = [
       }),
     writes: true,
   },
+  {
+    command: 'mcp',
+    stdin: ({ delivered, url }) =>
+      [
+        ['search', { q: 'coffee' }],
+        ['order_get', { order_id: delivered }],
+        ['wallet', {}],
+        ['retailer_check', { url }],
+      ]
+        .map(([name, given], id) =>
+          JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: given } }),
+        )
+        .join('\n')
+        .concat('\n'),
+  },
   { command: 'schema diff' },
   { command: 'doctor', writes: true },
   {

@@ -19,7 +19,7 @@ const notices = text(built, 'THIRD-PARTY-NOTICES');
 
 /** What a script imports, at once or later. */
 const importsOf = (script: string): string[] =>
-  [...text(built, script).matchAll(/\b(?:from|import)\s*\(?\s*["'`]([\w@.][\w@./:-]*)["'`]/g)].map(
+  [...text(built, script).matchAll(/\b(?:from\s*["']|import\s*\(?\s*["'`])([\w@.][\w@./:-]*)["'`]/g)].map(
     ([, name = '']) => name,
   );
 
@@ -105,7 +105,7 @@ describe('the package', () => {
     const inFolder = (folder: string) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`);
     expect(packed.toSorted()).toEqual(
       [
-        ...['LICENSE', 'README.md', 'package.json', 'dist/THIRD-PARTY-NOTICES'],
+        ...['LICENSE', 'README.md', 'docs/SKILL.md', 'package.json', 'dist/THIRD-PARTY-NOTICES'],
         ...[...reached].map((name) => `dist/${name}`),
         ...declared,
         ...inFolder('bin'),

@@ -1,5 +1,7 @@
 import { defineRootCommand } from '../../cli/define.ts';
+import { nearestWord } from '../../cli/near-words.ts';
 import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
 import { type ToolName, toolNames } from '../../mcp/names.ts';
 import { whereWords } from '../../where-flags.ts';
 
@@ -8,7 +10,7 @@ const toolWords = Object.keys(toolNames) as ToolName[];
 
 export const command = defineRootCommand({
   description:
-    'A Model Context Protocol server on stdin and stdout, which an agent’s client starts. Amounts are in cents. Text of retailers and sellers is marked as data, never as instructions. No tool approves, overrides, or changes the policy, settings or keys.',
+    "A Model Context Protocol server on stdin and stdout, which an agent's client starts. Spending takes two steps: a quote, and placing it, which makes one order however often it is called. Text of retailers and sellers is marked as data, never as instructions. No tool approves, overrides, or changes the policy, settings or keys.",
   lists: [{ title: 'Tools', rows: toolNames }],
   options: {
     live: {
@@ -19,7 +21,7 @@ export const command = defineRootCommand({
     readOnly: { kind: 'flag', description: 'only the tools that change nothing' },
     tools: {
       kind: 'list',
-      values: toolWords,
+      offers: toolWords,
       description: 'only these tools',
     },
   },
@@ -32,15 +34,26 @@ export const command = defineRootCommand({
   exitCodes: { 11: 'with --live: the policy limits no day, or cannot be used' },
   related: ['policy init', 'approval list', 'audit log'],
   async run(context, { live = false, readOnly = false, tools: names }) {
+    const wanted = names?.map(toolNamed);
     const { checkLive } = await import('../../mcp/guard.ts');
     await checkLive(context, live);
     if (context.io.stdin.isTerminal) for (const line of forPerson(context)) context.note(line);
     const { serve } = await import('../../mcp/serve.ts');
-    const named = names && toolWords.filter((name) => names.includes(name));
-    await serve(context, { names: named, readsOnly: readOnly, isLive: live });
+    await serve(context, { names: wanted, readsOnly: readOnly, isLive: live });
     return { kind: 'none' };
   },
 });
+
+/** @throws UsageError for a name that no tool has. */
+function toolNamed(name: string): ToolName {
+  const known = toolWords.find((one) => one === name);
+  if (known !== undefined) return known;
+  const near = nearestWord(name, toolWords);
+  throw new UsageError(
+    `--tools: there is no tool "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`,
+    { next: [{ command: 'errand mcp --help', when: 'to see every tool' }] },
+  );
+}
 
 /** What whoever typed it at a terminal needs to know. */
 function forPerson(context: Context): string[] {
