@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DamagedError, ErrandError } from '../errors.ts';
-import type { Database, SqlValue, StoredRow } from '../sqlite/database.ts';
+import type { Database, StoredRow } from '../sqlite/database.ts';
 import type { AuditChain } from './audit.ts';
 import { canonicalJson, sha256 } from './canonical.ts';
 import { contentHash } from './content.ts';
@@ -9,13 +9,10 @@ import type { Intent, JournalRecord } from './journal-record.ts';
 /** How long a quote is kept after it has expired: as long as the journal keeps what came of it, ms. */
 const keptMs = 30 * 24 * 3600 * 1000;
 
-export const createQuotes = `
-  CREATE TABLE quotes (
-    id TEXT PRIMARY KEY, key TEXT NOT NULL, base_url TEXT NOT NULL, account TEXT NOT NULL, profile TEXT NOT NULL,
-    is_new INTEGER NOT NULL, client TEXT NOT NULL, created_at TEXT NOT NULL, body TEXT NOT NULL, checksum TEXT NOT NULL,
-    expires_at INTEGER NOT NULL, used_at TEXT, order_id TEXT) STRICT;
-  CREATE INDEX quotes_key ON quotes (key, base_url);
-  CREATE INDEX quotes_expired ON quotes (expires_at)`;
+/** Kept short: all definitions together must fit into the first page, or one more page would hold the whole journal. */
+export const createQuotes =
+  'CREATE TABLE quotes (id TEXT PRIMARY KEY, key TEXT, until INTEGER, used TEXT, made TEXT, quote TEXT, checksum TEXT) WITHOUT ROWID;' +
+  'CREATE INDEX quotes_key ON quotes (key)';
 
 /** A whole order that was looked at and may be placed: for whom, where, and under which key. */
 export interface Quote {
@@ -45,21 +42,11 @@ export type NewQuote = Omit<Quote, 'id' | 'usedAt' | 'orderId'> & {
   readonly cents: number;
 };
 
-/** In the order of their columns; the checksum is over these, and over nothing that changes. */
-const fixed = [
-  'id',
-  'key',
-  'base_url',
-  'account',
-  'profile',
-  'is_new',
-  'client',
-  'created_at',
-  'body',
-] as const;
+/** What of a quote never changes, as it is stored. */
+type Fixed = Omit<Quote, 'id' | 'key' | 'expiresAt' | 'usedAt' | 'orderId'> & { readonly createdAt: string };
 
-const checksumOf = (values: readonly unknown[]): string =>
-  sha256(`quote ${JSON.stringify(values)}`).slice(0, 32);
+const checksumOf = (id: unknown, key: unknown, quote: unknown): string =>
+  sha256(`quote ${JSON.stringify([id, key, quote])}`).slice(0, 32);
 
 /** The id of the quote that a handle is for. */
 export const quoteId = (handle: string): string => sha256(`quote ${handle}`);
@@ -77,23 +64,18 @@ export class Quotes {
   }
 
   /** Keeps a quote, with its record in the audit chain. @returns the handle that places it. @throws StorageError. */
-  keep({ cents, expiresAt, ...quote }: NewQuote): Promise<string> {
+  keep({ cents, expiresAt, key, ...quote }: NewQuote): Promise<string> {
     const handle = randomBytes(18).toString('base64url');
     const id = quoteId(handle);
-    const values: SqlValue[] = [
-      ...[id, quote.key, quote.baseUrl, quote.account, quote.profile, quote.isNew ? 1 : 0, quote.client],
-      ...[new Date(this.#now()).toISOString(), canonicalJson(quote.body)],
-    ];
+    const fixed: Fixed = { ...quote, createdAt: new Date(this.#now()).toISOString() };
+    const text = canonicalJson(fixed);
     return this.#database.transaction(() => {
       this.#database.run(
-        `INSERT INTO quotes (${fixed.join(', ')}, checksum, expires_at)
-         VALUES (${fixed.map(() => '?').join(', ')}, ?, ?)`,
-        ...values,
-        checksumOf(values),
-        expiresAt,
+        'INSERT INTO quotes (id, key, until, quote, checksum) VALUES (?, ?, ?, ?, ?)',
+        ...[id, key, expiresAt, text, checksumOf(id, key, text)],
       );
-      this.#database.run('DELETE FROM quotes WHERE expires_at < ?', this.#now() - keptMs);
-      const { account, profile, key, baseUrl: service } = quote;
+      this.#database.run('DELETE FROM quotes WHERE until < ?', this.#now() - keptMs);
+      const { account, profile, baseUrl: service } = quote;
       this.#audit.append({
         kind: 'quoted',
         ...{ profile, service, key, cents },
@@ -117,7 +99,7 @@ export class Quotes {
   /** It can be placed until then, where that is later than before. @throws StorageError. */
   async extend({ id }: Pick<Quote, 'id'>, until: number): Promise<void> {
     await this.#database.transaction(() =>
-      this.#database.run('UPDATE quotes SET expires_at = max(expires_at, ?) WHERE id = ?', until, id),
+      this.#database.run('UPDATE quotes SET until = max(until, ?) WHERE id = ?', until, id),
     );
   }
 
@@ -125,7 +107,7 @@ export class Quotes {
   async answer({ id }: Pick<Quote, 'id'>, orderId: string): Promise<void> {
     await this.#database.transaction(() =>
       this.#database.run(
-        'UPDATE quotes SET order_id = ?, used_at = coalesce(used_at, ?) WHERE id = ?',
+        'UPDATE quotes SET made = ?, used = coalesce(used, ?) WHERE id = ?',
         orderId,
         new Date(this.#now()).toISOString(),
         id,
@@ -138,14 +120,13 @@ export class Quotes {
    * @throws ErrandError conflict where the quote has expired, or is for another order, account or service.
    */
   use(intent: Intent, before: JournalRecord | undefined): void {
-    const rows = this.#database.all(
-      'SELECT * FROM quotes WHERE key = ? AND base_url = ?',
-      intent.key,
-      intent.baseUrl,
-    );
-    if (rows.length === 0) return;
+    const quotes = this.#database
+      .all('SELECT * FROM quotes WHERE key = ?', intent.key)
+      .map(readQuote)
+      .filter(({ baseUrl }) => baseUrl === intent.baseUrl);
+    if (quotes.length === 0) return;
     const { idempotency_key: _, ...body } = intent.body;
-    const quote = rows.map(readQuote).find((one) => canonicalJson(one.body) === canonicalJson(body));
+    const quote = quotes.find((one) => canonicalJson(one.body) === canonicalJson(body));
     if (!quote || quote.account !== intent.account || intent.operation !== 'order.create')
       throw new ErrandError('conflict', `the key ${intent.key} belongs to a quote of another order`, {
         code: 'quote_of_another',
@@ -154,7 +135,7 @@ export class Quotes {
       });
     checkUsable(quote, before, this.#now());
     this.#database.run(
-      'UPDATE quotes SET used_at = coalesce(used_at, ?) WHERE id = ?',
+      'UPDATE quotes SET used = coalesce(used, ?) WHERE id = ?',
       new Date(this.#now()).toISOString(),
       quote.id,
     );
@@ -189,23 +170,19 @@ export function checkUsable(quote: Quote, before: JournalRecord | undefined, now
 }
 
 function readQuote(row: StoredRow): Quote {
-  if (row.checksum !== checksumOf(fixed.map((name) => row[name])))
+  if (row.checksum !== checksumOf(row.id, row.key, row.quote))
     throw new DamagedError('the quote was changed on disk; what it says is not ordered', {
       code: 'quote_damaged',
     });
+  // The checksum vouches for what was written: JSON of ours.
+  const { createdAt: _, ...fixed }: Fixed = JSON.parse(String(row.quote));
   const text = (value: unknown): string | undefined => (value === null ? undefined : String(value));
   return {
+    ...fixed,
     id: String(row.id),
     key: String(row.key),
-    baseUrl: String(row.base_url),
-    account: String(row.account),
-    profile: String(row.profile),
-    isNew: row.is_new === 1,
-    client: String(row.client),
-    // The checksum vouches for what was written: JSON of ours.
-    body: JSON.parse(String(row.body)),
-    expiresAt: Number(row.expires_at),
-    usedAt: text(row.used_at),
-    orderId: text(row.order_id),
+    expiresAt: Number(row.until),
+    usedAt: text(row.used),
+    orderId: text(row.made),
   };
 }

@@ -211,8 +211,7 @@ describe('reservations', () => {
     const before = journalMigrations.indexOf(createApprovals);
     const database = await openDatabase(journalFile(folder), { migrations: journalMigrations });
     await database.transaction(() => {
-      database.run('DROP TABLE facts');
-      database.run('DROP TABLE approvals');
+      for (const later of ['quotes', 'facts', 'approvals']) database.run(`DROP TABLE ${later}`);
       database.run('DROP INDEX reservations_approval');
       database.run('ALTER TABLE reservations DROP COLUMN approval');
       database.run(`PRAGMA user_version = ${before}`);
