@@ -1,5 +1,5 @@
-import type { OrderContext } from '../order-context.ts';
 import { ErrandError } from '../errors.ts';
+import type { OrderContext } from '../order-context.ts';
 import { audited } from './audited.ts';
 
 /**

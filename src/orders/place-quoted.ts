@@ -1,8 +1,8 @@
-import type { OrderContext } from '../order-context.ts';
 import { textIn } from '../contract/json.ts';
 import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
+import type { OrderContext } from '../order-context.ts';
 import { checkUsable, type Quote } from '../state/quotes.ts';
 import { isOthers } from '../state/take-over.ts';
 import { Deadline } from '../wait/deadline.ts';
