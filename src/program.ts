@@ -267,12 +267,7 @@ async function buildProgram(argv: readonly string[], building: Building): Promis
     )
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: write, outputError: () => {} })
-    .configureHelp({
-      formatHelp: (command) => {
-        onHelp(command);
-        return '';
-      },
-    })
+    .configureHelp({ formatHelp: (command) => onHelp(command) ?? '' })
     .version(version, '-V, --version', 'print the version')
     .addHelpOption(new CommanderOption('-h, --help', 'show help').helpGroup('Global options:'))
     .helpCommand(false)

@@ -43,6 +43,8 @@ const without: Readonly<Record<string, readonly string[]>> = {
   'bulk results': ['JSON'],
   'bulk template': ['JSON'],
   completion: ['JSON'],
+  // It speaks a protocol, whatever -o says.
+  mcp: ['JSON'],
   'auth login': ['JSON'],
   // These say on stderr that it is done, and only in the table format.
   'sandbox reset': ['JSON'],
