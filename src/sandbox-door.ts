@@ -91,6 +91,22 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
   }
 }
 
+interface StartRequest {
+  readonly seed: number | undefined;
+  readonly speed: number | undefined;
+  /** As `--fault` writes them. */
+  readonly faults: readonly string[];
+}
+
+/** Starts a sandbox in memory on a free port of this machine, with a key. @throws UsageError for a fault. */
+export async function startSandbox({ seed, speed = 1, faults }: StartRequest) {
+  const { openInProcess, readFault } = await import('./sandbox/in-process.ts');
+  return openInProcess({
+    ...{ port: 0, seed, speed, now: steadyTime(), report: reportBug },
+    faults: faults.map((text) => readFault(text) ?? refuseFault(text)),
+  });
+}
+
 function refuseFault(text: string): never {
   const forms = Object.keys(sandboxFaults).join(', ');
   throw new UsageError(`--fault "${text}" is not a fault; write one of ${forms}`, {

@@ -36,6 +36,7 @@ const within = (folder: string) => (name: string) => name === `${folder}.ts` || 
 const openToAll = [
   'errors.ts',
   'io.ts',
+  'child-command.ts',
   'child-output.ts',
   'clock.ts',
   'command-name.ts',
@@ -130,6 +131,7 @@ describe('who may import whom', () => {
       new Set([
         'sandbox-door.ts -> sandbox/embedded.ts',
         'sandbox-door.ts -> sandbox/serve.ts',
+        'sandbox-door.ts -> sandbox/in-process.ts',
         ...['in-process-fetch', 'sandbox', 'sandbox-options', 'trigger'].map(
           (name) => `sdk/${name}.ts -> sandbox/in-process.ts`,
         ),

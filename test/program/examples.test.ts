@@ -91,6 +91,8 @@ describe('every example of the help', () => {
       await shell(workspace, 'errand order create --file order.json -o id')
     ).stdout.trim();
     workspace.environment.ITEM = (await placedOrder(workspace.environment.ORDER)).items[0].order_item_id;
+    const shop = { scripts: { test: 'curl -sf "$ERRAND_BASE_URL/healthz"' } };
+    writeFileSync(join(workspace.folder, 'package.json'), JSON.stringify(shop));
     const [filed, returned] = [await newOrder(), await newOrder()];
     writeFileSync(join(workspace.folder, 'return.json'), JSON.stringify(await placedOrder(filed)));
     writeFileSync(join(workspace.folder, 'other.json'), JSON.stringify(await placedOrder(returned)));

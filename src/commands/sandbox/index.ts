@@ -1,5 +1,6 @@
 import type { RootNoun } from '../../cli/define.ts';
 import { advance } from './advance.ts';
+import { exec } from './exec.ts';
 import { mint } from './mint.ts';
 import { products } from './products.ts';
 import { reset } from './reset.ts';
@@ -10,5 +11,5 @@ import { status } from './status.ts';
 import { trigger } from './trigger.ts';
 
 export const noun: RootNoun = {
-  verbs: [mint, status, products, serve, trigger, advance, snapshot, restore, reset],
+  verbs: [mint, status, products, serve, exec, trigger, advance, snapshot, restore, reset],
 };

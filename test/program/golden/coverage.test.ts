@@ -40,6 +40,8 @@ const views: Readonly<Record<string, (it: Shown) => boolean>> = {
 /** What a command does not have. */
 const without: Readonly<Record<string, readonly string[]>> = {
   'order export': ['JSON'],
+  // What the command that it runs prints, or nothing.
+  'sandbox exec': ['table', 'JSON'],
   'bulk results': ['JSON'],
   'bulk template': ['JSON'],
   completion: ['JSON'],
