@@ -195,7 +195,7 @@ await write(
     dir: 'dist/sdk',
     // An error that nobody catches is shown with its class and the line it comes from.
     minify: 'dce-only',
-    codeSplitting: { groups: [shared] },
+    codeSplitting: true,
   },
   assetsInlined,
   versionMade,

@@ -25,7 +25,7 @@ export interface Argument extends Completable {
   readonly variadic?: boolean;
 }
 
-interface OptionBase extends Completable {
+export interface OptionBase extends Completable {
   readonly description: string;
   readonly short?: string;
   readonly group?: string;

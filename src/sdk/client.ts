@@ -1,13 +1,14 @@
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { checkedBase, embeddedScheme } from '../http/address.ts';
-import { createClient as createHttpClient } from '../http/client.ts';
+import { createClient as createHttpClient, type ClientOptions as HttpOptions } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
 import { fetchTransport } from '../http/transport/fetch.ts';
 import { type Transport, TransportFailure } from '../http/transport/transport.ts';
 import { plainBase } from '../network/plain-base.ts';
 import { once } from '../wait/once.ts';
 import { aCount, aFunction, aSignal, aText, aYesOrNo, checkOptions, knownName, required } from './checks.ts';
+import { keepClientParts } from './client-parts.ts';
 import type { Client, ClientOptions } from './client-types.ts';
 import { type CallName, type ListName, operations } from './operations.ts';
 import { version } from './version.ts';
@@ -22,7 +23,7 @@ export function createClient(options: ClientOptions): Client {
   const { baseUrl, apiKey, legacyBaseUrl, legacyToken, allowPlainHttp = false } = options;
   const service = baseOf(baseUrl, allowPlainHttp);
   const transport = closable(options.transport ? fetchTransport(options.transport) : network());
-  const http = createHttpClient({
+  const httpOptions: HttpOptions = {
     transport,
     baseUrl: service,
     legacyBaseUrl: legacyBaseUrl === undefined ? undefined : baseOf(legacyBaseUrl, allowPlainHttp),
@@ -33,10 +34,11 @@ export function createClient(options: ClientOptions): Client {
     signal: options.signal ?? new AbortController().signal,
     allowPlainHttp,
     version,
-  });
+  };
+  const http = createHttpClient(httpOptions);
   const checked = (name: string, input: unknown, isStreamed: boolean): void =>
     checkCall(name, input, { isStreamed, hasLegacy: legacyBaseUrl !== undefined });
-  return {
+  const client: Client = {
     async call(name, ...[input = {}, more]) {
       checked(name, input, false);
       // What the table says of an operation is what its declared types say: a test compares them.
@@ -55,6 +57,15 @@ export function createClient(options: ClientOptions): Client {
     close: () => http.close(),
     [Symbol.asyncDispose]: () => http.close(),
   };
+  keepClientParts(client, {
+    baseUrl: service,
+    apiKey: apiKey ?? '',
+    under: (other) =>
+      other
+        ? createHttpClient({ ...httpOptions, signal: AbortSignal.any([httpOptions.signal, other]) })
+        : http,
+  });
+  return client;
 }
 
 const defaultTimeoutMs = 30_000;

@@ -1,4 +1,5 @@
 import { hostname, userInfo } from 'node:os';
+import { withoutKeys } from './keys.ts';
 import type { Environment } from './paths.ts';
 
 /**
@@ -13,6 +14,19 @@ export function originOf(environment: Environment, command: string, program?: st
     return origin;
   };
 }
+
+/**
+ * The same for a program that uses the library, of this process. @param program its name, where it gives one.
+ * @param door the door that it came through.
+ */
+export function originOfProgram(program: string | undefined, door: string): () => Origin {
+  const origin = originOf(process.env, door);
+  const name = program === undefined ? 'program' : `program ${program}`;
+  return () => ({ ...origin(), actor: `${name} (${origin().actor})` });
+}
+
+/** The environment of this process without our keys, for what a program has started. */
+export const ownEnvironment = (): Environment => withoutKeys(process.env);
 
 interface Origin {
   readonly actor: string;

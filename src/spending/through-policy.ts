@@ -3,9 +3,9 @@ import type { OrderContext } from '../order-context.ts';
 import type { Intent } from '../state/journal-record.ts';
 import type { ApprovedKey } from './approval/key.ts';
 import type { Consent } from './options.ts';
+import type { Verdict } from './policy/finding.ts';
 import type { Gate, Meant } from './policy/gate.ts';
 import { loadPolicy } from './policy/load.ts';
-import type { Verdict } from './policy/verdict.ts';
 
 /** The operations that a policy is about: all that can lead to an order. */
 const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create', 'legacy.retry'];

@@ -5,6 +5,7 @@ import { storable } from './hidden-text.ts';
 import { type IntentRow, isIntact, recordOf, sealed } from './intent-row.ts';
 import type { IntentTable } from './intent-table.ts';
 import type { IntentState } from './journal-record.ts';
+import { nobodyAtWork } from './owner.ts';
 import type { Reservations } from './reservations.ts';
 import type { RunIntent } from './run-intents.ts';
 
@@ -78,6 +79,14 @@ export class IntentEnds {
     if (!row || (isIntact(row) && row.state !== ('intended' satisfies IntentState))) return;
     this.#audit.append(stepEntry('given_up', row));
     this.#change(row, { state: 'forgotten', live: 0 });
+  }
+
+  /** Another process may settle what this one has left in doubt; what another works on stays. */
+  letGo(key: string, baseUrl: string): void {
+    const row = this.#table.find(key, baseUrl);
+    if (!row || !isIntact(row) || row.pid !== process.pid || row.live !== 2) return;
+    const { pid, started } = nobodyAtWork;
+    this.#table.write(sealed({ ...row, pid, process_started: started }), row);
   }
 
   #change(row: IntentRow, change: RowChange): void {

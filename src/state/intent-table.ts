@@ -76,6 +76,10 @@ export class IntentTable {
     return this.#rows(sql, prefix, prefix);
   }
 
+  elsewhere(key: string, baseUrl: string): IntentRow[] {
+    return this.#rows(`${stored} WHERE key = ? AND base_url <> ?`, key, baseUrl);
+  }
+
   /** What has led to an order or a batch. */
   madeBy(id: string, baseUrl: string): IntentRow[] {
     return this.#rows(`${stored} WHERE order_id = ? AND base_url = ?`, id, baseUrl);

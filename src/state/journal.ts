@@ -1,15 +1,16 @@
 import type { Database } from '../sqlite/database.ts';
 import { AuditChain } from './audit.ts';
-import { type AuditOrigin, nobody } from './audit-entry.ts';
+import { nobody } from './audit-entry.ts';
 import { intentEntry, stepEntry } from './audit-steps.ts';
 import { type Birth, checkBirth, noteBirth } from './birth.ts';
 import { contentHash } from './content.ts';
-import { type OpenOptions, openStateDatabase } from './database.ts';
+import { openStateDatabase } from './database.ts';
 import { Grants, type StoredGrant } from './grants.ts';
 import { IntentEnds, type RefusalReason } from './intent-ends.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
+import type { JournalOptions, Recorded } from './journal-options.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { self } from './owner.ts';
@@ -21,19 +22,6 @@ import { readSeal, sealOf, writeSeal } from './seal.ts';
 import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
 import { damagedAdvice } from './tally.ts';
 import { firstTwin, type Twin, type TwinRule } from './twins.ts';
-
-export interface JournalOptions extends OpenOptions {
-  /** How long what was reported is looked for, ms. */
-  readonly repeatWindowMs?: number;
-  readonly birth?: Birth;
-  /** Who acts, for the audit chain. */
-  readonly origin?: () => AuditOrigin;
-}
-
-/** `mayBeSent`: an earlier process may have sent it. */
-export type Recorded =
-  | { readonly twin: Twin; readonly mayBeSent?: never }
-  | { readonly twin?: never; readonly mayBeSent: boolean };
 
 /**
  * The money journal: what was requested and is not known to the user survives timeouts, crashes and reboots. A record is
@@ -176,6 +164,16 @@ export class Journal {
     this.run.drop({ key, baseUrl });
     await this.#database.transaction(() => this.#ends.forget(key, baseUrl));
   }
+
+  /** A process that goes on is no longer at work on an intent that it left in doubt. @throws StorageError. */
+  async letGo(key: string, baseUrl: string): Promise<void> {
+    this.run.drop({ key, baseUrl });
+    await this.#database.transaction(() => this.#ends.letGo(key, baseUrl));
+  }
+
+  /** What a key stands for at other services than one. @throws StorageError. */
+  elsewhere = (key: string, baseUrl: string): JournalRecord[] =>
+    this.#table.elsewhere(key, baseUrl).map(recordOf);
 
   /** How many intents were recorded, as the journal counts them, and how many of those before there was an audit chain. */
   recorded(): { readonly all: number; readonly beforeChain: number } {

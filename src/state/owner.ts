@@ -9,6 +9,9 @@ export interface Owner {
 /** This process. */
 export const self = (): Owner => ({ pid: process.pid, started: startOf(process.pid) ?? '' });
 
+/** No process: what it owns is free. No system gives that pid. */
+export const nobodyAtWork: Owner = { pid: 2 ** 31 - 1, started: '' };
+
 /** Whether the process that is named is still alive. */
 export function isAlive({ pid, started }: Owner): boolean {
   try {

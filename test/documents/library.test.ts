@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { packedProject } from '../program/packed.ts';
 import { serveAt } from '../program/served.ts';
@@ -25,7 +26,12 @@ describe('docs/library.md', () => {
       body: '{}',
     });
     const { api_key: key }: { api_key: string } = JSON.parse(await minted.text());
-    expect(project.compile({ 'example.ts': block })).toBe('');
+    const folder = join(workspace.folder, 'orders');
+    const shop = `${url}/shop/test-success`;
+    const here = block
+      .replaceAll('/var/lib/shop/orders', folder)
+      .replaceAll('https://harborgoods.example/lamp', shop);
+    expect(project.compile({ 'example.ts': here })).toBe('');
     const environment = { SERVICE_URL: url, SERVICE_KEY: key };
     const { code, stdout, stderr } = project.run('example.js', environment);
     expect([code, stderr]).toEqual([0, '']);

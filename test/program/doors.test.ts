@@ -78,6 +78,29 @@ test("errand/sandbox, the tests' door, loads no library and no database before a
   expect(stdout).not.toMatch(/sqlite|NativeModule http|NativeModule tls|undici/);
 });
 
+test('errand/safely refuses an order without a key', () => {
+  const source = `import { createClient, type OrderCreate } from 'errand';
+import { openJournal, placeOrder } from 'errand/safely';
+const client = createClient({ baseUrl: 'https://host.example', apiKey: 'key' });
+await using journal = await openJournal({ folder: '/nowhere' });
+declare const order: OrderCreate;
+await placeOrder(client, journal, order);
+await placeOrder(client, journal, { ...order, idempotency_key: '17', max_prise: 5 });
+const { order: placed } = await placeOrder(client, journal, { ...order, idempotency_key: '17' });
+console.log(placed.status, placed.statsu);
+await openJournal({ directory: '/nowhere' });
+`;
+  const said = project.compile({ 'keyless.ts': source });
+  const lines = new Map(
+    [...said.matchAll(/^keyless\.ts\((\d+),\d+\): (.*)$/gm)].map(([, line, text]) => [Number(line), text]),
+  );
+  expect([...lines.keys()]).toEqual([6, 7, 9, 10]);
+  expect(said).toMatch(/'idempotency_key'/);
+  expect(lines.get(7)).toMatch(/'max_prise' does not exist/);
+  expect(lines.get(9)).toMatch(/'statsu' does not exist/);
+  expect(lines.get(10)).toMatch(/'directory' does not exist/);
+});
+
 describe("errand, the client's door", () => {
   test('loads no library and no database before it is used', () => {
     expect(packagesIn(loadedAtOnce('index.js'))).toEqual(new Set(['errand']));

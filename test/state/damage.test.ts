@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { DamagedError } from '../../src/errors.ts';
 import { loadSqlite, type Sqlite } from '../../src/sqlite/load.ts';
-import { Journal, type JournalOptions } from '../../src/state/journal.ts';
+import { Journal } from '../../src/state/journal.ts';
+import type { JournalOptions } from '../../src/state/journal-options.ts';
 import { repairJournal } from '../../src/state/journal-repair.ts';
 import { baseUrl, inAnotherProcess, intent, recordedElsewhere } from './intents.ts';
 

@@ -11,10 +11,10 @@ import { exitCodes } from '../../errors.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import { meantBy } from '../../orders/place.ts';
 import type { Column } from '../../output/result.ts';
+import type { Verdict } from '../../spending/policy/finding.ts';
 import type { Meant } from '../../spending/policy/gate.ts';
 import { approvalLine } from '../../spending/policy/lines.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
-import type { Verdict } from '../../spending/policy/verdict.ts';
 import { gateFor } from '../../spending/through-policy.ts';
 
 const findingColumns: readonly Column[] = [

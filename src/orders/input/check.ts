@@ -5,6 +5,7 @@ import type { ValidationIssue } from '../../contract/validation.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { ValidationError } from '../../http/errors.ts';
 import { eachOrderField, orderFields } from './fields.ts';
+import { wholeCents } from './whole-cents.ts';
 
 const flagFor = (field: string): string | undefined =>
   eachOrderField.find(([name]) => name === field)?.[1].flag;
@@ -20,16 +21,6 @@ export async function checkOrder(payload: unknown, file: string | undefined): Pr
   const [first = '', ...more] = lines;
   const message = more.length === 0 ? first : `the order is not valid: ${lines.join('; ')}`;
   throw new UsageError(message, { code: 'validation_error', details: { detail: checked.issues } });
-}
-
-/** The service takes a number, since a margin may be a percentage; cents have no fraction. */
-function wholeCents(order: Shape<'OrderCreate'>, file: string | undefined): Shape<'OrderCreate'> {
-  const { margin } = order.payment ?? {};
-  if (margin?.type !== 'flat' || Number.isInteger(margin.value)) return order;
-  const where = file === undefined ? '' : ` (${file === '-' ? 'stdin' : file})`;
-  throw new UsageError(
-    `payment.margin.value${where} is ${margin.value}, and a flat margin is in whole cents: write 200 for $2.00`,
-  );
 }
 
 /**

@@ -2,7 +2,7 @@ import { formatMoney } from '../../output/money.ts';
 import type { Approval, ApprovalRequest } from '../../state/approval-row.ts';
 import type { ApprovalUse } from '../../state/approvals.ts';
 import { canonicalJson } from '../../state/canonical.ts';
-import type { Verdict } from '../policy/verdict.ts';
+import type { Verdict } from '../policy/finding.ts';
 import type { Subject } from './subject.ts';
 
 /** Stands for the idempotency key of an order that has none yet. */

@@ -11,6 +11,7 @@ import { subjectOf } from '../approval/subject.ts';
 import type { Consent } from '../options.ts';
 import { ordersOf, type SpendingOrder } from './facts.ts';
 import { feeOf } from './fee.ts';
+import type { Verdict } from './finding.ts';
 import { checkUnchanged, policyHash } from './load.ts';
 import { checkOverride, confirmOverride, type Overridden } from './override.ts';
 import { periodsAt } from './periods.ts';
@@ -18,7 +19,7 @@ import type { Policy } from './policy.ts';
 import { against, findingText, PolicyRefusal } from './refusal.ts';
 import { withRetailers } from './retailers.ts';
 import { settleUnsettled } from './settle.ts';
-import { judge, said, type Verdict } from './verdict.ts';
+import { judge, said } from './verdict.ts';
 
 /** What is about to be ordered. */
 export interface Meant {

@@ -1,5 +1,5 @@
+import type { Verdict, VerdictOutcome } from './finding.ts';
 import { findingText } from './refusal.ts';
-import type { Verdict, VerdictOutcome } from './verdict.ts';
 
 export const outcomeWords: Readonly<Record<VerdictOutcome, string>> = {
   allowed: 'allowed',

@@ -2,9 +2,9 @@ import { ErrandError } from '../../errors.ts';
 import type { OrderContext } from '../../order-context.ts';
 import { formatMoney } from '../../output/money.ts';
 import { isAmount } from '../typed-amount.ts';
+import type { Verdict } from './finding.ts';
 import type { Policy } from './policy.ts';
 import { against, findingText, type PolicyRefusal } from './refusal.ts';
-import type { Verdict } from './verdict.ts';
 
 /** Most findings that are told one by one. */
 const mostTold = 10;

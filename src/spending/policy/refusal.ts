@@ -3,7 +3,7 @@ import type { OrderContext } from '../../order-context.ts';
 import { typedCommand } from '../../shell-word.ts';
 import type { ApprovalRequest } from '../../state/approval-row.ts';
 import { whereFlags } from '../../where-flags.ts';
-import type { Finding, Verdict } from './verdict.ts';
+import type { Finding, Verdict } from './finding.ts';
 
 /** What a person was asked, and what else there is that does not cover it. */
 export interface AskedApproval {

@@ -1,0 +1,12 @@
+import type { Shape } from '../../contract/schemas/index.ts';
+import { UsageError } from '../../errors.ts';
+
+/** The service takes a number, since a margin may be a percentage; cents have no fraction. @throws UsageError. */
+export function wholeCents(order: Shape<'OrderCreate'>, file: string | undefined): Shape<'OrderCreate'> {
+  const { margin } = order.payment ?? {};
+  if (margin?.type !== 'flat' || Number.isInteger(margin.value)) return order;
+  const where = file === undefined ? '' : ` (${file === '-' ? 'stdin' : file})`;
+  throw new UsageError(
+    `payment.margin.value${where} is ${margin.value}, and a flat margin is in whole cents: write 200 for $2.00`,
+  );
+}

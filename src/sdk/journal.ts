@@ -1,0 +1,89 @@
+import { isAbsolute, resolve } from 'node:path';
+import { systemClock } from '../clock.ts';
+import { originOfProgram } from '../settings/actor.ts';
+import { makePrivateFolder } from '../settings/paths.ts';
+import { loadPolicy } from '../spending/policy/load.ts';
+import { Journal } from '../state/journal.ts';
+import { isOthers } from '../state/take-over.ts';
+import { aText, checkOptions, type Rule, required } from './checks.ts';
+import { keepJournalParts } from './journal-parts.ts';
+import { placingSettings } from './placing-context.ts';
+
+export interface JournalOptions {
+  /** Where it lies, an absolute path; made where it is not there. The command line's state folder is one, and so is another's. */
+  readonly folder: string;
+  /** The YAML file that says what may be spent, an absolute path. Without it spending is not limited. */
+  readonly policy?: string | undefined;
+  /** What the audit chain calls this program: letters, digits and `._-`. */
+  readonly program?: string | undefined;
+}
+
+/** An order that the journal holds, and whose end nobody has been told. */
+export interface UnsettledOrder {
+  /** Its `idempotency_key`. */
+  readonly key: string;
+  readonly baseUrl: string;
+  /** When it was first recorded, ISO 8601. */
+  readonly since: string;
+  /** Known where the service has placed it; else it is in doubt. */
+  readonly orderId: string | null;
+}
+
+/** The journal of the orders of a service: what was to be sent is in it before it is, and survives a crash. */
+export interface OrderJournal extends AsyncDisposable {
+  readonly folder: string;
+  /** What a process that has ended left behind, oldest first: place each again with its key, or call `resumeOrder`. */
+  unsettled(): readonly UnsettledOrder[];
+  /** Closes the file. Call it once no order is being placed. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the journal in a folder: the same that the command line keeps, so that `errand order journal list` shows it where
+ * `ERRAND_STATE_DIR` names the folder. Any number of processes may share it.
+ * @throws UsageError for an option that is wrong; StorageError where it cannot be read and written; ErrandError `policy` for a
+ * policy that cannot be used.
+ */
+export async function openJournal(options: JournalOptions): Promise<OrderJournal> {
+  checkOptions('openJournal', options, rules);
+  const { policy, program } = options;
+  const folder = resolve(options.folder);
+  await loadPolicy({
+    settings: placingSettings({ folder, policy, program: program ?? 'program', baseUrl: '' }),
+  });
+  makePrivateFolder(folder);
+  const journal = await Journal.open(folder, systemClock.now, {
+    origin: originOfProgram(program, 'errand/safely'),
+  });
+  const opened: OrderJournal = {
+    folder,
+    unsettled: () =>
+      journal
+        .list()
+        .filter((record) => record.operation === 'order.create' && !isOthers(record))
+        .map(({ key, base_url: baseUrl, created_at: since, order_id: orderId }) => ({
+          key,
+          baseUrl,
+          since,
+          orderId,
+        })),
+    close: async () => journal.close(),
+    [Symbol.asyncDispose]: async () => journal.close(),
+  };
+  keepJournalParts(opened, { journal, folder, policy, program: program ?? 'program' });
+  return opened;
+}
+
+const aPath = (takes: string): Rule => ({
+  takes,
+  is: (value) => typeof value === 'string' && isAbsolute(value),
+});
+
+const rules = {
+  folder: required(aPath('the absolute path of a folder')),
+  policy: aPath('the absolute path of a policy file'),
+  program: {
+    ...aText('a name of at most 60 letters, digits and ._-'),
+    is: (value: unknown) => typeof value === 'string' && /^[\w.-]{1,60}$/.test(value),
+  },
+};

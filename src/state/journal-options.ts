@@ -1,0 +1,17 @@
+import type { AuditOrigin } from './audit-entry.ts';
+import type { Birth } from './birth.ts';
+import type { OpenOptions } from './database.ts';
+import type { Twin } from './twins.ts';
+
+export interface JournalOptions extends OpenOptions {
+  /** How long what was reported is looked for, ms. */
+  readonly repeatWindowMs?: number;
+  readonly birth?: Birth;
+  /** Who acts, for the audit chain. */
+  readonly origin?: () => AuditOrigin;
+}
+
+/** `mayBeSent`: an earlier process may have sent it. */
+export type Recorded =
+  | { readonly twin: Twin; readonly mayBeSent?: never }
+  | { readonly twin?: never; readonly mayBeSent: boolean };
