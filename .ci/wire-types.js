@@ -109,6 +109,8 @@ function plain(node) {
   const { 'x-observed': _, minItems, maxItems, pattern, propertyNames, default: given, ...rest } = node;
   if (rest.additionalProperties === false) delete rest.additionalProperties;
   const made = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, plain(value)]));
+  // Of a value that may be anything the library would make an object.
+  if (isAnything(rest)) return { ...rest, tsType: 'unknown' };
   if (!rest.properties) return made;
   const properties = Object.entries(made.properties).map(([name, schema]) => [
     name,
@@ -116,3 +118,6 @@ function plain(node) {
   ]);
   return { ...made, properties: Object.fromEntries(properties) };
 }
+
+const isAnything = (schema) =>
+  typeof schema.description === 'string' && Object.keys(schema).every((key) => key === 'description');

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeWorkspace } from './workspace.ts';
@@ -38,12 +38,8 @@ function packageOf(file: string): { name: string; version: string; license: stri
 
 /** By the source maps, which know of each piece of the bundle where it comes from. */
 function bundledPackages(): ReturnType<typeof packageOf>[] {
-  // The bundler's own part has no map, nor has a door that only leads to a part that others need too.
-  const leadsOn = (script: string): boolean =>
-    /^export \{[^}]*\} from "\.\/[\w.-]+";\s*$/.test(text(built, script));
-  const mapped = scripts.filter(
-    (script) => !basename(script).startsWith('rolldown-runtime-') && !leadsOn(script),
-  );
+  // The bundler's own part, and what only leads to others, has no map.
+  const mapped = scripts.filter((script) => existsSync(join(built, `${script}.map`)));
   const sources = mapped.flatMap((script): string[] =>
     JSON.parse(text(built, `${script}.map`)).sources.map((source: string) =>
       join(built, dirname(script), source),

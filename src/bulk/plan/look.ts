@@ -3,7 +3,6 @@ import type { Output } from '../../contract/outputs/index.ts';
 import type { Plan, PlanProduct, PlanRow } from '../../contract/schemas/plan-file.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { Column } from '../../output/result.ts';
-import type { VerdictOutcome } from '../../spending/policy/finding.ts';
 import { outcomeWords } from '../../spending/policy/lines.ts';
 import { AmountSpread, type Usual, usualText } from '../amount-spread.ts';
 import { sellersOf } from './totals.ts';
