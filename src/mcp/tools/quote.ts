@@ -12,7 +12,7 @@ import { ErrandError, UsageError } from '../../errors.ts';
 import { checkOrder } from '../../orders/input/check.ts';
 import { intentOf } from '../../orders/intent.ts';
 import { feeOf } from '../../spending/policy/fee.ts';
-import type { Verdict } from '../../spending/policy/verdict.ts';
+import type { Verdict } from '../../spending/policy/finding.ts';
 import { allowedVerdict, approvedKey } from '../../spending/through-policy.ts';
 import { z } from '../arguments.ts';
 import { type Call, defineTool } from '../tool.ts';
