@@ -54,7 +54,6 @@ export default defineConfig({
     // A shared machine may stall for seconds. What fails twice is wrong; what passes the second time is marked in the report.
     retry: process.env.ERRAND_CI ? 1 : 0,
     pool: 'forks',
-    globalSetup: 'test/printed/setup.ts',
     // What is polled for takes a second and more on a busy machine.
     expect: { poll: { timeout: 20_000 } },
     // Most tests wait for a process or a socket: more workers than cores leave none idle.

@@ -245,18 +245,20 @@ export async function printingCommands(): Promise<PrintingCommand[]> {
   const found: PrintingCommand[] = [];
   for (const { name, load } of entries) {
     const loaded = await load();
-    if ('noun' in loaded) found.push(...printingVerbs(name, loaded.noun));
-    else found.push({ path: name, output: loaded.command.output });
+    if ('noun' in loaded) found.push(...printingVerbs([name], loaded.noun));
+    else found.push({ path: name, aliases: [], output: loaded.command.output });
   }
   return found;
 }
 
-const printingVerbs = (path: string, { verbs }: RootNoun): PrintingCommand[] =>
-  verbs.flatMap((verb) =>
-    'verbs' in verb
-      ? printingVerbs(`${path} ${verb.name}`, verb)
-      : [{ path: `${path} ${verb.name}`, output: verb.output }],
-  );
+/** @param nouns the words before its verbs, in each way that they can be typed; the first is their name. */
+const printingVerbs = (nouns: readonly string[], { verbs }: Pick<RootNoun, 'verbs'>): PrintingCommand[] =>
+  verbs.flatMap((verb) => {
+    const words = [verb.name, ...(verb.aliases ?? [])];
+    const [path = '', ...aliases] = words.flatMap((word) => nouns.map((noun) => `${noun} ${word}`));
+    if ('verbs' in verb) return printingVerbs([path, ...aliases], verb);
+    return [{ path, aliases: [...aliases, ...(verb.isDefault ? nouns : [])], output: verb.output }];
+  });
 
 /** The program for one command line: every noun is known, only those it names are loaded. */
 async function buildProgram(argv: readonly string[], building: Building): Promise<Commander> {

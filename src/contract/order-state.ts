@@ -116,7 +116,7 @@ export function orderState({ status, items, parcels, fulfillment, errorType }: O
     const isShort = shortfallsIn(fulfillment).length > 0;
     return placed(statusesOf(items), statusesOf(parcels), { error: firstError(items), isShort });
   }
-  const name = String(status ?? '');
+  const name = typeof status === 'object' && status !== null ? JSON.stringify(status) : String(status ?? '');
   return Object.hasOwn(ofOrder, name) ? ofOrder[name as keyof typeof ofOrder] : waiting(spoken(name));
 }
 

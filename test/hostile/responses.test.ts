@@ -6,6 +6,7 @@ import type { Operation } from '../../src/contract/operation.ts';
 import { type OperationName, operations } from '../../src/contract/operations/index.ts';
 import { Random } from '../faults/random.ts';
 import { address, rowBody } from '../order-body.ts';
+import { problemIn } from '../printed/check.ts';
 import { knownCommands } from '../program/known-commands.ts';
 import { type Ended, Runner } from '../program/runner.ts';
 import { TestService } from '../service/service.ts';
@@ -95,7 +96,7 @@ afterAll(async () => {
 
 let places = 0;
 
-async function run(line: CommandLine, format = 'table'): Promise<Ended> {
+async function run(line: CommandLine, format = 'table'): Promise<Ended & { argv: readonly string[] }> {
   if (line.writes) places += 1;
   const place = join(scene.folder, `place-${line.writes ? places : 0}`);
   const { target } = distorting;
@@ -124,7 +125,7 @@ async function run(line: CommandLine, format = 'table'): Promise<Ended> {
   ];
   const ended = await runner.run({ argv, env, ...(line.stdin && { stdin: line.stdin(here) }) });
   if (line.writes) rmSync(place, { recursive: true, force: true });
-  return ended;
+  return { ...ended, argv };
 }
 
 /** What no text of the service may bring to a terminal; line breaks are ours. */
@@ -136,7 +137,7 @@ const mostBusyMs = 6_000;
 /** What is wrong with how a command took a response; undefined where nothing is. */
 function problemOf(
   { operation, refusal }: Attempt,
-  { code, crash, busyMs, stdout, stderr }: Ended,
+  { code, crash, busyMs, stdout, stderr, argv }: Awaited<ReturnType<typeof run>>,
   format: string,
 ): string | undefined {
   const shown = format === 'table' ? stdout + stderr : stderr;
@@ -145,6 +146,8 @@ function problemOf(
   if (busyMs > mostBusyMs) return `worked for ${Math.round(busyMs)} ms`;
   if (garbled.test(shown)) return `garbled: ${garbled.exec(shown)?.[0]} in ${near(shown, garbled)}`;
   if (format === 'table' && unsafe.test(shown)) return `unsafe: ${near(shown, unsafe)}`;
+  const unpublished = problemIn({ argv, preset: '', code, stdout, stderr }, { oddService: true });
+  if (unpublished !== undefined) return `not as published: ${unpublished}`;
   const { movesMoney }: Operation = operations[operation];
   const isDenied = !refusal && movesMoney && code !== 0 && /"outcome":"(?:not_sent|rejected)"/.test(stderr);
   return isDenied

@@ -1,8 +1,19 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { inject } from 'vitest';
 import { ownShapes } from '../../src/contract/outputs/index.ts';
 import { schemas } from '../../src/contract/schemas/index.ts';
 
@@ -105,30 +116,50 @@ function first<T>(values: readonly T[], problem: (value: T) => string | undefine
 function commandNamed(argv: readonly string[]): string | undefined {
   const words = argv.filter((word) => !word.startsWith('-'));
   for (const index of words.keys()) {
-    const line = `${words.slice(index).join(' ')} `;
-    const found = published()
-      .commands.flatMap(({ path, names, isDefault }) =>
-        [...names, ...(isDefault ? [path.replace(/ [^ ]+$/, '')] : [])].map((name) => ({ path, name })),
-      )
-      .filter(({ name }) => line.startsWith(`${name} `))
-      .toSorted((one, other) => other.name.length - one.name.length)[0];
-    if (found) return found.path.replaceAll(' ', '.');
+    const line = `${words.slice(index).join('.')}.`;
+    const [found] = published()
+      .outputs.flatMap(({ name, aliases }) => [name, ...aliases].map((typed) => ({ name, typed })))
+      .filter(({ typed }) => line.startsWith(`${typed}.`))
+      .toSorted((one, other) => other.typed.length - one.typed.length);
+    if (found) return found.name;
   }
   return undefined;
 }
 
 interface Published {
-  readonly commands: readonly {
-    readonly path: string;
-    readonly names: readonly string[];
-    readonly isDefault: boolean;
-  }[];
+  readonly outputs: readonly { readonly name: string; readonly aliases: readonly string[] }[];
   readonly schemas: { readonly $defs: Readonly<Record<string, unknown>> };
 }
 
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
 let read: Published | undefined;
+
+/** What the built program publishes; asked for once for a build, and kept for the other files of tests. */
 function published(): Published {
-  read ??= JSON.parse(readFileSync(inject('printedSchemas'), 'utf8')) as Published;
+  if (read) return read;
+  const folder = join(root, 'node_modules/.cache/errand');
+  const name = `outputs-${statSync(join(root, 'dist/main.js')).mtimeMs}.json`;
+  const kept = join(folder, name);
+  if (!existsSync(kept)) {
+    mkdirSync(folder, { recursive: true });
+    const ask = (...more: string[]): string =>
+      execFileSync(
+        process.execPath,
+        [join(root, 'bin/errand.js'), 'schema', 'output', ...more, '-o', 'json'],
+        {
+          env: { HOME: folder },
+          encoding: 'utf8',
+          maxBuffer: 64 * 1024 * 1024,
+        },
+      );
+    const made = join(folder, `${randomUUID()}.part`);
+    writeFileSync(made, `{"outputs":${ask()},"schemas":${ask('--all')}}`);
+    for (const old of readdirSync(folder).filter((one) => one.endsWith('.json') && one !== name))
+      rmSync(join(folder, old), { force: true });
+    renameSync(made, kept);
+  }
+  read = JSON.parse(readFileSync(kept, 'utf8')) as Published;
   return read;
 }
 

@@ -6,25 +6,19 @@ import { entries } from '../../src/program.ts';
 export interface Known {
   /** As it is typed, without `errand`. */
   readonly path: string;
-  /** Every way in which its words can be typed, aliases among them. */
-  readonly names: readonly string[];
   readonly command: RootCommand;
 }
 
-function commandsOf(path: string, names: readonly string[], part: RootCommand | RootNoun): Known[] {
-  if (!('verbs' in part)) return [{ path, names, command: part }];
-  return part.verbs.flatMap((verb) => {
-    const words = [verb.name, ...(verb.aliases ?? [])];
-    const typed = names.flatMap((name) => words.map((word) => `${name} ${word}`));
-    return commandsOf(`${path} ${verb.name}`, typed, verb);
-  });
+function commandsOf(path: string, part: RootCommand | RootNoun): Known[] {
+  if (!('verbs' in part)) return [{ path, command: part }];
+  return part.verbs.flatMap((verb) => commandsOf(`${path} ${verb.name}`, verb));
 }
 
 /** Every command of the program, in the order of the help. */
 export async function knownCommands(): Promise<Known[]> {
   const loaded = await Promise.all(entries.map(async (entry) => ({ entry, part: await entry.load() })));
   return loaded.flatMap(({ entry, part }) =>
-    commandsOf(entry.name, [entry.name], 'noun' in part ? part.noun : part.command),
+    commandsOf(entry.name, 'noun' in part ? part.noun : part.command),
   );
 }
 

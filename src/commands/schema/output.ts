@@ -39,11 +39,15 @@ export const output = defineCommand({
     if (words.length === 0) {
       const rows = commands.map((command) => ({
         name: schemas.outputName(command.path),
+        aliases: command.aliases.map(schemas.outputName),
         prints: schemas.printedText(command),
       }));
       return {
         kind: 'list',
-        rows: [...rows, { name: 'error', prints: 'one ErrorOutput on stderr, of any command that fails' }],
+        rows: [
+          ...rows,
+          { name: 'error', aliases: [], prints: 'one ErrorOutput on stderr, of any command that fails' },
+        ],
         columns,
         id: 'name',
         hints: () => ['errand schema output NAME shows one, and with -o json its JSON Schema'],
@@ -70,10 +74,11 @@ const recordPart = (schema: JsonObject): JsonObject =>
 /** @throws UsageError with what is near. */
 function named(name: string, commands: readonly PrintingCommand[]): PrintingCommand | 'error' {
   if (name === 'error') return name;
-  const known = commands.map((command) => ({ command, name: command.path.replaceAll(' ', '.') }));
-  const found = known.find((one) => one.name === name);
-  if (found) return found.command;
-  const names = known.map((one) => one.name);
+  const typed = ({ path, aliases }: PrintingCommand): string[] =>
+    [path, ...aliases].map((words) => words.replaceAll(' ', '.'));
+  const found = commands.find((command) => typed(command).includes(name));
+  if (found) return found;
+  const names = commands.flatMap((command) => typed(command).slice(0, 1));
   const below = names.filter((one) => one.startsWith(`${name}.`)).slice(0, mostNear);
   const near = below.length > 0 ? below : [nearestWord(name, [...names, 'error'])].filter((one) => one);
   const meant = near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';

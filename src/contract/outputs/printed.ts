@@ -29,5 +29,7 @@ export type Printed = When &
 /** A command as it is typed, without `errand`, and what it prints. */
 export interface PrintingCommand {
   readonly path: string;
+  /** How it can be typed besides: with an alias, or its noun alone where it is what that runs. */
+  readonly aliases: readonly string[];
   readonly output: Printed | readonly Printed[];
 }

@@ -128,4 +128,5 @@ export const ContractDrift = own({
   service: z.union([text, z.number(), flag]).nullable(),
 });
 
-export const PublishedOutput = own({ name: text, prints: text });
+/** What a command prints, in words. Its aliases name it too: `order.ls`. */
+export const PublishedOutput = own({ name: text, aliases: z.array(text), prints: text });
