@@ -5,7 +5,7 @@ import { makeWorkspace, type Workspace } from './workspace.ts';
 
 let workspace: Workspace;
 beforeEach(() => {
-  workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
+  workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' }, { oddService: true });
 });
 afterEach(() => workspace.remove());
 

@@ -24,7 +24,7 @@ const end = async ({ child, ended }: Running, signal: NodeJS.Signals): Promise<u
 describe('while nobody reads', { timeout: 120_000 }, () => {
   let workspace: Workspace;
   beforeEach(() => {
-    workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' });
+    workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_abcdefghijkl1234' }, { oddService: true });
   });
   afterEach(() => workspace.remove());
 

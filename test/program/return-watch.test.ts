@@ -29,6 +29,11 @@ beforeEach(() => {
 afterEach(() => workspace.remove());
 
 const someId = '00000000-0000-4000-8000-000000000001';
+const returned = (status: string) => ({
+  ...{ id: someId, order_id: someId, status, reason: 'damaged', notes: null, resolution_notes: null },
+  ...{ items: [], label_urls: [], merchant_return_id: null, credited_amount: 0 },
+  ...{ created_at: '2026-03-01T12:00:00Z', updated_at: '2026-03-01T12:00:00Z' },
+});
 
 const watch = (...args: string[]) => errand(workspace, ['return', 'watch', ...args]);
 const trigger = (event: string, id: string) => errand(workspace, ['sandbox', 'trigger', event, id]);
@@ -78,7 +83,7 @@ describe('return watch', () => {
   });
 
   test('at the deadline: 8, and the return goes on', async () => {
-    const { url } = await peer(json({ id: someId, status: 'approved', order_id: someId }));
+    const { url } = await peer(json(returned('approved')));
     workspace.environment.ERRAND_API_KEY = 'xx_test_0123456789abcdef0123';
     const until = [someId, '--until', 'credited', '--timeout', '2s', '--base-url', url];
     const late = await watch(...until, '-o', 'ndjson');
@@ -108,7 +113,7 @@ describe('return watch', () => {
   });
 
   test('a blip of the network is told, and ends nothing', async () => {
-    const is = (status: string) => json({ id: someId, status, order_id: someId });
+    const is = (status: string) => json(returned(status));
     const away = json({ code: 'service_unavailable', message: 'away', details: {} }, 503);
     const { url } = await peer(is('open'), away, is('approved'));
     workspace.environment.ERRAND_API_KEY = 'xx_test_0123456789abcdef0123';

@@ -7,7 +7,7 @@ const [arrived, late] = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-
 
 let workspace: Workspace;
 beforeEach(() => {
-  workspace = makeWorkspace({ ERRAND_API_KEY: 'sbx_test_0123456789abcdef0123' });
+  workspace = makeWorkspace({ ERRAND_API_KEY: 'sbx_test_0123456789abcdef0123' }, { oddService: true });
 });
 afterEach(() => workspace.remove());
 
