@@ -3,6 +3,7 @@ import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operations } from '../contract/operations/index.ts';
 import type { Received } from '../contract/received.ts';
 import { checkedBase } from './address.ts';
+import { type Advice, adviceToPeople } from './advice.ts';
 import type { CallName, InputOf, StreamName } from './client-types.ts';
 import { credentialFor, type KeySource } from './credentials.ts';
 import { downloadRequest, isForeign } from './download.ts';
@@ -36,6 +37,8 @@ export interface ClientOptions {
   readonly allowPlainHttp?: boolean | undefined;
   /** Of this program, for `user-agent`. */
   readonly version: string;
+  /** In its errors; that to people unless given. */
+  readonly advice?: Advice | undefined;
 }
 
 interface Head {
@@ -83,6 +86,7 @@ export function createClient(options: ClientOptions): Client {
     random: options.random ?? Math.random,
     trace: options.trace,
     allowPlainHttp,
+    advice: options.advice ?? adviceToPeople,
   };
   const send = async (
     request: Prepared,
@@ -109,7 +113,7 @@ export function createClient(options: ClientOptions): Client {
       const ready = prepared(name, input);
       const request = ready.auth === 'payment' && more?.payment === undefined ? unpaid(ready) : ready;
       const performed = await send(request, () => false, more);
-      const body = goodBody(operations[name], request, performed);
+      const body = goodBody(operations[name], request, performed, connection.advice);
       // The table says which shape it is; of that only the essential is checked, so that the service may grow.
       return { ...headOf(performed), body: body as Received<N> };
     },
@@ -118,7 +122,10 @@ export function createClient(options: ClientOptions): Client {
       const isOther = (headers: WireHeaders): boolean =>
         isHtml({ headers, bytes: noBytes }) || isJson(headers);
       const performed = await send(request, (headers) => !isOther(headers), more);
-      return { ...headOf(performed), chunks: streamOf(operations[name], request, performed) };
+      return {
+        ...headOf(performed),
+        chunks: streamOf(operations[name], request, performed, connection.advice),
+      };
     },
     async raw(request, more) {
       const performed = await send(prepareRaw(service, request), (headers) => !isJson(headers), more);
@@ -147,17 +154,27 @@ function headOf({ response: { status, headers }, ended: { attempts } }: Performe
   return { status, headers, requestId: headerText(headers, 'x-request-id'), attempts };
 }
 
-function goodBody(operation: Operation, request: Prepared, { response, ended }: Performed): unknown {
+function goodBody(
+  operation: Operation,
+  request: Prepared,
+  { response, ended }: Performed,
+  advice: Advice,
+): unknown {
   const { body, problem } = readGoodResponse(operation, response);
-  if (problem !== undefined) throw unreadable(request, ended, problem);
+  if (problem !== undefined) throw unreadable(request, ended, problem, advice);
   return body;
 }
 
-function streamOf(operation: Operation, request: Prepared, performed: Performed): AsyncIterable<Uint8Array> {
+function streamOf(
+  operation: Operation,
+  request: Prepared,
+  performed: Performed,
+  advice: Advice,
+): AsyncIterable<Uint8Array> {
   const { stream } = performed.response;
   if (stream) return stream;
-  goodBody(operation, request, performed);
-  throw unreadable(request, performed.ended, "JSON, not the service's CSV");
+  goodBody(operation, request, performed, advice);
+  throw unreadable(request, performed.ended, "JSON, not the service's CSV", advice);
 }
 
 function wholeOf(bytes: Uint8Array): { json: unknown } | { chunks: AsyncIterable<Uint8Array> } {

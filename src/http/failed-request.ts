@@ -1,4 +1,5 @@
 import { ErrandError, type ErrorFacts, type Outcome } from '../errors.ts';
+import type { Advice } from './advice.ts';
 import type { Attempted } from './attempts.ts';
 import { DeadlineError, InDoubtError, InterruptedError, UnavailableError } from './errors.ts';
 import { type Prepared, requestLine } from './request.ts';
@@ -7,6 +8,7 @@ import { headerText } from './transport/transport.ts';
 
 export interface Circumstances {
   readonly timeoutMs: number | undefined;
+  readonly advice: Advice;
   /** What the signal that ended the call was aborted with. */
   readonly reason: unknown;
 }
@@ -17,7 +19,7 @@ export function failureOf(request: Prepared, ended: Attempted, circumstances: Ci
   if (ended.cutShort === 'interrupted') return interruption(request, facts, circumstances.reason);
   const failure = ended.cutShort
     ? deadline(request, facts, circumstances)
-    : lastFailure(request, ended, facts);
+    : lastFailure(request, ended, facts, circumstances);
   // `already_exists` settles the doubt: the order is there, whichever attempt made it.
   if (facts.outcome !== 'unknown' || !request.movesMoney || failure.facts.code === 'already_exists')
     return failure;
@@ -25,13 +27,13 @@ export function failureOf(request: Prepared, ended: Attempted, circumstances: Ci
 }
 
 /** A good status with a body that is not the service's: for what moves money nobody knows what it did. Pure. */
-export function unreadable(request: Prepared, ended: Attempted, what: string): ErrandError {
+export function unreadable(request: Prepared, ended: Attempted, what: string, advice: Advice): ErrandError {
   const facts = { ...factsOf(request, ended), retryable: false };
   if (request.movesMoney) return inDoubt(request, `it returned ${what}`, facts);
   return new UnavailableError(`${requestLine(request)} returned ${what}`, {
     ...facts,
     outcome: request.retry === 'safe' ? undefined : 'unknown',
-    hint: 'Is the base URL right? `errand auth status` shows which one is used.',
+    hint: advice.baseUrl,
   });
 }
 
@@ -65,21 +67,25 @@ function lastMayHaveActed(request: Prepared, { response, failure }: Attempted): 
   return response.status >= 500 || (request.movesMoney && !isProvenRefusal(request, response));
 }
 
-function lastFailure(request: Prepared, { response, failure }: Attempted, facts: ErrorFacts): ErrandError {
+function lastFailure(
+  request: Prepared,
+  { response, failure }: Attempted,
+  facts: ErrorFacts,
+  { advice }: Circumstances,
+): ErrandError {
   if (response) return refusalOf(request, response, facts);
   return new UnavailableError(`${requestLine(request)} failed: ${failure?.message ?? 'no response came'}`, {
     ...facts,
-    hint: failure?.hint ?? (request.isLink ? linkHint : unreachableHint),
+    hint: failure?.hint ?? (request.isLink ? linkHint : advice.network),
   });
 }
 
-const unreachableHint = 'Check the network and the base URL; `errand auth status` shows which one is used.';
 const linkHint = 'The service gave this link; your key and the base URL are fine. Try again later.';
 
-function deadline(request: Prepared, facts: ErrorFacts, { timeoutMs }: Circumstances): ErrandError {
+function deadline(request: Prepared, facts: ErrorFacts, { timeoutMs, advice }: Circumstances): ErrandError {
   return new DeadlineError(`${requestLine(request)} got no response within ${seconds(timeoutMs)}`, {
     ...facts,
-    hint: 'A longer --timeout waits longer.',
+    hint: advice.timeout,
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { redactor } from '../redact/redactor.ts';
 import { secretsSent } from '../redact/secrets-sent.ts';
+import type { Advice } from './advice.ts';
 import { type Attempted, sendWithRetries } from './attempts.ts';
 import { UnavailableError } from './errors.ts';
 import { failureOf } from './failed-request.ts';
@@ -21,6 +22,7 @@ export interface Connection {
   readonly random: () => number;
   readonly trace: Trace | undefined;
   readonly allowPlainHttp: boolean;
+  readonly advice: Advice;
 }
 
 export interface CallOptions {
@@ -47,7 +49,7 @@ export async function perform(
   credential: string | undefined,
   handling: Handling,
 ): Promise<Performed> {
-  const { timeoutMs, clock } = connection;
+  const { timeoutMs, clock, advice } = connection;
   const scope = new Scope([connection.signal, handling.signal], timeoutMs);
   const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
   const headers =
@@ -63,12 +65,15 @@ export async function perform(
     );
     const { response } = ended;
     if (!response || response.status >= 300)
-      throw failureOf(request, ended, { timeoutMs, reason: scope.reason });
+      throw failureOf(request, ended, { timeoutMs, reason: scope.reason, advice });
     if (response.stream === undefined) return { response, ended };
     isStreaming = true;
     scope.liftDeadline();
     return {
-      response: { ...response, stream: watched(response.stream, request, ended, scope, timeoutMs) },
+      response: {
+        ...response,
+        stream: watched(response.stream, request, ended, scope, { timeoutMs, advice }),
+      },
       ended,
     };
   } finally {
@@ -85,7 +90,7 @@ async function* watched(
   request: Prepared,
   ended: Attempted,
   scope: Scope,
-  timeoutMs: number | undefined,
+  { timeoutMs, advice }: Pick<Connection, 'timeoutMs' | 'advice'>,
 ): AsyncGenerator<Uint8Array> {
   try {
     scope.restartDeadline();
@@ -100,7 +105,7 @@ async function* watched(
       throw failureOf(
         request,
         { ...ended, response: undefined, failure: error, cutShort: scope.cutShort },
-        { timeoutMs, reason: scope.reason },
+        { timeoutMs, reason: scope.reason, advice },
       );
     }
     const why = scope.cutShort ? `nothing more came within ${(timeoutMs ?? 0) / 1000}s` : error.message;

@@ -5,11 +5,14 @@ import { UsageError } from '../errors.ts';
 export function knownName<N extends string>(name: unknown, known: readonly N[], what: string): N {
   const found = known.find((one) => one === name);
   if (found !== undefined) return found;
-  const near = typeof name === 'string' ? nearestWord(name, known) : undefined;
+  const near = typeof name === 'string' ? (inOtherCase(name, known) ?? nearestWord(name, known)) : undefined;
   throw new UsageError(
     `there is no ${what} ${shown(name)}; ${near ? `did you mean "${near}"?` : `known: ${listed(known)}`}`,
   );
 }
+
+const inOtherCase = (name: string, known: readonly string[]): string | undefined =>
+  known.find((one) => one.toLowerCase() === name.toLowerCase());
 
 const mostListed = 12;
 const listed = (names: readonly string[]): string =>

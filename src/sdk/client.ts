@@ -1,7 +1,10 @@
+import { setMaxListeners } from 'node:events';
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { checkedBase, embeddedScheme } from '../http/address.ts';
+import { adviceToPrograms } from '../http/advice.ts';
 import { createClient as createHttpClient, type ClientOptions as HttpOptions } from '../http/client.ts';
+import { MissingKeyError } from '../http/errors.ts';
 import { pages } from '../http/paging.ts';
 import { fetchTransport } from '../http/transport/fetch.ts';
 import { type Transport, TransportFailure } from '../http/transport/transport.ts';
@@ -31,13 +34,14 @@ export function createClient(options: ClientOptions): Client {
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     retries: options.retries,
     clock: systemClock,
-    signal: options.signal ?? new AbortController().signal,
+    signal: sharedSignal(options.signal),
     allowPlainHttp,
     version,
+    advice: adviceToPrograms,
   };
   const http = createHttpClient(httpOptions);
   const checked = (name: string, input: unknown, isStreamed: boolean): void =>
-    checkCall(name, input, { isStreamed, hasLegacy: legacyBaseUrl !== undefined });
+    checkCall(name, input, { isStreamed, options });
   const client: Client = {
     async call(name, ...[input = {}, more]) {
       checked(name, input, false);
@@ -83,25 +87,31 @@ const rules = {
 };
 
 function baseOf(text: string, allowPlainHttp: boolean): string {
+  if (!URL.canParse(text)) throw new UsageError(`"${text}" is not a base URL; write https://host/path`);
   const url = checkedBase(text, allowPlainHttp);
   if (url.protocol !== embeddedScheme) return plainBase(url);
   throw new UsageError(
-    'the base URL is not one: embedded: is the sandbox of the command line; start one with errand/sandbox',
+    '"embedded:" is the sandbox of the command line; errand/sandbox starts one for a program',
   );
 }
 
 function checkCall(
   name: string,
   input: unknown,
-  { isStreamed, hasLegacy }: { readonly isStreamed: boolean; readonly hasLegacy: boolean },
+  { isStreamed, options }: { readonly isStreamed: boolean; readonly options: ClientOptions },
 ): void {
-  const { response, surface } = operations[knownName(name, operationNames, 'operation')];
+  const { response, surface, auth } = operations[knownName(name, operationNames, 'operation')];
   if ((response.type === 'csv') !== isStreamed)
     throw new UsageError(
       `${name} returns ${isStreamed ? 'JSON; use client.call' : 'CSV; use client.stream'}`,
     );
-  if (surface === 'legacy' && !hasLegacy)
+  if (surface === 'legacy' && options.legacyBaseUrl === undefined)
     throw new UsageError(`${name} is of the legacy service: createClient needs legacyBaseUrl for it`);
+  const key = auth === 'bearer' ? 'apiKey' : 'legacyToken';
+  if ((auth === 'bearer' || auth === 'basic') && options[key] === undefined)
+    throw new MissingKeyError(`${name} needs ${key}, which createClient was not given`, {
+      code: 'unauthorized',
+    });
   if (typeof input !== 'object' || input === null)
     throw new UsageError(`${name} takes an object with path, query and body`);
   for (const part of Object.keys(input)) knownName(part, inputParts, `part of the input of ${name} called`);
@@ -110,6 +120,13 @@ function checkCall(
 const inputParts = ['path', 'query', 'body'] as const;
 const operationNames = Object.keys(operations) as (keyof typeof operations)[];
 const isList = (name: CallName): name is ListName => 'rows' in operations[name].response;
+
+/** A signal under which any number of calls may run at once: Node warns from the eleventh on. */
+function sharedSignal(given: AbortSignal | undefined): AbortSignal {
+  const signal = given ? AbortSignal.any([given]) : new AbortController().signal;
+  setMaxListeners(0, signal);
+  return signal;
+}
 
 /** Connections are made when the first request needs one. */
 function network(): Transport {

@@ -8,6 +8,7 @@ export interface JournalParts {
   readonly folder: string;
   readonly policy: string | undefined;
   readonly program: string;
+  isClosed: boolean;
 }
 
 const parts = new WeakMap<OrderJournal, JournalParts>();
@@ -18,6 +19,7 @@ export const keepJournalParts = (journal: OrderJournal, of: JournalParts): void 
 /** @throws UsageError for what openJournal has not made. */
 export function journalPartsOf(journal: OrderJournal): JournalParts {
   const found = typeof journal === 'object' && journal !== null ? parts.get(journal) : undefined;
-  if (found) return found;
+  if (found && !found.isClosed) return found;
+  if (found) throw new UsageError(`the journal in ${found.folder} is closed`);
   throw new UsageError('the journal is not one that openJournal opened');
 }

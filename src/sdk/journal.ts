@@ -1,12 +1,13 @@
 import { isAbsolute, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
+import { StorageError } from '../errors.ts';
 import { originOfProgram } from '../settings/actor.ts';
 import { makePrivateFolder } from '../settings/paths.ts';
 import { loadPolicy } from '../spending/policy/load.ts';
 import { Journal } from '../state/journal.ts';
 import { isOthers } from '../state/take-over.ts';
 import { aText, checkOptions, type Rule, required } from './checks.ts';
-import { keepJournalParts } from './journal-parts.ts';
+import { journalPartsOf, keepJournalParts } from './journal-parts.ts';
 import { placingSettings } from './placing-context.ts';
 
 export interface JournalOptions {
@@ -51,15 +52,19 @@ export async function openJournal(options: JournalOptions): Promise<OrderJournal
   await loadPolicy({
     settings: placingSettings({ folder, policy, program: program ?? 'program', baseUrl: '' }),
   });
-  makePrivateFolder(folder);
+  makeFolder(folder);
   const journal = await Journal.open(folder, systemClock.now, {
     origin: originOfProgram(program, 'errand/safely'),
   });
+  const close = async (): Promise<void> => {
+    if (!parts.isClosed) journal.close();
+    parts.isClosed = true;
+  };
   const opened: OrderJournal = {
     folder,
     unsettled: () =>
-      journal
-        .list()
+      journalPartsOf(opened)
+        .journal.list()
         .filter((record) => record.operation === 'order.create' && !isOthers(record))
         .map(({ key, base_url: baseUrl, created_at: since, order_id: orderId }) => ({
           key,
@@ -67,11 +72,22 @@ export async function openJournal(options: JournalOptions): Promise<OrderJournal
           since,
           orderId,
         })),
-    close: async () => journal.close(),
-    [Symbol.asyncDispose]: async () => journal.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
-  keepJournalParts(opened, { journal, folder, policy, program: program ?? 'program' });
+  const parts = { journal, folder, policy, program: program ?? 'program', isClosed: false };
+  keepJournalParts(opened, parts);
   return opened;
+}
+
+function makeFolder(folder: string): void {
+  try {
+    makePrivateFolder(folder);
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    const hint = 'Make it writable, or give openJournal another folder.';
+    throw new StorageError(error.message, { ...error.facts, hint });
+  }
 }
 
 const aPath = (takes: string): Rule => ({

@@ -192,6 +192,10 @@ console.log(wrong.message, wrong.facts.outcome);
 console.log(operations['order.get'].path, (await schemaOf('OrderCreate')).type);
 const byFetch = createClient({ baseUrl, apiKey: minted.body.api_key, transport: fetch });
 console.log((await byFetch.call('order.list')).body.total);
+// Node warns of a leak where many wait for one signal.
+const { signal } = new AbortController();
+const shared = createClient({ baseUrl, apiKey: minted.body.api_key, signal });
+await Promise.all(Array.from({ length: 30 }, () => shared.call('retailer.list')));
 `;
     expect(project.compile({ 'calls.ts': source })).toBe('');
     const { code, stdout, stderr } = project.run('calls.js', { SERVICE: url });
@@ -205,6 +209,61 @@ console.log((await byFetch.call('order.list')).body.total);
       '/orders/{order_id} object',
       '2',
       '',
+    ]);
+  });
+
+  test('says what a program does wrong, and what to do, in words that mean something to it', () => {
+    const source = `import { createClient } from 'errand';
+import { openJournal } from 'errand/safely';
+const baseUrl = 'https://host.example';
+const quiet = { baseUrl, apiKey: 'k', retries: 0 };
+const wrong = [
+  () => createClient(),
+  () => createClient({ baseUrl: 'host.example' }),
+  () => createClient({ baseUrl: 'http://host.example' }),
+  () => createClient({ baseUrl: 'embedded:' }),
+  () => createClient({ baseURL: baseUrl }),
+  () => createClient({ baseUrl, timeoutMs: -1 }),
+  () => createClient({ baseUrl }).call('wallet.get'),
+  () => createClient(quiet).call('walet.get'),
+  () => createClient(quiet).call('order.export'),
+  () => createClient(quiet).stream('order.list'),
+  () => createClient(quiet).call('order.get', { params: {} }),
+  () => createClient(quiet).call('legacy.retry', { path: { request_id: 'x' } }),
+  () => createClient({ ...quiet, transport: async () => ({}) }).call('wallet.get'),
+  () => createClient({ ...quiet, timeoutMs: 20, transport: () => new Promise(() => {}) }).call('wallet.get'),
+  async () => { const client = createClient(quiet); await client.close(); await client.call('wallet.get'); },
+  () => openJournal({ folder: 'here' }),
+  () => openJournal({ folder: '/proc/none' }),
+  () => openJournal({ folder: process.env.HOME + '/j', program: 'a shop' }),
+  async () => { const journal = await openJournal({ folder: process.env.HOME + '/j' }); await journal.close(); await journal.close(); journal.unsettled(); },
+];
+for (const one of wrong)
+  await (async () => one())().then(() => console.log('nothing'), (error) => console.log([error.name, error.message, error.facts.hint ?? ''].join(' | ')));
+`;
+    project.compile({ 'wrong.ts': source }, { noCheck: true });
+    const { stdout, stderr } = project.run('wrong.js');
+    expect(stderr).toBe('');
+    expect(stdout.replaceAll(project.folder, 'HOME').replace(/\n$/, '').split('\n')).toEqual([
+      'UsageError | createClient takes an object of options | ',
+      'UsageError | "host.example" is not a base URL; write https://host/path | ',
+      expect.stringContaining('http://host.example is plain http'),
+      expect.stringContaining('errand/sandbox starts one'),
+      expect.stringContaining('called "baseURL"; did you mean "baseUrl"?'),
+      'UsageError | timeoutMs of createClient takes a number of milliseconds | ',
+      'MissingKeyError | wallet.get needs apiKey, which createClient was not given | ',
+      'UsageError | there is no operation "walet.get"; did you mean "wallet.get"? | ',
+      'UsageError | order.export returns CSV; use client.stream | ',
+      'UsageError | order.list returns JSON; use client.call | ',
+      expect.stringContaining('called "params"; known: path, query, body'),
+      expect.stringContaining('createClient needs legacyBaseUrl'),
+      expect.stringMatching(/no response with a status and headers \| Check the network and the base URL\.$/),
+      expect.stringMatching(/^DeadlineError \| .* within 0\.02s \| A longer timeoutMs waits longer\.$/),
+      expect.stringContaining('the client is closed'),
+      'UsageError | folder of openJournal takes the absolute path of a folder | ',
+      expect.stringMatching(/^StorageError \| .*\| Make it writable, or give openJournal another folder\.$/),
+      expect.stringContaining('at most 60 letters, digits and ._-'),
+      'UsageError | the journal in HOME/j is closed | ',
     ]);
   });
 });
