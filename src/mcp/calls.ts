@@ -14,6 +14,7 @@ import {
 import type { Context } from '../context.ts';
 import { own, textIn } from '../contract/json.ts';
 import type { Io } from '../io.ts';
+import { letGo } from '../orders/let-go.ts';
 import { withOutcome } from '../orders/outcome.ts';
 import { reportShown } from '../orders/report.ts';
 import { typedCommand } from '../shell-word.ts';
@@ -127,6 +128,7 @@ export class Calls {
       else this.#serving.wire.afterAnswer(id, resolve);
     })
       .then((isSent) => (isSent ? reportShown(run) : undefined))
+      .then(() => letGo(run))
       .finally(() => run.close());
     this.#open.add(ended);
     const forget = (): void => void this.#open.delete(ended);

@@ -75,6 +75,7 @@ export function createRedactor(): Redactor {
   let forms: readonly Form[] | undefined;
   // Most runs check no text: the patterns are built for the first.
   const build = (): readonly Form[] => {
+    parts.clear();
     for (const part of [...remembered].flatMap(stretchesOf)) parts.add(part);
     // The longest first: one secret may be the beginning of another.
     return [...remembered].sort((one, other) => other.length - one.length).flatMap(encodedForms);
@@ -94,10 +95,15 @@ export function createRedactor(): Redactor {
       .replace(anyKey, `$1${redacted}`);
   return {
     remember(secrets) {
-      for (const secret of secrets.flatMap(withWords)) {
-        if (remembered.has(secret)) continue;
+      const given = secrets.flatMap(withWords);
+      for (const secret of given) {
+        const isNew = !remembered.delete(secret);
         remembered.add(secret);
+        if (!isNew) continue;
         forms = undefined;
+        const [oldest] = remembered;
+        const most = Math.max(mostRemembered, given.length);
+        if (remembered.size > most && oldest !== undefined) remembered.delete(oldest);
       }
     },
     known,
@@ -111,6 +117,9 @@ export function createRedactor(): Redactor {
     value: (value) => redactValue(value, text),
   };
 }
+
+/** A process that runs for months forgets those that it used the longest ago: with 10,000 an error would take 3 s. */
+const mostRemembered = 2_000;
 
 /** A secret of more words is a text. */
 const mostWords = 32;

@@ -4,6 +4,7 @@ import { InterruptedError, MissingKeyError } from '../http/errors.ts';
 import type { OrderContext } from '../order-context.ts';
 import { adoptOrder, keyOfAnother } from '../orders/existing.ts';
 import { wholeCents } from '../orders/input/whole-cents.ts';
+import { letGo } from '../orders/let-go.ts';
 import { placeOrder as placeJournaled } from '../orders/place.ts';
 import type { KeyedBody, Made, Placed } from '../orders/placed.ts';
 import { resumeKnown } from '../orders/resume.ts';
@@ -125,7 +126,7 @@ async function settling(
     } catch (error) {
       throw asThrown(error, { ...kept, intents: context.unreported() });
     } finally {
-      await letGo(kept.journal, key, used.baseUrl);
+      await letGo(context);
     }
   });
 }
@@ -234,17 +235,6 @@ async function placedByAnother(
 async function report(journal: Journal, key: string, baseUrl: string, madeId: string): Promise<void> {
   try {
     await journal.report([{ key, baseUrl, operation: 'order.create', madeId }]);
-  } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
-  }
-}
-
-/** Where it cannot be written the record is free once this process has ended. */
-async function letGo(journal: Journal, key: string, baseUrl: string): Promise<void> {
-  try {
-    const state = journal.find(key, baseUrl)?.state;
-    if (state === 'intended' || state === 'responded') await journal.letGo(key, baseUrl);
-    else journal.run.drop({ key, baseUrl });
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
   }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor } from '../../src/redact/redactor.ts';
@@ -227,4 +228,13 @@ test('a long text takes time in proportion to its length', () => {
   const started = performance.now();
   for (const text of hostile) knows.text(text);
   expect(performance.now() - started).toBeLessThan(3000);
+});
+
+test('a process that lives long forgets the secrets that it used the longest ago, never the one in use', () => {
+  const made = createRedactor();
+  const secret = (number: number): string =>
+    createHash('sha256').update(String(number)).digest('hex').slice(0, 20);
+  for (let number = 0; number < 2_010; number += 1) made.remember(['the-key-in-use', secret(number)]);
+  const forgotten = made.known(`${secret(0)} ${secret(2_009)} the-key-in-use`);
+  expect(forgotten).toBe(`${secret(0)} [redacted] [redacted]`);
 });
