@@ -13,6 +13,7 @@ const alone = [
   'faults',
   'hostile',
   'interop',
+  'mcp',
   'program',
   'slow-text',
   'state',
@@ -31,6 +32,7 @@ const longest = [
   'program/one-intent',
   'golden/golden',
   'program/examples',
+  'mcp/adversary',
   'program/agent',
 ].map((name) => `/${name}.test.ts`);
 

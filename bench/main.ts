@@ -9,6 +9,7 @@ import { printTable, type Row, type Theme } from './table.ts';
 
 const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>>> = {
   startup: () => import('./startup.ts'),
+  mcp: () => import('./mcp.ts'),
   get: () => import('./get.ts'),
   size: () => import('./size.ts'),
   journal: () => import('./journal.ts'),

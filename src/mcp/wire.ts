@@ -13,6 +13,7 @@ export class Wire extends StdioServerTransport {
   readonly closed: Promise<void>;
   readonly #pending = new Set<RequestId>();
   readonly #sent = new Map<RequestId, ((isSent: boolean) => void)[]>();
+  readonly #input: Readable;
   #isClosed = false;
   #idle: (() => void) | undefined;
   #end: () => void = () => {};
@@ -20,6 +21,7 @@ export class Wire extends StdioServerTransport {
   constructor(input: Readable, output: Writable) {
     const read = new Readable({ read() {} });
     super(read, output, { maxBufferSize: longestMessage });
+    this.#input = input;
     input.on('data', (piece: Buffer) => read.push(piece));
     const end = once(() => this.#answerRest(read));
     for (const event of ['end', 'close', 'error']) input.on(event, () => void end());
@@ -46,6 +48,8 @@ export class Wire extends StdioServerTransport {
     const close = this.onclose;
     this.onclose = () => {
       this.#isClosed = true;
+      // A client that has not closed its end must not keep the process.
+      this.#input.destroy();
       for (const id of [...this.#sent.keys()]) this.#settle(id, false);
       close?.();
       this.#end();

@@ -1,9 +1,7 @@
 import { defineRootCommand } from '../../cli/define.ts';
-import { nearestWord } from '../../cli/near-words.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { type ToolName, toolNames } from '../../mcp/names.ts';
-import { whereWords } from '../../where-flags.ts';
 
 // The keys of an object that was written out are its own.
 const toolWords = Object.keys(toolNames) as ToolName[];
@@ -34,10 +32,10 @@ export const command = defineRootCommand({
   exitCodes: { 11: 'with --live: the policy limits no day, or cannot be used' },
   related: ['policy init', 'approval list', 'audit log'],
   async run(context, { live = false, readOnly = false, tools: names }) {
-    const wanted = names?.map(toolNamed);
-    const { checkLive } = await import('../../mcp/guard.ts');
-    await checkLive(context, live);
-    if (context.io.stdin.isTerminal) for (const line of forPerson(context)) context.note(line);
+    const wanted = names && (await Promise.all(names.map(toolNamed)));
+    // A rehearsal, which most starts are, waits for no policy to be read.
+    if (!context.isRehearsal()) await (await import('../../mcp/guard.ts')).checkLive(context, live);
+    if (context.io.stdin.isTerminal) for (const line of await forPerson(context)) context.note(line);
     const { serve } = await import('../../mcp/serve.ts');
     await serve(context, { names: wanted, readsOnly: readOnly, isLive: live });
     return { kind: 'none' };
@@ -45,9 +43,10 @@ export const command = defineRootCommand({
 });
 
 /** @throws UsageError for a name that no tool has. */
-function toolNamed(name: string): ToolName {
+async function toolNamed(name: string): Promise<ToolName> {
   const known = toolWords.find((one) => one === name);
   if (known !== undefined) return known;
+  const { nearestWord } = await import('../../cli/near-words.ts');
   const near = nearestWord(name, toolWords);
   throw new UsageError(
     `--tools: there is no tool "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`,
@@ -56,11 +55,13 @@ function toolNamed(name: string): ToolName {
 }
 
 /** What whoever typed it at a terminal needs to know. */
-function forPerson(context: Context): string[] {
+async function forPerson(context: Context): Promise<string[]> {
+  const { whereWords } = await import('../../where-flags.ts');
   const args = JSON.stringify(['mcp', ...whereWords(context)]);
   return [
     'this is a server for agents: it waits for a client to speak on stdin (Ctrl-D ends it)',
     'to add it to a client, put this into its configuration:',
-    `  { "mcpServers": { "errand": { "command": "errand", "args": ${args} } } }`,
+    '  { "mcpServers": { "errand": {',
+    `    "command": "errand", "args": ${args} } } }`,
   ];
 }

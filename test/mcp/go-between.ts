@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { readAll } from './read-all.ts';
+
+/** What becomes of one request on its way to the service, and of its response. */
+export interface Trouble {
+  /** Waits so long before the service gets it, ms. */
+  readonly delayMs?: number;
+  /** Breaks the connection once the service has done the work. */
+  readonly dropsResponse?: boolean;
+  /** Sends this in place of the service's response. */
+  readonly body?: string;
+}
+
+/** Stands between the program and a service: what goes wrong is in the test's hand, and live keys reach it as its own. */
+export class GoBetween {
+  readonly #server: Server;
+  /** The trouble of a request: `POST /orders`; undefined for none. */
+  trouble: (line: string) => Trouble | undefined = () => undefined;
+  /** How many requests came, by their lines. */
+  readonly seen = new Map<string, number>();
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async start(target: string, key: string): Promise<GoBetween> {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const between = new GoBetween(server);
+    server.on('request', (request, response) => {
+      between.#pass(request, response, target, key).catch(() => response.destroy());
+    });
+    return between;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${Object(this.#server.address()).port}`;
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async #pass(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: string,
+    key: string,
+  ): Promise<void> {
+    const line = `${request.method} ${request.url?.replace(/\?.*/, '')}`;
+    this.seen.set(line, (this.seen.get(line) ?? 0) + 1);
+    const { delayMs = 0, dropsResponse = false, body } = this.trouble(line) ?? {};
+    const sent = await readAll(request);
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+    const own = request.headers.authorization?.replace(/\w+_live_\S+/, key);
+    const answer = await fetch(`${target}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers: {
+        ...(own !== undefined && { authorization: own }),
+        ...(sent.length > 0 && { 'content-type': 'application/json' }),
+      },
+      ...(sent.length > 0 && { body: sent }),
+    });
+    const text = await answer.text();
+    if (dropsResponse) return void response.destroy();
+    response.writeHead(body === undefined ? answer.status : 200, { 'content-type': 'application/json' });
+    response.end(body ?? text);
+  }
+}
