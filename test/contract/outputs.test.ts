@@ -102,6 +102,12 @@ describe('what is not as its schema says is found', () => {
     const stderr = '{"error":{"category":"usage"}}\n';
     expect(printed(head, { stderr })).toContain('/error must have required property');
   });
+  test('anything where nothing is printed', () => {
+    expect(printed('done', { argv: ['config', 'set', 'utc', 'true', '-o', 'json'] })).toContain('nothing');
+  });
+  test('a CSV of a command that prints no JSON is none of it', () => {
+    expect(printed('', { argv: ['bulk', 'template', '-o', 'json'], stdout: 'a,b\n' })).toBeUndefined();
+  });
   test('a list in place of a record', () => expect(printed([head])).toBeDefined());
   test('a record of the service without its status, unless the service is odd on purpose', () => {
     expect(mismatch('order.list', [{ id: 'x' }], {})).toContain('order.list');

@@ -86,8 +86,12 @@ function outputProblem(
   // What is not whole was cut short by its reader.
   if (name === undefined || stdout === undefined || stdout.trim() === '') return undefined;
   const { schemas: all } = published();
-  const text = Object(all.$defs[name]).description;
-  if (/\b(?:a CSV|a script|as it comes|in the format of)\b/.test(text) && !/^\s*[[{]/.test(stdout))
+  const { description = '' } = Object(all.$defs[name]);
+  const printsJson = !Object.hasOwn(Object(all.$defs[`${name}.line`]), 'not');
+  if (!printsJson)
+    return description.startsWith('nothing') ? `it prints nothing: ${stdout.slice(0, 200)}` : undefined;
+  // Some of what it prints is no JSON.
+  if (/\b(?:a CSV|as it comes|in the format of)\b/.test(description) && !/^\s*[[{]/.test(stdout))
     return undefined;
   if (format === 'ndjson')
     return first(stdout.trimEnd().split('\n'), (line) => lineProblem(`${name}.line`, line, leniency));

@@ -59,7 +59,10 @@ function node(command: Commander, definition: Definition, shared: ReadonlySet<st
   return {
     ...named,
     ...aliases,
-    ...(namesCommands && { mirrors: true }),
+    ...(namesCommands && {
+      mirrors: true,
+      children: [{ name: 'error', text: 'what any command prints where it fails' }],
+    }),
     options: command.options
       .filter((option) => !shared.has(signature(option)))
       .map((it) => treeOption(it, known)),

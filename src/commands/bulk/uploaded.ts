@@ -4,7 +4,7 @@ import type { Sent } from '../../bulk/upload-file.ts';
 import type { Context } from '../../context.ts';
 import type { Printed } from '../../contract/outputs/printed.ts';
 import type { ResultOf } from '../../output/output-forms.ts';
-import { shellWord } from '../../shell-word.ts';
+import { shellLine, shellWord } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { followResult } from './watch.ts';
 
@@ -41,7 +41,15 @@ export async function sentResult(
   if (!watch)
     return {
       kind: 'list',
-      rows: sent.batches.map((batch) => ({ ...batch })),
+      rows: sent.batches.map((batch) => ({
+        ...batch,
+        next: [
+          {
+            command: shellLine`errand bulk watch ${batch.id}` + whereFlags(context),
+            when: 'to follow it to its end',
+          },
+        ],
+      })),
       columns: uploadedColumns,
       hints: () => [...facts, follow],
     };

@@ -7,19 +7,11 @@ import {
   unsentLines,
 } from '../../bulk/named.ts';
 import { defineCommand } from '../../cli/define.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import type { Column } from '../../output/result.ts';
 
 /** An upload as it is listed. */
-interface ListedUpload {
-  readonly name: string;
-  readonly state: 'sent' | 'cut short' | 'in doubt';
-  readonly file: string;
-  readonly rows: number;
-  readonly sent: number;
-  /** Ids, in the order in which they were made. */
-  readonly batches: readonly string[];
-  readonly created_at: string;
-}
+type ListedUpload = Omit<Output<'BulkUpload'>, 'next'>;
 
 const moods = { sent: 'past', 'cut short': 'waiting', 'in doubt': 'bad' } as const;
 
@@ -55,7 +47,7 @@ export const uploads = defineCommand({
     const known = await knownUploads(context);
     return {
       kind: 'list',
-      rows: known.map((upload) => ({ ...listed(upload) })),
+      rows: known.map((upload) => ({ ...listed(upload), next: nextSteps(context, [upload]) })),
       columns,
       id: 'name',
       empty: 'nothing was uploaded from this machine',

@@ -7,7 +7,7 @@ import { type TableFlags, tableOptions } from '../../bulk/table-options.ts';
 import { meantByUpload } from '../../bulk/upload-file.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
-import { exitCodes } from '../../errors.ts';
+import { exitCodes, type NextStep } from '../../errors.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import { meantBy } from '../../orders/place.ts';
 import type { Column } from '../../output/result.ts';
@@ -62,7 +62,7 @@ export const check = defineCommand({
     const verdict = gate ? await gate.settledLook() : allowedUnseen(meant);
     return {
       kind: 'record',
-      record: { ...verdict },
+      record: { ...verdict, next: nextOf(verdict) },
       columns,
       id: 'outcome',
       hints: [
@@ -98,6 +98,12 @@ async function ofFile(
     await source.close();
   }
 }
+
+/** What to do about a verdict that waits for somebody. */
+const nextOf = ({ outcome, approval }: Pick<Verdict, 'outcome' | 'approval'>): NextStep[] =>
+  outcome === 'needs_approval' && approval
+    ? [{ command: `errand approval show ${approval.id}`, when: 'to see the approval that it waits for' }]
+    : [];
 
 /** Where no policy applies, everything is allowed. */
 const allowedUnseen = (meant: readonly Meant[]): Omit<Verdict, 'policy'> & { readonly policy: null } => ({

@@ -28,7 +28,10 @@ export const init = defineCommand({
     }
     return {
       kind: 'record',
-      record: { file },
+      record: {
+        file,
+        next: [{ command: 'errand policy show', when: 'to see what it says, once it is edited' }],
+      },
       columns: [{ name: 'file', path: 'file' }],
       id: 'file',
       hints: [`edit ${shellWord(file)}, then look at it with \`errand policy show\``],

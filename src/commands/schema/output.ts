@@ -58,7 +58,9 @@ export const output = defineCommand({
     if (!showsRows(context.output))
       return { kind: 'record', record: schema, columns: inferColumns([schema]) };
     const { fieldList } = await import('./shape.ts');
-    return fieldList(recordPart(schema), [`${String(schema.description)}`, '-o json gives the JSON Schema']);
+    const said = String(schema.description);
+    const isJson = found === 'error' || schemas.printsJson(found);
+    return fieldList(recordPart(schema), isJson ? [said, '-o json gives the JSON Schema'] : [said]);
   },
 });
 
@@ -80,11 +82,20 @@ function named(name: string, commands: readonly PrintingCommand[]): PrintingComm
   if (found) return found;
   const names = commands.flatMap((command) => typed(command).slice(0, 1));
   const below = names.filter((one) => one.startsWith(`${name}.`)).slice(0, mostNear);
-  const near = below.length > 0 ? below : [nearestWord(name, [...names, 'error'])].filter((one) => one);
+  const near = below.length > 0 ? below : nearTo(name, [...names, 'error']);
   const meant = near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';
   throw new UsageError(`there is no command "${name.replaceAll('.', ' ')}"${meant}`, {
     next: [{ command: 'errand schema output', when: 'to see all names' }],
   });
+}
+
+/** A name that is a slip away, else those of the noun that is. */
+function nearTo(name: string, names: readonly string[]): readonly string[] {
+  const near = nearestWord(name, names);
+  if (near !== undefined) return [near];
+  const nounOf = (one: string): string => one.split('.')[0] ?? '';
+  const noun = nearestWord(nounOf(name), [...new Set(names.map(nounOf))]);
+  return names.filter((one) => nounOf(one) === noun).slice(0, mostNear);
 }
 
 const mostNear = 8;

@@ -1,6 +1,19 @@
 import { z } from 'zod';
 import { planTotal } from '../schemas/plan-file.ts';
-import { cents, count, facts, flag, id, own, policyOutcome, text, time, url, whole } from './fields.ts';
+import {
+  cents,
+  count,
+  facts,
+  flag,
+  id,
+  nextSteps,
+  own,
+  policyOutcome,
+  text,
+  time,
+  url,
+  whole,
+} from './fields.ts';
 import { MoneySum, Payer } from './money.ts';
 
 /** A batch that was sent. */
@@ -8,6 +21,7 @@ export const SentBatch = own({
   id,
   rows: count,
   existed: flag.describe('it was there already, from an earlier upload of the same rows'),
+  next: nextSteps,
 });
 
 export const BulkIssue = own({
@@ -25,6 +39,7 @@ export const BulkUpload = own({
   sent: count,
   batches: z.array(id),
   created_at: time,
+  next: nextSteps,
 });
 
 export const HeadingMap = own({

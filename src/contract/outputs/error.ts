@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { own, text, whole } from './fields.ts';
+import { nextSteps, own, text, whole } from './fields.ts';
 
 /** What is reported of a failure of any command. */
 export const ErrorReport = own({
@@ -33,7 +33,7 @@ export const ErrorReport = own({
     .enum(['not_sent', 'rejected', 'applied', 'unknown'])
     .nullable()
     .describe('what became of the request'),
-  next: z.array(own({ command: text, when: text })),
+  next: nextSteps,
   stack: text.optional().describe('with --debug alone'),
 });
 

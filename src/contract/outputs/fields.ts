@@ -19,6 +19,9 @@ export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** An id of the service. Its form is the service's affair. */
 export const id = z.string();
 export const url = z.string();
+/** Commands that go on from here, in words to type; none where none is obvious. */
+export const nextSteps = z.array(own({ command: text, when: text }));
+
 export const policyOutcome = z.enum(['allowed', 'warned', 'needs_approval', 'refused']);
 /** Fields that depend on what the record is about. */
 export const facts = z.looseObject({});

@@ -6,6 +6,7 @@ import {
   flag,
   id,
   manyCents,
+  nextSteps,
   own,
   policyOutcome,
   sha256,
@@ -16,7 +17,7 @@ import {
 } from './fields.ts';
 import { MoneySum, Payer } from './money.ts';
 
-export const PolicyFile = own({ file: text });
+export const PolicyFile = own({ file: text, next: nextSteps });
 
 export const PolicyRule = own({ rule: text, applies_to: text.nullable(), value: text, line: whole });
 
@@ -54,6 +55,7 @@ export const PolicyVerdict = own({
   rules: z.array(Finding),
   rows: z.array(Finding),
   approval: own({ id: text, state: z.enum(['open', 'approved']) }).optional(),
+  next: nextSteps,
 });
 
 const asked = {

@@ -13,6 +13,10 @@ const dialect = 'https://json-schema.org/draft/2020-12/schema';
 /** The name of a command's output: `order.list`. */
 export const outputName = (path: string): string => path.replaceAll(' ', '.');
 
+/** Whether a command prints JSON at all. Pure. */
+export const printsJson = ({ output }: PrintingCommand): boolean =>
+  formsOf(output).some((form) => !('text' in form || 'nothing' in form));
+
 /** What a command prints, in words. Pure. */
 export function printedText({ output }: PrintingCommand): string {
   return formsOf(output).map(formText).join('; ');
@@ -23,7 +27,7 @@ function formText(form: Printed): string {
   if ('events' in form) return `with -o ndjson${when}, one ${form.events} a line`;
   if ('record' in form) return `one ${shownName(form.record)}${when}`;
   if ('list' in form) return `a list of ${namesOf(form.list).map(shownName).join(' or ')}${when}`;
-  return `${'text' in form ? form.text : 'nothing'}${when}`;
+  return `${'text' in form ? form.text : 'nothing on stdout'}${when}`;
 }
 
 const shownName = (name: RecordName): string => sourceOf(name)[0];
@@ -99,6 +103,7 @@ function partsOf(command: PrintingCommand, defs: Definitions, lineAt: string): P
 
 /** How `-o ndjson` differs. */
 function ndjsonText(forms: readonly Printed[]): string {
+  if (forms.every((form) => 'nothing' in form)) return 'With -o ndjson nothing either.';
   if (forms.every((form) => 'text' in form || 'nothing' in form)) return 'It is not JSON, whatever -o says.';
   if (forms.every((form) => 'events' in form)) return '-o json is refused.';
   return forms.some((form) => 'list' in form)

@@ -180,8 +180,14 @@ describe('what a TAB is told', () => {
   });
 
   test('help completes commands and topics', async () => {
-    expect((await complete(workspace, ['help', 'm'])).values).toEqual(['money']);
+    expect((await complete(workspace, ['help', 'mo'])).values).toEqual(['money']);
     expect((await complete(workspace, ['help', 'order', 'can'])).values).toEqual(['cancel']);
+  });
+
+  test('schema output completes the words of commands, failures and its own flag', async () => {
+    expect((await complete(workspace, ['schema', 'output', 'er'])).values).toEqual(['error']);
+    expect((await complete(workspace, ['schema', 'output', 'order', 'jou'])).values).toEqual(['journal']);
+    expect((await complete(workspace, ['schema', 'output', '--al'])).values).toEqual(['--all']);
   });
 
   test('words that name nothing have no candidates', async () => {
