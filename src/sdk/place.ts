@@ -1,4 +1,3 @@
-import { checkShape } from '../contract/schemas/check.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import { InterruptedError, MissingKeyError } from '../http/errors.ts';
 import type { OrderContext } from '../order-context.ts';
@@ -56,7 +55,7 @@ export async function placeOrder(
   order: KeyedOrder,
   options: PlaceOptions = {},
 ): Promise<PlacedOrder> {
-  const body = checkedOrder(order);
+  const body = await checkedOrder(order);
   return settling(client, journal, body.idempotency_key, options, async (context, of) => {
     const kept = of.journal.find(body.idempotency_key, of.baseUrl);
     checkNowhereElse(of.journal, body.idempotency_key, of.baseUrl);
@@ -163,7 +162,8 @@ async function whenFree(
 }
 
 /** @throws UsageError naming each field that is wrong. */
-function checkedOrder(order: KeyedOrder): KeyedBody {
+async function checkedOrder(order: KeyedOrder): Promise<KeyedBody> {
+  const { checkShape } = await import('../contract/schemas/check.ts');
   const { value, issues } = checkShape('OrderCreate', order, 'body');
   if (!value) {
     const lines = issues.map(({ loc, msg }) => `${loc.slice(1).join('.') || 'the order'}: ${msg}`);

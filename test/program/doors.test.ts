@@ -78,6 +78,10 @@ test("errand/sandbox, the tests' door, loads no library and no database before a
   expect(stdout).not.toMatch(/sqlite|NativeModule http|NativeModule tls|undici/);
 });
 
+test('errand/safely loads no library and no database before a journal is opened', () => {
+  expect(packagesIn(loadedAtOnce('safely.js'))).toEqual(new Set(['errand']));
+});
+
 test('errand/safely refuses an order without a key', () => {
   const source = `import { createClient, type OrderCreate } from 'errand';
 import { openJournal, placeOrder } from 'errand/safely';
