@@ -74,7 +74,7 @@ export function failed(failure: unknown): CallToolResult {
   const { value } = fitted(anything, { error });
   return {
     isError: true,
-    content: [{ type: 'text', text: delimited(JSON.stringify(value), ['message and details']) }],
+    content: [{ type: 'text', text: delimited(JSON.stringify(value), ['message', 'details']) }],
     structuredContent: value,
   };
 }

@@ -34,7 +34,7 @@ export interface CommandLine {
   /** It waits for what does not come, so fewer responses are tried. */
   readonly waits?: true;
   /** The format it prints, where no other can be chosen. */
-  readonly oneFormat?: 'csv';
+  readonly oneFormat?: 'csv' | 'table';
 }
 
 const retailer = ['--retailer', 'harborgoods'];
@@ -228,6 +228,8 @@ const givenLines: readonly CommandLine[] = [
         )
         .join('\n')
         .concat('\n'),
+    // It speaks a protocol, whatever -o says.
+    oneFormat: 'table',
   },
   { command: 'schema diff' },
   { command: 'doctor', writes: true },
