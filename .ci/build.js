@@ -140,8 +140,6 @@ const groups = [
       ],
     ],
   },
-  // Beside the shapes: the server for agents has shapes of its own, and answers before it needs those of the contract.
-  { name: 'zod', needs: ['orders/input/check'], of: /[\\/]node_modules[\\/]zod[\\/]/ },
   { name: 'schemas', needs: ['orders/input/check'] },
   { name: 'sandbox', needs: ['sandbox-door'], of: /[\\/]src[\\/]sandbox/ },
 ].map(({ name, needs, of = /^/ }, index) => ({
