@@ -1,3 +1,5 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { ownShapes } from '../../src/contract/outputs/index.ts';
 import { errorSchema, outputName, outputSchema, outputSchemas } from '../../src/contract/outputs/schema.ts';
@@ -76,6 +78,54 @@ test('the schema of a command stands alone: it defines all that it refers to', (
     );
     expect(Object.keys(Object(schema.$defs)), command.path).toEqual(expect.arrayContaining(references));
   }
+});
+
+describe('a validator as it comes', () => {
+  const strict = (): Ajv2020 => {
+    const ajv = new Ajv2020({ strict: true, logger: { log: fail, warn: fail, error: fail } });
+    addFormats.default(ajv);
+    return ajv;
+  };
+  const fail = (...said: unknown[]): never => {
+    throw new Error(said.join(' '));
+  };
+
+  test('takes the schema of each command, and of failures', () => {
+    for (const command of commands) expect(() => strict().compile(outputSchema(command))).not.toThrow();
+    expect(() => strict().compile(errorSchema())).not.toThrow();
+  });
+
+  test('takes every definition of the one document', () => {
+    const ajv = strict().addSchema(document, 'errand');
+    for (const name of Object.keys(Object(document.$defs)))
+      expect(() => ajv.compile({ $ref: `errand#/$defs/${name}` }), name).not.toThrow();
+  });
+
+  const holds = (name: string, value: unknown): boolean =>
+    strict()
+      .addSchema(document, 'errand')
+      .compile({ $ref: `errand#/$defs/${name}` })(value);
+  const id = '0b8a3a4e-4a55-4b3e-9a45-3f4b7c1d2e5f';
+
+  test('takes what a service comes to send: other values, fewer fields, more fields, nulls', () => {
+    const order = {
+      id,
+      status: 'on_hold',
+      tracking_numbers: null,
+      items: [{ status: 'boxed' }],
+      drone: true,
+    };
+    expect(holds('order.get', order)).toBe(true);
+    expect(holds('order.list', [order])).toBe(true);
+    expect(holds('order.list', [{ ...order, is_gift: 'yes' }])).toBe(false);
+    expect(holds('order.get', { ...order, id: null })).toBe(false);
+    expect(holds('order.get', { status: 'pending' })).toBe(false);
+  });
+
+  test('knows the values of today', () => {
+    const { properties } = Object(document).$defs.OrderResponse;
+    expect(properties.status.anyOf[0].enum).toContain('order_placed');
+  });
 });
 
 describe('what is not as its schema says is found', () => {

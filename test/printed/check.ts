@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { shapeSchema } from '../../src/contract/openapi.ts';
 import { ownShapes } from '../../src/contract/outputs/index.ts';
 import { schemas } from '../../src/contract/schemas/index.ts';
 
@@ -189,16 +190,23 @@ export function mismatch(name: string, value: unknown, { oddService = false }: L
 }
 
 function validator(oddService: boolean): Ajv2020 {
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false });
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
   addFormats.default(ajv);
   ajv.addKeyword('x-observed');
   const { $defs, ...document } = published().schemas;
   const defs = Object.entries($defs).map(([name, schema]) => [
     name,
-    oddService && isOfService(name) ? {} : schema,
+    isOfService(name) ? (oddService ? {} : contracted(name)) : schema,
   ]);
   ajv.addSchema({ ...document, $defs: Object.fromEntries(defs) }, 'errand');
   return ajv;
+}
+
+/** The published schema of a record of the service is open to what a service may come to send; the sandbox's must hold the contract. */
+function contracted(name: string): unknown {
+  const [shape = '', rows] = name.split('.');
+  const whole = shapeSchema(shape as keyof typeof schemas, false);
+  return rows === undefined ? whole : Object(whole.properties)[rows].items;
 }
 
 /** Whether a definition is a record of the service: a shape of its contract, or a record of a list in one. */

@@ -61,7 +61,7 @@ describe('an approval covers that order at that total, once', () => {
     const again = await at.create(5000);
     expect(askedIn(again)).not.toBe(id);
     expect(errorOf(again).message).toContain(
-      `approval ${id} was already used for ${shown.used_for[0].orderId}`,
+      `approval ${id} was already used for ${shown.used_for[0].order_id}`,
     );
     expect(await at.ordersMade()).toBe(1);
   });

@@ -47,6 +47,18 @@ test('there is a page for each command, each noun and each topic, and the packag
   expect(listed).toEqual(names.map((name) => `dist/man/${name}`));
 });
 
+test('every page that a page refers to is there', () => {
+  const missing = names.flatMap((name) => {
+    const [, also = ''] = readFileSync(join(folder, name), 'utf8').split('.SH SEE ALSO\n');
+    const pages = [...also.matchAll(/\\fB(\S+?)\\fR\((\d)\)/g)].map(
+      ([, page = '', section = '']) => `${page.replaceAll('\\-', '-')}.${section}`,
+    );
+    expect(pages).not.toEqual([]);
+    return pages.filter((page) => !names.includes(page)).map((page) => `${name}: ${page}`);
+  });
+  expect(missing).toEqual([]);
+});
+
 describe.skipIf(!isPossible)(`man pages, read by man${skipped}`, () => {
   const texts = new Map<string, string>();
 

@@ -169,5 +169,10 @@ function relatedPages(name: string, parts: readonly HelpPart[]): ManReference[] 
   const related = parts.flatMap((part) => ('text' in part ? part.text.split(', ') : []));
   const parent = name.split(' ').slice(0, -1).join(' ');
   const pages = new Set([...(parent === '' ? [] : [parent]), ...related.map((one) => `errand ${one}`)]);
-  return [...pages].map((one) => ({ name: manName(one), section: 1 }));
+  return [...pages].map((one) => {
+    const topic = /^errand help (.+)$/.exec(one)?.[1];
+    return topic === undefined
+      ? { name: manName(one), section: 1 }
+      : { name: manName(`errand ${topic}`), section: 7 };
+  });
 }

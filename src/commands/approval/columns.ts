@@ -53,6 +53,6 @@ export const recordColumns: readonly Column<ShownApproval>[] = [
     name: 'used for',
     path: 'used_for',
     value: ({ used_for: uses }) =>
-      Array.isArray(uses) ? uses.map((use) => Object(use).orderId ?? Object(use).key).join(', ') : uses,
+      Array.isArray(uses) ? uses.map((use) => Object(use).order_id ?? Object(use).key).join(', ') : uses,
   },
 ];

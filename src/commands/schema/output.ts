@@ -11,7 +11,7 @@ export const output = defineCommand({
   name: 'output',
   summary: 'What a command prints with -o json, as JSON Schema',
   description:
-    'Without a name, every command with what it prints. A name is that of a command (order.list, or order list), or error: what every command prints on stderr where it fails. The schema is JSON Schema 2020-12, and its #/$defs/line is a line of -o ndjson. Records of the service may have more fields than their schema, since the service may grow; records of errand have no others. With -o json and the like the schema is printed, in a table its fields. Nothing is sent.',
+    'Without a name, every command with what it prints. A name is that of a command (order.list, or order list), or error: the line on stderr with which a command fails. A command whose result ended badly, such as a watch whose order failed or a check that found trouble, prints its record on stdout all the same, and says how it ended by its exit code. The schema is JSON Schema 2020-12, and its #/$defs/line is a line of -o ndjson; in the document of --all, #/$defs/order.list is what order list prints, #/$defs/order.list.line a line of it, and #/$defs/error a failure. Records of the service may have more fields than their schema, fewer than it names and other values than it lists, since the service may grow; records of errand have no others. What --dry-run, --curl, --fields and --query print is in no schema. With -o json and the like the schema is printed, in a table its fields. Nothing is sent.',
   arguments: [{ name: 'name', description: 'a command, or error', variadic: true, completes: 'commands' }],
   options: {
     all: { kind: 'flag', description: 'every schema, as one JSON document with a definition for each' },
@@ -46,7 +46,7 @@ export const output = defineCommand({
         kind: 'list',
         rows: [
           ...rows,
-          { name: 'error', aliases: [], prints: 'one ErrorOutput on stderr, of any command that fails' },
+          { name: 'error', aliases: [], prints: 'one ErrorOutput on stderr, of a command that fails' },
         ],
         columns,
         id: 'name',
@@ -57,10 +57,14 @@ export const output = defineCommand({
     const schema = found === 'error' ? schemas.errorSchema() : schemas.outputSchema(found);
     if (!showsRows(context.output))
       return { kind: 'record', record: schema, columns: inferColumns([schema]) };
-    const { fieldList } = await import('./shape.ts');
+    const { fieldList, printedColumns } = await import('./shape.ts');
     const said = String(schema.description);
     const isJson = found === 'error' || schemas.printsJson(found);
-    return fieldList(recordPart(schema), isJson ? [said, '-o json gives the JSON Schema'] : [said]);
+    return fieldList(
+      recordPart(schema),
+      isJson ? [said, '-o json gives the JSON Schema'] : [said],
+      printedColumns,
+    );
   },
 });
 

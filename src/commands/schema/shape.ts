@@ -33,6 +33,9 @@ const fieldColumns: readonly Column[] = [
   { name: 'observed', path: 'observed', kind: 'flag', weight: 2 },
 ];
 
+/** What is printed has no defaults, and of no field is it said where it was seen. */
+export const printedColumns = fieldColumns.filter(({ name }) => name !== 'default' && name !== 'observed');
+
 /** A shape as its JSON Schema, or as a table of its fields where the format has columns. */
 export function shapeResult(name: SchemaName, output: OutputOptions): RecordResult | ListResult<never> {
   const schema = shapeSchema(name);
@@ -41,13 +44,17 @@ export function shapeResult(name: SchemaName, output: OutputOptions): RecordResu
 }
 
 /** The fields of a JSON Schema, for a table. */
-export function fieldList(schema: JsonObject, hints: readonly string[]): ListResult<never> {
+export function fieldList(
+  schema: JsonObject,
+  hints: readonly string[],
+  columns = fieldColumns,
+): ListResult<never> {
   const fields = fieldsOf(schema, schema, new Budget());
   fields.delete('');
   return {
     kind: 'list',
     id: 'field',
-    columns: fieldColumns,
+    columns,
     rows: forTable([...fields].map(([field, facts]) => fieldRow(field, facts))),
     empty: 'no JSON',
     hints: () => hints,
@@ -56,7 +63,7 @@ export function fieldList(schema: JsonObject, hints: readonly string[]): ListRes
 
 const fieldRow = (
   field: string,
-  { types, required, bounds, values, observed, ...facts }: Facts,
+  { types, required, bounds, values, known, observed, ...facts }: Facts,
 ): JsonObject => ({
   field,
   type: [...types].join(' or ') + (facts.format === undefined ? '' : ` (${facts.format})`),
@@ -65,9 +72,11 @@ const fieldRow = (
     .flatMap((name) => (bounds[name] === undefined ? [] : [`${name} ${bounds[name]}`]))
     .join(', '),
   default: facts.default,
-  values: values?.map((value) => value.replace(/^"(.*)"$/, '$1')),
+  values: values?.map(bare) ?? (known && [...known.map(bare), '…']),
   observed,
 });
+
+const bare = (value: string): string => value.replace(/^"(.*)"$/, '$1');
 
 function usesOf(name: string): string {
   const uses = Object.entries<Operation>(operations).flatMap(([operation, { body, response }]) => [

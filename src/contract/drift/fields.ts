@@ -12,6 +12,8 @@ export interface Facts {
   readonly required: boolean;
   /** The closed list of values, each as JSON. */
   readonly values?: readonly string[] | undefined;
+  /** Values that a list names which is open to others, each as JSON. */
+  readonly known?: readonly string[] | undefined;
   /** The list is the service's own: no contract can hold it. */
   readonly listedByService?: boolean;
   readonly bounds: Readonly<Partial<Record<BoundName, number>>>;
@@ -168,7 +170,8 @@ function united(facts: readonly Facts[], required: boolean): Facts {
   const observed = facts.some((one) => one.observed);
   if (!only) return { types: types.size > 0 ? types : new Set(['any']), required, bounds: {}, observed };
   if (real.length === 1) return { ...only, types, required, values, observed };
-  return { types, required, values, bounds: {}, observed };
+  const known = real.flatMap((one) => one.values ?? one.known ?? []);
+  return { types, required, values, ...(!values && known.length > 0 && { known }), bounds: {}, observed };
 }
 
 /** A field that several variants have is what any of them says. */

@@ -89,7 +89,7 @@ export const Approval = own({
   decided_at: time.nullable(),
   decided_by: text.nullable(),
   is_signed: flag,
-  used_for: z.array(own({ key: text, orderId: id.optional(), cents })),
+  used_for: z.array(own({ key: text, order_id: id.optional(), cents })),
 });
 
 export const SpendGroup = own({

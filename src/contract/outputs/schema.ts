@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { shapeSchema, withoutNoise } from '../openapi.ts';
+import { withoutNoise } from '../openapi.ts';
 import type { Operation } from '../operation.ts';
 import { operations } from '../operations/index.ts';
 import { type SchemaName, schemas } from '../schemas/index.ts';
 import { ownShapes } from './index.ts';
 import type { Printed, PrintingCommand, RecordName } from './printed.ts';
+import { servedSchema, withPlainTypes } from './served.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -47,7 +48,7 @@ export function outputSchema(command: PrintingCommand): Json {
   };
 }
 
-/** JSON Schema of what every command prints on stderr where it fails. Pure. */
+/** JSON Schema of the line on stderr with which a command fails. Pure. */
 export function errorSchema(): Json {
   const { $schema: _, ...schema } = shapeOf('ErrorOutput', new Definitions());
   return {
@@ -96,7 +97,7 @@ function partsOf(command: PrintingCommand, defs: Definitions, lineAt: string): P
       ? { type: 'array', items: { $ref: lineAt } }
       : anyOf(wholes);
   return {
-    whole: { description: `${printedText(command)}. ${ndjsonText(forms)}`, ...whole },
+    whole: { description: `${printedText(command)}. ${ndjsonText(forms)}`.trimEnd(), ...whole },
     line: anyOf(lines),
   };
 }
@@ -104,8 +105,10 @@ function partsOf(command: PrintingCommand, defs: Definitions, lineAt: string): P
 /** How `-o ndjson` differs. */
 function ndjsonText(forms: readonly Printed[]): string {
   if (forms.every((form) => 'nothing' in form)) return 'With -o ndjson nothing either.';
-  if (forms.every((form) => 'text' in form || 'nothing' in form)) return 'It is not JSON, whatever -o says.';
+  if (forms.every((form) => 'text' in form || 'nothing' in form)) return '-o does not change it.';
   if (forms.every((form) => 'events' in form)) return '-o json is refused.';
+  // Its lines are named already.
+  if (forms.some((form) => 'events' in form)) return '';
   return forms.some((form) => 'list' in form)
     ? 'With -o ndjson each record is a line of its own, without the array.'
     : 'With -o ndjson it is one line.';
@@ -152,11 +155,11 @@ class Definitions {
 /** The name of a shape among the definitions, and what makes it. */
 function sourceOf(name: RecordName): [string, (defs: Definitions) => Json] {
   if (isOwn(name)) return [name, (defs) => shapeOf(name, defs)];
-  if (isShape(name)) return [name, () => shapeSchema(name)];
+  if (isShape(name)) return [name, () => servedSchema(name)];
   const { response }: Operation = operations[name];
   if (response.type !== 'json') throw new TypeError(`${name} does not respond with JSON`);
   const { rows, schema } = response;
-  return rows === undefined ? [schema, () => shapeSchema(schema)] : rowOf(schema, rows);
+  return rows === undefined ? [schema, () => servedSchema(schema)] : rowOf(schema, rows);
 }
 
 /** A record of a list: a shape of its own where the contract names it. */
@@ -164,8 +167,13 @@ function rowOf(schema: SchemaName, rows: string): [string, () => Json] {
   const shape: z.ZodType = schemas[schema];
   const found = Object.entries(schemas).find(([, one]) => one === elementOf(shape, rows));
   if (found) return sourceOf(found[0] as SchemaName) as [string, () => Json];
-  const properties = Object(shapeSchema(schema).properties);
-  return [`${schema}.${rows}`, () => Object(properties[rows]).items];
+  return [`${schema}.${rows}`, () => recordOf(Object(servedSchema(schema).properties)[rows])];
+}
+
+/** What a list, which may be null, holds. */
+function recordOf(list: unknown): Json {
+  const { items, anyOf = [] } = Object(list);
+  return items ?? anyOf.map(recordOf).find((one: unknown) => one !== undefined);
 }
 
 function elementOf(shape: z.ZodType, rows: string): unknown {
@@ -189,5 +197,5 @@ function shapeOf(name: keyof typeof ownShapes, defs: Definitions): Json {
       Object.assign(node, defs.referTo(shape));
     },
   });
-  return made;
+  return withPlainTypes(made);
 }

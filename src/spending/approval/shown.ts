@@ -46,7 +46,10 @@ export function shownApproval(
     decided_at: decidedAt ?? null,
     decided_by: decidedBy ?? null,
     is_signed: signature !== undefined,
-    used_for: uses,
+    used_for: uses.map(({ orderId, ...use }) => ({
+      ...use,
+      ...(orderId !== undefined && { order_id: orderId }),
+    })),
   };
 }
 

@@ -1,0 +1,87 @@
+import { shapeSchema } from '../openapi.ts';
+import type { Operation } from '../operation.ts';
+import { operations } from '../operations/index.ts';
+import type { SchemaName } from '../schemas/index.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * A shape of the service as the program prints what came in it: the service may grow, so that only what no response is taken
+ * without is required, any other field may be null, and a list of values is of those known now. Pure.
+ */
+export function servedSchema(name: SchemaName): Json {
+  const required = essentials(name);
+  return { ...opened(shapeSchema(name, false), required), ...(required.length > 0 && { required }) };
+}
+
+/** The fields without which no operation takes this shape for a response. */
+function essentials(name: SchemaName): readonly string[] {
+  const lists = Object.values<Operation>(operations).flatMap(({ response }) =>
+    response.type === 'json' && response.schema === name ? [Object.keys(response.essential ?? {})] : [],
+  );
+  const [first = [], ...others] = lists;
+  return first.filter((field) => others.every((list) => list.includes(field)));
+}
+
+/** @param certain fields that are there and not null. */
+function opened(given: unknown, certain: readonly string[] = []): Json {
+  const { 'x-observed': _, required: _required, pattern, enum: values, ...node }: Json = Object(given);
+  const { properties, items, anyOf, oneOf, additionalProperties, ...rest } = node;
+  // A format says it already.
+  const bare = pattern === undefined || rest.format !== undefined ? rest : { ...rest, pattern };
+  if (Array.isArray(values)) return { anyOf: [{ ...bare, enum: values }, bare] };
+  const either = anyOf ?? oneOf;
+  return {
+    ...bare,
+    ...(Array.isArray(either) && { anyOf: either.flatMap((one) => unfolded(opened(one))) }),
+    ...(items !== undefined && { items: opened(items) }),
+    ...(isSchema(properties) && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([field, one]) => [
+          field,
+          certain.includes(field) ? opened(one) : orNull(opened(one)),
+        ]),
+      ),
+    }),
+    ...(isSchema(additionalProperties) && { additionalProperties: opened(additionalProperties) }),
+  };
+}
+
+const isSchema = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const alternativesOf = ({ anyOf }: Json): readonly Json[] | undefined =>
+  Array.isArray(anyOf) ? anyOf : undefined;
+
+/** A choice within a choice is one choice. */
+function unfolded(schema: Json): readonly Json[] {
+  const inner = alternativesOf(schema);
+  return inner && Object.keys(schema).length === 1 ? inner : [schema];
+}
+
+function orNull(schema: Json): Json {
+  const either = alternativesOf(schema);
+  if (either)
+    return either.some(({ type }) => type === 'null')
+      ? schema
+      : { ...schema, anyOf: [...either, { type: 'null' }] };
+  const { type, properties, items } = schema;
+  if (typeof type !== 'string' || type === 'null') return schema;
+  const isPlain = properties === undefined && items === undefined;
+  return isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] };
+}
+
+/** The same with a choice of types as a choice of schemas: strict validators take no list of types but one beside null. Pure. */
+export function withPlainTypes(given: Json): Json {
+  const { type, ...rest } = given;
+  const inner = Object.fromEntries(Object.entries(rest).map(([name, one]) => [name, plainIn(one)]));
+  // Of a schema its type; of its properties the one of that name.
+  if (!Array.isArray(type) || (type.length === 2 && type.includes('null')))
+    return { ...(type !== undefined && { type: plainIn(type) }), ...inner };
+  return { ...inner, anyOf: type.map((one: unknown) => ({ type: one })) };
+}
+
+function plainIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainIn);
+  return isSchema(value) ? withPlainTypes(value) : value;
+}
