@@ -98,12 +98,13 @@ export class Calls {
     try {
       const fields = readArguments(tool.name, tool.arguments, given);
       run = await whole.anew({ io: this.#io, signal, program: client, command });
-      await checkLive(run, isLive);
+      checkLive(run, isLive);
       const outcome = await tool.run(
         {
           context: run,
           client,
           cancelled,
+          isLive,
           progress: (done, total, message) => progress(request, done, total, message),
           canAsk: canAsk(own(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities()),
           answer: answerIn(request.inputResponses),

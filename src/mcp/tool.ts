@@ -31,6 +31,8 @@ export interface Call {
   readonly client: string;
   /** Aborted where the client gives the call up. */
   readonly cancelled: AbortSignal;
+  /** Whether whoever started the server allows real orders. */
+  readonly isLive: boolean;
   /** Tells the client how far it is, where it wants to know. */
   progress(done: number, total: number, message: string): Promise<void>;
   /** Whether the client can ask its user. */

@@ -2,12 +2,10 @@ import { Readable, type Writable } from 'node:stream';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { once } from '../wait/once.ts';
+import { type LineError, Lines } from './lines.ts';
 
 /** After the client has closed its end, requests that came before are still answered for so long, ms. */
 const graceMs = 5_000;
-/** UTF-16 units of one message that is taken. */
-const longestMessage = 1024 * 1024;
-
 /** The protocol over two streams. It knows which requests are not answered yet, and tells when an answer is out. */
 export class Wire extends StdioServerTransport {
   readonly closed: Promise<void>;
@@ -19,10 +17,16 @@ export class Wire extends StdioServerTransport {
   #end: () => void = () => {};
 
   constructor(input: Readable, output: Writable) {
+    // The lines are bounded before they come here; many of them may come at once.
     const read = new Readable({ read() {} });
-    super(read, output, { maxBufferSize: longestMessage });
+    super(read, output, { maxBufferSize: Number.MAX_SAFE_INTEGER });
     this.#input = input;
-    input.on('data', (piece: Buffer) => read.push(piece));
+    const lines = new Lines(
+      (line) => void read.push(line),
+      (error) => this.#refuse(error),
+    );
+    input.on('data', (piece: Buffer) => lines.push(piece));
+    input.on('end', () => lines.end());
     const end = once(() => this.#answerRest(read));
     for (const event of ['end', 'close', 'error']) input.on(event, () => void end());
     this.closed = new Promise((resolve) => {
@@ -65,6 +69,12 @@ export class Wire extends StdioServerTransport {
     } finally {
       if (!('method' in message)) this.#settle(message.id, isSent);
     }
+  }
+
+  /** A line that is no message has no request's id. */
+  #refuse(error: LineError): void {
+    this.onerror?.(new Error(error.message));
+    super.send({ jsonrpc: '2.0', error: { ...error } }).catch((failure: Error) => this.onerror?.(failure));
   }
 
   #settle(id: unknown, isSent: boolean): void {

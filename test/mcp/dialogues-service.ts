@@ -333,6 +333,13 @@ const notStarted = (
 
 const live: readonly Dialogue[] = [
   notStarted('a live key without --live', perDay, [], 2, 'started without --live'),
+  notStarted(
+    'how a live key is left for the sandbox',
+    undefined,
+    [],
+    2,
+    'unset ERRAND_BASE_URL and ERRAND_API_KEY',
+  ),
   notStarted('--live without a policy', undefined, ['--live'], 11, 'there is no policy'),
   notStarted(
     '--live where the policy limits an order only',
@@ -374,6 +381,34 @@ const live: readonly Dialogue[] = [
       expect(await agent.refused('order_place', { quote })).toMatchObject({ code: 'policy_required' });
       scene.policy('limits: { per_order: $100 }');
       expect(await agent.refused('order_place', { quote })).toMatchObject({ code: 'policy_required' });
+    },
+  },
+  {
+    name: 'a policy that vanishes after an order: the same quote is the same order, and what does not spend goes on',
+    policy: perDay,
+    orders: 1,
+    async talk(scene) {
+      const agent = await scene.liveAgent();
+      const quote = await scene.quote(agent);
+      const { order } = await agent.get('order_place', { quote });
+      scene.dropPolicy();
+      expect(await agent.get('order_place', { quote })).toMatchObject({
+        existed: true,
+        order: { id: order.id },
+      });
+      expect(await agent.get('wallet')).toMatchObject({ rehearsal: false });
+      expect(await agent.refused('order_quote', scene.order(4000))).toMatchObject({
+        code: 'policy_required',
+        outcome: 'not_sent',
+      });
+    },
+  },
+  {
+    name: '--live with a test key and no policy',
+    orders: 0,
+    async talk(scene) {
+      const { code, stdout, stderr } = await scene.run(['mcp', '--live']);
+      expect([code, stdout, stderr]).toEqual([11, '', expect.stringContaining('there is no policy')]);
     },
   },
   {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { begin, errand, orderOf } from '../program/run.ts';
@@ -63,12 +64,16 @@ describe('the server', () => {
     },
   );
 
-  test('ends at a message that is longer than any it takes, and says so on stderr', async () => {
-    const stdin = `${line(hello)}${'x'.repeat(2_000_000)}`;
+  test('answers a line that is no message, with one line on stderr, and goes on', async () => {
+    const lines = ['{"jsonrpc":', '{"jsonrpc":"1.0","id":1,"method":"ping"}', 'x'.repeat(2_000_000)];
+    const stdin = `${line(hello)}${lines.join('\n')}\n${line({ jsonrpc: '2.0', id: 'last', method: 'ping' })}`;
     const { code, stdout, stderr } = await errand(aWorkspace(), ['mcp'], { stdin });
     expect(code).toBe(0);
-    messagesIn(stdout);
-    expect(stderr).toContain('warning: ');
+    const messages = messagesIn(stdout);
+    expect(messages.flatMap(({ error }) => error?.code ?? [])).toEqual([-32700, -32600, -32600]);
+    expect(messages.map(({ id }) => id)).toContain('last');
+    expect(stderr.match(/^warning: .*$/gm)).toHaveLength(3);
+    expect(stderr.trim().split('\n')).toHaveLength(3);
   });
 
   test('answers what was asked before its stdin ended, two requests at once too', async () => {
@@ -95,6 +100,26 @@ describe('the server', () => {
     const [code] = await once(child, 'close');
     expect(code).toBe(0);
   });
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'ends on %s within a bound while a call waits for a service that never answers',
+    async (signal) => {
+      const hung = createServer((socket) => socket.on('error', () => {}));
+      onTestFinished(() => void hung.close());
+      await once(hung.listen(0, '127.0.0.1'), 'listening');
+      const workspace = aWorkspace();
+      workspace.environment.ERRAND_BASE_URL = `http://127.0.0.1:${Object(hung.address()).port}`;
+      workspace.environment.ERRAND_API_KEY = `acme_test_${'0'.repeat(32)}`;
+      const child = begin(workspace, 'errand', ['mcp']);
+      child.stdin.write(line(hello) + calling(1, 'wallet'));
+      await once(hung, 'connection');
+      const began = Date.now();
+      child.kill(signal);
+      const [code] = await once(child, 'close');
+      expect(code).toBe({ SIGTERM: 143, SIGINT: 130, SIGHUP: 143 }[signal]);
+      expect(Date.now() - began).toBeLessThan(8_000);
+    },
+  );
 
   test('ends with 143 on SIGTERM, while its client keeps stdin open', async () => {
     const child = begin(aWorkspace(), 'errand', ['mcp']);
@@ -125,5 +150,7 @@ describe('the server', () => {
     expect(stdout).not.toContain('"name":"order_place"');
     const { code, stderr } = await errand(aWorkspace(), ['mcp', '--tools', 'order_plac']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('did you mean order_place?')]);
+    const none = await errand(aWorkspace(), ['mcp', '--tools', 'order_place', '--read-only']);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('names no other tool')]);
   });
 });

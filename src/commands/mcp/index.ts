@@ -33,8 +33,13 @@ export const command = defineRootCommand({
   related: ['policy init', 'approval list', 'audit log'],
   async run(context, { live = false, readOnly = false, tools: names }) {
     const wanted = names && (await Promise.all(names.map(toolNamed)));
+    if (wanted && readOnly) await checkAnyReads(wanted);
     // A rehearsal, which most starts are, waits for no policy to be read.
-    if (!context.isRehearsal()) await (await import('../../mcp/guard.ts')).checkLive(context, live);
+    if (live || !context.isRehearsal()) {
+      const { checkDayLimit, checkLive } = await import('../../mcp/guard.ts');
+      checkLive(context, live);
+      await checkDayLimit(context, live);
+    }
     if (context.io.stdin.isTerminal) for (const line of await forPerson(context)) context.note(line);
     const { serve } = await import('../../mcp/serve.ts');
     await serve(context, { names: wanted, readsOnly: readOnly, isLive: live });
@@ -52,6 +57,15 @@ async function toolNamed(name: string): Promise<ToolName> {
     `--tools: there is no tool "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`,
     { next: [{ command: 'errand mcp --help', when: 'to see every tool' }] },
   );
+}
+
+/** @throws UsageError where no tool is left. */
+async function checkAnyReads(wanted: readonly ToolName[]): Promise<void> {
+  const { tools } = await import('../../mcp/tools/index.ts');
+  if (tools.some(({ name, effect }) => effect === 'reads' && wanted.includes(name))) return;
+  throw new UsageError(`--read-only leaves out ${wanted.join(', ')}, and --tools names no other tool`, {
+    next: [{ command: 'errand mcp --read-only', when: 'for every tool that changes nothing' }],
+  });
 }
 
 /** What whoever typed it at a terminal needs to know. */

@@ -9,6 +9,7 @@ import { PolicyRefusal } from '../../spending/policy/refusal.ts';
 import { allowedVerdict } from '../../spending/through-policy.ts';
 import { checkUsable, type Quote } from '../../state/quotes.ts';
 import { z } from '../arguments.ts';
+import { checkDayLimit } from '../guard.ts';
 import { type Call, defineTool, type Question } from '../tool.ts';
 import { flag, shown } from './shapes.ts';
 
@@ -63,7 +64,10 @@ const recordOf = ({ order, existed }: Placed) => ({ order, existed });
  * What stands before an order that is not on its way yet: the policy, and where the client can ask, its user.
  * @returns what the user is to be asked; undefined where it may be sent. @throws ErrandError where it may not.
  */
-async function standing({ context, canAsk, answer }: Call, quote: Quote): Promise<Question | undefined> {
+async function standing(
+  { context, isLive, canAsk, answer }: Call,
+  quote: Quote,
+): Promise<Question | undefined> {
   const intent = await quotedIntent(context, quote);
   checkOwn(quote, intent);
   const record = (await context.journal()).find(quote.key, quote.baseUrl);
@@ -71,6 +75,7 @@ async function standing({ context, canAsk, answer }: Call, quote: Quote): Promis
     record?.state === 'intended' || record?.state === 'responded' || record?.state === 'reported';
   if (quote.orderId !== undefined || isBegun) return undefined;
   checkUsable(quote, record, context.clock.now());
+  await checkDayLimit(context, isLive);
   await allowedVerdict(context, [{ intent }], { asks: true });
   if (!canAsk || answer === 'yes') return undefined;
   if (answer === undefined) return questionOf(context, quote);

@@ -15,6 +15,7 @@ import { feeOf } from '../../spending/policy/fee.ts';
 import type { Verdict } from '../../spending/policy/finding.ts';
 import { allowedVerdict, approvedKey } from '../../spending/through-policy.ts';
 import { z } from '../arguments.ts';
+import { checkDayLimit } from '../guard.ts';
 import { type Call, defineTool } from '../tool.ts';
 import { cents, listOf, optionalCents, optionalText, record, text, verdict } from './shapes.ts';
 
@@ -86,7 +87,8 @@ export const orderQuote = defineTool({
     'warnings',
   ],
   async run(call, given) {
-    const { context, client } = call;
+    const { context, client, isLive } = call;
+    await checkDayLimit(context, isLive);
     await context.ready();
     const { new: isNew = false, ship_to: name, shipping_address: whole, ...order } = given;
     const body = await checkOrder(
