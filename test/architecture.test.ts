@@ -301,6 +301,7 @@ describe('who may import whom', () => {
     expect(served.map(({ from, isLazy }) => `${from} ${isLazy}`)).toEqual([
       'commands/mcp/index.ts true',
       'commands/mcp/index.ts true',
+      'commands/mcp/index.ts true',
     ]);
   });
 
