@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { redactCause } from './redact/redact-cause.ts';
 import { redactor } from './redact/redactor.ts';
 
 /** From a failure's category to the exit code of the program. The only such table. */
@@ -53,9 +54,10 @@ export class ErrandError extends Error {
   readonly facts: ErrorFacts;
 
   constructor(category: ErrorCategory, message: string, facts: ErrorFacts = {}) {
-    super(redactor.text(message), facts.cause === undefined ? undefined : { cause: facts.cause });
+    const cause = redactCause(facts.cause, (error) => error instanceof ErrandError);
+    super(redactor.text(message), cause === undefined ? undefined : { cause });
     this.category = category;
-    this.facts = withoutSecrets(facts);
+    this.facts = { ...withoutSecrets(facts), ...(cause !== undefined && { cause }) };
   }
 
   get exitCode(): number {

@@ -1,5 +1,5 @@
 import { ErrandError, type ErrorFacts, type Outcome } from '../errors.ts';
-import type { Advice } from './advice.ts';
+import { type Advice, checkFirst } from './advice.ts';
 import type { Attempted } from './attempts.ts';
 import { DeadlineError, InDoubtError, InterruptedError, UnavailableError } from './errors.ts';
 import { type Prepared, requestLine } from './request.ts';
@@ -23,13 +23,13 @@ export function failureOf(request: Prepared, ended: Attempted, circumstances: Ci
   // `already_exists` settles the doubt: the order is there, whichever attempt made it.
   if (facts.outcome !== 'unknown' || !request.movesMoney || failure.facts.code === 'already_exists')
     return failure;
-  return inDoubt(request, reasonOf(ended, failure, circumstances), failure.facts);
+  return inDoubt(request, reasonOf(ended, failure, circumstances), failure.facts, circumstances.advice);
 }
 
 /** A good status with a body that is not the service's: for what moves money nobody knows what it did. Pure. */
 export function unreadable(request: Prepared, ended: Attempted, what: string, advice: Advice): ErrandError {
   const facts = { ...factsOf(request, ended), retryable: false };
-  if (request.movesMoney) return inDoubt(request, `it returned ${what}`, facts);
+  if (request.movesMoney) return inDoubt(request, `it returned ${what}`, facts, advice);
   return new UnavailableError(`${requestLine(request)} returned ${what}`, {
     ...facts,
     outcome: request.retry === 'safe' ? undefined : 'unknown',
@@ -50,6 +50,8 @@ function factsOf(
     retryAfterMs,
     outcome,
     retryable: !failure?.isPermanent && (outcome !== 'unknown' || request.retry === 'idempotency_key'),
+    ...(outcome === 'unknown' &&
+      request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
     cause: failure,
   };
 }
@@ -97,10 +99,10 @@ function interruption(request: Prepared, facts: ErrorFacts, reason: unknown): Er
   return new InterruptedError(category, `${category}${left}`, facts);
 }
 
-function inDoubt(request: Prepared, reason: string, facts: ErrorFacts): ErrandError {
+function inDoubt(request: Prepared, reason: string, facts: ErrorFacts, advice: Advice): ErrandError {
   return new InDoubtError(`${requestLine(request)} may have taken effect: ${reason}`, {
     ...facts,
-    hint: 'Check whether it took effect before you send it again.',
+    hint: request.idempotencyKey === undefined ? checkFirst : advice.inDoubt,
   });
 }
 

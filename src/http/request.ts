@@ -34,6 +34,8 @@ export interface Prepared {
   /** The order that it reads. */
   readonly orderId?: string | undefined;
   readonly retry: RetryPolicy;
+  /** Makes it the same request however often it is sent. */
+  readonly idempotencyKey?: string | undefined;
   readonly movesMoney: boolean;
   /** Codes with which the service refuses it, validation aside. */
   readonly refusals: readonly ErrorCode[];
@@ -70,6 +72,7 @@ export function prepare(
     auth,
     orderId: method === 'GET' && typeof path.order_id === 'string' ? path.order_id : undefined,
     retry: retryPolicyOf(operation, body),
+    idempotencyKey: operation.retry === 'idempotency_key' ? keyIn(body) : undefined,
     movesMoney: operation.movesMoney === true,
     refusals: refusalCodes(operation),
   };
@@ -88,9 +91,12 @@ export function baseOf({ base, legacyBase }: Service, surface: Surface): URL {
 /** Without a key in it each order sent would be another one: the service makes a key of its own each time. */
 export function retryPolicyOf({ retry }: Pick<Operation, 'retry'>, body: unknown): RetryPolicy {
   if (retry !== 'idempotency_key') return retry;
-  const key =
-    typeof body === 'object' && body !== null && 'idempotency_key' in body ? body.idempotency_key : undefined;
-  return typeof key === 'string' && key !== '' ? retry : 'never';
+  return keyIn(body) === undefined ? 'never' : retry;
+}
+
+function keyIn(body: unknown): string | undefined {
+  const { idempotency_key: key } = Object(body);
+  return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
 /** Nothing is bought without a payment: such a request only asks for the challenge. */

@@ -216,6 +216,40 @@ await Promise.all(Array.from({ length: 30 }, () => shared.call('retailer.list'))
     ]);
   });
 
+  test('tells nobody the key, and everybody the idempotency_key of an order in doubt', () => {
+    const source = `import { createClient } from 'errand';
+import { inspect } from 'node:util';
+const apiKey = 'a-key-that-is-nowhere-but-here';
+const like = (init, signal) => {
+  const error = new Error('no route for ' + init.headers.authorization, { cause: { config: init } });
+  return Object.assign(error, { code: 'ERR_NETWORK', config: { headers: init.headers }, request: [init] });
+};
+const body = { products: [], max_price: 1, idempotency_key: 'shop-17' };
+const client = (transport, more) => createClient({ baseUrl: 'https://host.example', apiKey, retries: 0, transport, ...more });
+const order = (made, sent = body, options = {}) => made.call('order.create', { body: sent }, options).catch((error) => error);
+const failing = client(async (url, init) => { throw like(init); });
+const stop = new AbortController();
+const stopped = client(() => { stop.abort(new Error('enough of ' + apiKey)); return new Promise(() => {}); });
+const errors = [await order(failing), await order(failing, { ...body, idempotency_key: undefined }),
+  await order(stopped, body, { signal: stop.signal }), await failing.call('wallet.get').catch((error) => error)];
+for (const error of errors) console.log([error.name, error.facts.idempotencyKey, error.facts.hint].join(' | '));
+console.log(inspect(errors, { depth: 20, showHidden: true }).includes('nowhere-but'), errors[0].cause.cause.code, errors[0].cause.cause.message);
+`;
+    project.compile({ 'leaks.ts': source }, { noCheck: true });
+    const { stdout, stderr } = project.run('leaks.js');
+    expect([stderr, stdout.split('\n')]).toEqual([
+      '',
+      [
+        'InDoubtError | shop-17 | Send the same body with the same idempotency_key again: it is one order, however often it is sent.',
+        'InDoubtError |  | Check whether it took effect before you send it again.',
+        'InterruptedError | shop-17 | ',
+        'UnavailableError |  | Check the network and the base URL.',
+        'false ERR_NETWORK no route for Bearer [redacted]',
+        '',
+      ],
+    ]);
+  });
+
   test('says what a program does wrong, and what to do, in words that mean something to it', () => {
     const source = `import { createClient } from 'errand';
 import { openJournal } from 'errand/safely';

@@ -20,6 +20,8 @@ export function inTime<T>(response: Promise<T>, signal: AbortSignal, ms: number)
       ms,
     );
     signal.addEventListener('abort', stop, { once: true });
+    // Whoever was asked may have aborted it at once.
+    if (signal.aborted) stop();
     response.then(
       (value) => end(() => resolve(value)),
       (error: unknown) => end(() => reject(error)),
