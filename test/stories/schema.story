@@ -47,7 +47,7 @@ $ errand schema output wallet -o json > wallet.schema.json
 $ jq .title wallet.schema.json
 "errand wallet -o json"
 $ errand schema output order list -o csv --fields field,type | grep '^status'
-status,string
+status,string or null
 $ errand schema output order.journal.list -o json --query '"$defs".JournalRecord.additionalProperties'
 false
 $ errand schema output error -o csv --fields field,required | grep exit_code
@@ -58,6 +58,17 @@ $ errand schema output order
 ? 2
 ! error: there is no command "order"; did you mean order.create…
 ! try: errand schema output…
+
+$ errand schema output order.list order.get
+? 2
+! error: give the name of one command, such as order.list; --all prints every schema
+$ errand schema output JournalRecord
+? 2
+! error: there is no command "JournalRecord"; what prints it: …order.journal.list…
+! try: errand schema output…
+$ errand schema output --all --query 'keys("$defs")'
+? 2
+! error: --query picks from JSON: add -o json to --all
 
 # Has the service moved? 7 where a client of the contract would break.
 $ errand schema diff

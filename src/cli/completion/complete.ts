@@ -32,7 +32,15 @@ export async function complete(tree: Tree, words: readonly string[], lookUp: Loo
 }
 
 /** Names of commands; an alias only once it has been begun, so that nothing stands twice in a list. */
-function commandsOf({ children = [] }: Tree, partial: string): Candidate[] {
+function commandsOf({ children = [], isDotted }: Tree, partial: string): Candidate[] {
+  const dot = isDotted ? partial.indexOf('.') : -1;
+  if (dot >= 0) {
+    const first = partial.slice(0, dot);
+    const below = children.find(({ name, aliases = [] }) => name === first || aliases.includes(first));
+    return commandsOf({ ...(below ?? { name: '', text: '' }), isDotted: true }, partial.slice(dot + 1)).map(
+      ({ value, ...said }) => ({ ...said, value: `${first}.${value}` }),
+    );
+  }
   return children.flatMap(({ name, aliases = [], text }) => {
     const names = partial === '' ? [name] : [name, ...aliases];
     return names.filter((it) => it.startsWith(partial)).map((value) => ({ value, text }));

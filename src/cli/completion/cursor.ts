@@ -49,11 +49,16 @@ function step(root: Tree, node: Tree | undefined, given: readonly string[], word
 }
 
 /** The whole program under a word that takes the name of any command, and nothing of what those take. */
-const mirror = (root: Tree, { name, text, options = [], children = [] }: Tree): Tree => ({
+const mirror = (root: Tree, { name, text, options = [], children = [], isDotted }: Tree): Tree => ({
   name,
   text,
   options,
-  children: [...(root.children ?? []).map(bare), ...children.map(bare)],
+  ...(isDotted && { isDotted }),
+  children: [
+    // What prints pages alone has no output of its own.
+    ...(root.children ?? []).filter((one) => !isDotted || !one.mirrors).map(bare),
+    ...children.map(bare),
+  ],
 });
 
 const bare = ({ name, text, aliases = [], children = [] }: Tree): Tree => ({

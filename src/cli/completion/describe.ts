@@ -60,7 +60,8 @@ function node(command: Commander, definition: Definition, shared: ReadonlySet<st
     ...named,
     ...aliases,
     ...(namesCommands && {
-      mirrors: true,
+      mirrors: true as const,
+      isDotted: true as const,
       children: [{ name: 'error', text: 'what any command prints where it fails' }],
     }),
     options: command.options

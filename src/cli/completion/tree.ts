@@ -44,4 +44,6 @@ export interface Tree {
   readonly arguments?: readonly TreeArgument[];
   /** Words after it walk the whole program, as those of `help` do. */
   readonly mirrors?: true;
+  /** A command may be one word there: `order.list`. */
+  readonly isDotted?: true;
 }

@@ -4,7 +4,7 @@ import { showsRows } from '../../cli/shows-rows.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { PrintingCommand } from '../../contract/outputs/printed.ts';
 import { UsageError } from '../../errors.ts';
-import type { Column } from '../../output/result.ts';
+import type { Column, OutputOptions } from '../../output/result.ts';
 import { inferColumns } from '../../output/select.ts';
 
 export const output = defineCommand({
@@ -30,6 +30,9 @@ export const output = defineCommand({
   related: ['schema show', 'help output'],
   async run(context, { name: words = [], all = false }) {
     if (all && words.length > 0) throw new UsageError('--all prints every schema; leave the name out');
+    if (words.length > 1 && words.some((word) => word.includes('.')))
+      throw new UsageError(`give the name of one command, such as order.list; --all prints every schema`);
+    if (all) checkPicking(context.output);
     const schemas = await import('../../contract/outputs/schema.ts');
     const commands = await context.commands();
     if (all) {
@@ -53,7 +56,7 @@ export const output = defineCommand({
         hints: () => ['errand schema output NAME shows one, and with -o json its JSON Schema'],
       };
     }
-    const found = named(words.join('.').toLowerCase(), commands);
+    const found = named(words.join('.'), commands, schemas.printedText);
     const schema = found === 'error' ? schemas.errorSchema() : schemas.outputSchema(found);
     if (!showsRows(context.output))
       return { kind: 'record', record: schema, columns: inferColumns([schema]) };
@@ -77,18 +80,44 @@ const columns: readonly Column[] = [
 const recordPart = (schema: JsonObject): JsonObject =>
   schema.type === 'array' ? { ...Object(schema.items), $defs: schema.$defs } : schema;
 
+/** @throws UsageError where a part is asked of what is printed as it is. */
+function checkPicking(given: OutputOptions): void {
+  const flag = given.query !== undefined ? '--query' : given.fields !== undefined ? '--fields' : undefined;
+  if (flag !== undefined && showsRows({ ...given, query: undefined }))
+    throw new UsageError(`${flag} picks from JSON: add -o json to --all`);
+}
+
 /** @throws UsageError with what is near. */
-function named(name: string, commands: readonly PrintingCommand[]): PrintingCommand | 'error' {
+function named(
+  asTyped: string,
+  commands: readonly PrintingCommand[],
+  printedText: (command: PrintingCommand) => string,
+): PrintingCommand | 'error' {
+  const name = asTyped.toLowerCase();
   if (name === 'error') return name;
   const typed = ({ path, aliases }: PrintingCommand): string[] =>
     [path, ...aliases].map((words) => words.replaceAll(' ', '.'));
   const found = commands.find((command) => typed(command).includes(name));
   if (found) return found;
   const names = commands.flatMap((command) => typed(command).slice(0, 1));
+  const printing = commands.filter((command) =>
+    printedText(command)
+      .split(/[^\w]+/)
+      .includes(asTyped),
+  );
+  const isRecord = /^[A-Z]/.test(asTyped) && printing.length > 0;
   const below = names.filter((one) => one.startsWith(`${name}.`)).slice(0, mostNear);
-  const near = below.length > 0 ? below : nearTo(name, [...names, 'error']);
-  const meant = near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';
-  throw new UsageError(`there is no command "${name.replaceAll('.', ' ')}"${meant}`, {
+  const near = isRecord
+    ? printing.flatMap((command) => typed(command).slice(0, 1)).slice(0, mostNear)
+    : below.length > 0
+      ? below
+      : nearTo(name, [...names, 'error']);
+  const meant = isRecord
+    ? `; what prints it: ${near.join(', ')}`
+    : near.length > 0
+      ? `; did you mean ${near.join(', ')}?`
+      : '';
+  throw new UsageError(`there is no command "${asTyped.replaceAll('.', ' ')}"${meant}`, {
     next: [{ command: 'errand schema output', when: 'to see all names' }],
   });
 }

@@ -14,7 +14,7 @@ export const time = z.iso.datetime();
 /** An amount in the minor unit of its currency; US cents where there is none beside it. */
 export const cents = z.int();
 /** Cents that may be more than a safe integer. */
-export const manyCents = z.number();
+export const manyCents = z.number().meta({ type: 'integer' });
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** An id of the service. Its form is the service's affair. */
 export const id = z.string();

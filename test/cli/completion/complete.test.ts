@@ -188,6 +188,12 @@ describe('what a TAB is told', () => {
     expect((await complete(workspace, ['schema', 'output', 'er'])).values).toEqual(['error']);
     expect((await complete(workspace, ['schema', 'output', 'order', 'jou'])).values).toEqual(['journal']);
     expect((await complete(workspace, ['schema', 'output', '--al'])).values).toEqual(['--all']);
+    expect((await complete(workspace, ['schema', 'output', 'bulk.repo'])).values).toEqual(['bulk.report']);
+    expect((await complete(workspace, ['schema', 'output', 'order.journal.r'])).values).toContain(
+      'order.journal.resume',
+    );
+    expect((await complete(workspace, ['schema', 'output', 'no.'])).values).toEqual([]);
+    expect((await complete(workspace, ['schema', 'output', 'hel'])).values).toEqual([]);
   });
 
   test('words that name nothing have no candidates', async () => {
