@@ -79,7 +79,14 @@ export function prepare(
 }
 
 /** A body as the bytes that are sent: a payment may be bound to them. */
-export const wireBody = (body: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(body));
+export function wireBody(body: unknown): Uint8Array {
+  try {
+    return new TextEncoder().encode(JSON.stringify(body));
+  } catch (cause) {
+    const [why = ''] = cause instanceof Error ? cause.message.split('\n') : [];
+    throw new UsageError(`body: it cannot be written as JSON: ${why}`, { cause });
+  }
+}
 
 /** @throws UsageError where the legacy surface is called and no address of it is known. */
 export function baseOf({ base, legacyBase }: Service, surface: Surface): URL {

@@ -7,7 +7,7 @@ import { createClient as createHttpClient, type ClientOptions as HttpOptions } f
 import { MissingKeyError } from '../http/errors.ts';
 import { pages } from '../http/paging.ts';
 import { fetchTransport } from '../http/transport/fetch.ts';
-import { type Transport, TransportFailure } from '../http/transport/transport.ts';
+import type { Transport } from '../http/transport/transport.ts';
 import { plainBase } from '../network/plain-base.ts';
 import { once } from '../wait/once.ts';
 import { aCount, aFunction, aSignal, aText, aYesOrNo, checkOptions, knownName, required } from './checks.ts';
@@ -25,7 +25,8 @@ export function createClient(options: ClientOptions): Client {
   checkOptions('createClient', options, rules);
   const { baseUrl, apiKey, legacyBaseUrl, legacyToken, allowPlainHttp = false } = options;
   const service = baseOf(baseUrl, allowPlainHttp);
-  const transport = closable(options.transport ? fetchTransport(options.transport) : network());
+  const transport = options.transport ? fetchTransport(options.transport) : network();
+  const closing = new AbortController();
   const httpOptions: HttpOptions = {
     transport,
     baseUrl: service,
@@ -34,22 +35,32 @@ export function createClient(options: ClientOptions): Client {
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     retries: options.retries,
     clock: systemClock,
-    signal: sharedSignal(options.signal),
+    signal: sharedSignal(options.signal, closing.signal),
     allowPlainHttp,
     version,
     advice: adviceToPrograms,
   };
   const http = createHttpClient(httpOptions);
-  const checked = (name: string, input: unknown, isStreamed: boolean): void =>
+  const refuseClosed = (): void => {
+    if (closing.signal.aborted) throw new UsageError('the client is closed; createClient makes another');
+  };
+  const checked = (name: string, input: unknown, isStreamed: boolean, more: unknown = {}): void => {
+    refuseClosed();
     checkCall(name, input, { isStreamed, options });
+    checkOptions(name, more, callRules);
+  };
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await http.close();
+  };
   const client: Client = {
     async call(name, ...[input = {}, more]) {
-      checked(name, input, false);
+      checked(name, input, false, more);
       // What the table says of an operation is what its declared types say: a test compares them.
       return http.call(name, input as never, more) as never;
     },
     async stream(name, ...[input = {}, more]) {
-      checked(name, input, true);
+      checked(name, input, true, more);
       return http.stream(name, input as never, more);
     },
     async *pages(name, ...[input = {}]) {
@@ -58,16 +69,18 @@ export function createClient(options: ClientOptions): Client {
       for await (const { rows, total } of pages(http, name, input as never, { all: true }))
         yield { rows: rows as never, total };
     },
-    close: () => http.close(),
-    [Symbol.asyncDispose]: () => http.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
   keepClientParts(client, {
     baseUrl: service,
     apiKey: apiKey ?? '',
-    under: (other) =>
-      other
+    under: (other) => {
+      refuseClosed();
+      return other
         ? createHttpClient({ ...httpOptions, signal: AbortSignal.any([httpOptions.signal, other]) })
-        : http,
+        : http;
+    },
   });
   return client;
 }
@@ -86,6 +99,8 @@ const rules = {
   legacyToken: aText('a client token'),
 };
 
+const callRules = { signal: aSignal, payment: aText('an authorization header') };
+
 function baseOf(text: string, allowPlainHttp: boolean): string {
   if (!URL.canParse(text)) throw new UsageError(`"${text}" is not a base URL; write https://host/path`);
   const url = checkedBase(text, allowPlainHttp);
@@ -100,7 +115,8 @@ function checkCall(
   input: unknown,
   { isStreamed, options }: { readonly isStreamed: boolean; readonly options: ClientOptions },
 ): void {
-  const { response, surface, auth } = operations[knownName(name, operationNames, 'operation')];
+  const operation = operations[knownName(name, operationNames, 'operation')];
+  const { response, surface, auth } = operation;
   if ((response.type === 'csv') !== isStreamed)
     throw new UsageError(
       `${name} returns ${isStreamed ? 'JSON; use client.call' : 'CSV; use client.stream'}`,
@@ -114,7 +130,11 @@ function checkCall(
     });
   if (typeof input !== 'object' || input === null)
     throw new UsageError(`${name} takes an object with path, query and body`);
-  for (const part of Object.keys(input)) knownName(part, inputParts, `part of the input of ${name} called`);
+  for (const part of Object.keys(input)) {
+    const known = knownName(part, inputParts, `part of the input of ${name} called`);
+    const isTaken = (known === 'path' ? 'pathParameters' : known) in operation;
+    if (!isTaken && Reflect.get(input, part) !== undefined) throw new UsageError(`${name} takes no ${part}`);
+  }
 }
 
 const inputParts = ['path', 'query', 'body'] as const;
@@ -122,8 +142,8 @@ const operationNames = Object.keys(operations) as (keyof typeof operations)[];
 const isList = (name: CallName): name is ListName => 'rows' in operations[name].response;
 
 /** A signal under which any number of calls may run at once: Node warns from the eleventh on. */
-function sharedSignal(given: AbortSignal | undefined): AbortSignal {
-  const signal = given ? AbortSignal.any([given]) : new AbortController().signal;
+function sharedSignal(given: AbortSignal | undefined, closing: AbortSignal): AbortSignal {
+  const signal = AbortSignal.any(given ? [given, closing] : [closing]);
   setMaxListeners(0, signal);
   return signal;
 }
@@ -140,20 +160,6 @@ function network(): Transport {
     send: async (request) => (await opened()).send(request),
     close: async () => {
       if (isOpen) await (await opened()).close();
-    },
-  };
-}
-
-function closable(transport: Transport): Transport {
-  let isClosed = false;
-  return {
-    async send(request) {
-      if (isClosed) throw new TransportFailure('not_sent', 'the client is closed', { isPermanent: true });
-      return transport.send(request);
-    },
-    async close() {
-      isClosed = true;
-      await transport.close();
     },
   };
 }
