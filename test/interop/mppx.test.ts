@@ -57,7 +57,7 @@ function openSeller(): Promise<Seller> {
 describe('with the public SDK of the payment scheme', () => {
   let workspace: Workspace;
   beforeAll(async () => {
-    workspace = makeWorkspace({ ERRAND_NO_INPUT: '1' });
+    workspace = makeWorkspace({ ERRAND_NO_INPUT: '1' }, { oddService: true });
     await installSdk();
   }, 300_000);
   afterAll(() => workspace.remove());
