@@ -25,12 +25,16 @@ export async function resolveAddress(
  * A saved address by its name, or the default one: no name is taken for a file, which whoever gives it may not be meant to
  * read. @throws UsageError where there is none.
  */
-export async function savedAddress(context: Context, name: string | undefined): Promise<AddressFields> {
+export async function savedAddress(
+  context: Context,
+  name: string | undefined,
+): Promise<{ readonly name: string; readonly address: AddressFields }> {
   const store = await context.store();
   const saved = name === undefined ? store.defaultAddress() : { name, address: store.address(name) };
-  if (!saved?.address) throw name === undefined ? noDefault() : unknownAddress(name, store.addressNames());
+  if (!saved?.address)
+    throw name === undefined ? noDefault() : unknownAddress('ship_to', name, store.addressNames());
   await checkNoExample(context, saved.name);
-  return saved.address;
+  return { name: saved.name, address: saved.address };
 }
 
 const noDefault = (): UsageError =>
@@ -56,7 +60,7 @@ async function namedAddress(context: Context, shipTo: string): Promise<AddressFi
       await checkNoExample(context, shipTo);
       return saved;
     }
-    if (!looksLikeFile(shipTo)) throw unknownAddress(shipTo, store.addressNames());
+    if (!looksLikeFile(shipTo)) throw unknownAddress('--ship-to', shipTo, store.addressNames());
   }
   return (await readDocument(context, '--ship-to', shipTo)).value;
 }
@@ -72,9 +76,9 @@ async function checkNoExample(context: Context, name: string): Promise<void> {
 
 const looksLikeFile = (text: string): boolean => /[/\\]|\.(json|ya?ml)$/i.test(text) || existsSync(text);
 
-function unknownAddress(name: string, known: readonly string[]): UsageError {
+function unknownAddress(field: string, name: string, known: readonly string[]): UsageError {
   const saved = known.length > 0 ? `saved are ${known.join(', ')}` : 'none is saved yet';
-  return new UsageError(`--ship-to: there is no address "${name}" (${saved})`, {
+  return new UsageError(`${field}: there is no address "${name}" (${saved})`, {
     next: [{ command: shellLine`errand address add ${name}`, when: 'to save it' }],
   });
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isObject, type JsonObject, own } from '../contract/json.ts';
-import { redactor } from '../redact/redactor.ts';
+import { redacted, redactor, secretField } from '../redact/redactor.ts';
 import { safeText } from '../redact/safe-text.ts';
 
 /**
@@ -43,7 +43,7 @@ export function fitted(schema: JsonSchema, record: unknown): Fitted {
   let last: Fitted = { value: {}, isCut: true };
   for (const [index, bound] of bounds.entries()) {
     const fitting = new Fitting(bound);
-    const value = redactor.value(fitting.of(schema, record, 0));
+    const value = fitting.of(schema, record, 0);
     last = { value: isObject(value) ? value : {}, isCut: fitting.isCut || index > 0 };
     if (JSON.stringify(last.value).length <= mostJson) return last;
   }
@@ -80,7 +80,8 @@ class Fitting {
   #text(text: string): string {
     const most = this.#bounds.text;
     if (text.length > most) this.isCut = true;
-    return safeText(redactor.start(text, most + 1), most);
+    // Again without the control characters, which may have stood within a secret.
+    return redactor.text(safeText(redactor.start(text, most + 1), most));
   }
 
   #list(items: unknown, list: readonly unknown[], depth: number): unknown[] {
@@ -95,10 +96,18 @@ class Fitting {
   #record(known: JsonObject, value: JsonObject, depth: number): JsonObject {
     return Object.fromEntries(
       Object.entries(known).flatMap(([name, schema]) => {
-        const found = Object.hasOwn(value, name) ? this.of(schema, value[name], depth + 1) : undefined;
+        const found = Object.hasOwn(value, name) ? this.#field(name, schema, value[name], depth) : undefined;
         return found === undefined ? [] : [[name, found]];
       }),
     );
+  }
+
+  /** A list of credentials is one of records, each with secrets and ids of its own; anything else of that name is a secret. */
+  #field(name: string, schema: unknown, value: unknown, depth: number): unknown {
+    const found = this.of(schema, value, depth + 1);
+    if (!secretField.test(name) || found === undefined || found === null || typeof found === 'boolean')
+      return found;
+    return Array.isArray(found) && found.length > 0 && found.every(isObject) ? found : redacted;
   }
 
   /** Fields that no schema names: those of metadata, or of the raw answer of an operation. */
@@ -109,8 +118,9 @@ class Fitting {
     if (fields.length > most) this.isCut = true;
     return Object.fromEntries(
       fields.slice(0, most).flatMap(([name, one]) => {
-        const found = this.of(inner, one, depth + 1);
-        return found === undefined ? [] : [[safeText(name, longestName), found]];
+        const found = this.#field(name, inner, one, depth);
+        const shown = redactor.text(safeText(redactor.start(name, longestName), longestName));
+        return found === undefined ? [] : [[shown, found]];
       }),
     );
   }

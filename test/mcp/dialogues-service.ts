@@ -116,8 +116,16 @@ const money: readonly Dialogue[] = [
     async talk(scene) {
       const agent = await scene.agent();
       const { order } = await agent.get('order_place', { quote: await scene.quote(agent) });
-      const error = await agent.refused('order_place', { quote: await scene.quote(agent) });
-      expect(error).toMatchObject({ category: 'conflict', details: { order_id: order.id } });
+      const quoted = await agent.get('order_quote', scene.order());
+      expect(quoted.warnings[0]).toMatch(new RegExp(`${order.id}.*new: true`));
+      const error = await agent.refused('order_place', { quote: quoted.quote });
+      expect(error).toMatchObject({
+        category: 'conflict',
+        code: 'repeated_order',
+        details: { order_id: order.id },
+      });
+      expect(error.hint).toContain('new: true');
+      expect(JSON.stringify(error)).not.toContain('repeat-window');
     },
   },
   {
@@ -253,6 +261,21 @@ const reading: readonly Dialogue[] = [
     },
   },
   {
+    name: 'credentials are listed without their secrets, and the link that claims the sandbox is not given',
+    orders: 0,
+    async talk(scene) {
+      const agent = await scene.agent();
+      const credentials = [{ id: 'c-1', retailer: 'harborgoods', label: 'own', password: 'open sesame' }];
+      scene.between.trouble = (line) =>
+        line.startsWith('GET ') ? { body: JSON.stringify({ credentials }) } : undefined;
+      const { body } = await agent.get('call_operation', { operation: 'account.list' });
+      expect(body.credentials).toEqual([{ ...credentials[0], password: '[redacted]' }]);
+      expect(await agent.refused('call_operation', { operation: 'sandbox.status' })).toMatchObject({
+        code: 'operation_not_offered',
+      });
+    },
+  },
+  {
     name: 'placing through a server that only reads, or offers another tool',
     orders: 0,
     async talk(scene) {
@@ -293,6 +316,25 @@ const asking = (says: 'yes' | 'no' | 'cancel' | 'unticked', orders: number): Dia
 });
 
 const asks: readonly Dialogue[] = [
+  {
+    name: 'an address whose street is so long that it would hide where the order goes',
+    orders: 0,
+    async talk(scene) {
+      const agent = await scene.agent({ says: 'no' });
+      const given = scene.order();
+      const street = { ...given.shipping_address, address_line1: 'x '.repeat(40).trim(), address_line2: 'y' };
+      const variant = [{ label: 'Size', value: 'XL' }];
+      const quoted = await agent.get('order_quote', {
+        ...given,
+        products: given.products.map((product) => ({ ...product, variant })),
+        shipping_address: street,
+      });
+      const { city, postal_code: code, country } = given.shipping_address;
+      for (const part of [city, code, country]) expect(quoted.ships_to).toContain(part);
+      await agent.refused('order_place', { quote: quoted.quote });
+      for (const part of [city, code, country, 'Size XL']) expect(agent.asked[0]).toContain(part);
+    },
+  },
   asking('yes', 1),
   asking('no', 0),
   asking('cancel', 0),

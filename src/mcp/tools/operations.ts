@@ -14,10 +14,13 @@ const isOffered = ({ method, surface, auth, response }: Operation): boolean =>
   (auth === 'none' || auth === 'bearer') &&
   response.type === 'json';
 
+/** What no model needs: the document of the whole service; the link that makes the sandbox somebody's. */
+const leftOut: readonly string[] = ['openapi.get', 'sandbox.status'];
+
 const all: Readonly<Record<string, Operation>> = operations;
 const offered = Object.keys(all).filter((name) => {
   const operation = all[name];
-  return operation !== undefined && isOffered(operation) && name !== 'openapi.get';
+  return operation !== undefined && isOffered(operation) && !leftOut.includes(name);
 });
 
 const operationName = z.string().min(1).max(100).describe('as describe_operation lists it');
@@ -29,7 +32,7 @@ function offeredOperation(name: string): { readonly name: OperationName; readonl
   if (operation) return { name: name as OperationName, operation };
   const known = Object.hasOwn(all, name) ? all[name] : undefined;
   const why = known
-    ? `${name} is ${known.method} ${known.path}, and call_operation only reads`
+    ? `${name} is ${known.method} ${known.path}, and is none of those that only read and are offered`
     : 'there is no operation of this name';
   throw new UsageError(`${why}; offered are ${offered.join(', ')}`, { code: 'operation_not_offered' });
 }

@@ -8,6 +8,7 @@ import { feeOf } from '../../spending/policy/fee.ts';
 import { PolicyRefusal } from '../../spending/policy/refusal.ts';
 import { allowedVerdict } from '../../spending/through-policy.ts';
 import { checkUsable, type Quote } from '../../state/quotes.ts';
+import { addressLine } from '../address-line.ts';
 import { z } from '../arguments.ts';
 import { checkDayLimit } from '../guard.ts';
 import { type Call, defineTool, type Question } from '../tool.ts';
@@ -91,12 +92,11 @@ const mostLines = 10;
 async function questionOf(context: Context, quote: Quote): Promise<Question> {
   const body = quotedBody(quote);
   const fee = await feeOf(context, 'order.create');
-  const to = body.shipping_address;
-  const lines = body.products.map(({ url, quantity }) => `${quantity} x ${safeText(url, 200)}`);
-  const name = safeText(
-    `${to.first_name} ${to.last_name}, ${to.address_line1}, ${to.city} ${to.postal_code} ${to.country}`,
-    300,
-  );
+  const lines = body.products.map(({ url, quantity, variant }) => {
+    const chosen = (variant ?? []).slice(0, mostLines).map(({ label, value }) => `${label} ${value}`);
+    const which = chosen.length > 0 ? ` (${safeText(chosen.join(', '), 100)})` : '';
+    return `${quantity} x ${safeText(url, 200)}${which}`;
+  });
   return {
     message: [
       context.isRehearsal()
@@ -105,7 +105,7 @@ async function questionOf(context: Context, quote: Quote): Promise<Question> {
       ...lines.slice(0, mostLines),
       ...(lines.length > mostLines ? [`and ${lines.length - mostLines} more`] : []),
       `at most ${dollars(body.max_price)}, and a fee of ${dollars(fee)}`,
-      `to ${name}`,
+      `to ${addressLine(body.shipping_address)}`,
     ].join('\n'),
     yes: `Place the order, for at most ${dollars(body.max_price + fee)}`,
   };
@@ -122,6 +122,14 @@ async function explained(context: Context, quote: Quote, error: unknown): Promis
     if (!Number.isNaN(until)) await (await context.journal()).quotes.extend(quote, until);
     return error;
   }
+  if (error.category === 'conflict' && error.facts.outcome === 'applied')
+    return new ErrandError(error.category, error.message, {
+      ...error.facts,
+      code: 'repeated_order',
+      hint: 'Read that order, and tell the user. Only where the user asked for another one, quote it again with new: true.',
+      next: [],
+      cause: error,
+    });
   if (error.facts.outcome !== 'unknown') return error;
   return new ErrandError(error.category, error.message, {
     ...error.facts,

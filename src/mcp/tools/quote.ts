@@ -11,9 +11,12 @@ import type { PlanProduct } from '../../contract/schemas/plan-file.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { checkOrder } from '../../orders/input/check.ts';
 import { intentOf } from '../../orders/intent.ts';
+import { twinRule } from '../../orders/repeats.ts';
 import { feeOf } from '../../spending/policy/fee.ts';
 import type { Verdict } from '../../spending/policy/finding.ts';
 import { allowedVerdict, approvedKey } from '../../spending/through-policy.ts';
+import type { Intent } from '../../state/journal-record.ts';
+import { addressLine } from '../address-line.ts';
 import { z } from '../arguments.ts';
 import { checkDayLimit } from '../guard.ts';
 import { type Call, defineTool } from '../tool.ts';
@@ -46,7 +49,9 @@ const quoteArguments = z.strictObject({
   new: z
     .boolean()
     .optional()
-    .describe('true to order again what was just ordered; without it the same order again is refused'),
+    .describe(
+      'true to order again what was just ordered; without it the same order again is refused. Only where the user asked for another one',
+    ),
 });
 
 type Given = z.output<typeof quoteArguments>;
@@ -73,6 +78,8 @@ export const orderQuote = defineTool({
       }),
       'what would be ordered',
     ),
+    ships_to: text('the address, in one line'),
+    ship_to: optionalText('the name of the saved address; null where a whole one was given'),
     spendable_cents: optionalCents('what the wallet has'),
     warnings: listOf({ type: 'string' }, 'what to look at before it is placed'),
   }),
@@ -84,6 +91,7 @@ export const orderQuote = defineTool({
     'expires_at',
     'verdict',
     'products',
+    'ships_to',
     'warnings',
   ],
   async run(call, given) {
@@ -91,10 +99,8 @@ export const orderQuote = defineTool({
     await checkDayLimit(context, isLive);
     await context.ready();
     const { new: isNew = false, ship_to: name, shipping_address: whole, ...order } = given;
-    const body = await checkOrder(
-      { ...order, shipping_address: await addressOf(call, name, whole) },
-      undefined,
-    );
+    const to = await addressOf(call, name, whole);
+    const body = await checkOrder({ ...order, shipping_address: to.address }, undefined);
     const products = await orderable(context, body);
     const fee = await feeOf(context, 'order.create');
     const unkeyed = { key: randomUUID(), keyOrigin: 'made', body: { ...body } } as const;
@@ -124,8 +130,13 @@ export const orderQuote = defineTool({
           retailer: product.retailer,
           price_cents: inCents(product),
         })),
+        ships_to: addressLine(body.shipping_address),
+        ship_to: to.name,
         spendable_cents: spendable,
-        warnings: warningsOf(products, body.max_price, { spendable, total, found }),
+        warnings: [
+          ...(isNew ? [] : await repeats(context, intent)),
+          ...warningsOf(products, body.max_price, { spendable, total, found }),
+        ],
       },
     };
   },
@@ -138,13 +149,26 @@ async function addressOf(
   { context }: Call,
   name: string | undefined,
   whole: Given['shipping_address'],
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<{ readonly name: string | null; readonly address: Readonly<Record<string, unknown>> }> {
   if (name !== undefined && whole !== undefined)
     throw new UsageError('ship_to and shipping_address exclude each other; give one');
-  const given = whole ?? (await savedAddress(context, name));
-  const [wrong] = addressProblems(given);
+  const saved = whole ? { name: null, address: whole } : await savedAddress(context, name);
+  const [wrong] = addressProblems(saved.address);
   if (wrong) throw new UsageError(`shipping_address.${wrong.field}: ${wrong.message}`);
-  return given;
+  return saved;
+}
+
+/** The same order was placed a short time ago: placing this quote would be refused, and an agent may be mistaken. */
+async function repeats(context: Context, intent: Intent): Promise<string[]> {
+  const rule = twinRule(context, 'repeats');
+  const twin = rule && (await context.journal()).see(intent, rule);
+  if (!twin) return [];
+  const { order_id: id, settled_at: at, created_at: since } = twin.record;
+  return [
+    id === null
+      ? `the same order is on its way or in doubt since ${since}; order_place settles that one and orders no second`
+      : `the same order was placed at ${at ?? since}: ${id}. Only where the user asked for another one, quote it again with new: true`,
+  ];
 }
 
 interface Line {
