@@ -3,6 +3,7 @@ import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import type { OrderContext } from '../order-context.ts';
+import type { JournalRecord } from '../state/journal-record.ts';
 import { checkUsable, type Quote } from '../state/quotes.ts';
 import { isOthers } from '../state/take-over.ts';
 import { Deadline } from '../wait/deadline.ts';
@@ -37,23 +38,41 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
   if (quote.orderId !== undefined) return { order: await readOrder(client, quote.orderId), existed: true };
   const journal = await context.journal();
   const deadline = new Deadline(context.clock, patienceMs);
+  let hasWaited = false;
   for (;;) {
     const record = journal.find(quote.key, quote.baseUrl);
     checkUsable(quote, record, context.clock.now());
-    if (record?.state === 'intended' && isOthers(record) && (await deadline.pause(pauseMs, context.signal)))
+    if (isBusy(record) && (await deadline.pause(pauseMs, context.signal))) {
+      hasWaited = true;
       continue;
+    }
     try {
       const placed = await place(context, client, quote, intent);
       const id = textIn(placed.order, 'id');
       if (id !== undefined) await noteAnswer(context, quote, id);
-      return placed;
+      return hasWaited ? { ...placed, existed: true } : placed;
     } catch (error) {
-      // Another process was quicker: what it does is waited for.
-      const isBegun = journal.find(quote.key, quote.baseUrl)?.state === 'intended';
-      if (!(error instanceof ErrandError) || error.category !== 'conflict' || record || !isBegun) throw error;
+      if (!(error instanceof ErrandError) || error.category !== 'conflict') throw error;
+      // Another process was quicker, after a crash too: what it does is waited for.
+      const now = journal.find(quote.key, quote.baseUrl);
+      if (isBusy(now) && deadline.leftMs === 0) throw beingPlaced(error);
+      if (!now || (now.state === record?.state && !isBusy(now))) throw error;
+      hasWaited = true;
     }
   }
 }
+
+/** Whether another process is placing it at this moment. */
+const isBusy = (record: JournalRecord | undefined): boolean =>
+  record?.state === 'intended' && isOthers(record);
+
+const beingPlaced = (cause: ErrandError): ErrandError =>
+  new ErrandError('conflict', 'another process is placing this quote at this moment', {
+    ...cause.facts,
+    outcome: 'unknown',
+    retryable: true,
+    cause,
+  });
 
 async function place(
   context: OrderContext,

@@ -66,6 +66,22 @@ const breaking: readonly Dialogue[] = [
     },
   },
   {
+    name: 'kill -9 between intent and answer, and two servers are given the quote at once',
+    orders: 1,
+    async talk(scene) {
+      const first = await scene.agent();
+      const quote = await scene.quote(first);
+      scene.between.trouble = slow;
+      const placing = first.call('order_place', { quote }).catch(() => undefined);
+      await scene.reached('POST /orders');
+      process.kill(first.pid, 'SIGKILL');
+      await placing;
+      const others = await Promise.all([scene.agent(), scene.agent(), scene.agent()]);
+      const all = await Promise.all(others.map((agent) => agent.get('order_place', { quote })));
+      expect(new Set(all.map(({ order }) => order.id)).size).toBe(1);
+    },
+  },
+  {
     name: 'a call that is cancelled in the middle, then made again',
     orders: 1,
     async talk(scene) {
