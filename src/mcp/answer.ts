@@ -72,12 +72,19 @@ export function failed(failure: unknown): CallToolResult {
     for_a_person: next,
   };
   const { value } = fitted(anything, { error });
+  const json = JSON.stringify(value);
   return {
     isError: true,
-    content: [{ type: 'text', text: delimited(JSON.stringify(value), ['message', 'details']) }],
+    content: [
+      { type: 'text', text: isOurs(category, facts) ? json : delimited(json, ['message', 'details']) },
+    ],
     structuredContent: value,
   };
 }
+
+/** Whether all of a failure is in our words: no service had a part in it. */
+const isOurs = (category: ErrandError['category'], { status }: ErrandError['facts']): boolean =>
+  status === undefined && (category === 'usage' || category === 'policy');
 
 /** Where `failure` speaks of running a command again, it is the tool that is called again. */
 export function inToolsWords(failure: unknown, typed: string, again: string): unknown {

@@ -25,7 +25,7 @@ export class Wire extends StdioServerTransport {
       (line) => void read.push(line),
       (error) => this.#refuse(error),
     );
-    input.on('data', (piece: Buffer) => lines.push(piece));
+    input.on('data', (piece: Buffer | string) => lines.push(Buffer.from(piece)));
     input.on('end', () => lines.end());
     const end = once(() => this.#answerRest(read));
     for (const event of ['end', 'close', 'error']) input.on(event, () => void end());

@@ -55,6 +55,10 @@ export const aCount = (takes: string): Rule => ({
   takes,
   is: (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0,
 });
+export const aTime = (takes: string): Rule => ({
+  takes,
+  is: (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1,
+});
 export const aFunction = (takes: string): Rule => ({ takes, is: (value) => typeof value === 'function' });
 export const aYesOrNo: Rule = { takes: 'true or false', is: (value) => typeof value === 'boolean' };
 export const aSignal: Rule = { takes: 'an AbortSignal', is: (value) => 'aborted' in Object(value) };

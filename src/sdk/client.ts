@@ -10,7 +10,17 @@ import { fetchTransport } from '../http/transport/fetch.ts';
 import type { Transport } from '../http/transport/transport.ts';
 import { plainBase } from '../network/plain-base.ts';
 import { once } from '../wait/once.ts';
-import { aCount, aFunction, aSignal, aText, aYesOrNo, checkOptions, knownName, required } from './checks.ts';
+import {
+  aCount,
+  aFunction,
+  aSignal,
+  aText,
+  aTime,
+  aYesOrNo,
+  checkOptions,
+  knownName,
+  required,
+} from './checks.ts';
 import { keepClientParts } from './client-parts.ts';
 import type { Client, ClientOptions } from './client-types.ts';
 import { type CallName, type ListName, operations } from './operations.ts';
@@ -91,7 +101,7 @@ const rules = {
   baseUrl: required(aText('the address of the service, https://host/path')),
   apiKey: aText('an API key'),
   transport: aFunction('a function like the global fetch'),
-  timeoutMs: aCount('a number of milliseconds'),
+  timeoutMs: aTime('a number of milliseconds, at least 1'),
   retries: aCount('a number of attempts, 0 for none'),
   signal: aSignal,
   allowPlainHttp: aYesOrNo,

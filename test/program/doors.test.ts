@@ -293,7 +293,7 @@ for (const one of wrong)
       expect.stringContaining('http://host.example is plain http'),
       expect.stringContaining('errand/sandbox starts one'),
       expect.stringContaining('called "baseURL"; did you mean "baseUrl"?'),
-      'UsageError | timeoutMs of createClient takes a number of milliseconds | ',
+      'UsageError | timeoutMs of createClient takes a number of milliseconds, at least 1 | ',
       'MissingKeyError | wallet.get needs apiKey, which createClient was not given | ',
       'UsageError | there is no operation "walet.get"; did you mean "wallet.get"? | ',
       'UsageError | order.export returns CSV; use client.stream | ',
