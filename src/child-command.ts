@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { ErrandError } from './errors.ts';
 
 export interface ChildCommand {
   readonly command: string;
@@ -9,9 +10,10 @@ export interface ChildCommand {
   readonly isTerminal: boolean;
   /** Aborted when this program is told to end. */
   readonly signal: AbortSignal;
-  /** How the command is told to end, once `signal` is aborted; undefined where its terminal has told it already. */
-  readonly ending: () => NodeJS.Signals | undefined;
 }
+
+/** Whether processes have groups, so that what a command has started can end with it. */
+export const hasGroups = process.platform !== 'win32';
 
 /** Between telling a command to end and ending it, ms. */
 const graceMs = 5_000;
@@ -22,25 +24,18 @@ const graceMs = 5_000;
  * @returns its exit code, as a shell has it. @throws Error where it cannot be started.
  */
 export function runChild(child: ChildCommand): Promise<number> {
-  const { command, args, environment, isTerminal, signal, ending } = child;
-  const isGroup = !isTerminal && process.platform !== 'win32';
+  const { command, args, environment, isTerminal, signal } = child;
+  const isGroup = hasGroups && !isTerminal;
   const started = spawn(command, args, { stdio: 'inherit', env: environment, detached: isGroup });
-  const tell = (name: NodeJS.Signals): void => {
-    try {
-      if (isGroup && started.pid !== undefined) process.kill(-started.pid, name);
-      else started.kill(name);
-    } catch {
-      // It has ended by itself.
-    }
-  };
   // A second signal ends this process at once.
-  const insist = (): void => tell('SIGKILL');
+  const insist = (): void => signalChild(started, 'SIGKILL', isGroup);
   process.once('exit', insist);
   return new Promise<number>((resolve, reject) => {
     let patience: NodeJS.Timeout | undefined;
     const end = (): void => {
-      const name = ending();
-      if (name !== undefined) tell(name);
+      const isCtrlC = signal.reason instanceof ErrandError && signal.reason.category === 'interrupted';
+      // A terminal's Ctrl-C has reached it already.
+      if (!(isCtrlC && isTerminal)) signalChild(started, isCtrlC ? 'SIGINT' : 'SIGTERM', isGroup);
       patience = setTimeout(insist, graceMs);
     };
     if (signal.aborted) end();
@@ -60,4 +55,14 @@ export function runChild(child: ChildCommand): Promise<number> {
       resolve(code ?? 128 + (name === null ? 0 : constants.signals[name]));
     });
   });
+}
+
+/** Sends a signal to a command, and where it has a group of its own to all that it has started. */
+export function signalChild(child: ChildProcess, name: NodeJS.Signals, isGroup = hasGroups): void {
+  try {
+    if (isGroup && child.pid !== undefined) process.kill(-child.pid, name);
+    else child.kill(name);
+  } catch {
+    // It has ended by itself.
+  }
 }

@@ -14,7 +14,7 @@ import {
   sandboxFile,
   takeSnapshot,
 } from './sandbox/embedded.ts';
-import type { Served } from './sandbox/serve.ts';
+import type { Fault, Served } from './sandbox/serve.ts';
 import { makePrivateFolder } from './settings/paths.ts';
 import { DatabaseError } from './sqlite/database-error.ts';
 
@@ -81,7 +81,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       },
       now: steadyTime(),
       report: reportBug,
-      faults: request.faults.map((text) => sandbox.readFault(text) ?? refuseFault(text)),
+      faults: faultsIn(request.faults, sandbox.readFault),
       tell: request.tell,
       ...(request.onRequest && { onRequest: request.onRequest }),
       waiting: { signal: request.signal },
@@ -103,9 +103,13 @@ export async function startSandbox({ seed, speed = 1, faults }: StartRequest) {
   const { openInProcess, readFault } = await import('./sandbox/in-process.ts');
   return openInProcess({
     ...{ port: 0, seed, speed, now: steadyTime(), report: reportBug },
-    faults: faults.map((text) => readFault(text) ?? refuseFault(text)),
+    faults: faultsIn(faults, readFault),
   });
 }
+
+/** @throws UsageError for a text that is not a fault. */
+const faultsIn = (texts: readonly string[], read: (text: string) => Fault | undefined): Fault[] =>
+  texts.map((text) => read(text) ?? refuseFault(text));
 
 function refuseFault(text: string): never {
   const forms = Object.keys(sandboxFaults).join(', ');

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../contract/error-codes.ts';
 import type { Auth, Operation, RetryPolicy, Surface } from '../contract/operation.ts';
 import { type ParameterValues, wireTexts, writeParameters } from '../contract/parameters.ts';
 import { refusalCodes } from '../contract/refusals.ts';
+import { issueText } from '../contract/validation.ts';
 import { UsageError } from '../errors.ts';
 import { shownOrigin, shownUrl, underBase } from './address.ts';
 
@@ -54,7 +55,7 @@ export function prepare(
   const inQuery = writeParameters(querySpecs, rules, 'query', query);
   const issues = [...inPath.issues, ...inQuery.issues];
   if (issues.length > 0) {
-    const messages = issues.slice(0, mostIssues).map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
+    const messages = issues.slice(0, mostIssues).map((issue) => issueText(issue));
     throw new UsageError(messages.join('; '), { code: 'validation_error', details: issues });
   }
   const filled = fillPath(operation.path, path);

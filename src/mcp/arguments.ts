@@ -3,6 +3,7 @@ import type { JsonObject } from '../contract/json.ts';
 import { jsonSchemaOf } from '../contract/openapi.ts';
 import type { Operation, Parameter } from '../contract/operation.ts';
 import { checkAgainst } from '../contract/schemas/check.ts';
+import { issueText } from '../contract/validation.ts';
 import { UsageError } from '../errors.ts';
 import type { JsonSchema } from './untrusted.ts';
 
@@ -62,9 +63,7 @@ export function readArguments(tool: string, shape: ToolArguments, given: unknown
   const checked = checkAgainst(shape, given ?? {}, 'body');
   if (checked.value) return checked.value;
   const { issues } = checked;
-  const lines = issues
-    .slice(0, mostIssues)
-    .map(({ loc, msg }) => `${loc.slice(1).join('.') || 'the arguments'}: ${msg}`);
+  const lines = issues.slice(0, mostIssues).map((issue) => issueText(issue, 'the arguments'));
   const more = issues.length > mostIssues ? `; and ${issues.length - mostIssues} more` : '';
   throw new UsageError(`${tool} does not take these arguments: ${lines.join('; ')}${more}`, {
     code: 'invalid_arguments',

@@ -3,9 +3,8 @@ import type { Shape } from '../contract/schemas/index.ts';
 import { ErrandError } from '../errors.ts';
 import type { Client } from '../http/client.ts';
 import type { OrderContext } from '../order-context.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
 import { checkUsable, type Quote } from '../state/quotes.ts';
-import { isOthers } from '../state/take-over.ts';
+import { isBeingSent } from '../state/take-over.ts';
 import { Deadline } from '../wait/deadline.ts';
 import { type IntentOf, intentOf } from './intent.ts';
 import { earlierOrder } from './place.ts';
@@ -42,7 +41,7 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
   for (;;) {
     const record = journal.find(quote.key, quote.baseUrl);
     checkUsable(quote, record, context.clock.now());
-    if (isBusy(record) && (await deadline.pause(pauseMs, context.signal))) {
+    if (isBeingSent(record) && (await deadline.pause(pauseMs, context.signal))) {
       hasWaited = true;
       continue;
     }
@@ -55,16 +54,12 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
       if (!(error instanceof ErrandError) || error.category !== 'conflict') throw error;
       // Another process was quicker, after a crash too: what it does is waited for.
       const now = journal.find(quote.key, quote.baseUrl);
-      if (isBusy(now) && deadline.leftMs === 0) throw beingPlaced(error);
-      if (!now || (now.state === record?.state && !isBusy(now))) throw error;
+      if (isBeingSent(now) && deadline.leftMs === 0) throw beingPlaced(error);
+      if (!now || (now.state === record?.state && !isBeingSent(now))) throw error;
       hasWaited = true;
     }
   }
 }
-
-/** Whether another process is placing it at this moment. */
-const isBusy = (record: JournalRecord | undefined): boolean =>
-  record?.state === 'intended' && isOthers(record);
 
 const beingPlaced = (cause: ErrandError): ErrandError =>
   new ErrandError('conflict', 'another process is placing this quote at this moment', {

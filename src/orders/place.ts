@@ -4,6 +4,7 @@ import type { OrderContext } from '../order-context.ts';
 import type { Meant } from '../spending/policy/gate.ts';
 import { approvedKey, notePolicy } from '../spending/through-policy.ts';
 import { contentHash } from '../state/content.ts';
+import { isMade } from '../state/journal-record.ts';
 import { wasSentWithAnother } from '../state/take-over.ts';
 import { adoptOrder, keyOfAnother } from './existing.ts';
 import { type IntentOf, intentOf } from './intent.ts';
@@ -73,8 +74,7 @@ export async function earlierOrder(
     return isSame && record.operation === intent.operation
       ? resumeKnown(context, intent.operation, record)
       : undefined;
-  if (record.order_id === null || (record.state !== 'responded' && record.state !== 'reported'))
-    return undefined;
+  if (record.order_id === null || !isMade(record)) return undefined;
   if (!isSame) throw keyOfAnother(record, body);
   return adoptOrder(context, client, body, record.order_id);
 }

@@ -3,20 +3,8 @@ import type { Io } from '../io.ts';
 /** The commands of the first level: after one of their names a text is a command line. */
 const nouns = [
   ...['quickstart', 'search', 'product', 'retailer', 'order', 'track', 'return', 'bulk', 'wallet', 'spend'],
-  ...[
-    'reconcile',
-    'policy',
-    'approval',
-    'audit',
-    'webhook',
-    'mcp',
-    'agent',
-    'api',
-    'schema',
-    'usage',
-    'legacy',
-  ],
-  ...['sandbox', 'auth', 'account', 'address', 'profile', 'config', 'doctor', 'completion', 'help'],
+  ...['reconcile', 'policy', 'approval', 'audit', 'webhook', 'agent', 'api', 'schema', 'usage', 'legacy'],
+  ...['mcp', 'sandbox', 'auth', 'account', 'address', 'profile', 'config', 'doctor', 'completion', 'help'],
   'COMMAND',
 ];
 const commandLine = new RegExp(

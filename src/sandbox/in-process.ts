@@ -16,7 +16,7 @@ import { KeptStates } from './store/kept-states.ts';
 export type { Delivery } from './deliveries/read.ts';
 export { type Fault, readFault } from './http/faults/spec.ts';
 export type { Logged } from './http/request-log.ts';
-export type { SandboxBody, SandboxResponse } from './http/wire.ts';
+export { halfOf, piecesOf, type SandboxBody, type SandboxResponse } from './http/wire.ts';
 export { exampleOrder } from './keys/example-order.ts';
 
 const host = '127.0.0.1';

@@ -1,4 +1,10 @@
-import type { InProcess, SandboxBody, SandboxResponse } from '../sandbox/in-process.ts';
+import {
+  halfOf,
+  type InProcess,
+  piecesOf,
+  type SandboxBody,
+  type SandboxResponse,
+} from '../sandbox/in-process.ts';
 
 type Send = InProcess['send'];
 type Fetch = typeof globalThis.fetch;
@@ -124,16 +130,13 @@ function responseOf({ status, headers: given, body }: SandboxResponse, received:
   if (typeof body === 'string' || body instanceof Uint8Array)
     headers.set('content-length', String(Buffer.byteLength(body)));
   const hasBody = body !== null && !isHead && !bodyless.has(status);
-  const sent = isHalf ? ReadableStream.from(halfOf(body)) : wholeOf(body, signal);
+  const sent = isHalf ? ReadableStream.from(brokenOff(body)) : wholeOf(body, signal);
   const response = new Response(hasBody ? sent : null, { status, headers });
   // A response that is made has no address of its own.
   Object.defineProperty(response, 'url', { value: url.href });
   Object.defineProperty(response, 'redirected', { value: isRedirected });
   return response;
 }
-
-const piecesOf = (body: SandboxBody): Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array> =>
-  typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
 
 function wholeOf(body: SandboxBody, signal: AbortSignal): Uint8Array | ReadableStream {
   return typeof body === 'string' || body instanceof Uint8Array
@@ -148,10 +151,7 @@ async function* bytesOf(body: SandboxBody, signal: AbortSignal): AsyncGenerator<
   }
 }
 
-async function* halfOf(body: SandboxBody): AsyncGenerator<Uint8Array> {
-  const pieces: Buffer[] = [];
-  for await (const piece of piecesOf(body)) pieces.push(Buffer.from(piece));
-  const bytes = Buffer.concat(pieces);
-  yield bytes.subarray(0, bytes.length >> 1);
+async function* brokenOff(body: SandboxBody): AsyncGenerator<Uint8Array> {
+  yield (await halfOf(body)).half;
   throw failure('terminated', 'UND_ERR_SOCKET', 'other side closed');
 }

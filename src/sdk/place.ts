@@ -1,3 +1,4 @@
+import { issueText } from '../contract/validation.ts';
 import { ErrandError, UsageError } from '../errors.ts';
 import { InterruptedError, MissingKeyError } from '../http/errors.ts';
 import type { OrderContext } from '../order-context.ts';
@@ -9,8 +10,8 @@ import type { KeyedBody, Made, Placed } from '../orders/placed.ts';
 import { resumeKnown } from '../orders/resume.ts';
 import { contentHash } from '../state/content.ts';
 import type { Journal } from '../state/journal.ts';
-import type { JournalRecord } from '../state/journal-record.ts';
-import { isOthers, wasSentWithAnother } from '../state/take-over.ts';
+import { isMade, type JournalRecord } from '../state/journal-record.ts';
+import { isBeingSent, isOthers, wasSentWithAnother } from '../state/take-over.ts';
 import { Deadline } from '../wait/deadline.ts';
 import { poll } from '../wait/poll.ts';
 import { aSignal, checkOptions } from './checks.ts';
@@ -138,10 +139,8 @@ async function whenFree(
   work: (context: OrderContext, of: Of) => Promise<Made<Placed['order']>>,
 ): Promise<Made<Placed['order']>> {
   const { journal } = kept;
-  const isFree = async (): Promise<true | undefined> => {
-    const record = journal.find(key, baseUrl);
-    return record?.state === 'intended' && isOthers(record) ? undefined : true;
-  };
+  const isFree = async (): Promise<true | undefined> =>
+    isBeingSent(journal.find(key, baseUrl)) ? undefined : true;
   const deadline = new Deadline(context.clock, patienceMs);
   for (let tries = 1; ; tries += 1) {
     await poll(isFree, { deadline, everyMs: lookEveryMs, signal: context.signal }).catch((error: unknown) => {
@@ -166,7 +165,7 @@ async function checkedOrder(order: KeyedOrder): Promise<KeyedBody> {
   const { checkShape } = await import('../contract/schemas/check.ts');
   const { value, issues } = checkShape('OrderCreate', order, 'body');
   if (!value) {
-    const lines = issues.map(({ loc, msg }) => `${loc.slice(1).join('.') || 'the order'}: ${msg}`);
+    const lines = issues.map((issue) => issueText(issue, 'the order'));
     throw new UsageError(`the order is not valid: ${lines.join('; ')}`, {
       code: 'validation_error',
       details: { detail: issues },
@@ -211,8 +210,7 @@ async function placedByAnother(
   record: JournalRecord,
   body: KeyedBody,
 ): Promise<Placed | undefined> {
-  const isPlaced = record.state === 'responded' || record.state === 'reported';
-  if (!isPlaced || record.order_id === null || !wasSentWithAnother(record, await context.sender()))
+  if (!isMade(record) || record.order_id === null || !wasSentWithAnother(record, await context.sender()))
     return undefined;
   if (record.body_hash !== contentHash('order.create', body)) throw keyOfAnother(record, body);
   try {

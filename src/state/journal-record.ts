@@ -42,6 +42,10 @@ export type IntentState = 'intended' | 'responded' | 'reported' | 'refused' | 'f
 /** A journal record, as `order journal list` shows it, and whose money it is about. Times ISO 8601. */
 export type JournalRecord = Output<'JournalRecord'> & { readonly account: string };
 
+/** Whether the service is known to have made something of an intent. */
+export const isMade = ({ state }: Pick<JournalRecord, 'state'>): boolean =>
+  state === 'responded' || state === 'reported';
+
 /** The account of a record that was written when none was noted: all that is known is how its key is shown. */
 export const maskedAccount = (keyMasked: string): string => `masked ${keyMasked}`;
 

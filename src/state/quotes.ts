@@ -4,7 +4,7 @@ import type { Database, StoredRow } from '../sqlite/database.ts';
 import type { AuditChain } from './audit.ts';
 import { canonicalJson, sha256 } from './canonical.ts';
 import { contentHash } from './content.ts';
-import type { Intent, JournalRecord } from './journal-record.ts';
+import { type Intent, isMade, type JournalRecord } from './journal-record.ts';
 
 /** How long a quote is kept after it has expired: as long as the journal keeps what came of it, ms. */
 const keptMs = 30 * 24 * 3600 * 1000;
@@ -142,12 +142,16 @@ export class Quotes {
   }
 }
 
+/** Whether something was sent for a quote, by what the journal holds of its key. Pure. */
+export const isBegun = (before: JournalRecord | undefined): boolean =>
+  before !== undefined && (before.state === 'intended' || isMade(before));
+
 /**
  * @param before what the journal holds of its key. @param now ms since the epoch.
  * @throws ErrandError conflict for a quote that nothing may be sent for any more. One that is in doubt may always be settled.
  */
 export function checkUsable(quote: Quote, before: JournalRecord | undefined, now: number): void {
-  if (before?.state === 'intended' || before?.state === 'responded' || before?.state === 'reported') return;
+  if (isBegun(before)) return;
   if (quote.usedAt !== undefined && before === undefined)
     throw new ErrandError(
       'conflict',

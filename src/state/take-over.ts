@@ -2,12 +2,16 @@ import { ErrandError } from '../errors.ts';
 import { anotherSentence } from './another.ts';
 import { contentHash } from './content.ts';
 import { journalCommand } from './journal-command.ts';
-import { type Intent, type JournalRecord, maskedAccount, type Sender } from './journal-record.ts';
+import { type Intent, isMade, type JournalRecord, maskedAccount, type Sender } from './journal-record.ts';
 import { isAlive } from './owner.ts';
 
 /** Whether another process is alive and at work on a record. */
 export const isOthers = ({ pid, process_started }: Pick<JournalRecord, 'pid' | 'process_started'>): boolean =>
   pid !== process.pid && isAlive({ pid, started: process_started });
+
+/** Whether another process is sending it at this moment. */
+export const isBeingSent = (record: JournalRecord | undefined): boolean =>
+  record?.state === 'intended' && isOthers(record);
 
 /** @throws ErrandError conflict for a record that a live process works on. */
 export function checkFree(record: JournalRecord): void {
@@ -65,7 +69,7 @@ export const wasSentWithAnother = ({ payment, account }: JournalRecord, sender: 
 
 /** Whether an order may have come of what was attempted before with the key in use. */
 export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
-  if (before.state === 'responded' || before.state === 'reported') return !wasSentWithAnother(before, sender);
+  if (isMade(before)) return !wasSentWithAnother(before, sender);
   return before.state === 'intended' || before.state === 'forgotten';
 }
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
+import { hasGroups, signalChild } from '../child-command.ts';
 import { tellLines } from '../child-output.ts';
 import type { Clock } from '../clock.ts';
 import { uuidPattern } from '../contract/limits.ts';
@@ -47,7 +48,7 @@ function start({ command, environment, tell }: Run, { event, orderId }: RunInput
   const child = spawn(command, {
     shell: true,
     // A group of its own, so that what the command started ends with it.
-    detached: process.platform !== 'win32',
+    detached: hasGroups,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       ...environment,
@@ -68,8 +69,8 @@ function endOf(
     let insistence: NodeJS.Timeout | undefined;
     let lastOutput: NodeJS.Timeout | undefined;
     const stop = (): void => {
-      endGroup(child, 'SIGTERM');
-      insistence = setTimeout(() => endGroup(child, 'SIGKILL'), graceMs);
+      signalChild(child, 'SIGTERM');
+      insistence = setTimeout(() => signalChild(child, 'SIGKILL'), graceMs);
     };
     signal.addEventListener('abort', stop, { once: true });
     const done = (code: number | null, message: string | null): void => {
@@ -91,13 +92,4 @@ function endOf(
     child.stdin?.on('error', () => {});
     child.stdin?.end(body);
   });
-}
-
-function endGroup(child: ChildProcess, name: NodeJS.Signals): void {
-  try {
-    if (process.platform === 'win32' || child.pid === undefined) child.kill(name);
-    else process.kill(-child.pid, name);
-  } catch {
-    // It has ended by itself.
-  }
 }

@@ -7,18 +7,24 @@ import type { Scene } from './scene.ts';
 const slow = (line: string) => (line === 'POST /orders' ? { delayMs: 1500 } : undefined);
 const dropping = (line: string) => (line === 'POST /orders' ? { dropsResponse: true } : undefined);
 
+/** A server whose order has reached the service, which takes its time. */
+async function placing(scene: Scene) {
+  const agent = await scene.agent();
+  const quote = await scene.quote(agent);
+  scene.between.trouble = slow;
+  const placed = agent.call('order_place', { quote }).catch(() => undefined);
+  await scene.reached('POST /orders');
+  return { agent, quote, placed };
+}
+
 /** An order is under way when its server ends; another server is given the same quote. */
 const ended = (name: string, end: (pid: number) => void): Dialogue => ({
   name,
   orders: 1,
   async talk(scene: Scene) {
-    const first = await scene.agent();
-    const quote = await scene.quote(first);
-    scene.between.trouble = slow;
-    const placing = first.call('order_place', { quote }).catch(() => undefined);
-    await scene.reached('POST /orders');
+    const { agent: first, quote, placed } = await placing(scene);
     end(first.pid);
-    await placing;
+    await placed;
     scene.between.trouble = () => undefined;
     const second = await scene.agent();
     const { order } = await second.get('order_place', { quote });
@@ -33,13 +39,9 @@ const breaking: readonly Dialogue[] = [
     name: 'kill -9, and the model quotes the same order anew in place of placing it again',
     orders: 1,
     async talk(scene) {
-      const first = await scene.agent();
-      const quote = await scene.quote(first);
-      scene.between.trouble = slow;
-      const placing = first.call('order_place', { quote }).catch(() => undefined);
-      await scene.reached('POST /orders');
+      const { agent: first, quote, placed } = await placing(scene);
       process.kill(first.pid, 'SIGKILL');
-      await placing;
+      await placed;
       scene.between.trouble = () => undefined;
       const second = await scene.agent();
       const anew = await scene.quote(second);
@@ -52,14 +54,10 @@ const breaking: readonly Dialogue[] = [
     name: 'the client goes in the middle of a place',
     orders: 1,
     async talk(scene) {
-      const first = await scene.agent();
-      const quote = await scene.quote(first);
-      scene.between.trouble = slow;
+      const { agent: first, quote, placed } = await placing(scene);
       const { pid } = first;
-      const placing = first.call('order_place', { quote }).catch(() => undefined);
-      await scene.reached('POST /orders');
       await first.close();
-      await placing;
+      await placed;
       await expect.poll(() => isAlive({ pid, started: '' })).toBe(false);
       scene.between.trouble = () => undefined;
       await (await scene.agent()).get('order_place', { quote });
@@ -69,13 +67,9 @@ const breaking: readonly Dialogue[] = [
     name: 'kill -9 between intent and answer, and two servers are given the quote at once',
     orders: 1,
     async talk(scene) {
-      const first = await scene.agent();
-      const quote = await scene.quote(first);
-      scene.between.trouble = slow;
-      const placing = first.call('order_place', { quote }).catch(() => undefined);
-      await scene.reached('POST /orders');
+      const { agent: first, quote, placed } = await placing(scene);
       process.kill(first.pid, 'SIGKILL');
-      await placing;
+      await placed;
       const others = await Promise.all([scene.agent(), scene.agent(), scene.agent()]);
       const all = await Promise.all(others.map((agent) => agent.get('order_place', { quote })));
       expect(new Set(all.map(({ order }) => order.id)).size).toBe(1);

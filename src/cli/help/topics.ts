@@ -89,7 +89,7 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
         }),
       },
       {
-        text: 'With -o json or ndjson a failure is one JSON object on stderr. A result that ended badly is printed on stdout as any other, and the exit code says how it ended. `errand schema output` shows what each command prints with -o json, and with a name its JSON Schema.',
+        text: 'With -o json or ndjson a failure is one JSON object on stderr. A result that ended badly is printed on stdout like every other, and the exit code says how it ended. `errand schema output` shows what each command prints with -o json, and with a name its JSON Schema.',
       },
     ],
   },

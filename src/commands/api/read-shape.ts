@@ -1,6 +1,7 @@
 import { parseDocument } from '../../cli/parse-document.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
+import { issueText } from '../../contract/validation.ts';
 import { UsageError } from '../../errors.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof Shape<'OrderCreate'>)[];
@@ -23,9 +24,7 @@ export function readShape<N extends 'OrderCreate' | 'BulkUploadRequest' | 'Retur
   const name = file === undefined ? 'the fields' : file === '-' ? 'stdin' : file;
   const checked = checkShape(shape, parseBody(name, body), 'body');
   if (!checked.issues) return checked.value;
-  const shown = checked.issues
-    .slice(0, mostShown)
-    .map(({ loc, msg }) => `${loc.slice(1).join('.') || name}: ${msg}`);
+  const shown = checked.issues.slice(0, mostShown).map((issue) => issueText(issue, name));
   const more = checked.issues.length - shown.length;
   const rest = more > 0 ? [`and ${more} more`] : [];
   throw new UsageError(`${name}: not a valid ${what}: ${[...shown, ...rest].join('; ')}`, {

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { returnReasons } from '../../contract/enums.ts';
 import { checkShape } from '../../contract/schemas/check.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
+import { issueText } from '../../contract/validation.ts';
 import { UsageError } from '../../errors.ts';
 import { requestReturn } from '../../orders/place-return.ts';
 import { shellLine } from '../../shell-word.ts';
@@ -108,7 +109,7 @@ async function assemble(context: Context, { order, item, reason, notes, file }: 
   });
   const checked = checkShape('ReturnRequestCreate', payload, 'body');
   if (checked.value) return checked.value;
-  const lines = checked.issues.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
+  const lines = checked.issues.map((issue) => issueText(issue));
   const where = file === undefined ? '' : ` in ${file === '-' ? 'stdin' : file}`;
   throw new UsageError(`the return${where} is not valid: ${lines.join('; ')}`, {
     code: 'validation_error',

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
 import type { ServedRequest } from '../../contract/control.ts';
-import { faultGrammar, sandboxFaults } from '../../contract/sandbox-faults.ts';
 import { UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
 import { shellLine } from '../../shell-word.ts';
 import { stopwatch } from '../../wait/deadline.ts';
 import { reachOf, reachOptions } from './reach.ts';
+import { faultList, rehearsalOptions } from './rehearsal-options.ts';
 import { requestLines } from './request-lines.ts';
 import { walletCents } from './wallet-cents.ts';
 
@@ -15,30 +15,16 @@ export const serve = defineCommand({
   summary: 'Serve the sandbox over HTTP, for any client in any language',
   description:
     'Its address in a browser is a console: orders as they go, webhook deliveries, requests. A terminal shows each request as a line; -o ndjson ends with a summary. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
-  lists: [{ title: 'Faults', rows: sandboxFaults, note: faultGrammar }],
+  lists: [faultList],
   options: {
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
     port: { kind: 'integer', min: 0, max: 65_535, description: 'port; 0 picks a free one (default 4848)' },
     data: { kind: 'text', placeholder: 'file', completes: 'files', description: 'file to keep the data in' },
     memory: { kind: 'flag', description: 'keep nothing when it ends' },
-    speed: {
-      kind: 'integer',
-      min: 1,
-      max: 1000,
-      description: 'speed-up factor for the life of an order',
-    },
+    speed: rehearsalOptions.speed,
     latency: { kind: 'duration', description: 'wait before each response' },
-    seed: {
-      kind: 'integer',
-      min: 0,
-      max: 2 ** 31 - 1,
-      description: 'same seed, same catalogue, ids and outcomes',
-    },
-    fault: {
-      kind: 'texts',
-      placeholder: 'kind[=time][:share%][@path]',
-      description: 'make requests fail, seeded: one of the faults below; may be repeated',
-    },
+    seed: rehearsalOptions.seed,
+    fault: rehearsalOptions.fault,
     balance: { kind: 'money', description: 'what the wallet of each new key holds (default $1,000)' },
     mintLimit: { kind: 'integer', min: 1, description: 'keys a day for each address' },
     ...reachOptions,

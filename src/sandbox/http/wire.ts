@@ -19,6 +19,22 @@ export type SandboxBody =
   | Iterable<string | Uint8Array>
   | null;
 
+/** A body in the pieces that it comes in. */
+export const piecesOf = (
+  body: SandboxBody,
+): Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array> =>
+  typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
+
+/** The half of a body that comes before its connection breaks off, and the length of the whole. */
+export async function halfOf(
+  body: SandboxBody,
+): Promise<{ readonly half: Uint8Array; readonly length: number }> {
+  const pieces: Buffer[] = [];
+  for await (const piece of piecesOf(body)) pieces.push(Buffer.from(piece));
+  const bytes = Buffer.concat(pieces);
+  return { half: bytes.subarray(0, bytes.length >> 1), length: bytes.length };
+}
+
 export interface SandboxResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;

@@ -4,7 +4,7 @@ import { Random } from '../../store/random.ts';
 import { prefersHtml } from '../prefers-html.ts';
 import { json } from '../refusal.ts';
 import { readTarget } from '../request.ts';
-import { headerOf, type SandboxRequest, type SandboxResponse } from '../wire.ts';
+import { halfOf, headerOf, type SandboxRequest, type SandboxResponse } from '../wire.ts';
 import { alterations, isAltering } from './alter.ts';
 import { reset } from './reset.ts';
 import { codesOf, type Fault } from './spec.ts';
@@ -125,11 +125,8 @@ export async function sendHalf(
   response: ServerResponse,
   { status, headers, body }: SandboxResponse,
 ): Promise<void> {
-  const chunks: Buffer[] = [];
-  const whole = typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
-  for await (const chunk of whole) chunks.push(Buffer.from(chunk));
-  const bytes = Buffer.concat(chunks);
-  response.writeHead(status, { ...headers, 'content-length': Math.max(1, bytes.length) });
-  await new Promise((resolve) => response.write(bytes.subarray(0, bytes.length >> 1), resolve));
+  const { half, length } = await halfOf(body);
+  response.writeHead(status, { ...headers, 'content-length': Math.max(1, length) });
+  await new Promise((resolve) => response.write(half, resolve));
   response.destroy();
 }

@@ -1,0 +1,20 @@
+import { faultGrammar, sandboxFaults } from '../../contract/sandbox-faults.ts';
+
+/** How a sandbox that is started behaves. */
+export const rehearsalOptions = {
+  speed: { kind: 'integer', min: 1, max: 1000, description: 'speed-up factor for the life of an order' },
+  seed: {
+    kind: 'integer',
+    min: 0,
+    max: 2 ** 31 - 1,
+    description: 'same seed, same catalogue, ids and outcomes',
+  },
+  fault: {
+    kind: 'texts',
+    placeholder: 'kind[=time][:share%][@path]',
+    description: 'make requests fail, seeded: one of the faults below; may be repeated',
+  },
+} as const;
+
+/** What `fault` takes, for the help. */
+export const faultList = { title: 'Faults', rows: sandboxFaults, note: faultGrammar };
