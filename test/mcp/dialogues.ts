@@ -68,6 +68,7 @@ const handles: readonly Dialogue[] = [
       const all = await Promise.all(Array.from({ length: 10 }, () => agent.call('order_place', { quote })));
       expect(all.map(({ isError }) => isError)).toEqual(Array(10).fill(false));
       expect(idsOf(all).size).toBe(1);
+      expect(all.filter(({ json }) => json.existed === false)).toHaveLength(1);
     },
   },
   {

@@ -7,7 +7,7 @@ import { safeText } from '../../redact/safe-text.ts';
 import { feeOf } from '../../spending/policy/fee.ts';
 import { PolicyRefusal } from '../../spending/policy/refusal.ts';
 import { allowedVerdict } from '../../spending/through-policy.ts';
-import { checkUsable, type Quote } from '../../state/quotes.ts';
+import { checkUsable, isBegun, type Quote } from '../../state/quotes.ts';
 import { addressLine } from '../address-line.ts';
 import { z } from '../arguments.ts';
 import { checkDayLimit } from '../guard.ts';
@@ -32,8 +32,8 @@ export const orderPlace = defineTool({
     const { context } = call;
     const quote = (await context.journal()).quotes.find(handle);
     if (!quote) throw unknownQuote();
-    const before = placing.get(quote.id);
-    if (before) return { record: { ...recordOf(await before), existed: true } };
+    const before = joined(quote);
+    if (before) return { record: recordOf(await before) };
     try {
       const question = await standing(call, quote);
       if (question) return { question };
@@ -51,11 +51,15 @@ export const orderPlace = defineTool({
 /** Quotes that are being placed by this process: whoever places one again meanwhile gets the same order. */
 const placing = new Map<string, Promise<Placed>>();
 
-function once({ id }: Quote, work: () => Promise<Placed>): Promise<Placed> {
-  const before = placing.get(id);
+const joined = ({ id }: Quote): Promise<Placed> | undefined =>
+  placing.get(id)?.then((placed) => ({ ...placed, existed: true }));
+
+function once(quote: Quote, work: () => Promise<Placed>): Promise<Placed> {
+  // Another call may have begun while this one was being checked.
+  const before = joined(quote);
   if (before) return before;
-  const made = work().finally(() => placing.delete(id));
-  placing.set(id, made);
+  const made = work().finally(() => placing.delete(quote.id));
+  placing.set(quote.id, made);
   return made;
 }
 
@@ -72,9 +76,7 @@ async function standing(
   const intent = await quotedIntent(context, quote);
   checkOwn(quote, intent);
   const record = (await context.journal()).find(quote.key, quote.baseUrl);
-  const isBegun =
-    record?.state === 'intended' || record?.state === 'responded' || record?.state === 'reported';
-  if (quote.orderId !== undefined || isBegun) return undefined;
+  if (quote.orderId !== undefined || isBegun(record)) return undefined;
   checkUsable(quote, record, context.clock.now());
   await checkDayLimit(context, isLive);
   await allowedVerdict(context, [{ intent }], { asks: true });
