@@ -120,6 +120,7 @@ describe('who may import whom', () => {
       'network',
       'private-files.ts',
       'markup.ts',
+      'shell-word.ts',
       'wait',
     ]);
     expect(ours).toEqual([]);

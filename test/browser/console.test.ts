@@ -55,7 +55,7 @@ describeInChromium('the console in a browser', (browser) => {
       await page.goto(at(`/console/orders/${id}`));
       await page.getByText('Make it happen now').waitFor();
       await page.getByText('The record as JSON').click();
-      await page.locator('summary').focus();
+      await page.locator('#record summary').focus();
       await page.evaluate(
         "getSelection().selectAllChildren([...document.querySelectorAll('li strong')].find((it) => it.textContent === 'Order created'))",
       );

@@ -1,6 +1,5 @@
 import { type SandboxTrigger, sandboxTriggers } from '../../contract/control.ts';
 import { type ErrorType, errorTypes } from '../../contract/error-types.ts';
-import { fullestSandboxWalletCents } from '../../contract/limits.ts';
 import { findAccount } from '../accounts/records.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';
 import { usualLimits } from '../http/body-limits.ts';
@@ -13,7 +12,7 @@ import { forceOrder, type OrderTrigger } from '../orders/force.ts';
 import { forceReturn } from '../returns/force.ts';
 import type { ForcedReturn } from '../returns/lifecycle.ts';
 import type { Service } from '../service.ts';
-import { enter, walletOf } from '../wallet/wallet.ts';
+import { fund } from '../wallet/wallet.ts';
 
 interface Trigger {
   readonly event: SandboxTrigger;
@@ -87,12 +86,7 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
     return { id: account.shortId };
   },
   'wallet-funded': ({ service: { store }, caller: { userId }, trigger: { amount }, now }) =>
-    store.transaction(() => {
-      const most = fullestSandboxWalletCents - walletOf(store, userId).balance;
-      if (amount > most) throw new Refusal('bad_request', `At most ${most} cents fit into the wallet.`);
-      enter(store, userId, 'funding', amount, now, null);
-      return { amount, balance: walletOf(store, userId).balance };
-    }),
+    store.transaction(() => ({ amount, balance: fund(store, userId, amount, now) })),
   'key-claimed': async ({ service: { store }, caller, now }) => {
     const done = await claim(store, claimOf(store, caller.keyHash).token, rehearsingHuman, now);
     if (done !== 'claimed') throw new Refusal('bad_request', 'This sandbox is claimed already.');

@@ -33,6 +33,15 @@ export const readDeliveries = (
 ): Delivery[] =>
   store.all(`SELECT ${columns} WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?`, before, limit).map(deliveryIn);
 
+/** The one of an id, with the id of its event. */
+export function readDelivery(
+  store: Store,
+  id: string,
+): (Delivery & { readonly eventId: string }) | undefined {
+  const row = store.get(`SELECT d.event_id, ${columns} WHERE d.id = ?`, id);
+  return row && { ...deliveryIn(row), eventId: String(row.event_id) };
+}
+
 /** Those of one order, newest first. */
 export const readDeliveriesOf = (store: Store, orderId: string, limit: number): Delivery[] =>
   store

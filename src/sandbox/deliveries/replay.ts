@@ -1,5 +1,7 @@
+import type { SandboxConfig } from '../config.ts';
 import type { Identity } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
+import { targetOf } from './address.ts';
 import { insertDelivery } from './enqueue.ts';
 
 /**
@@ -31,6 +33,52 @@ export function replay(
     } else {
       store.run('UPDATE deliveries SET next_at = min(next_at, ?) WHERE id = ?', now, id);
     }
+    return orderId;
+  });
+}
+
+interface Edited {
+  /** Of the new delivery: who gives the same id twice sends one. */
+  readonly newId: string;
+  readonly url: string;
+  /** Any text: a receiver must bear what is no JSON too. */
+  readonly body: string;
+  /** Whether a receiver is to take it for an event of its own. */
+  readonly isNewEvent: boolean;
+}
+
+/** Why a webhook is not sent to an address; undefined where it may be, as far as the address alone shows. */
+export function refusedTarget(url: string, reach: SandboxConfig['webhooks']): string | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) return 'it is not an http or https address';
+  return targetOf(parsed, reach).refusal;
+}
+
+/**
+ * Sends what a delivery sent once more, with another body or to another address, at `now` (ms), as a delivery of its own.
+ * @returns the id of its order; undefined for a delivery that is not there.
+ */
+export function replayEdited(
+  store: Store,
+  id: string,
+  { newId, url, body, isNewEvent }: Edited,
+  now: number,
+): Promise<string | undefined> {
+  return store.transaction(() => {
+    const row = store.get('SELECT user_id, order_id, event, event_id FROM deliveries WHERE id = ?', id);
+    if (!row) return undefined;
+    const orderId = String(row.order_id);
+    if (store.get('SELECT 1 FROM deliveries WHERE id = ?', newId)) return orderId;
+    insertDelivery(store, {
+      id: newId,
+      userId: String(row.user_id),
+      orderId,
+      event: String(row.event),
+      eventId: isNewEvent ? newId : String(row.event_id),
+      url,
+      body,
+      at: now,
+    });
     return orderId;
   });
 }

@@ -2,14 +2,11 @@ import { limits } from '../../contract/limits.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
 import type { SandboxConfig } from '../config.ts';
 import type { AllHandlers } from '../http/handler.ts';
-import { Refusal } from '../http/refusal.ts';
 import { claimPath } from '../pages/paths.ts';
-import type { Store } from '../store/store.ts';
 import { claimOf } from './claims.ts';
 import { exampleOrder } from './example-order.ts';
+import { refuseTooMany } from './limit.ts';
 import { mintKey } from './mint.ts';
-
-const dayMs = 24 * 3600 * 1000;
 
 export const keyHandlers = {
   'sandbox.mint': async (service, { body, request, now }) => {
@@ -29,24 +26,6 @@ export const keyHandlers = {
     return { value: { claimed: claimed !== null, claimed_by_email: claimed?.by ?? null, hint } };
   },
 } satisfies Partial<AllHandlers>;
-
-function refuseTooMany(store: Store, address: string, perDay: number, now: number): void {
-  const row = store.get(
-    'SELECT count(*) AS minted, min(created_at) AS first FROM api_keys WHERE minted_from = ? AND created_at > ?',
-    address,
-    now - dayMs,
-  );
-  if (Number(row?.minted) < perDay) return;
-  const seconds = Math.max(1, Math.ceil((Number(row?.first) + dayMs - now) / 1000));
-  throw new Refusal(
-    'rate_limit_exceeded',
-    `${perDay} keys a day can be minted from one address; --mint-limit of a served sandbox changes that.`,
-    { limit: perDay },
-    {
-      'retry-after': String(seconds),
-    },
-  );
-}
 
 const claimUrl = ({ baseUrl }: SandboxConfig, token: string): string => `${baseUrl}${claimPath}/${token}`;
 

@@ -6,6 +6,8 @@ import { openWallet } from '../wallet/wallet.ts';
 import { insertUser } from './users.ts';
 
 interface Minting {
+  /** The key and its id, where they are not to be new ones. */
+  readonly given?: { readonly id: string; readonly key: string } | undefined;
   readonly email?: string | null | undefined;
   readonly name?: string | null | undefined;
   /** Address that requested it. */
@@ -22,10 +24,15 @@ interface Minted {
 }
 
 /** Makes a user of its own with a full wallet, and a key for it. Within a transaction. */
-export function mintKey({ store, identity, config }: Service, { email, name, from, now }: Minting): Minted {
+export function mintKey(
+  { store, identity, config }: Service,
+  { given, email, name, from, now }: Minting,
+): Minted {
   const userId = identity.uuid('user');
-  const id = identity.uuid('key');
-  const key = `${config.prefix}_test_${secretToken(32)}`;
+  const { id, key } = given ?? {
+    id: identity.uuid('key'),
+    key: `${config.prefix}_test_${secretToken(32)}`,
+  };
   const claimToken = secretToken(24);
   insertUser(store, { id: userId, email: email ?? null, createdAt: now });
   store.run(

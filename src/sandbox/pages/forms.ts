@@ -3,7 +3,7 @@ import { html } from '../../markup.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../http/wire.ts';
 import { htmlPage } from './html.ts';
 
-/** Largest form, bytes. */
+/** Largest form of a few fields, bytes. */
 const largestForm = 16 * 1024;
 
 const refused = (status: number, title: string, why: string): SandboxResponse =>
@@ -13,9 +13,9 @@ const refused = (status: number, title: string, why: string): SandboxResponse =>
  * The fields of a form that one of our own pages sent; otherwise the response that refuses it. A browser names the page
  * that a form comes from, so another site cannot send one in a person's name.
  */
-export function readForm(request: SandboxRequest): URLSearchParams | SandboxResponse {
+export function readForm(request: SandboxRequest, largest = largestForm): URLSearchParams | SandboxResponse {
   if (!isOurs(request)) return refused(403, 'Not from here', 'This form was sent by another site.');
-  if (request.body.length > largestForm) return refused(413, 'Too large', 'The form is too large.');
+  if (request.body.length > largest) return refused(413, 'Too large', 'The form is too large.');
   return new URLSearchParams(Buffer.from(request.body).toString('utf8'));
 }
 

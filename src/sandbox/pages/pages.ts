@@ -1,12 +1,17 @@
 import { claimPage } from './claim.ts';
-import { replayDelivery, triggerEvent } from './console/actions.ts';
 import { deliveriesPage } from './console/deliveries.ts';
 import { frontPage } from './console/front.ts';
 import { forThisMachine } from './console/guard.ts';
 import { keysPage } from './console/keys.ts';
+import { mintKeyPage } from './console/mint.ts';
 import { orderPage } from './console/order.ts';
+import { triggerEvent } from './console/order-actions.ts';
+import { placeOrder } from './console/order-form.ts';
 import { ordersPage } from './console/orders.ts';
+import { replayDelivery } from './console/replay.ts';
+import { replayEditedPage } from './console/replay-edited.ts';
 import { requestsPage } from './console/requests.ts';
+import { claimKey, fundWallet, walletPage } from './console/wallet.ts';
 import { devicePage } from './device.ts';
 import type { AnyPageRequest, Page } from './page.ts';
 import { proofPage } from './proof.ts';
@@ -21,8 +26,14 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consoleEvent: forThisMachine(triggerEvent),
   consoleDeliveries: forThisMachine(deliveriesPage),
   consoleReplay: forThisMachine(replayDelivery),
+  consoleReplayEdited: forThisMachine(replayEditedPage),
   consoleRequests: forThisMachine(requestsPage),
   consoleKeys: forThisMachine(keysPage),
+  consoleMint: forThisMachine(mintKeyPage),
+  consoleClaim: forThisMachine(claimKey),
+  consoleWallet: forThisMachine(walletPage),
+  consoleFund: forThisMachine(fundWallet),
+  consolePlace: forThisMachine(placeOrder),
   claim: claimPage,
   device: devicePage,
   shop: shopPage,

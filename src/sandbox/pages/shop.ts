@@ -1,8 +1,11 @@
 import { errorHint } from '../../contract/error-codes.ts';
-import { type Content, html } from '../../markup.ts';
+import { html } from '../../markup.ts';
 import { type SandboxConfig, shopPath } from '../config.ts';
 import { type TestSlug, testProducts, testSlugs } from '../orders/lifecycle/index.ts';
 import { isTestSlug, type TestProduct, testFacts } from '../orders/lifecycle/test-products.ts';
+import { isOfThisMachine } from './console/guard.ts';
+import { orderForm, rehearsalOf } from './console/order-form.ts';
+import { copied } from './console/same-from-terminal.ts';
 import { money } from './figures.ts';
 import { htmlPage } from './html.ts';
 import { siteLinks } from './links.ts';
@@ -35,7 +38,10 @@ export const shopPage: Page<'shop'> = () =>
   );
 
 /** What a product rehearses, and the command that orders it. */
-export const productPage: Page<'product'> = ({ service: { config }, path: { slug } }) => {
+export const productPage: Page<'product'> = (visit) => {
+  const { service, path } = visit;
+  const { config } = service;
+  const { slug } = path;
   if (!isTestSlug(slug)) {
     const body = html`<p class="lead">The shop has no such product. <a href="${shopPath}">All products</a></p>`;
     return htmlPage('No such product', body, { status: 404, links: siteLinks, narrow: true });
@@ -49,7 +55,8 @@ export const productPage: Page<'product'> = ({ service: { config }, path: { slug
 <section><dl><dt>Price</dt><dd>${money(testFacts(slug).priceCents)}</dd><dt>Rehearses</dt><dd><code>${scenario}</code></dd>${
       hint !== undefined && html`<dt>What to do about it</dt><dd>${hint}</dd>`
     }<dt>Product URL</dt><dd><code>${url}</code></dd></dl></section>
-<section><header><h2>Order it</h2></header>
+${isOfThisMachine(visit) && html`<section><header><h2>Order it here</h2></header>${orderForm(service, slug)}</section>`}
+<section><header><h2>Order it from a terminal</h2></header>
 ${copied('the order', orderCommand(slug, url, profileOf(config)))}</section>
 <section><header><h2>Before the first order here</h2></header>
 ${copied('the setup', setUpCommands(config))}</section>
@@ -60,11 +67,9 @@ ${copied('the setup', setUpCommands(config))}</section>
 
 /** The command that brings the product's outcome about. */
 function orderCommand(slug: Slug, url: string, profile: string): string {
-  const { facts }: TestProduct = testProducts[slug];
-  const quantity = facts?.quantityCap === undefined ? '' : `,quantity=${facts.quantityCap + 1}`;
-  const gift = facts?.giftOption === false ? ' --gift' : '';
-  const ceiling = quantity === '' ? '$50.00' : '$100.00';
-  return `errand order create --product ${url}${quantity}${gift} --max-price '${ceiling}' --ship-to home --watch --profile ${profile}`;
+  const { quantity, ceilingCents, isGift } = rehearsalOf(slug);
+  const lines = quantity === 1 ? url : `${url},quantity=${quantity}`;
+  return `errand order create --product ${lines}${isGift ? ' --gift' : ''} --max-price '${money(ceilingCents)}' --ship-to home --watch --profile ${profile}`;
 }
 
 /** A key for this sandbox, kept in a profile of its own: an order must not land in another sandbox. */
@@ -73,6 +78,3 @@ const setUpCommands = (config: SandboxConfig): string =>
 
 const profileOf = ({ baseUrl }: SandboxConfig): string =>
   `sandbox-${new URL(baseUrl).host.replace(/[^A-Za-z0-9.]+/g, '-')}`;
-
-const copied = (what: string, commands: string): Content =>
-  html`<div class="copied"><pre>${commands}</pre><button type="button" class="copy" aria-label="Copy ${what}">Copy</button></div>`;

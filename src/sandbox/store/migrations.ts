@@ -182,4 +182,7 @@ export const migrations: readonly string[] = [
   // An event keeps its id over retries and replays.
   `ALTER TABLE deliveries ADD COLUMN event_id TEXT NOT NULL DEFAULT '';
    UPDATE deliveries SET event_id = id`,
+
+  // What an order moved, as the console adds it up.
+  'CREATE INDEX ledger_order ON ledger (order_id, seq) WHERE order_id IS NOT NULL',
 ];

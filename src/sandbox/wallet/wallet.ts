@@ -1,3 +1,4 @@
+import { fullestSandboxWalletCents } from '../../contract/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Store } from '../store/store.ts';
 
@@ -66,6 +67,34 @@ export function enter(
     orderId,
   );
   store.run('UPDATE wallets SET balance = balance + ?, updated_at = ? WHERE user_id = ?', cents, now, userId);
+}
+
+/**
+ * Puts `cents` into a wallet. Within a transaction. @param once a name under which it happens once: whoever repeats it
+ * adds nothing. @returns the balance, cents. @throws Refusal bad_request for more than a wallet holds.
+ */
+export function fund(
+  store: Store,
+  userId: string,
+  cents: number,
+  now: number,
+  once: string | null = null,
+): number {
+  const { balance } = walletOf(store, userId);
+  const isDone =
+    once !== null &&
+    store.get('SELECT 1 FROM ledger WHERE user_id = ? AND note = ?', userId, once) !== undefined;
+  if (isDone) return balance;
+  const most = fullestSandboxWalletCents - balance;
+  if (cents > most) throw new Refusal('bad_request', `At most ${most} cents fit into the wallet.`);
+  enter(store, userId, 'funding', cents, now, null);
+  if (once !== null)
+    store.run(
+      'UPDATE ledger SET note = ? WHERE seq = (SELECT max(seq) FROM ledger WHERE user_id = ?)',
+      once,
+      userId,
+    );
+  return balance + cents;
 }
 
 /** Sets `cents` aside for an order, so that orders placed at once cannot spend the same money. Within a transaction. */

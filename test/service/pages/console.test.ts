@@ -172,6 +172,32 @@ describe('the page of an order', () => {
     expect((await submit(service, `${path}/nonsense`)).status).toBe(404);
     expect((await submit(service, `/console/orders/${crypto.randomUUID()}/cancel`)).status).toBe(404);
   });
+
+  test('an order fails for the reason that was chosen', async () => {
+    const id = await place('test-slow');
+    const path = `/console/orders/${id}`;
+    const { text } = await page(service, path);
+    expect(text).toContain('<option value="checkout_failed" selected>');
+    const unknown = await submit(service, `${path}/failed`, { error_type: 'nonsense' });
+    expect(unknown.status).toBe(400);
+    expect(unknown.text).toContain('takes one of the reasons of the list');
+    expect((await submit(service, `${path}/failed`, { error_type: 'account_locked' })).status).toBe(303);
+    expect((await service.send('GET', `/orders/${id}`)).body).toMatchObject({
+      status: 'order_failed',
+      job_result: { error_type: 'account_locked' },
+    });
+  });
+
+  test('beside its buttons stand the commands and calls that do the same', async () => {
+    const id = await place('test-slow');
+    const { text } = await page(service, `/console/orders/${id}`);
+    const command = `errand sandbox trigger shipped ${id} --base-url ${service.baseUrl}`;
+    expect(text).toContain(`<pre>${command}</pre>`);
+    expect(text).toContain(`<pre>errand order cancel ${id} --base-url ${service.baseUrl}</pre>`);
+    expect(text).toContain(`{&quot;event&quot;:&quot;shipped&quot;,&quot;id&quot;:&quot;${id}&quot;}`);
+    expect(text).toContain('Authorization: Bearer $ERRAND_API_KEY');
+    expect(text).not.toContain(service.key);
+  });
 });
 
 test('orders and deliveries are read page by page, each row once', async () => {

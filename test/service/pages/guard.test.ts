@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SandboxRequest } from '../../../src/sandbox/http/wire.ts';
 import { type OpenSandbox, openSandbox } from '../../../src/sandbox/open.ts';
+import { pageRows } from '../../../src/sandbox/pages/routes.ts';
 import { TestService } from '../service.ts';
 import { submit } from './read-page.ts';
 
@@ -28,6 +29,41 @@ const consolePages = [
   '/console/requests',
   '/console/keys',
 ];
+
+/** Every form of the console, whatever it is about. */
+const consoleForms = pageRows.flatMap((row) =>
+  'POST' in row && row.path.startsWith('/console') ? [row.path.replace(/\{\w+\}/g, 'x')] : [],
+);
+
+describe('every form of the console', () => {
+  const post = (path: string, more: Partial<SandboxRequest> & { headers: SandboxRequest['headers'] }) =>
+    ask(path, { method: 'POST', ...more });
+
+  test('there are some', () => {
+    expect(consoleForms).toContain('/console/wallets/x/fund');
+  });
+
+  test.each(consoleForms)('%s takes nothing from another site, machine, proxy or name', async (path) => {
+    const host = '127.0.0.1:4848';
+    const own = { host, origin: `http://${host}` };
+    for (const headers of [
+      { host, origin: 'https://evil.example' },
+      { host, origin: 'null' },
+      { host, origin: 'http://127.0.0.1:1' },
+      { host, referer: 'https://evil.example/page' },
+      { ...own, 'sec-fetch-site': 'cross-site' },
+      { ...own, 'sec-fetch-site': 'same-site' },
+      { ...own, 'x-forwarded-for': '10.0.0.3' },
+    ])
+      expect([headers, (await post(path, { headers })).status]).toEqual([headers, 403]);
+    expect((await post(path, { headers: own, remoteAddress: '10.0.0.3' })).status).toBe(403);
+    const named = { host: 'evil.example', origin: 'http://evil.example' };
+    expect((await post(path, { headers: named })).status).toBe(421);
+    const { status, headers } = await post(path, { headers: { ...own, 'sec-fetch-site': 'same-origin' } });
+    expect([400, 404, 409]).toContain(status);
+    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  });
+});
 
 describe('the console serves its own machine only', () => {
   test.each(consolePages)('%s', async (path) => {

@@ -33,3 +33,14 @@ export function rowOf(markup: string, id: string): string[] {
       .trim(),
   );
 }
+
+/** Markup as it is read. */
+export const textOf = (markup: string): string =>
+  markup
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/ ,/g, ',')
+    .trim();
+
+/** The name in the first form of a page that makes what it does happen once. */
+export const onceOf = (markup: string): string => /name="once" value="([^"]+)"/.exec(markup)?.[1] ?? '';

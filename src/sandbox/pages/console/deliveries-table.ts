@@ -30,10 +30,10 @@ export const deliveriesTable = (rows: readonly Delivery[], { now, back }: Shown)
       )}</tbody></table>`;
 
 /** What has ended can be sent again, what failed need not wait; the rest is about to be sent. */
-function again({ id, state, attempts }: Delivery, back: Back): Content {
+function again({ id, orderId, event, state, attempts }: Delivery, back: Back): Content {
   const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';
   if (state === 'behind' || (state === 'open' && attempts === 0)) return null;
-  return html`<form method="post" action="${deliveriesPath}/${id}/replay"><input type="hidden" name="back" value="${back}"><button>${word}</button></form>`;
+  return html`<form method="post" action="${deliveriesPath}/${id}/replay"><input type="hidden" name="back" value="${back}"><button aria-label="${word} ${event} of ${orderId.slice(0, 8)}">${word}</button></form><a href="${deliveriesPath}/${id}/edit" aria-label="Edit ${event} of ${orderId.slice(0, 8)}">Edit</a>`;
 }
 
 function outcome(delivery: Delivery, now: number): Content {

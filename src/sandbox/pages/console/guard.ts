@@ -5,7 +5,7 @@ import { bringUpToDate } from '../../control/bring-up-to-date.ts';
 import { isOwnHost } from '../../http/hosts.ts';
 import { headerOf, type SandboxRequest } from '../../http/wire.ts';
 import { htmlPage } from '../html.ts';
-import type { Page } from '../page.ts';
+import type { AnyPageRequest, Page } from '../page.ts';
 import type { PageName } from '../routes.ts';
 
 /**
@@ -21,6 +21,10 @@ export const forThisMachine =
     await bringUpToDate(service, service.clock.now());
     return page(visit);
   };
+
+/** Whether a page may show what only the machine itself is to see. */
+export const isOfThisMachine = ({ service, request }: AnyPageRequest): boolean =>
+  stranger(request, service.config.baseUrl) === undefined;
 
 const refused = (why: string) =>
   htmlPage(

@@ -3,10 +3,9 @@ import type { Service } from '../../service.ts';
 import type { StoredRow } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
 import type { Page } from '../page.ts';
-import { consolePath } from '../paths.ts';
+import { keysPath, walletPath } from './console-paths.ts';
+import { mintForm } from './mint.ts';
 import { listPage, type Part } from './paging.ts';
-
-export const keysPath = `${consolePath}/keys`;
 
 /** Keys with the wallet each spends from, newest first; not those that read one order alone. */
 export const readKeys = ({ store }: Service, { before, limit }: Part): StoredRow[] =>
@@ -21,13 +20,13 @@ export const readKeys = ({ store }: Service, { before, limit }: Part): StoredRow
 /** Of a key nothing is kept that could be shown, so it is known by whose it is. @param now ms since the epoch. */
 export const keysTable = ({ config }: Service, rows: readonly StoredRow[], now: number): Content =>
   rows.length === 0
-    ? html`<p class="soft">No key yet.</p>`
+    ? html`<p class="soft">No key yet.</p>${mintForm(config)}`
     : html`<table class="stack"><thead><tr><th>Key</th><th>Owner</th><th class="fit number">Wallet</th>
 <th class="fit number">Reserved</th><th class="fit number">Orders</th><th class="fit">Minted</th><th class="fit">Last used</th></tr></thead><tbody>${rows.map(
         (
           row,
         ) => html`<tr id="key-${Number(row.seq)}"><td><span class="mono">${config.prefix}_test_…</span>${text(row.name)}</td>
-<td>${text(row.email)} <small class="mono">${String(row.id).slice(0, 8)}</small>${
+<td>${text(row.email)} <a class="mono" href="${walletPath(String(row.id))}" aria-label="Wallet of ${String(row.id).slice(0, 8)}">${String(row.id).slice(0, 8)}</a>${
           row.claimed_by !== null && html` <small>claimed by ${String(row.claimed_by)}</small>`
         }</td><td class="fit number" data-label="wallet">${money(Number(row.balance))}</td><td class="fit number" data-label="reserved">${money(Number(row.reserved))}</td>
 <td class="fit number" data-label="orders">${Number(row.order_count)}</td><td class="fit" data-label="minted">${age(Number(row.created_at), now)}</td><td class="fit" data-label="last used">${age(Number(row.used_at), now)}</td></tr>`,
@@ -43,5 +42,6 @@ export const keysPage: Page<'consoleKeys'> = ({ service, search }) =>
     search,
     read: (part) => readKeys(service, part),
     numberOf: ({ seq }) => Number(seq),
-    table: (rows) => keysTable(service, rows, service.clock.now()),
+    table: (rows) =>
+      html`${rows.length > 0 && mintForm(service.config)}${keysTable(service, rows, service.clock.now())}`,
   });

@@ -1,12 +1,8 @@
-import { sandboxTriggers } from '../../../contract/control.ts';
-import { cancellableOrderStatuses, type OrderStatus } from '../../../contract/enums.ts';
 import { uuidPattern } from '../../../contract/limits.ts';
 import { operations } from '../../../contract/operations/index.ts';
 import { type Content, html } from '../../../markup.ts';
 import { readDeliveriesOf } from '../../deliveries/read.ts';
-import { possibleTriggers } from '../../orders/force.ts';
-import { findOrder, type StoredOrder } from '../../orders/records.ts';
-import type { Service } from '../../service.ts';
+import { findOrder } from '../../orders/records.ts';
 import { age } from '../figures.ts';
 import { htmlPage } from '../html.ts';
 import { siteLinks } from '../links.ts';
@@ -14,7 +10,9 @@ import type { Page } from '../page.ts';
 import { parcels } from '../parcels.ts';
 import { stateBadge } from '../words.ts';
 import { deliveriesTable } from './deliveries-table.ts';
+import { orderActions } from './order-actions.ts';
 import { facts, failure, itemsTable } from './order-facts.ts';
+import { orderMoney } from './order-money.ts';
 import { timeline } from './order-timeline.ts';
 import { ordersPath, stateOf } from './orders.ts';
 import { userNames } from './users.ts';
@@ -37,11 +35,12 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
   const deliveries = readDeliveriesOf(service.store, record.id, mostDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
   const body = html`<p>${stateBadge(stateOf(record))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
-${failure(record)}${actions(record.id, await whatCanHappen(service, order, now))}
+${failure(record)}${await orderActions(service, order, now)}
 ${section('timeline', 'Timeline', timeline(order, now))}
 ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
 ${section('items', 'Items', itemsTable(record))}
 ${section('facts', 'Order', facts(record))}
+${section('money', 'Money', orderMoney(service.store, order))}
 ${section('deliveries', 'Webhook deliveries', deliveriesTable(deliveries, { now, back: 'order' }))}
 <details class="card" id="record"><summary>The record as JSON</summary><pre>${JSON.stringify(record, null, 2)}</pre></details>`;
   return htmlPage(`Order ${record.id.slice(0, 8)}`, body, { live: true, links: siteLinks });
@@ -52,27 +51,3 @@ const publicPath = (id: string): string => operations['order.track'].path.replac
 /** Some come and go while the page is read: by its id each stays the one it was. */
 const section = (id: string, title: string, content: Content): Content =>
   html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
-
-/** The name of an event as the path takes it, and what it does. */
-type Events = readonly { readonly name: string; readonly description: string }[];
-
-async function whatCanHappen(service: Service, order: StoredOrder, now: number): Promise<Events> {
-  const cancellable: readonly OrderStatus[] = cancellableOrderStatuses;
-  const cancel = cancellable.includes(order.record.status)
-    ? [{ name: 'cancel', description: 'the caller cancels the order' }]
-    : [];
-  const triggers = await possibleTriggers(service, order, now);
-  return [...cancel, ...triggers.map((name) => ({ name, ...sandboxTriggers[name] }))];
-}
-
-/** A button for each; without its own description there would be only a word to go by. */
-const actions = (id: string, events: Events): Content =>
-  events.length > 0 &&
-  section(
-    'actions',
-    'Make it happen now',
-    html`<div class="actions">${events.map(
-      ({ name, description }) =>
-        html`<form method="post" action="${ordersPath}/${id}/${name}" id="event-${name}"><button title="${description}">${name.replaceAll('-', ' ')}</button></form>`,
-    )}</div>`,
-  );

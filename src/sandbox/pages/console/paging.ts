@@ -10,13 +10,13 @@ export interface Part {
   readonly limit: number;
 }
 
-const pageSize = 25;
+export const pageSize = 25;
 
 /** On the front page each list shows this many. */
 export const newest: Part = { before: Number.MAX_SAFE_INTEGER, limit: 8 };
 
 /** The part of a list that a query requests, one page. */
-function partOf(search: string): Part {
+export function partOf(search: string): Part {
   const [before = ''] = readQuery(search).before ?? [];
   return { before: /^[1-9]\d{0,15}$/.test(before) ? Number(before) : newest.before, limit: pageSize };
 }

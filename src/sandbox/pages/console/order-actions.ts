@@ -1,0 +1,96 @@
+import { sandboxTriggers } from '../../../contract/control.ts';
+import { cancellableOrderStatuses, type OrderStatus } from '../../../contract/enums.ts';
+import { type ErrorType, errorTypeGroups, errorTypes } from '../../../contract/error-types.ts';
+import { operations } from '../../../contract/operations/index.ts';
+import { type Content, html } from '../../../markup.ts';
+import type { SandboxConfig } from '../../config.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { cancelOrder } from '../../orders/cancel.ts';
+import { forceOrder, isOrderTrigger, type OrderTrigger, possibleTriggers } from '../../orders/force.ts';
+import type { StoredOrder } from '../../orders/records.ts';
+import type { Service } from '../../service.ts';
+import { formAction, Misfilled, seeOther } from './form-action.ts';
+import { ordersPath } from './orders.ts';
+import { curlCall, sameFromTerminal } from './same-from-terminal.ts';
+import { triggerCall } from './trigger-call.ts';
+
+/** What happens to an order: its caller cancels it, or a trigger fires. */
+type OrderEvent = 'cancel' | OrderTrigger;
+
+const usualError: ErrorType = 'checkout_failed';
+
+/** A button for each thing that can happen to an order now; nothing where its life is over. @param now ms since the epoch. */
+export async function orderActions(service: Service, order: StoredOrder, now: number): Promise<Content> {
+  const { id, status } = order.record;
+  const cancellable: readonly OrderStatus[] = cancellableOrderStatuses;
+  const triggers = await possibleTriggers(service, order, now);
+  const events: readonly OrderEvent[] = [
+    ...(cancellable.includes(status) ? ['cancel' as const] : []),
+    ...triggers,
+  ];
+  if (events.length === 0) return null;
+  return html`<section id="actions"><header><h2>Make it happen now</h2></header><div class="actions">${events.map(
+    (event) =>
+      html`<form method="post" action="${ordersPath}/${id}/${event}" id="event-${event}"><button title="${meaningOf(event)}">${event.replaceAll('-', ' ')}</button>${
+        event === 'failed' && reasons
+      }</form>`,
+  )}</div>${sameFromTerminal(
+    service.config,
+    'same-events',
+    events.map((event) => callOf(service.config, event, id)),
+    'With a key of the order’s user in ERRAND_API_KEY.',
+  )}</section>`;
+}
+
+const meaningOf = (event: OrderEvent): string =>
+  event === 'cancel' ? 'the caller cancels the order' : sandboxTriggers[event].description;
+
+/** Why an order fails, for its form. */
+const reasons: Content = html`<select name="error_type" aria-label="Why it fails">${errorTypeGroups.map(
+  (group) =>
+    html`<optgroup label="${group}">${Object.entries(errorTypes)
+      .filter(([, row]) => row.group === group)
+      .map(
+        ([type]) => html`<option value="${type}"${type === usualError && html` selected`}>${type}</option>`,
+      )}</optgroup>`,
+)}</select>`;
+
+function callOf(config: SandboxConfig, event: OrderEvent, id: string) {
+  if (event === 'cancel') {
+    const path = operations['order.cancel'].path.replace('{order_id}', id);
+    return {
+      what: event,
+      errand: ['order', 'cancel', id],
+      curl: curlCall(config, { method: operations['order.cancel'].method, path }),
+    };
+  }
+  return triggerCall(config, {
+    event,
+    id,
+    ...(event === 'failed' && {
+      fields: { error_type: usualError },
+      options: ['--error-type', usualError],
+    }),
+  });
+}
+
+/** Makes something happen to an order, as a button of its page requests. */
+export const triggerEvent = formAction<'consoleEvent'>(
+  ({ path: { id } }) => ({ path: `${ordersPath}/${id}`, text: 'Back to the order' }),
+  async ({ service, path: { id, event } }, form) => {
+    const now = service.clock.now();
+    if (event === 'cancel') await cancelOrder(service, { id, userId: null }, now);
+    else if (isOrderTrigger(event)) {
+      const errorType = event === 'failed' ? errorTypeIn(form) : undefined;
+      await forceOrder(service, { trigger: event, id, userId: null, errorType }, now);
+    } else throw new Refusal('not_found', 'No such thing can happen to an order.');
+    return seeOther(`${ordersPath}/${id}`);
+  },
+);
+
+function errorTypeIn(form: URLSearchParams): ErrorType | undefined {
+  const given = form.get('error_type');
+  if (given === null) return undefined;
+  if (Object.hasOwn(errorTypes, given)) return given as ErrorType;
+  throw new Misfilled('Why it fails takes one of the reasons of the list.');
+}

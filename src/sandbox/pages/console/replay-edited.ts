@@ -1,0 +1,115 @@
+import { webhookEventHeader, webhookIdHeader } from '../../../contract/events.ts';
+import { type Content, html } from '../../../markup.ts';
+import { shellLine } from '../../../shell-word.ts';
+import { addressOf, readDelivery } from '../../deliveries/read.ts';
+import { refusedTarget, replayEdited } from '../../deliveries/replay.ts';
+import type { SandboxResponse } from '../../http/wire.ts';
+import type { Service } from '../../service.ts';
+import { readForm } from '../forms.ts';
+import { htmlPage } from '../html.ts';
+import { siteLinks } from '../links.ts';
+import type { Page } from '../page.ts';
+import { deliveriesPath } from './deliveries-table.ts';
+import { Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
+import { ordersPath } from './orders.ts';
+import { sameFromTerminal } from './same-from-terminal.ts';
+
+type Found = NonNullable<ReturnType<typeof readDelivery>>;
+
+/** A form writes each letter in up to nine bytes; bytes. */
+const largestForm = 512 * 1024;
+/** More text than this is no matter for a page, characters. */
+const longestEdited = 24_000;
+/** Nor is a longer call a line to be copied, characters. */
+const longestCall = 10_000;
+
+export const editPath = (deliveryId: string): string => `${deliveriesPath}/${deliveryId}/edit`;
+
+/** A delivery to be sent once more, with another body or to another receiver. */
+export const replayEditedPage: Page<'consoleReplayEdited'> = async ({ service, request, path: { id } }) => {
+  const form = request.method === 'POST' ? readForm(request, largestForm) : undefined;
+  if (form && !(form instanceof URLSearchParams)) return form;
+  const found = readDelivery(service.store, id);
+  if (!found) {
+    const body = html`<p class="lead">There is no such delivery any more. <a href="${deliveriesPath}">All deliveries</a></p>`;
+    return htmlPage('Not there', body, { status: 404, links: siteLinks });
+  }
+  if (!form) return formPage(service, found);
+  try {
+    return await send(service, found, form);
+  } catch (error) {
+    if (!(error instanceof Misfilled)) throw error;
+    return formPage(service, found, { form, problem: error.message });
+  }
+};
+
+async function send(service: Service, found: Found, form: URLSearchParams): Promise<SandboxResponse> {
+  const { store, config, clock } = service;
+  const given = (form.get('url') ?? '').trim();
+  const url = given === '' ? found.url : given;
+  const refusal = refusedTarget(url, config.webhooks);
+  if (refusal !== undefined) throw new Misfilled(`Nothing is sent there: ${refusal}.`);
+  // A form ends each line as a mail does.
+  const text = (form.get('body') ?? '').replaceAll('\r\n', '\n');
+  const body = text === editable(found.body) ? found.body : text;
+  const isNewEvent = form.get('event') !== 'same';
+  const edited = { newId: onceIn(form), url, body, isNewEvent };
+  await replayEdited(store, found.id, edited, clock.now());
+  return seeOther(`${ordersPath}/${found.orderId}#deliveries`);
+}
+
+/** JSON with a line for each member, and every character that a page would not show as it is by its number. */
+function editable(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2).replace(
+      /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+      (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+  } catch {
+    // It was edited before, into what is no JSON.
+    return body;
+  }
+}
+
+interface Filled {
+  readonly form: URLSearchParams;
+  readonly problem: string;
+}
+
+function formPage({ config }: Service, found: Found, filled?: Filled): SandboxResponse {
+  const { id, orderId, event, eventId, url } = found;
+  const text = filled?.form.get('body') ?? editable(found.body);
+  const isSame = filled?.form.get('event') === 'same';
+  const title = `Replay ${event}, edited`;
+  if (text.length > longestEdited)
+    return htmlPage(
+      title,
+      html`<p class="lead">Its body is too large to be edited on a page. ${back(orderId)}</p>`,
+      {
+        links: siteLinks,
+      },
+    );
+  const page = html`<p class="lead">What you send is a delivery of its own. ${back(orderId)}</p>
+<form method="post" action="${editPath(id)}" class="card">${onceField()}${
+    filled && html`<p class="bad" role="alert">${filled.problem}</p>`
+  }
+<label>Another target<input name="url" type="url" class="mono" placeholder="${addressOf(url)}" value="${filled?.form.get('url') ?? ''}" autocomplete="off" spellcheck="false" aria-describedby="target-note"></label>
+<p class="soft" id="target-note">Left empty, it goes where it went: <span class="mono">${addressOf(url)}</span>. ${reachOf(config.webhooks.external)}</p>
+<label>Body<textarea name="body" class="mono" rows="24" spellcheck="false">
+${text}</textarea></label>
+<label>${webhookIdHeader}<select name="event"><option value="new"${!isSame && html` selected`}>a new one: a receiver takes it for another event</option><option value="same"${isSame && html` selected`}>the same, ${eventId.slice(0, 8)}: a receiver may know it already</option></select></label>
+<div class="actions"><button class="main">Send it</button></div></form>
+${found.body.length <= longestCall && sameFromTerminal(config, 'same-replay', [{ what: 'sending it', errand: null, curl: curlOf(found) }], 'Sends the body as it was, straight to the receiver whose address stands in WEBHOOK_URL.')}`;
+  return htmlPage(title, page, { status: filled ? 400 : 200, links: siteLinks, copies: true });
+}
+
+const back = (orderId: string): Content =>
+  html`<a href="${ordersPath}/${orderId}">Order ${orderId.slice(0, 8)}</a>`;
+
+const reachOf = (external: boolean): string =>
+  external
+    ? 'Loopback and external addresses are called.'
+    : 'Loopback addresses are called, and others that --allow-webhook named when the sandbox was started.';
+
+const curlOf = ({ event, eventId, body }: Found): string =>
+  shellLine`curl -sX POST "$WEBHOOK_URL" -H ${'Content-Type: application/json'} -H ${`${webhookEventHeader}: ${event}`} -H ${`${webhookIdHeader}: ${eventId}`} -d ${body}`;

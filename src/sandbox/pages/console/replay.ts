@@ -1,0 +1,17 @@
+import { replay } from '../../deliveries/replay.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { deliveriesPath } from './deliveries-table.ts';
+import { formAction, seeOther } from './form-action.ts';
+import { ordersPath } from './orders.ts';
+
+/** Sends a delivery again, as its button requests. */
+export const replayDelivery = formAction<'consoleReplay'>(
+  () => ({ path: deliveriesPath, text: 'All deliveries' }),
+  async ({ service, path: { id } }, form) => {
+    const orderId = await replay(service.store, service.identity, id, service.clock.now());
+    if (orderId === undefined) throw new Refusal('not_found', 'There is no such delivery any more.');
+    const backTo = { deliveries: deliveriesPath, order: `${ordersPath}/${orderId}#deliveries` };
+    const back = form.get('back');
+    return seeOther(back === 'deliveries' || back === 'order' ? backTo[back] : '/#deliveries');
+  },
+);

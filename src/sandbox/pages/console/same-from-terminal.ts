@@ -1,0 +1,43 @@
+import { type Content, html } from '../../../markup.ts';
+import { shellLine, typedCommand } from '../../../shell-word.ts';
+import type { SandboxConfig } from '../../config.ts';
+
+/** What does the same as a button of a page. */
+interface Same {
+  /** What is done, `shipped`: it tells one button that copies from another. */
+  readonly what: string;
+  /** The words after `errand`; null where errand has no command for it. */
+  readonly errand: readonly string[] | null;
+  readonly curl: string | null;
+}
+
+interface Call {
+  readonly method: 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** A call of this sandbox by curl. The key stays in the environment: no page shows one. */
+export const curlCall = ({ baseUrl }: SandboxConfig, { method, path, body }: Call): string =>
+  shellLine`curl -sX ${method} ${baseUrl + path} -H "Authorization: Bearer $ERRAND_API_KEY"` +
+  (body === undefined ? '' : shellLine` -H ${'Content-Type: application/json'} -d ${JSON.stringify(body)}`);
+
+/** The commands and calls that do the same as the buttons beside them. */
+export const sameFromTerminal = (
+  { baseUrl }: SandboxConfig,
+  id: string,
+  all: readonly Same[],
+  note?: string,
+): Content =>
+  html`<details class="same" id="${id}"><summary>The same from a terminal</summary>${
+    note !== undefined && html`<p class="soft">${note}</p>`
+  }${all.map(
+    ({ what, errand, curl }) =>
+      html`${errand !== null && copied(`the command for ${what}`, typedCommand([...errand, '--base-url', baseUrl]))}${
+        curl !== null && copied(`the curl call for ${what}`, curl)
+      }`,
+  )}</details>`;
+
+/** With a button that copies it. @param what tells this button from others on the page. */
+export const copied = (what: string, text: string): Content =>
+  html`<div class="copied"><pre>${text}</pre><button type="button" class="copy" aria-label="Copy ${what}">Copy</button></div>`;

@@ -1,0 +1,161 @@
+import { type Content, html } from '../../../markup.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { claim } from '../../keys/claims.ts';
+import type { Service } from '../../service.ts';
+import type { StoredRow } from '../../store/store.ts';
+import { type EntryWithBalance, holdsOf, readLedger, totalsOf } from '../../wallet/ledger.ts';
+import { fund, type Wallet, walletOf } from '../../wallet/wallet.ts';
+import { age, dateTime, money } from '../figures.ts';
+import { emailIn } from '../forms.ts';
+import { htmlPage } from '../html.ts';
+import { siteLinks } from '../links.ts';
+import type { Page } from '../page.ts';
+import { keysPath, walletPath } from './console-paths.ts';
+import { centsIn, formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
+import { ledgerKinds, ledgerWords, signed } from './ledger-words.ts';
+import { ordersPath } from './orders.ts';
+import { newest, pageSize, partOf } from './paging.ts';
+import { sameFromTerminal } from './same-from-terminal.ts';
+import { triggerCall } from './trigger-call.ts';
+import { userNames } from './users.ts';
+
+/** More holds than these are counted, not listed. */
+const mostHolds = 8;
+
+/** The wallet of a user: what changed it, which adds up, and what is held of it. */
+export const walletPage: Page<'consoleWallet'> = ({ service, path: { id }, search }) => {
+  const { store, clock } = service;
+  const user = userOf(service, id);
+  if (!user) {
+    const body = html`<p class="lead">No wallet is here. <a href="${keysPath}">All keys and wallets</a></p>`;
+    return htmlPage('No such wallet', body, { status: 404, links: siteLinks });
+  }
+  const part = partOf(search);
+  const found = readLedger(store, id, { ...part, limit: part.limit + 1 });
+  const entries = found.slice(0, pageSize);
+  const last = found.length > pageSize ? entries.at(-1) : undefined;
+  const now = clock.now();
+  const body = html`<p class="lead">Every change of this wallet, and the sum that its balance is.</p>
+${section('sum', 'Adds up', sum(service, id, walletOf(store, id)))}
+${section('fund', 'Add money', fundForm(service, id))}
+${section(
+  'ledger',
+  'Ledger',
+  html`${ledgerTable(entries)}<p class="actions">${
+    part.before !== newest.before && html`<a href="${walletPath(id)}">Newest</a>`
+  }${last && html` <a href="${walletPath(id)}?before=${last.seq}" rel="next">Older</a>`}</p>`,
+)}
+${section('keys', 'Keys', keys(service, keysOf(service, id), now))}`;
+  return htmlPage(`Wallet of ${userNames(store, [id])(id)}`, body, { live: true, links: siteLinks });
+};
+
+const userOf = ({ store }: Service, id: string): StoredRow | undefined =>
+  store.get('SELECT u.id FROM users u JOIN wallets w ON w.user_id = u.id WHERE u.id = ?', id);
+
+const section = (id: string, title: string, content: Content): Content =>
+  html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
+
+/** What each kind of change comes to, down to the balance, and below it what is held. */
+function sum({ store }: Service, userId: string, { balance, spendable }: Wallet): Content {
+  const totals = totalsOf(store, userId);
+  const kinds = ledgerKinds.filter((kind) => totals.has(kind));
+  const added = kinds.reduce((total, kind) => total + (totals.get(kind) ?? 0), 0);
+  const { holds, count } = holdsOf(store, userId, mostHolds);
+  const line = (name: Content, amount: string, mark = ''): Content =>
+    html`<tr class="${mark}"><th scope="row">${name}</th><td class="fit number">${amount}</td></tr>`;
+  return html`<table class="sum"><tbody>${kinds.map((kind) => line(ledgerWords[kind], signed(totals.get(kind) ?? 0)))}
+${line('Balance', money(balance), 'total')}${
+  added !== balance &&
+  html`<tr><td colspan="2" class="bad">The ledger adds up to ${money(added)}: a bug of the sandbox.</td></tr>`
+}${line(
+  count === 0 ? 'Held' : html`Held for ${count} open ${count === 1 ? 'order' : 'orders'}`,
+  signed(spendable - balance),
+)}${holds.map(
+  ({ orderId, cents }) =>
+    html`<tr class="part"><td>${orderLink(orderId)}</td><td class="fit number">${signed(-cents)}</td></tr>`,
+)}${
+  count > holds.length && html`<tr class="part"><td colspan="2">and ${count - holds.length} more</td></tr>`
+}${line('To spend', money(spendable), 'total')}</tbody></table>`;
+}
+
+const orderLink = (id: string): Content =>
+  html`<a class="mono" href="${ordersPath}/${id}" aria-label="Order ${id.slice(0, 8)}">${id.slice(0, 8)}</a>`;
+
+const ledgerTable = (entries: readonly EntryWithBalance[]): Content =>
+  entries.length === 0
+    ? html`<p class="soft">Nothing is older.</p>`
+    : html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>What</th><th class="fit">Order</th>
+<th class="fit number">Amount</th><th class="fit number">Balance</th></tr></thead><tbody>${entries.map(
+        ({ seq, at, kind, cents, orderId, balance }) =>
+          html`<tr id="entry-${seq}"><td class="fit number"><time datetime="${new Date(at).toISOString()}">${dateTime(at)}</time></td>
+<td>${ledgerWords[kind]}</td><td class="fit">${orderId !== null && orderLink(orderId)}</td>
+<td class="fit number">${signed(cents)}</td><td class="fit number" data-label="balance">${money(balance)}</td></tr>`,
+      )}</tbody></table>`;
+
+function fundForm({ config }: Service, userId: string): Content {
+  const example = 10_000;
+  return html`<form method="post" action="${walletPath(userId)}/fund" class="inline">${onceField()}
+<label>Amount in dollars<input name="amount" inputmode="decimal" required value="100.00" autocomplete="off"></label>
+<button>Add money</button></form>${sameFromTerminal(
+    config,
+    'same-fund',
+    [
+      triggerCall(config, {
+        event: 'wallet-funded',
+        fields: { amount: example },
+        options: ['--amount', '100.00'],
+      }),
+    ],
+    'With a key of this wallet in ERRAND_API_KEY.',
+  )}`;
+}
+
+export const fundWallet = formAction<'consoleFund'>(
+  ({ path: { id } }) => ({ path: walletPath(id), text: 'Back to the wallet' }),
+  async ({ service, path: { id } }, form) => {
+    const { store, clock } = service;
+    if (!userOf(service, id)) throw new Refusal('not_found', 'No wallet is here.');
+    const once = onceIn(form);
+    const cents = centsIn(form, 'amount', 'Amount');
+    await store.transaction(() => fund(store, id, cents, clock.now(), once));
+    return seeOther(walletPath(id));
+  },
+);
+
+const keysOf = ({ store }: Service, userId: string): StoredRow[] =>
+  store.all(
+    `SELECT id, name, claim_token, claimed_at, claimed_by, created_at, used_at FROM api_keys
+     WHERE user_id = ? AND order_id IS NULL ORDER BY rowid DESC LIMIT ?`,
+    userId,
+    pageSize,
+  );
+
+/** @param now ms since the epoch. */
+const keys = ({ config }: Service, rows: readonly StoredRow[], now: number): Content =>
+  rows.length === 0
+    ? html`<p class="soft">No key spends from it.</p>`
+    : html`${rows.map(
+        (row) =>
+          html`<div class="key" id="key-${String(row.id)}"><p><span class="mono">${config.prefix}_test_…</span>${
+            typeof row.name === 'string' && html` ${row.name}`
+          } <small>minted ${age(Number(row.created_at), now)}${
+            row.claimed_at === null ? '' : html`, claimed by ${String(row.claimed_by)}`
+          }</small></p>${row.claimed_at === null && row.claim_token !== null && claimForm(String(row.id))}</div>`,
+      )}${sameFromTerminal(config, 'same-claim', [triggerCall(config, { event: 'key-claimed' })], 'Claims the key in ERRAND_API_KEY for human@example.com.')}`;
+
+const claimForm = (keyId: string): Content =>
+  html`<form method="post" action="${keysPath}/${keyId}/claim" class="inline">
+<label>Email of who claims it<input name="email" type="email" required autocomplete="email"></label><button aria-label="Claim key ${keyId.slice(0, 8)}">Claim</button></form>`;
+
+export const claimKey = formAction<'consoleClaim'>(
+  () => ({ path: keysPath, text: 'Back to the keys' }),
+  async ({ service: { store, clock }, path: { id } }, form) => {
+    const email = emailIn(form);
+    if (email === undefined) throw new Misfilled('That is not an email address.');
+    const key = store.get('SELECT user_id, claim_token FROM api_keys WHERE id = ?', id);
+    if (!key || key.claim_token === null) throw new Refusal('not_found', 'There is no such key to claim.');
+    if ((await claim(store, String(key.claim_token), email, clock.now())) !== 'claimed')
+      throw new Refusal('bad_request', 'This key is claimed already.');
+    return seeOther(walletPath(String(key.user_id)));
+  },
+);
