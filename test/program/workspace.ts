@@ -48,9 +48,21 @@ export function makeWorkspace(more: Record<string, string> = {}, leniency: Lenie
       try {
         check();
       } finally {
-        // A command whose terminal was closed may still be writing there.
-        rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+        removeFolder(folder);
       }
     },
   };
+}
+
+/** Removes a folder where a shell whose terminal was closed may still be writing. */
+function removeFolder(folder: string): void {
+  for (let more = 20; more >= 0; more--) {
+    try {
+      // Its own retries do not look again for what has arrived.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 1, retryDelay: 50 });
+      return;
+    } catch (error) {
+      if (more === 0) throw error;
+    }
+  }
 }
