@@ -1,19 +1,11 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { steadyTime } from './clock.ts';
 import type { ServedRequest } from './contract/control.ts';
 import { sandboxFaults } from './contract/sandbox-faults.ts';
-import { ErrandError, StorageError, UsageError } from './errors.ts';
+import { StorageError, UsageError } from './errors.ts';
 import type { Tell } from './private-files.ts';
-import {
-  deleteEmbedded,
-  hasSnapshot,
-  isSnapshotName,
-  listSnapshots,
-  openEmbedded,
-  restoreSnapshot,
-  sandboxFile,
-  takeSnapshot,
-} from './sandbox/embedded.ts';
+import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
 import type { Fault, Served } from './sandbox/serve.ts';
 import { makePrivateFolder } from './settings/paths.ts';
 import { DatabaseError } from './sqlite/database-error.ts';
@@ -152,53 +144,9 @@ export async function resetSandbox(stateDir: string, signal: AbortSignal): Promi
   }
 }
 
-/** Moves the embedded sandbox's clock forward. @returns its new time, ms since the epoch. */
-export async function advanceSandbox(stateDir: string, ms: number, signal: AbortSignal): Promise<number> {
-  if (!existsSync(sandboxFile(stateDir)))
-    throw new ErrandError('not_found', 'there is no sandbox yet; `errand quickstart` makes one');
-  const opened = await openEmbeddedSandbox(stateDir, { speed: 1, seed: undefined, signal });
-  try {
-    return await opened.service.clock.advance(ms);
-  } finally {
-    await opened.close();
-  }
-}
-
-/** The kept states of the embedded sandbox, by name. */
-export const sandboxSnapshots = (stateDir: string): { name: string; takenAt: number }[] =>
-  listSnapshots(sandboxFile(stateDir));
-
-/** Keeps the embedded sandbox's state under a name. @throws UsageError for a name; StorageError. */
-export async function snapshotSandbox(
-  stateDir: string,
-  name: string,
-  force: boolean,
-  signal: AbortSignal,
-): Promise<void> {
-  const file = sandboxFile(stateDir);
-  if (!isSnapshotName(name))
-    throw new UsageError(`"${name}" cannot name a snapshot: letters, digits, . _ - only, at most 64`);
-  if (!existsSync(file))
-    throw new ErrandError('not_found', 'there is no sandbox yet; `errand quickstart` makes one');
-  if (!force && hasSnapshot(file, name))
-    throw new UsageError(`there is a snapshot ${name} already; --force takes it anew`);
-  await takeSnapshot(file, name, Date.now, { signal }).catch((error: unknown) => {
-    throw storageError(error);
-  });
-}
-
-/** Brings a kept state of the embedded sandbox back. @throws ErrandError not_found; StorageError. */
-export async function restoreSandbox(stateDir: string, name: string, signal: AbortSignal): Promise<void> {
-  const file = sandboxFile(stateDir);
-  if (!isSnapshotName(name) || !hasSnapshot(file, name)) {
-    const known = listSnapshots(file).map((kept) => kept.name);
-    const others = known.length > 0 ? `; there are ${known.join(', ')}` : '';
-    throw new ErrandError('not_found', `there is no snapshot ${name}${others}`);
-  }
-  await restoreSnapshot(file, name, Date.now, { signal }).catch((error: unknown) => {
-    throw storageError(error);
-  });
-}
+/** Whether there is an embedded sandbox with data, or a state of one that is kept. */
+export const hasSandbox = (stateDir: string): boolean =>
+  existsSync(sandboxFile(stateDir)) || existsSync(join(stateDir, 'snapshots'));
 
 /** A bug behind a 500: the response says no more, whoever runs the sandbox sees it all. */
 function reportBug(error: unknown): void {

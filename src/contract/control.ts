@@ -28,6 +28,54 @@ export type SandboxTrigger = keyof typeof sandboxTriggers;
 /** Where a sandbox takes triggers: `{event, id?, error_type?, amount?}`, the amount in cents. */
 export const triggerPath = '/sandbox/trigger';
 
+/**
+ * Where a sandbox is controlled as a whole, by the machine it runs on alone: a GET says that it is one, and how it stands
+ * (`ControlState`); `POST {controlPath}/{action}` with a JSON object acts, and gives the state after it.
+ */
+export const controlPath = '/sandbox/control';
+
+/** Whether a path controls the sandbox, and is no part of the service. */
+export const isControl = (pathname: string): boolean =>
+  pathname === triggerPath || pathname === controlPath || pathname.startsWith(`${controlPath}/`);
+
+/** What it can be made to do, and the fields of each body. */
+export interface ControlActions {
+  /** Moves the clock forward, through all that is due on the way. */
+  readonly advance: { readonly ms: number };
+  /** Keeps the state under a name. @param force also where there is one of that name. */
+  readonly snapshot: { readonly name: string; readonly force?: boolean | undefined };
+  /** Brings a kept state back, its time with it. */
+  readonly restore: { readonly name: string };
+  /** Deletes all orders, keys, wallets and settings. */
+  readonly reset: Readonly<Record<string, never>>;
+  /** Puts these faults in place of those that are on, as `--fault` writes them. */
+  readonly faults: { readonly faults: readonly string[]; readonly seed?: number | undefined };
+  /** The speed-up factor of what is created from now on. */
+  readonly speed: { readonly speed: number };
+}
+
+export type ControlAction = keyof ControlActions;
+
+/** How a sandbox stands. */
+export interface ControlState {
+  /** By this it is known for a sandbox of errand's. */
+  readonly sandbox: 'errand';
+  /** Its own time, ISO 8601. */
+  readonly now: string;
+  readonly speed: number;
+  /** What ids, prices and outcomes follow from; null where it was not given one. */
+  readonly seed: number | null;
+  readonly faults: readonly string[];
+  readonly fault_seed: number;
+  /** By name, with when each was taken by the clock of its machine, ISO 8601. */
+  readonly snapshots: readonly { readonly name: string; readonly taken_at: string }[];
+}
+
+/** After `advance`: what of the time is still to be moved through, ms; more than 0 where it would have taken long. */
+export interface AdvancedState extends ControlState {
+  readonly left_ms: number;
+}
+
 /** Where a sandbox says that it is ready to serve. */
 export const healthPath = '/healthz';
 

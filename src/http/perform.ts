@@ -30,6 +30,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** The header that pays, for an operation that is paid by challenge. */
   readonly payment?: string | undefined;
+  /** In place of the client's own. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface Performed {
@@ -49,7 +51,8 @@ export async function perform(
   credential: string | undefined,
   handling: Handling,
 ): Promise<Performed> {
-  const { timeoutMs, clock, advice } = connection;
+  const { clock, advice } = connection;
+  const timeoutMs = handling.timeoutMs ?? connection.timeoutMs;
   const scope = new Scope([connection.signal, handling.signal], timeoutMs);
   const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
   const headers =

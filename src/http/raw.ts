@@ -16,6 +16,8 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
   readonly surface?: Surface | undefined;
+  /** It goes without a key, and none is made for it. */
+  readonly isKeyless?: boolean;
 }
 
 /** Headers that belong to the connection, not to whoever asks. */
@@ -31,7 +33,7 @@ const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
  */
 export function prepareRaw(
   service: Service,
-  { method, path: given, query = {}, headers = {}, body, surface = 'current' }: RawRequest,
+  { method, path: given, query = {}, headers = {}, body, surface = 'current', isKeyless = false }: RawRequest,
 ): Prepared {
   const path = plainPath(given);
   const verb = method.toUpperCase();
@@ -52,7 +54,7 @@ export function prepareRaw(
       ...own,
     },
     body: bytes,
-    auth: own.authorization === undefined ? (operation?.auth ?? defaultAuth[surface]) : 'none',
+    auth: isKeyless || own.authorization !== undefined ? 'none' : (operation?.auth ?? defaultAuth[surface]),
     isKeyOptional: operation === undefined,
     retry: operation ? retryPolicyOf(operation, bytes && parseJson(bytes)) : isRead ? 'safe' : 'never',
     movesMoney: operation?.movesMoney === true,

@@ -4,16 +4,10 @@ import type { Waiting } from '../wait/retry-while.ts';
 import { sandboxFile } from './config.ts';
 import { tick } from './control/tick.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
+import { Store } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';
 
 export { sandboxFile } from './config.ts';
-export {
-  hasSnapshot,
-  isSnapshotName,
-  listSnapshots,
-  restoreSnapshot,
-  takeSnapshot,
-} from './store/snapshots.ts';
 
 /** Where a served sandbox would be; links and shop URLs of the embedded one show it, so that both are the same. */
 export const usualBaseUrl = 'http://127.0.0.1:4848';
@@ -73,7 +67,12 @@ export async function deleteEmbedded(stateDir: string, waiting: Waiting = {}): P
   const file = sandboxFile(stateDir);
   if (!existsSync(file)) return;
   try {
-    await emptyStore(file, waiting);
+    const store = await Store.open(file, { waiting });
+    try {
+      await emptyStore(store);
+    } finally {
+      await store.close();
+    }
   } catch (error) {
     if (!(error instanceof DatabaseError && beyondRepair.has(error.trouble))) throw error;
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });

@@ -1,17 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { triggerPath } from '../contract/control.ts';
 import { setImmediate } from '../wait/own-timers.ts';
-import { advanceThrough, settle } from './control/advance.ts';
+import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
-import { releaseAll } from './deliveries/queue.ts';
 import { addressOf, type Delivery, readDeliveries } from './deliveries/read.ts';
-import { drawFaults, drawRefusals } from './http/faults/inject.ts';
 import type { Fault } from './http/faults/spec.ts';
 import { type Reply, replyTo } from './http/reply.ts';
 import { type Logged, mostKept, RequestLog } from './http/request-log.ts';
 import type { SandboxRequest, SandboxResponse } from './http/wire.ts';
 import { mintLastingKey } from './keys/mint.ts';
-import { type OpenSandbox, openSandbox } from './open.ts';
-import { KeptStates } from './store/kept-states.ts';
+import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
 
 export type { Delivery } from './deliveries/read.ts';
 export { type Fault, readFault } from './http/faults/spec.ts';
@@ -48,9 +46,9 @@ export interface InProcess {
   trigger(body: object): Promise<SandboxResponse>;
   /** @returns the new time, ms since the epoch. */
   advance(ms: number): Promise<number>;
-  /** @returns the number of the state, and its time in ms since the epoch. */
-  keep(): Promise<{ readonly state: number; readonly at: number }>;
-  restore(state: number): Promise<void>;
+  /** @returns the name of the state, and its time in ms since the epoch. */
+  keep(): Promise<{ readonly name: string; readonly at: number }>;
+  restore(name: string): Promise<void>;
   /** The newest 1,000, oldest first. */
   requests(): Logged[];
   /** The newest 1,000, oldest first; of each URL what only its receiver is to know is left out. */
@@ -63,15 +61,13 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   const { port, seed, faults, report, now } = options;
   const requests = new RequestLog();
   const closing = new AbortController();
-  const draw = drawFaults(faults, seed ?? 0);
-  const isRefused = drawRefusals(faults, seed ?? 0);
   let sandbox: OpenSandbox | undefined;
   /** The sandbox's own time; a request that comes while it is opened is not taken yet. */
   const time = (): number => sandbox?.service.clock.now() ?? now();
-  const open = (baseUrl: string): Promise<OpenSandbox> =>
+  const open = (more: Required<Pick<OpenOptions, 'baseUrl' | 'faults'>>): Promise<OpenSandbox> =>
     openSandbox({
+      ...more,
       file: ':memory:',
-      baseUrl,
       config: { speed: options.speed },
       ...(seed !== undefined && { seed }),
       now,
@@ -79,22 +75,26 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       requests,
     });
   const served = port === undefined ? undefined : await behindSocket(port);
-  const opened = served?.sandbox ?? (await open(socketlessUrl));
+  const opened =
+    served?.sandbox ??
+    (await open({
+      baseUrl: socketlessUrl,
+      faults: (store) => new SandboxFaults(store, { faults, seed: seed ?? 0 }),
+    }));
   sandbox = opened;
-  const { service, outbox, handle } = opened;
-  const { store, clock, config } = service;
+  const { service, outbox, handle, faults: drawing } = opened;
+  if (!drawing) throw new Error('it was opened without its faults');
+  const { store, config } = service;
   const apiKey = await mintLastingKey(service, host);
-  const states = new KeptStates(store, clock);
-  const advancing = { service, outbox, signal: closing.signal };
+  const control = await service.control();
   const stopTicking = tick(service);
-  let before: Promise<unknown> = Promise.resolve();
   return {
     baseUrl: config.baseUrl,
     shopUrl: config.shopUrl,
     apiKey,
     async send({ method, target, headers, body }, signal) {
-      if (isRefused()) return { kind: 'reset' };
-      const drawn = draw({ method, target, headers });
+      if (drawing.isRefused()) return { kind: 'reset' };
+      const drawn = drawing.draw({ method, target, headers });
       const noted = requests.begin({ at: time(), method, target, fault: drawn.fault ?? drawn.altering[0] });
       const ending = AbortSignal.any([signal, closing.signal]);
       return await replyTo({ target, drawn, noted, signal: ending }, () =>
@@ -108,18 +108,14 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
         }),
       );
     },
-    trigger(body) {
-      const done = fire(body);
-      before = Promise.allSettled([before, done]);
-      return done;
+    trigger: fire,
+    advance: async (ms) => (await control.advance(ms)).now,
+    async keep() {
+      // Who snapshots it over its socket gives names of their own.
+      const name = `test-${randomUUID()}`;
+      return { name, at: await control.snapshot(name) };
     },
-    advance: (ms) => inTurn(() => advanceThrough(advancing, ms)),
-    keep: () => inTurn(() => states.keep()),
-    restore: (state) =>
-      inTurn(async () => {
-        await states.restore(state, () => releaseAll(store));
-        service.deliver();
-      }),
+    restore: (name) => control.restore(name),
     requests: () =>
       requests
         .newest(mostKept)
@@ -132,8 +128,6 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     async close() {
       closing.abort(new Error('the sandbox was closed'));
       await Promise.all([stopTicking(), served?.stop(), outbox.close()]);
-      // What is under way still reads the store.
-      await before;
       await opened.close();
       // What was to run in this turn of the event loop leaves no handle either.
       await new Promise((resolve) => setImmediate(resolve));
@@ -148,25 +142,18 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       body: Buffer.from(JSON.stringify(body)),
       remoteAddress: host,
     });
-    await settle(advancing);
+    await control.settle();
     return response;
   }
 
   async function behindSocket(port: number) {
     const { openBehindSocket } = await import('./serve.ts');
     const { stop } = await import('./http/server.ts');
-    const answering = { host, port, report, requests, now: time, draw, isRefused, signal: closing.signal };
+    const answering = { host, port, report, requests, now: time, faults, seed, signal: closing.signal };
     const { server, sandbox } = await openBehindSocket(answering, open);
     // A test that forgets to close it must not hang.
     server.unref();
     server.on('connection', (socket) => socket.unref());
     return { sandbox, stop: () => stop(server) };
-  }
-
-  /** One after the other: each changes the time, or the state as a whole. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = before.then(work);
-    before = done.catch(() => {});
-    return done;
   }
 }

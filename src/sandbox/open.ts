@@ -4,6 +4,8 @@ import { databaseError } from '../sqlite/database-error.ts';
 import type { Waiting } from '../wait/retry-while.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { type SandboxConfig, sandboxConfig } from './config.ts';
+import type { Control } from './control/control.ts';
+import type { SandboxFaults } from './control/faults.ts';
 import { untilDone } from './control/until-done.ts';
 import { Outbox } from './deliveries/outbox.ts';
 import { createApp } from './http/app.ts';
@@ -13,6 +15,7 @@ import { fillRecords } from './orders/fill-records.ts';
 import type { Service } from './service.ts';
 import { SandboxClock } from './store/clock.ts';
 import { Identity } from './store/identity.ts';
+import { RunTime } from './store/run-time.ts';
 import type { Sealer } from './store/secrets.ts';
 import { Store } from './store/store.ts';
 
@@ -28,6 +31,8 @@ export interface OpenOptions {
   /** Receives the bug behind a 500. */
   readonly report: (error: unknown) => void;
   readonly requests?: RequestLog;
+  /** Makes the faults that it is started with; without it there are none until some are switched on. */
+  readonly faults?: (store: Store) => SandboxFaults;
   /** Serves what only reads where the store cannot be written. */
   readonly readsCopy?: boolean | undefined;
   /** How a lock of another process is waited for. */
@@ -40,6 +45,8 @@ export interface OpenSandbox {
   readonly handle: Handle;
   readonly service: Service;
   readonly outbox: Outbox;
+  /** Of a sandbox that was opened with some to start with. */
+  readonly faults: SandboxFaults | undefined;
   /** Ends when the requests under way are done; webhooks under way get a moment, the rest stay queued. */
   close(): Promise<void>;
 }
@@ -53,6 +60,7 @@ export async function openSandbox({
   now,
   report,
   requests,
+  faults: startFaults,
   tell = () => {},
   readsCopy,
   waiting,
@@ -66,13 +74,23 @@ export async function openSandbox({
   const identity = await Identity.open(store, seed);
   await fillRecords(store);
   const closers: (() => void)[] = [];
+  const closing = new AbortController();
+  const runTime = new RunTime(store);
+  const started = sandboxConfig(baseUrl, config);
+  const faults = startFaults?.(store);
+  let controlling: Promise<Control> | undefined;
   let opening: Promise<Catalogue> | undefined;
   let sealer: Sealer | undefined;
   const service: Service = {
     store,
     identity,
     clock: new SandboxClock(store, now),
-    config: sandboxConfig(baseUrl, config),
+    config: {
+      ...started,
+      get speed() {
+        return runTime.speed ?? started.speed;
+      },
+    },
     catalogue: () => {
       opening ??= openStoresCatalogue().catch((error: unknown) => {
         // What stood in the way may be gone the next time.
@@ -86,6 +104,10 @@ export async function openSandbox({
       sealer ??= sealerOf(file, tell);
       return sealer;
     },
+    control: () => {
+      controlling ??= openControl();
+      return controlling;
+    },
     deliver: () => outbox.wake(),
     ...(requests && { requests }),
     report: reportBug,
@@ -96,14 +118,31 @@ export async function openSandbox({
     handle,
     service,
     outbox,
+    faults,
     async close() {
+      closing.abort(new Error('the sandbox was closed'));
       await settled();
       const delivering = outbox.close();
       if (delivering) await delivering;
+      // What is under way still reads the store.
+      if (controlling) await (await controlling).idle();
       for (const close of closers) close();
       await store.close();
     },
   };
+
+  async function openControl(): Promise<Control> {
+    const [{ Control }, { SandboxFaults }] = await Promise.all([
+      import('./control/control.ts'),
+      import('./control/faults.ts'),
+    ]);
+    return new Control({
+      service,
+      outbox,
+      faults: faults ?? new SandboxFaults(store, { faults: [], seed: seed ?? 0 }),
+      signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal,
+    });
+  }
 
   /** The catalogue follows from a number alone, and stands in a file of its own beside the store. */
   async function openStoresCatalogue(): Promise<Catalogue> {

@@ -3,12 +3,13 @@ import type { ServedRequest } from '../contract/control.ts';
 import type { Tell } from '../private-files.ts';
 import type { Waiting } from '../wait/retry-while.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
+import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
-import { type Draw, drawFaults, drawRefusals, refuseConnections } from './http/faults/inject.ts';
+import { refuseConnections } from './http/faults/inject.ts';
 import type { Fault } from './http/faults/spec.ts';
 import { RequestLog } from './http/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from './http/server.ts';
-import { type OpenSandbox, openSandbox } from './open.ts';
+import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
 
 export { type Fault, readFault } from './http/faults/spec.ts';
 
@@ -19,20 +20,19 @@ interface SocketOptions {
   readonly now: () => number;
   readonly report: (error: unknown) => void;
   readonly requests: RequestLog;
-  /** Which faults fall on a request. */
-  readonly draw: Draw;
-  /** Whether the next connection is dropped. */
-  readonly isRefused: () => boolean;
+  /** That it is started with. */
+  readonly faults?: readonly Fault[];
+  /** What their draws follow from. */
+  readonly seed?: number | undefined;
   /** Ends delays that faults make. */
   readonly signal?: AbortSignal;
 }
 
-export interface ServeOptions extends Omit<SocketOptions, 'requests' | 'draw' | 'isRefused' | 'signal'> {
+export interface ServeOptions extends Omit<SocketOptions, 'requests' | 'signal' | 'seed'> {
   /** File of the store, or `:memory:`. */
   readonly file: string;
   readonly seed?: number;
   readonly config?: Partial<SandboxConfig>;
-  readonly faults?: readonly Fault[];
   readonly tell?: Tell;
   /** Called with each request that is over, as it may be shown. */
   readonly onRequest?: (request: ServedRequest) => void;
@@ -48,12 +48,10 @@ export interface Served {
 
 /** Serves the sandbox over HTTP. @throws Error where the port is taken, DatabaseError where the data cannot be used. */
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
-  const { faults = [], seed = 0 } = options;
   const requests = new RequestLog(options.onRequest);
-  const drawn = { draw: drawFaults(faults, seed), isRefused: drawRefusals(faults, seed) };
   const config = { mintLimitPerDay: servedMintsPerDay, ...options.config };
-  const { server, baseUrl, sandbox } = await openBehindSocket({ ...options, ...drawn, requests }, (baseUrl) =>
-    openSandbox({ ...options, requests, baseUrl, config }),
+  const { server, baseUrl, sandbox } = await openBehindSocket({ ...options, requests }, (more) =>
+    openSandbox({ ...options, ...more, requests, config }),
   );
   const stopTicking = tick(sandbox.service);
   return {
@@ -73,18 +71,29 @@ interface BehindSocket {
   readonly sandbox: OpenSandbox;
 }
 
-/** A sandbox that responds on a socket. @param open opens it, at the address that it got. @throws Error where the port is taken. */
+type WithSocket = Required<Pick<OpenOptions, 'baseUrl' | 'faults'>>;
+
+/**
+ * A sandbox that responds on a socket. @param open opens it, at the address that it got, with its faults.
+ * @throws Error where the port is taken.
+ */
 export async function openBehindSocket(
   options: SocketOptions,
-  open: (baseUrl: string) => Promise<OpenSandbox>,
+  open: (more: WithSocket) => Promise<OpenSandbox>,
 ): Promise<BehindSocket> {
   const server = createHttpServer();
   await listen(server, options.port, options.host);
   const baseUrl = addressOf(server, options.host);
   try {
-    const sandbox = await open(baseUrl);
-    refuseConnections(server, options.isRefused);
-    respondWith(server, { ...options, handle: sandbox.handle });
+    const { faults: given = [], seed = 0 } = options;
+    const sandbox = await open({
+      baseUrl,
+      faults: (store) => new SandboxFaults(store, { faults: given, seed }),
+    });
+    const { faults, handle } = sandbox;
+    if (!faults) throw new Error('it was opened without its faults');
+    refuseConnections(server, faults.isRefused);
+    respondWith(server, { ...options, draw: faults.draw, handle });
     return { server, baseUrl, sandbox };
   } catch (error) {
     await stop(server);

@@ -1,5 +1,6 @@
 import type { Catalogue } from './catalogue/catalogue.ts';
 import type { SandboxConfig } from './config.ts';
+import type { Control } from './control/control.ts';
 import type { RequestLog } from './http/request-log.ts';
 import type { SandboxClock } from './store/clock.ts';
 import type { Identity } from './store/identity.ts';
@@ -16,6 +17,8 @@ export interface Service {
   catalogue(): Promise<Catalogue>;
   /** Seals secrets at rest; its key is read or made when it is first needed. */
   sealer(): Promise<Sealer>;
+  /** What is done to the sandbox as a whole; loaded when it is first needed. */
+  control(): Promise<Control>;
   /** Sends the webhooks that are due, without waiting for them. */
   deliver(): void;
   /** The requests to a sandbox that is being served. */

@@ -43,7 +43,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const opened = await openInProcess({ ...read, port, report: reportBug }).catch((error: unknown) => {
     throw portError(error, port) ?? error;
   });
-  const snapshots = new WeakMap<SandboxSnapshot, number>();
+  const snapshots = new WeakMap<SandboxSnapshot, string>();
   let closing: Promise<void> | undefined;
   const sandbox = (): InProcess => {
     if (closing) throw new UsageError('this sandbox is closed; startSandbox() starts another');
@@ -69,14 +69,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     async snapshot() {
       const kept = await sandbox().keep();
       const snapshot = Object.freeze({ takenAt: kept.at });
-      snapshots.set(snapshot, kept.state);
+      snapshots.set(snapshot, kept.name);
       return snapshot;
     },
     async restore(snapshot) {
-      const state = snapshots.get(Object(snapshot));
-      if (state === undefined)
+      const name = snapshots.get(Object(snapshot));
+      if (name === undefined)
         throw new UsageError('sandbox.restore takes a snapshot that this sandbox has given, and no other');
-      await sandbox().restore(state);
+      await sandbox().restore(name);
     },
     async trigger(event, ...what) {
       const body = triggerBody(event, what);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Control } from '../../src/sandbox/control/control.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from '../../src/sandbox/embedded.ts';
-import { restoreSnapshot, takeSnapshot } from '../../src/sandbox/store/snapshots.ts';
 import { Store } from '../../src/sandbox/store/store.ts';
 import { makeFolder } from '../sandbox/folder.ts';
 import { Receiver } from './receiver.ts';
@@ -23,6 +23,27 @@ afterEach(async () => {
 });
 
 const clock = () => Date.parse('2026-03-01T12:00:00Z');
+/** As another process on the same data does it. */
+async function elsewhere(act: (control: Control) => Promise<unknown>): Promise<void> {
+  const other = await openEmbedded({
+    stateDir: folder.path,
+    speed: 1,
+    seed: undefined,
+    now: clock,
+    report: (error) => service.bugs.push(error),
+  });
+  try {
+    await act(await other.service.control());
+  } finally {
+    await other.close();
+  }
+}
+
+const keep = () => elsewhere((control) => control.snapshot('kept'));
+const bringBack = () => elsewhere((control) => control.restore('kept'));
+const itself = async (action: string, body: object): Promise<void> => {
+  expect((await service.send('POST', `/sandbox/control/${action}`, body, null)).status).toBe(200);
+};
 const register = () => service.send('POST', '/users', { webhook_url: receiver.at() });
 
 /** Lets an order reach its first event, whose delivery hangs until what is given back is called. */
@@ -72,26 +93,28 @@ test('a file that is no store any more is deleted', async () => {
 
 test('a state is brought back together with its time, or not at all', async () => {
   const file = sandboxFile(folder.path);
-  await takeSnapshot(file, 'kept', clock);
+  await keep();
   const { id } = (await service.order('test-success')).body;
   const store = await Store.open(file);
   // What comes last is refused, as a process that is ended in the middle leaves it.
   await store.perform(
     "CREATE TRIGGER refuse BEFORE INSERT ON meta WHEN NEW.name = 'clock_offset_ms' BEGIN SELECT RAISE(ABORT, 'no'); END",
   );
-  await expect(restoreSnapshot(file, 'kept', clock)).rejects.toThrow('no');
+  await expect(bringBack()).rejects.toThrow('no');
   expect(store.all('SELECT id FROM orders')).toEqual([{ id }]);
   await store.perform('DROP TRIGGER refuse');
-  await restoreSnapshot(file, 'kept', clock);
+  await bringBack();
   expect(store.all('SELECT id FROM orders')).toEqual([]);
   await store.close();
 });
 
 test.each([
   ['reset', () => deleteEmbedded(folder.path)],
-  ['brought back to an earlier state', () => restoreSnapshot(sandboxFile(folder.path), 'kept', clock)],
+  ['brought back to an earlier state', bringBack],
+  ['reset by itself', () => itself('reset', {})],
+  ['brought back to an earlier state by itself', () => itself('restore', { name: 'kept' })],
 ])('a sandbox that is %s while it delivers a webhook delivers those that come after', async (_, change) => {
-  await takeSnapshot(sandboxFile(folder.path), 'kept', clock);
+  await keep();
   const response = await deliveryUnderWay();
   await change();
   response();

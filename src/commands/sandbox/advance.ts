@@ -1,20 +1,23 @@
 import { defineCommand } from '../../cli/define.ts';
 import { parseDuration } from '../../wait/duration.ts';
-import { checkEmbedded } from './embedded-only.ts';
+import { controlled } from './controlled.ts';
 
 export const advance = defineCommand({
   name: 'advance',
-  summary: "Move the embedded sandbox's clock forward",
+  summary: "Move the sandbox's clock forward",
+  description:
+    'Through all that is due on the way: webhooks are sent and sent again as they would have been. Works on the embedded sandbox, and on one that this machine serves and --base-url or the profile names.',
   arguments: [{ name: 'time', description: 'how far: 30s, 3d', required: true }],
   examples: [{ command: 'errand sandbox advance 3d', note: 'all that was due by then has happened' }],
   output: { record: 'SandboxTime' },
   related: ['order watch', 'sandbox serve'],
   async run(context, { time }) {
-    checkEmbedded(context, 'advance');
     const ms = parseDuration(time, 'time');
-    const { advanceSandbox } = await context.sandbox();
-    const now = await advanceSandbox(context.settings.folders.state, ms, context.signal);
-    const record = { now: new Date(now).toISOString(), advanced_ms: ms };
+    const sandbox = await controlled(context, 'advance');
+    let state = await sandbox.act('advance', { ms });
+    // It comes back now and then, so that no wait for one response grows long.
+    while ((state.left_ms ?? 0) > 0) state = await sandbox.act('advance', { ms: state.left_ms ?? 0 });
+    const record = { now: state.now, advanced_ms: ms };
     return {
       kind: 'record',
       record,

@@ -1,35 +1,44 @@
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
-import { checkEmbedded } from './embedded-only.ts';
+import { typedCommand } from '../../shell-word.ts';
+import { controlled } from './controlled.ts';
 
 export const reset = defineCommand({
   name: 'reset',
-  summary: 'Delete all data of the embedded sandbox, and the key for it',
+  summary: 'Delete all data of the sandbox, and the keys for it',
+  description:
+    'Of the embedded sandbox, or of one that this machine serves: that one goes on, empty. Profiles for its address forget their keys. Snapshots stay.',
   options: { yes: { kind: 'flag', description: 'without confirmation' } },
   examples: [{ command: 'errand sandbox reset --yes', note: 'begin anew' }],
   output: { nothing: true },
   related: ['sandbox mint', 'quickstart'],
   async run(context, { yes = false }) {
-    checkEmbedded(context, 'reset');
-    const { state } = context.settings.folders;
+    const { baseUrl, folders } = context.settings;
+    const isEmbedded = baseUrl.value === embeddedUrl;
+    // Found before anyone is asked, so that the question is about a sandbox.
+    const served = isEmbedded ? undefined : await controlled(context, 'reset');
+    const where = isEmbedded ? `in ${folders.state}` : `at ${baseUrl.value}`;
     if (!yes) {
       if (!context.interactive.yes) {
         throw new UsageError(
           `pass --yes to delete the sandbox's data; cannot prompt, because ${context.interactive.why}`,
           {
-            next: [{ command: 'errand sandbox reset --yes', when: 'to delete it' }],
+            next: [{ command: typedCommand([...context.argv, '--yes']), when: 'to delete it' }],
           },
         );
       }
       const prompt = await context.prompt();
-      if (!(await prompt.confirm(context, `Delete the sandbox's orders and keys in ${state}?`))) {
+      if (!(await prompt.confirm(context, `Delete the sandbox's orders and keys ${where}?`))) {
         return { kind: 'none', hints: ['nothing was deleted'] };
       }
     }
-    await (await context.sandbox()).resetSandbox(state, context.signal);
+    // Data that cannot be read any more is deleted too, and no sandbox can be opened on it.
+    if (served) await served.act('reset', {});
+    else await (await context.sandbox()).resetSandbox(folders.state, context.signal);
     const store = await context.store();
-    await store.forgetKeysAt(embeddedUrl);
-    return { kind: 'none', hints: ['the sandbox is empty; the next command mints a new key'] };
+    await store.forgetKeysAt(baseUrl.value);
+    const next = isEmbedded ? 'the next command mints a new key' : '`errand sandbox mint` mints a new key';
+    return { kind: 'none', hints: [`the sandbox is empty; ${next}`] };
   },
 });

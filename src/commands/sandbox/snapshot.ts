@@ -1,9 +1,12 @@
 import { defineCommand } from '../../cli/define.ts';
-import { checkEmbedded } from './embedded-only.ts';
+import type { ControlState } from '../../contract/control.ts';
+import { controlled, mayBeThere } from './controlled.ts';
 
 export const snapshot = defineCommand({
   name: 'snapshot',
-  summary: 'Save a snapshot of the embedded sandbox; without a name, list snapshots',
+  summary: 'Save a snapshot of the sandbox; without a name, list snapshots',
+  description:
+    'Of the embedded sandbox, or of one that this machine serves: in memory it keeps them until it ends.',
   arguments: [{ name: 'name', description: 'name of the snapshot' }],
   options: { force: { kind: 'flag', description: 'take one of that name anew' } },
   examples: [
@@ -13,14 +16,11 @@ export const snapshot = defineCommand({
   output: { list: 'SandboxSnapshot' },
   related: ['sandbox restore', 'sandbox advance'],
   async run(context, { name, force = false }) {
-    checkEmbedded(context, 'snapshot');
-    const { state } = context.settings.folders;
-    const { sandboxSnapshots, snapshotSandbox } = await context.sandbox();
-    if (name !== undefined) await snapshotSandbox(state, name, force, context.signal);
-    const kept = sandboxSnapshots(state).filter((it) => name === undefined || it.name === name);
+    const { snapshots } = await stateAfter();
+    const kept = snapshots.filter((it) => name === undefined || it.name === name);
     return {
       kind: 'list',
-      rows: kept.map((it) => ({ name: it.name, taken_at: new Date(it.takenAt).toISOString() })),
+      rows: kept.map((it) => ({ name: it.name, taken_at: it.taken_at })),
       columns: [
         { name: 'name', path: 'name', weight: 2 },
         { name: 'taken', path: 'taken_at', kind: 'time', isLocal: true, weight: 1 },
@@ -28,5 +28,12 @@ export const snapshot = defineCommand({
       id: 'name',
       empty: 'no snapshot was taken',
     };
+
+    async function stateAfter(): Promise<Pick<ControlState, 'snapshots'>> {
+      // To look for what is kept makes no sandbox.
+      if (name === undefined && !(await mayBeThere(context))) return { snapshots: [] };
+      const sandbox = await controlled(context, 'snapshot');
+      return name === undefined ? sandbox.state : sandbox.act('snapshot', { name, force });
+    }
   },
 });

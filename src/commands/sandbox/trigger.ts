@@ -5,6 +5,7 @@ import { errorTypes } from '../../contract/error-types.ts';
 import type { Output } from '../../contract/outputs/index.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import type { Column } from '../../output/result.ts';
+import { checkSandbox } from './controlled.ts';
 import { walletCents } from './wallet-cents.ts';
 
 const events = Object.keys(sandboxTriggers);
@@ -80,6 +81,7 @@ export const trigger = defineCommand({
       throw new UsageError(
         `${event} needs the ${known.target === 'code' ? 'code' : `id of the ${known.target}`}`,
       );
+    await checkSandbox(context, 'trigger');
     const client = await context.client();
     return {
       kind: 'list',
@@ -102,12 +104,7 @@ export const trigger = defineCommand({
         // The form of what was sent is right: what the sandbox refuses then is what the target stands at.
         if (error.facts.code === 'bad_request')
           throw new ErrandError('conflict', error.message, state(error));
-        if (error.facts.code !== 'not_found') throw error;
-        if (context.settings.baseUrl.from === 'default') throw error;
-        throw new ErrandError('not_found', error.message, {
-          ...error.facts,
-          hint: 'Triggers exist in the sandbox alone; `errand sandbox serve` runs one.',
-        });
+        throw error;
       }
     }
   },

@@ -17,24 +17,33 @@ const placingBudgetMs = 10 * 60_000;
 /**
  * Moves the clock forward by `ms`, and brings about all that is due on the way: done once webhooks are attempted too.
  * Where anyone listens to webhooks the clock stops at each moment that something is due, so that a receiver finds the
- * service as it was then, and what it refuses is sent again in time.
- * @returns the new time, ms since the epoch. @throws what the signal was aborted with.
+ * service as it was then, and what it refuses is sent again in time. Others that advance it meanwhile add to it.
+ * @param budgetMs of the machine's time, after which it ends at the next of these moments.
+ * @returns the new time, ms since the epoch, and what of `ms` is left. @throws what the signal was aborted with.
  */
-export async function advanceThrough(advancing: Advancing, ms: number): Promise<number> {
+export async function advanceThrough(
+  advancing: Advancing,
+  ms: number,
+  budgetMs = Number.POSITIVE_INFINITY,
+): Promise<{ readonly now: number; readonly left: number }> {
   const { service, signal } = advancing;
   const { clock, store } = service;
-  const end = clock.now() + ms;
-  await settle(advancing);
-  for (let next = nextDue(store, clock.now()); next < end; next = nextDue(store, clock.now())) {
-    if (!hasListeners(store)) break;
+  const until = performance.now() + budgetMs;
+  let left = ms;
+  const move = async (step: number): Promise<void> => {
     signal.throwIfAborted();
-    await clock.advance(next - clock.now());
+    await clock.advance(step);
+    left -= step;
     await settle(advancing);
-  }
-  signal.throwIfAborted();
-  await clock.advance(end - clock.now());
+  };
   await settle(advancing);
-  return clock.now();
+  while (left > 0) {
+    const now = clock.now();
+    const step = hasListeners(store) ? nextDue(store, now) - now : left;
+    await move(Math.min(step, left));
+    if (performance.now() > until) break;
+  }
+  return { now: clock.now(), left };
 }
 
 /** Brings about what is due now, and waits until webhooks are attempted. */

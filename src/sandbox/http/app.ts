@@ -1,3 +1,4 @@
+import { isControl } from '../../contract/control.ts';
 import { DatabaseError } from '../../sqlite/database-error.ts';
 import { setTimeout } from '../../wait/own-timers.ts';
 import { fireTrigger } from '../control/trigger.ts';
@@ -22,7 +23,7 @@ export function createApp(service: Service): Handle {
   const respond = async (request: SandboxRequest): Promise<SandboxResponse> => {
     try {
       // The network between a program and the service is slow, not the one to a person who watches both.
-      if (service.config.latencyMs > 0 && !prefersHtml(headerOf(request, 'accept')))
+      if (service.config.latencyMs > 0 && !isSpared(request))
         await new Promise((resolve) => setTimeout(resolve, service.config.latencyMs));
       const response = await dispatch(service, request);
       service.deliver();
@@ -42,6 +43,9 @@ export function createApp(service: Service): Handle {
   return async (request) => finish(request, await respond(request));
 }
 
+const isSpared = (request: SandboxRequest): boolean =>
+  prefersHtml(headerOf(request, 'accept')) || isControl(readTarget(request.target).pathname);
+
 async function dispatch(service: Service, request: SandboxRequest): Promise<SandboxResponse> {
   const { pathname, search } = readTarget(request.target);
   const found = findRoute(request.method, pathname, prefersHtml(headerOf(request, 'accept')));
@@ -58,6 +62,10 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
       return labelResponse(service, found.path, search);
     case 'trigger':
       return fireTrigger(service, request);
+    case 'control': {
+      const { controlSandbox } = await import('../control/surface.ts');
+      return controlSandbox(service, request, found.path);
+    }
     case 'health':
       if (service.store.unwritable) throw service.store.unwritable;
       return json(200, { status: 'ok' });

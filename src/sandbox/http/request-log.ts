@@ -1,4 +1,4 @@
-import { healthPath, type ServedRequest } from '../../contract/control.ts';
+import { controlPath, healthPath, type ServedRequest } from '../../contract/control.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { claimPath } from '../pages/paths.ts';
@@ -53,7 +53,7 @@ export class RequestLog {
       done: (response) => {
         // Pages are left out: a live page is fetched every second and would soon fill the log.
         if (response && method !== 'POST' && isPage(response)) return;
-        if (target === healthPath) return;
+        if (target === healthPath || (target === controlPath && method === 'GET')) return;
         this.#keep({
           at,
           method,

@@ -1,15 +1,16 @@
-import { healthPath, triggerPath } from '../../contract/control.ts';
+import { controlPath, healthPath, triggerPath } from '../../contract/control.ts';
 import type { Method } from '../../contract/operation.ts';
 import { type OperationName, operations } from '../../contract/operations/index.ts';
 import { type PageName, pageRows } from '../pages/routes.ts';
 import { labelPath } from '../returns/labels.ts';
 
-/** What a request leads to: an operation of the service, a page for people, a return's label, what makes events happen, or whether it is ready. */
+/** What a request leads to: an operation of the service, a page for people, a return's label, what makes events happen, what controls the sandbox, or whether it is ready. */
 type Target =
   | { readonly kind: 'operation'; readonly name: OperationName }
   | { readonly kind: 'page'; readonly name: PageName }
   | { readonly kind: 'label' }
   | { readonly kind: 'trigger' }
+  | { readonly kind: 'control' }
   | { readonly kind: 'health' };
 
 interface Route {
@@ -42,6 +43,8 @@ const table: readonly Route[] = [
   }),
   { method: 'GET', path: labelPath, target: { kind: 'label' } },
   { method: 'POST', path: triggerPath, target: { kind: 'trigger' } },
+  { method: 'GET', path: controlPath, target: { kind: 'control' } },
+  { method: 'POST', path: `${controlPath}/{action}`, target: { kind: 'control' } },
   { method: 'GET', path: healthPath, target: { kind: 'health' } },
 ];
 

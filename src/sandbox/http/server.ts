@@ -127,6 +127,8 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url: target = '/' } = request;
+  // Its connection was refused.
+  if (request.socket.destroyed) return;
   // For responses made here; the service sets its own.
   response.setHeader('x-request-id', randomUUID());
   for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);

@@ -1,13 +1,20 @@
 import type { SandboxClock } from './clock.ts';
+import type { Snapshot, Snapshots } from './snapshots.ts';
 import type { Store } from './store.ts';
 import { replaceAll, tablesOf } from './tables.ts';
 
+interface Kept extends Snapshot {
+  /** Names its tables. */
+  readonly number: number;
+  /** The sandbox's time, ms since the epoch. */
+  readonly at: number;
+}
+
 /** States of a store that are kept in the memory of this process, for as long as the store is open. */
-export class KeptStates {
+export class KeptStates implements Snapshots {
   readonly #store: Store;
   readonly #clock: SandboxClock;
-  /** The sandbox's time of each state, by its number. */
-  readonly #times = new Map<number, number>();
+  readonly #kept = new Map<string, Kept>();
   #attaching: Promise<void> | undefined;
   #count = 0;
 
@@ -16,31 +23,38 @@ export class KeptStates {
     this.#clock = clock;
   }
 
-  /** Keeps the state as it is now. @returns its number, and its time in ms since the epoch. */
-  async keep(): Promise<{ readonly state: number; readonly at: number }> {
+  list(): Snapshot[] {
+    return [...this.#kept.values()]
+      .map(({ name, takenAt }) => ({ name, takenAt }))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  async take(name: string): Promise<number> {
     const store = this.#store;
     this.#attaching ??= store.perform("ATTACH ':memory:' AS kept");
     await this.#attaching;
     this.#count += 1;
-    const state = this.#count;
+    const number = this.#count;
+    const before = this.#kept.get(name);
     const at = await store.transaction(() => {
-      for (const table of tablesOf(store))
-        store.run(`CREATE TABLE ${nameOf(table, state)} AS SELECT * FROM main.${table}`);
+      for (const table of tablesOf(store)) {
+        store.run(`CREATE TABLE ${nameOf(table, number)} AS SELECT * FROM main.${table}`);
+        if (before) store.run(`DROP TABLE ${nameOf(table, before.number)}`);
+      }
       return this.#clock.now();
     });
-    this.#times.set(state, at);
-    return { state, at };
+    this.#kept.set(name, { name, number, at, takenAt: this.#clock.real() });
+    return at;
   }
 
-  /** Brings a state back, its time with it; it stays kept. @param finish what belongs to the same transaction. */
-  async restore(state: number, finish: () => void): Promise<void> {
-    const at = this.#times.get(state);
-    if (at === undefined) throw new Error(`no state ${state} was kept`);
+  async restore(name: string, finish: () => void): Promise<void> {
+    const kept = this.#kept.get(name);
+    if (!kept) throw new Error(`no state ${name} was kept`);
     await replaceAll(
       this.#store,
-      (table) => nameOf(table, state),
+      (table) => nameOf(table, kept.number),
       () => {
-        this.#clock.set(at);
+        this.#clock.set(kept.at);
         finish();
       },
     );
@@ -48,4 +62,4 @@ export class KeptStates {
 }
 
 /** @param table quoted. */
-const nameOf = (table: string, state: number): string => `kept."${state} ${table.slice(1)}`;
+const nameOf = (table: string, number: number): string => `kept."${number} ${table.slice(1)}`;

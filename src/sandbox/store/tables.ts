@@ -1,28 +1,20 @@
-import type { Waiting } from '../../wait/retry-while.ts';
-import { Store } from './store.ts';
+import type { Store } from './store.ts';
 
-/** Names of all tables of a store, quoted. */
+/** Names of all tables of a store, quoted, in the order in which they were made: each after those it refers to. */
 export const tablesOf = (store: Store): string[] =>
   store
-    .all(`SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+    .all(
+      `SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid`,
+    )
     .map(({ name }) => `"${String(name).replaceAll('"', '""')}"`);
 
 /**
  * Deletes all that a store holds, its seed with it, in one transaction: processes that use the store go on with an
  * empty one, where a file that is gone would leave them one of their own. @throws DatabaseError.
  */
-export async function emptyStore(file: string, waiting: Waiting): Promise<void> {
-  const store = await Store.open(file, { waiting });
-  try {
-    // Nothing is left that could refer to what is gone; without the check a table is emptied at once.
-    await store.perform('PRAGMA foreign_keys = OFF');
-    await store.transaction(() => {
-      for (const table of tablesOf(store)) store.run(`DELETE FROM main.${table}`);
-    });
-    await store.perform('VACUUM');
-  } finally {
-    await store.close();
-  }
+export async function emptyStore(store: Store): Promise<void> {
+  await store.transaction(() => deleteAll(store));
+  await store.perform('VACUUM');
 }
 
 /**
@@ -30,11 +22,15 @@ export async function emptyStore(file: string, waiting: Waiting): Promise<void> 
  * @param from the table, quoted, that has the rows of one of the store's. @param finish what belongs to the same transaction.
  */
 export function replaceAll(store: Store, from: (table: string) => string, finish: () => void): Promise<void> {
-  const tables = tablesOf(store);
   return store.transaction(() => {
-    store.run('PRAGMA defer_foreign_keys = ON');
-    for (const table of tables) store.run(`DELETE FROM main.${table}`);
-    for (const table of tables) store.run(`INSERT INTO main.${table} SELECT * FROM ${from(table)}`);
+    deleteAll(store);
+    for (const table of tablesOf(store)) store.run(`INSERT INTO main.${table} SELECT * FROM ${from(table)}`);
     finish();
   });
+}
+
+/** First what refers to others: to look for what refers to a row that goes would read a table for each. */
+function deleteAll(store: Store): void {
+  store.run('PRAGMA defer_foreign_keys = ON');
+  for (const table of tablesOf(store).toReversed()) store.run(`DELETE FROM main.${table}`);
 }

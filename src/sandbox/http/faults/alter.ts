@@ -17,7 +17,7 @@ interface Alterations {
 /** What changes the responses that are sent: seeded, apart from the faults that break them off. */
 export function alterations(
   faults: readonly Fault[],
-  seed: number,
+  seed: number | string,
 ): (method: string, pathname: string) => Alterations {
   const random = Random.of('alterations', seed);
   const replaceOrder = anotherOrder(random);

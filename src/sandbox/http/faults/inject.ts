@@ -1,5 +1,5 @@
 import type { Server, ServerResponse } from 'node:http';
-import { healthPath } from '../../../contract/control.ts';
+import { healthPath, isControl } from '../../../contract/control.ts';
 import { Random } from '../../store/random.ts';
 import { prefersHtml } from '../prefers-html.ts';
 import { json } from '../refusal.ts';
@@ -26,11 +26,14 @@ const none: Drawn = { fault: undefined, altering: [], alter: (response) => respo
 const redirected = 'redirected';
 
 /**
- * The faults of a served sandbox. The same seed and the same requests in the same order give the same faults. None falls
- * on a page that a person looks at, or on who waits until it is ready: how often they ask is chance, and each draw would
- * change those that follow.
+ * On pages that a person looks at, on what controls the sandbox and on who waits until it is ready no fault falls: how
+ * often they ask is chance, and each draw would change those that follow.
  */
-export function drawFaults(faults: readonly Fault[], seed: number): Draw {
+const isSpared = (pathname: string, headers: SandboxRequest['headers']): boolean =>
+  pathname === healthPath || isControl(pathname) || prefersHtml(headerOf({ headers }, 'accept'));
+
+/** The faults of a served sandbox. The same seed and the same requests in the same order give the same faults. */
+export function drawFaults(faults: readonly Fault[], seed: number | string): Draw {
   const random = Random.of('faults', seed);
   const breaking = faults.filter(({ kind }) => kind !== 'refuse' && !isAltering(kind));
   const drawAlterations = alterations(
@@ -39,7 +42,7 @@ export function drawFaults(faults: readonly Fault[], seed: number): Draw {
   );
   return ({ method, target, headers }) => {
     const { pathname, search } = readTarget(target);
-    if (prefersHtml(headerOf({ headers }, 'accept')) || pathname === healthPath) return none;
+    if (isSpared(pathname, headers)) return none;
     const wasRedirected = new URLSearchParams(search).has(redirected);
     const fault = breaking.find(
       ({ kind, matches, share }) =>
@@ -50,16 +53,19 @@ export function drawFaults(faults: readonly Fault[], seed: number): Draw {
 }
 
 /** Whether the next connection is dropped; each draw follows from the seed and the ones before it. */
-export function drawRefusals(faults: readonly Fault[], seed: number): () => boolean {
+export function drawRefusals(faults: readonly Fault[], seed: number | string): () => boolean {
   const refusals = faults.filter(({ kind }) => kind === 'refuse');
   const random = Random.of('connections', seed);
   return () => refusals.some(({ share }) => random.chance(share));
 }
 
-/** Drops a share of connections as they come, before anything is read from them. */
-export function refuseConnections(server: Server, isRefused: () => boolean): void {
-  server.on('connection', (socket) => {
-    if (isRefused()) reset(socket);
+/**
+ * Drops a share of connections, with the first request that asks anything of the service.
+ * @param isRefused whether a connection is dropped, which is drawn once for each.
+ */
+export function refuseConnections(server: Server, isRefused: (connection: object) => boolean): void {
+  server.prependListener('request', ({ socket, url = '/', headers }) => {
+    if (!isSpared(readTarget(url).pathname, headers) && isRefused(socket)) reset(socket);
   });
 }
 

@@ -10,6 +10,8 @@ export type FaultKind = BreakingKind | AlteringKind;
 
 /** One fault of a served sandbox. */
 export interface Fault {
+  /** As it was written. */
+  readonly text: string;
   readonly kind: FaultKind;
   /** Whether the service does the work first. */
   readonly after: boolean;
@@ -73,6 +75,7 @@ export function readFault(text: string): Fault | undefined {
     return undefined;
   if ((time !== undefined && !form.takesTime) || (path !== undefined && form.nowhere)) return undefined;
   return {
+    text: text.trim(),
     kind: form.kind,
     after: form.after === true,
     status: 0,

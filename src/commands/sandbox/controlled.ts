@@ -1,0 +1,126 @@
+import type { Context } from '../../context.ts';
+import {
+  type AdvancedState,
+  type ControlAction,
+  type ControlActions,
+  type ControlState,
+  controlPath,
+} from '../../contract/control.ts';
+import { isObject, own } from '../../contract/json.ts';
+import { ErrandError, UsageError } from '../../errors.ts';
+import { isLoopback } from '../../network/loopback.ts';
+import { embeddedUrl } from '../../settings/stored.ts';
+
+/** An action may bring about much; how long its response is waited for without `--timeout`, ms. */
+const patienceMs = 10 * 60_000;
+
+/** The sandbox that is named, found to be one. */
+export interface Controlled {
+  readonly state: ControlState;
+  /** @returns how it stands then. @throws ErrandError, UsageError for what the sandbox refuses. */
+  act<A extends ControlAction>(
+    action: A,
+    body: ControlActions[A],
+  ): Promise<Partial<AdvancedState> & ControlState>;
+}
+
+/**
+ * The sandbox that base URL, profile and environment name. It is asked first whether it is one: to a service that is not,
+ * nothing is sent that could change it, and to one that other machines reach nothing at all.
+ * @throws UsageError naming the service and where it was set.
+ */
+export async function controlled(context: Context, verb: string): Promise<Controlled> {
+  const { baseUrl, timeoutMs } = context.settings;
+  const isEmbedded = baseUrl.value === embeddedUrl;
+  if (!isEmbedded && !isLoopback(new URL(baseUrl.value).hostname))
+    throw refused(context, `sandbox ${verb} acts on a sandbox of this machine`);
+  if (!(await mayBeThere(context)))
+    throw new ErrandError('not_found', 'there is no sandbox yet; `errand quickstart` makes one');
+  const state = await askState(context, verb);
+  if (state === 'elsewhere') throw refused(context, `sandbox ${verb} acts on a sandbox of this machine`);
+  const client = await context.client();
+  return {
+    state,
+    async act(action, body) {
+      const request = { method: 'POST', path: `${controlPath}/${action}`, body: JSON.stringify(body) };
+      const timeout = timeoutMs.from === 'flag' ? timeoutMs.value : patienceMs;
+      const response = await client
+        .raw({ ...request, isKeyless: true }, { timeoutMs: timeout })
+        .catch(refusalOfAction);
+      const after = 'json' in response ? response.json : undefined;
+      if (isState(after)) return after;
+      throw new ErrandError('unexpected', `${baseUrl.value} did not say how it stands after ${action}`);
+    },
+  };
+}
+
+/** Whether the sandbox that is named can have anything in it: an embedded one that nobody has used has not. */
+export async function mayBeThere({ settings: { baseUrl, folders }, sandbox }: Context): Promise<boolean> {
+  return baseUrl.value !== embeddedUrl || (await sandbox()).hasSandbox(folders.state);
+}
+
+/** @throws UsageError where the service that is named is not a sandbox. */
+export async function checkSandbox(context: Context, verb: string): Promise<void> {
+  if (context.settings.baseUrl.value !== embeddedUrl) await askState(context, verb);
+}
+
+/** How the sandbox stands; `elsewhere` for one that only its own machine controls. @throws UsageError for no sandbox. */
+async function askState(context: Context, verb: string): Promise<ControlState | 'elsewhere'> {
+  const client = await context.client();
+  try {
+    const response = await client.raw({ method: 'GET', path: controlPath, isKeyless: true });
+    const state = 'json' in response ? response.json : await discarded(response.chunks);
+    if (isState(state)) return state;
+  } catch (error) {
+    // What no service has answered is said as for any request.
+    if (!(error instanceof ErrandError) || error.facts.status === undefined) throw error;
+    if (own(error.facts.details, 'resource') === 'sandbox_control') return 'elsewhere';
+    throw notSandbox(context, verb, `its response to GET ${controlPath} is ${error.facts.status}`);
+  }
+  throw notSandbox(context, verb, `it responds to GET ${controlPath} as no sandbox does`);
+}
+
+async function discarded(chunks: AsyncIterable<Uint8Array>): Promise<undefined> {
+  for await (const _ of chunks) return undefined;
+  return undefined;
+}
+
+const isState = (value: unknown): value is ControlState =>
+  isObject(value) &&
+  value.sandbox === 'errand' &&
+  typeof value.now === 'string' &&
+  typeof value.fault_seed === 'number' &&
+  Array.isArray(value.faults) &&
+  value.faults.every((fault) => typeof fault === 'string') &&
+  Array.isArray(value.snapshots) &&
+  value.snapshots.every(
+    (kept) => isObject(kept) && typeof kept.name === 'string' && typeof kept.taken_at === 'string',
+  );
+
+const notSandbox = (context: Context, verb: string, why: string): UsageError =>
+  refused(context, `sandbox ${verb} acts on a sandbox of errand's`, `; ${why}`);
+
+function refused({ settings: { baseUrl } }: Context, rule: string, why = ''): UsageError {
+  const where =
+    baseUrl.from === 'flag' || baseUrl.from === 'environment' ? baseUrl.name : `profile ${baseUrl.name}`;
+  return new UsageError(`${rule}, and ${where} names ${baseUrl.value}${why}; nothing was changed`, {
+    hint: `For the embedded sandbox of this machine add --base-url ${embeddedUrl}; \`errand sandbox serve\` serves one.`,
+  });
+}
+
+/** The form of what was sent is right, so what the sandbox refuses is what the user gave. */
+function refusalOfAction(error: unknown): never {
+  const code = error instanceof ErrandError ? error.facts.code : undefined;
+  if (!(error instanceof ErrandError) || error.facts.status === undefined) throw error;
+  if (code === 'not_found') throw new ErrandError('not_found', plain(error.message), rejected);
+  if (code === 'already_exists')
+    throw new UsageError(`${plain(error.message)}; --force takes it anew`, rejected);
+  if (code === 'bad_request') throw new UsageError(plain(error.message), rejected);
+  throw error;
+}
+
+const rejected = { outcome: 'rejected', retryable: false } as const;
+
+/** A sentence of the sandbox as a message of the program. */
+const plain = (sentence: string): string =>
+  sentence.replace(/^[A-Z]/, (letter) => letter.toLowerCase()).replace(/\.$/, '');

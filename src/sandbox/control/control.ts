@@ -1,0 +1,181 @@
+import type { ControlState } from '../../contract/control.ts';
+import type { Outbox } from '../deliveries/outbox.ts';
+import { releaseAll } from '../deliveries/queue.ts';
+import { readFault } from '../http/faults/spec.ts';
+import { Refusal } from '../http/refusal.ts';
+import { fillRecords } from '../orders/fill-records.ts';
+import type { Service } from '../service.ts';
+import { KeptStates } from '../store/kept-states.ts';
+import { RunTime } from '../store/run-time.ts';
+import { FileSnapshots, isSnapshotName, type Snapshot, type Snapshots } from '../store/snapshots.ts';
+import { emptyStore } from '../store/tables.ts';
+import { advanceThrough, settle } from './advance.ts';
+import type { FaultSettings, SandboxFaults } from './faults.ts';
+
+interface ControlOptions {
+  readonly service: Service;
+  readonly outbox: Outbox;
+  readonly faults: SandboxFaults;
+  /** Ends an advance between two moments. */
+  readonly signal: AbortSignal;
+}
+
+/** The bounds of the speed-up factor, as `--speed` has them. */
+export const speeds = { min: 1, max: 1000 } as const;
+
+/**
+ * What is done to a sandbox as a whole: the same for one that is served, embedded, in memory or in a file. What changes
+ * its time or all of its state goes one after the other. Each method throws a Refusal for what it is not given rightly or
+ * cannot be done, DatabaseError where the data is to blame.
+ */
+export class Control {
+  readonly #options: ControlOptions;
+  readonly #snapshots: Snapshots;
+  readonly #runTime: RunTime;
+  #before: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ControlOptions) {
+    const { store, clock } = options.service;
+    this.#options = options;
+    this.#snapshots =
+      store.file === ':memory:' ? new KeptStates(store, clock) : new FileSnapshots(store, clock);
+    this.#runTime = new RunTime(store);
+  }
+
+  /** How it stands, as the control surface says it. */
+  get state(): ControlState {
+    const { clock, config, identity } = this.#options.service;
+    const { faults, seed } = this.#options.faults.now;
+    return {
+      sandbox: 'errand',
+      now: new Date(clock.now()).toISOString(),
+      speed: config.speed,
+      seed: /^\d{1,10}$/.test(identity.seed) ? Number(identity.seed) : null,
+      faults,
+      fault_seed: seed,
+      snapshots: this.snapshots().map(({ name, takenAt }) => ({
+        name,
+        taken_at: new Date(takenAt).toISOString(),
+      })),
+    };
+  }
+
+  /**
+   * Moves the clock forward by `ms`, through all that is due on the way.
+   * @param budgetMs of the machine's time, after which it ends at the next moment that something was due.
+   * @returns the new time, ms since the epoch, and what of `ms` is left.
+   */
+  advance(ms: number, budgetMs?: number): Promise<{ readonly now: number; readonly left: number }> {
+    if (!(Number.isFinite(ms) && ms >= 0)) throw new Refusal('bad_request', 'A clock goes forward only.');
+    return this.#inTurn(() => advanceThrough(this.#options, ms, budgetMs));
+  }
+
+  /** Brings about what is due now, and waits until webhooks are attempted. */
+  settle(): Promise<void> {
+    const done = settle(this.#options);
+    this.#before = Promise.allSettled([this.#before, done]);
+    return done;
+  }
+
+  /** The kept states, in the order of their names. */
+  snapshots(): Snapshot[] {
+    return this.#snapshots.list();
+  }
+
+  /**
+   * Keeps the state under a name. @param force also where there is one of that name.
+   * @returns the sandbox's time then, ms since the epoch.
+   */
+  snapshot(name: string, { force = false }: { readonly force?: boolean | undefined } = {}): Promise<number> {
+    this.#checkWritable();
+    if (!isSnapshotName(name))
+      throw new Refusal(
+        'bad_request',
+        `"${name.slice(0, 100)}" cannot name a snapshot: letters, digits, . _ - only, at most 64.`,
+      );
+    return this.#inTurn(async () => {
+      if (!force && this.#has(name))
+        throw new Refusal('already_exists', `There is a snapshot ${name} already.`, { resource: 'snapshot' });
+      return await this.#snapshots.take(name);
+    });
+  }
+
+  /** Brings a kept state back, its time with it; faults and speed stay as they are set now. */
+  restore(name: string): Promise<void> {
+    this.#checkWritable();
+    return this.#inTurn(async () => {
+      if (!this.#has(name)) throw this.#noSnapshot(name);
+      const { service } = this.#options;
+      const putBack = this.#runTime.keep();
+      await this.#snapshots.restore(name, () => {
+        releaseAll(service.store);
+        putBack();
+      });
+      await fillRecords(service.store);
+      service.deliver();
+    });
+  }
+
+  /** Deletes all that it holds. It goes on as it was started; snapshots stay. */
+  reset(): Promise<void> {
+    this.#checkWritable();
+    return this.#inTurn(() => emptyStore(this.#options.service.store));
+  }
+
+  /** The speed-up factor of what is created from now on; what has a future already keeps it. */
+  get speed(): number {
+    return this.#options.service.config.speed;
+  }
+
+  async setSpeed(speed: number): Promise<void> {
+    this.#checkWritable();
+    if (!Number.isInteger(speed) || speed < speeds.min || speed > speeds.max)
+      throw new Refusal('bad_request', `The speed is a whole number from ${speeds.min} to ${speeds.max}.`);
+    await this.#options.service.store.transaction(() => this.#runTime.setSpeed(speed));
+  }
+
+  /** The faults that are on, as `--fault` writes them, and the seed that their draws follow from. */
+  faults(): { readonly faults: readonly string[]; readonly seed: number } {
+    return this.#options.faults.now;
+  }
+
+  /** Puts these faults in place of all that are on; none switches them off. @param seed without it the one that there is. */
+  async setFaults(texts: readonly string[], seed: number = this.faults().seed): Promise<void> {
+    this.#checkWritable();
+    const faults: FaultSettings['faults'] = texts.map((text) => {
+      const fault = readFault(text);
+      if (fault) return fault;
+      throw new Refusal('bad_request', `"${text.slice(0, 200)}" is not a fault.`, { field: 'faults' });
+    });
+    await this.#options.faults.set(faults, seed);
+  }
+
+  /** Done once nothing of it is under way. */
+  async idle(): Promise<void> {
+    await this.#before;
+  }
+
+  #has(name: string): boolean {
+    return this.snapshots().some((kept) => kept.name === name);
+  }
+
+  #noSnapshot(name: string): Refusal {
+    const known = this.snapshots().map((kept) => kept.name);
+    const others = known.length > 0 ? `; there are ${known.join(', ')}` : '';
+    return new Refusal('not_found', `There is no snapshot ${name.slice(0, 100)}${others}.`, {
+      resource: 'snapshot',
+    });
+  }
+
+  /** @throws DatabaseError: what is written to a copy is lost. */
+  #checkWritable(): void {
+    const { unwritable } = this.#options.service.store;
+    if (unwritable) throw unwritable;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#before.then(work);
+    this.#before = done.catch(() => {});
+    return done;
+  }
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { type Draw, drawFaults, drawRefusals } from '../http/faults/inject.ts';
+import { type Fault, readFault } from '../http/faults/spec.ts';
+import { type KeptFaults, RunTime, readKeptFaults } from '../store/run-time.ts';
+import type { Store } from '../store/store.ts';
+
+/** Faults and the seed that their draws follow from. */
+export interface FaultSettings {
+  readonly faults: readonly Fault[];
+  readonly seed: number;
+}
+
+interface Drawing extends FaultSettings {
+  /** What was kept with the store when these began. */
+  readonly text: string | undefined;
+  readonly draw: Draw;
+  readonly isRefused: () => boolean;
+  /** Connections that were drawn for, and let in. */
+  readonly letIn: WeakSet<object>;
+}
+
+/**
+ * The faults of a sandbox: those that its process was started with, until others are switched on or off. What was said
+ * last holds, in every process on the store; each change begins the draws anew.
+ */
+export class SandboxFaults {
+  readonly #store: Store;
+  readonly #runTime: RunTime;
+  readonly #started: FaultSettings;
+  /** What was kept with the store before this process began. */
+  readonly #before: string | undefined;
+  #drawing: Drawing | undefined;
+
+  constructor(store: Store, started: FaultSettings) {
+    this.#store = store;
+    this.#runTime = new RunTime(store);
+    this.#started = started;
+    this.#before = this.#runTime.faultsText;
+  }
+
+  /** What is on now. */
+  get now(): KeptFaults {
+    const { faults, seed } = this.#current;
+    return { faults: faults.map(({ text }) => text), seed };
+  }
+
+  /** Puts others in place of all that are on. */
+  async set(faults: readonly Fault[], seed: number): Promise<void> {
+    const kept = { faults: faults.map(({ text }) => text), seed };
+    await this.#store.transaction(() => this.#runTime.setFaults(kept, randomUUID()));
+  }
+
+  readonly draw: Draw = (request) => this.#current.draw(request);
+
+  /** Whether a connection is dropped, drawn once for each under the same faults. @param connection without it a new one. */
+  readonly isRefused = (connection: object = {}): boolean => {
+    const { letIn, isRefused } = this.#current;
+    if (letIn.has(connection)) return false;
+    letIn.add(connection);
+    return isRefused();
+  };
+
+  get #current(): Drawing {
+    const text = this.#runTime.faultsText;
+    if (!this.#drawing || this.#drawing.text !== text) {
+      const settings = this.#settingsOf(text);
+      const { faults, seed } = settings;
+      this.#drawing = {
+        ...settings,
+        text,
+        draw: drawFaults(faults, seed),
+        isRefused: drawRefusals(faults, seed),
+        letIn: new WeakSet(),
+      };
+    }
+    return this.#drawing;
+  }
+
+  #settingsOf(text: string | undefined): FaultSettings {
+    const isOlder = text === this.#before && this.#started.faults.length > 0;
+    return text === undefined || isOlder ? this.#started : settingsIn(text);
+  }
+}
+
+/** The faults of a text that a store keeps; those of a later version, which this one cannot read, are left out. */
+export function settingsIn(text: string): FaultSettings {
+  const { faults, seed } = readKeptFaults(text);
+  return {
+    faults: faults.flatMap((fault) => readFault(fault) ?? []),
+    seed,
+  };
+}

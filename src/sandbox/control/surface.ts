@@ -1,0 +1,165 @@
+import type { ControlAction, ControlActions } from '../../contract/control.ts';
+import { isObject, type JsonObject } from '../../contract/json.ts';
+import { usualLimits } from '../http/body-limits.ts';
+import { isOfAnotherPage, stranger } from '../http/own-machine.ts';
+import { readJson } from '../http/read-json.ts';
+import { Invalid, json, Refusal } from '../http/refusal.ts';
+import { headerOf, type SandboxRequest, type SandboxResponse } from '../http/wire.ts';
+import type { Service } from '../service.ts';
+import type { Control } from './control.ts';
+
+/** How long one request advances the clock, ms of the machine's time; who asks goes on with what is left. */
+const advanceBudgetMs = 5000;
+
+/** Longest step of the clock, ms: as long as the time that a sandbox can reach. */
+const longestMs = 1e15;
+
+type Fields<A extends ControlAction> = {
+  readonly [F in keyof ControlActions[A]]-?: Field<ControlActions[A][F]>;
+};
+
+/** What a field takes, in words, and whether a value is that. */
+interface Field<T> {
+  readonly takes: string;
+  readonly isTaken: (value: unknown) => value is T;
+}
+
+type Action<A extends ControlAction> = {
+  readonly fields: Fields<A>;
+  readonly run: (control: Control, body: ControlActions[A]) => Promise<object>;
+};
+
+const text: Field<string> = {
+  takes: 'a text',
+  isTaken: (value): value is string => typeof value === 'string',
+};
+
+const whole = (min: number, max: number): Field<number> => ({
+  takes: `a whole number from ${min} to ${max}`,
+  isTaken: (value): value is number =>
+    Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
+});
+
+const optional = <T>({ takes, isTaken }: Field<T>): Field<T | undefined> => ({
+  takes,
+  isTaken: (value): value is T | undefined => value === undefined || isTaken(value),
+});
+
+const texts: Field<readonly string[]> = {
+  takes: 'a list of texts',
+  isTaken: (value): value is readonly string[] =>
+    Array.isArray(value) && value.length <= 100 && value.every((one) => typeof one === 'string'),
+};
+
+const flag: Field<boolean> = {
+  takes: 'true or false',
+  isTaken: (value): value is boolean => typeof value === 'boolean',
+};
+
+const actions: { readonly [A in ControlAction]: Action<A> } = {
+  advance: {
+    fields: { ms: whole(0, longestMs) },
+    run: async (control, { ms }) => {
+      const { left } = await control.advance(ms, advanceBudgetMs);
+      return { left_ms: left };
+    },
+  },
+  snapshot: {
+    fields: { name: text, force: optional(flag) },
+    run: async (control, { name, force }) => {
+      await control.snapshot(name, { force });
+      return {};
+    },
+  },
+  restore: {
+    fields: { name: text },
+    run: async (control, { name }) => {
+      await control.restore(name);
+      return {};
+    },
+  },
+  reset: {
+    fields: {},
+    run: async (control) => {
+      await control.reset();
+      return {};
+    },
+  },
+  faults: {
+    fields: { faults: texts, seed: optional(whole(0, 2 ** 31 - 1)) },
+    run: async (control, { faults, seed }) => {
+      await control.setFaults(faults, seed);
+      return {};
+    },
+  },
+  speed: {
+    fields: { speed: whole(1, 1000) },
+    run: async (control, { speed }) => {
+      await control.setSpeed(speed);
+      return {};
+    },
+  },
+};
+
+/**
+ * How the sandbox stands, or what was made of it. Only its own machine may ask, and no page of another origin: a key says
+ * whose an order is, and this is about all of them. @throws Refusal, Invalid, DatabaseError.
+ */
+export async function controlSandbox(
+  service: Service,
+  request: SandboxRequest,
+  { action }: Readonly<Record<string, string>>,
+): Promise<SandboxResponse> {
+  checkOrigin(service, request);
+  const control = await service.control();
+  if (action === undefined) return json(200, control.state);
+  if (!isAction(action))
+    throw new Refusal('not_found', `A sandbox has no action ${action.slice(0, 100)}; there are ${names}.`);
+  if (!/^application\/json\b/i.test(headerOf(request, 'content-type') ?? ''))
+    throw new Refusal('bad_request', 'An action takes a JSON object: Content-Type application/json.');
+  const more = await runAction(action, control, request);
+  return json(200, { ...control.state, ...more });
+}
+
+const names = Object.keys(actions).join(', ');
+const isAction = (name: string): name is ControlAction => Object.hasOwn(actions, name);
+
+/** By `resource` a client knows that it is a sandbox that refuses. */
+function checkOrigin({ config }: Service, request: SandboxRequest): void {
+  const why =
+    stranger(request, config.baseUrl) ??
+    (isOfAnotherPage(request) ? 'this request comes from a page of another site' : undefined);
+  if (why === undefined) return;
+  throw new Refusal(
+    'forbidden',
+    `A sandbox is controlled by the machine that it runs on, and by no other: ${why}.`,
+    { resource: 'sandbox_control' },
+  );
+}
+
+function runAction<A extends ControlAction>(
+  action: A,
+  control: Control,
+  request: SandboxRequest,
+): Promise<object> {
+  const { fields, run }: Action<A> = actions[action];
+  const value: unknown = request.body.length === 0 ? {} : readJson(request.body, usualLimits);
+  if (!isObject(value))
+    throw new Invalid([{ loc: ['body'], msg: 'Input should be an object', type: 'object' }]);
+  checkFields(action, fields, value);
+  // Each of its fields was checked.
+  return run(control, value as ControlActions[A]);
+}
+
+function checkFields(action: string, fields: object, value: JsonObject): void {
+  const known = new Map<string, Field<unknown>>(Object.entries(fields));
+  const unknown = Object.keys(value).find((name) => !known.has(name));
+  if (unknown !== undefined)
+    throw new Invalid([
+      { loc: ['body', unknown.slice(0, 100)], msg: `${action} has no such field`, type: 'extra_forbidden' },
+    ]);
+  for (const [name, { takes, isTaken }] of known) {
+    if (isTaken(value[name])) continue;
+    throw new Invalid([{ loc: ['body', name], msg: `Input should be ${takes}`, type: 'value_error' }]);
+  }
+}
