@@ -54,7 +54,7 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
   const elsewhere = await refusedHost(request, service.config);
   if (elsewhere) return elsewhere;
   if (service.store.unwritable && request.method !== 'GET') throw service.store.unwritable;
-  if ('allowed' in found) return unknownRoute(request.method, pathname, found.allowed);
+  if ('allowed' in found) return await unknownRoute(request, pathname, found.allowed);
   switch (found.kind) {
     case 'operation':
       return callOperation(service, found, request, search);
@@ -77,7 +77,17 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
   }
 }
 
-function unknownRoute(method: string, pathname: string, allowed: readonly string[]): SandboxResponse {
+async function unknownRoute(
+  { method, headers }: SandboxRequest,
+  pathname: string,
+  allowed: readonly string[],
+): Promise<SandboxResponse> {
+  // What can be read can be read without its body.
+  const methods = allowed.flatMap((name) => (name === 'GET' ? [name, 'HEAD'] : [name])).join(', ');
+  if (prefersHtml(headerOf({ headers }, 'accept'))) {
+    const { unknownPage } = await import('../pages/unknown.ts');
+    return unknownPage(method, pathname, methods);
+  }
   if (allowed.length === 0) {
     return json(404, {
       code: 'not_found',
@@ -85,8 +95,6 @@ function unknownRoute(method: string, pathname: string, allowed: readonly string
       details: {},
     });
   }
-  // What can be read can be read without its body.
-  const methods = allowed.flatMap((name) => (name === 'GET' ? [name, 'HEAD'] : [name])).join(', ');
   const message = `${pathname} takes ${methods}, not ${method}.`;
   return json(405, { code: 'bad_request', message, details: {} }, { allow: methods });
 }

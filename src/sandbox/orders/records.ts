@@ -75,6 +75,8 @@ export function insertOrder(store: Store, row: NewRow): number {
       lastId,
     );
   }
+  for (const host of new Set(record.items.map(({ url }) => new URL(url).host)))
+    store.run('INSERT INTO order_hosts (host, order_seq) VALUES (?, ?)', host, lastId);
   store.run('UPDATE users SET order_count = order_count + 1 WHERE id = ?', row.userId);
   return lastId;
 }

@@ -25,11 +25,15 @@ const icon =
 export interface Link {
   readonly path: string;
   readonly text: string;
+  /** Whether it and those after it stand apart. */
+  readonly isAside?: boolean;
 }
 
 export interface PageOptions {
   readonly status?: number;
   readonly links?: readonly Link[];
+  /** The path of the link that the page is behind, and whether it is that very page. */
+  readonly current?: { readonly path: string; readonly isPage: boolean };
   /** Whether the page changes while it is read. */
   readonly live?: boolean;
   /** Whether there is something to copy by a click. */
@@ -41,12 +45,12 @@ export interface PageOptions {
 
 /** A whole page. Nothing is loaded from elsewhere, and nothing runs but the script of its assets. @param title also its heading. */
 export function htmlPage(title: string, body: Content, options: PageOptions = {}): SandboxResponse {
-  const { status = 200, links = [], live = false, copies = live, narrow = false, headers = {} } = options;
+  const { status = 200, links = [], current, live = false, copies = live, narrow = false } = options;
   const column = narrow ? 'narrow' : '';
   const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${title} · errand sandbox</title><link rel="icon" href="${icon}"><style>${new Html(style)}</style></head>
-<body><header class="${column}"><strong>errand sandbox</strong>${navigation(links)}${
+<body><header class="${column}"><strong>errand sandbox</strong>${navigation(links, current)}${
     live && html`<a class="reload" href="">Reload</a>`
   }<p id="live" role="status"></p></header>
 <main class="${column}"${live && html` data-live`}><h1>${title}</h1>${body}</main>
@@ -62,11 +66,15 @@ ${copies && html`<script type="module">${new Html(script)}</script>`}</body></ht
       // The address of a claim is a secret, and a code is shown once.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
-      ...headers,
+      ...options.headers,
     },
     body: page.text,
   };
 }
 
-const navigation = (links: readonly Link[]): Content =>
-  links.length > 0 && html`<nav>${links.map(({ path, text }) => html`<a href="${path}">${text}</a>`)}</nav>`;
+const navigation = (links: readonly Link[], current: PageOptions['current']): Content =>
+  links.length > 0 &&
+  html`<nav aria-label="Sandbox">${links.map(({ path, text, isAside }) => {
+    const isCurrent = path === current?.path && html` aria-current="${current.isPage ? 'page' : 'true'}"`;
+    return html`<a href="${path}"${isAside === true && html` class="aside"`}${isCurrent}>${text}</a>`;
+  })}</nav>`;

@@ -5,7 +5,7 @@ import { type TestSlug, testProducts, testSlugs } from '../orders/lifecycle/inde
 import { isTestSlug, type TestProduct, testFacts } from '../orders/lifecycle/test-products.ts';
 import { isOfThisMachine } from './console/guard.ts';
 import { orderForm, rehearsalOf } from './console/order-form.ts';
-import { copied } from './console/same-from-terminal.ts';
+import { copied } from './copied.ts';
 import { money } from './figures.ts';
 import { htmlPage } from './html.ts';
 import { siteLinks } from './links.ts';
@@ -34,7 +34,7 @@ export const shopPage: Page<'shop'> = () =>
             return html`<tr><td class="name"><a href="${shopPath}/${slug}">${name}</a></td><td>${description}</td><td class="fit number">${money(testFacts(slug).priceCents)}</td></tr>`;
           })}</tbody></table></section>`,
     )}`,
-    { links: siteLinks },
+    { links: siteLinks, current: { path: shopPath, isPage: true } },
   );
 
 /** What a product rehearses, and the command that orders it. */
@@ -61,7 +61,7 @@ ${copied('the order', orderCommand(slug, url, profileOf(config)))}</section>
 <section><header><h2>Before the first order here</h2></header>
 ${copied('the setup', setUpCommands(config))}</section>
 <p><a href="${shopPath}">All products</a></p>`,
-    { links: siteLinks, copies: true },
+    { links: siteLinks, current: { path: shopPath, isPage: false }, copies: true },
   );
 };
 

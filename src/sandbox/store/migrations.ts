@@ -185,4 +185,14 @@ export const migrations: readonly string[] = [
 
   // What an order moved, as the console adds it up.
   'CREATE INDEX ledger_order ON ledger (order_id, seq) WHERE order_id IS NOT NULL',
+
+  // What the console counts and looks for, without reading a record that it does not show. A host is that of a line's URL.
+  `CREATE INDEX orders_kinds ON orders (status, user_id);
+   CREATE TABLE order_hosts (
+     host TEXT NOT NULL, order_seq INTEGER NOT NULL REFERENCES orders (seq), PRIMARY KEY (host, order_seq))
+     STRICT, WITHOUT ROWID;
+   INSERT OR IGNORE INTO order_hosts SELECT
+     lower(substr(address, 1, instr(address || '/', '/') - 1)), seq FROM (
+       SELECT o.seq, substr(item.value ->> '$.url', instr(item.value ->> '$.url', '://') + 3) AS address
+         FROM orders o, json_each(o.record, '$.items') item)`,
 ];

@@ -192,8 +192,8 @@ describe('the page of an order', () => {
     const id = await place('test-slow');
     const { text } = await page(service, `/console/orders/${id}`);
     const command = `errand sandbox trigger shipped ${id} --base-url ${service.baseUrl}`;
-    expect(text).toContain(`<pre>${command}</pre>`);
-    expect(text).toContain(`<pre>errand order cancel ${id} --base-url ${service.baseUrl}</pre>`);
+    expect(text).toContain(`<pre tabindex="0">${command}</pre>`);
+    expect(text).toContain(`<pre tabindex="0">errand order cancel ${id} --base-url ${service.baseUrl}</pre>`);
     expect(text).toContain(`{&quot;event&quot;:&quot;shipped&quot;,&quot;id&quot;:&quot;${id}&quot;}`);
     expect(text).toContain('Authorization: Bearer $ERRAND_API_KEY');
     expect(text).not.toContain(service.key);

@@ -20,7 +20,7 @@ test.each(testSlugs)('%s says what it rehearses and the command that does it', a
   expect(status).toBe(200);
   expect(text).toContain(testProducts[slug].scenario);
   expect(text).toContain('$19.99');
-  expect(text).toContain(`<pre>errand order create --product ${service.product(slug)}`);
+  expect(text).toContain(`<pre tabindex="0">errand order create --product ${service.product(slug)}`);
 });
 
 test('there is no other product', async () => {

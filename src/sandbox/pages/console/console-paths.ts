@@ -1,6 +1,7 @@
 import { consolePath } from '../paths.ts';
+import { sections } from './sections.ts';
 
-export const keysPath = `${consolePath}/keys`;
+export const keysPath = sections.keys.path;
 
 /** The wallet of a user. */
 export const walletPath = (userId: string): string => `${consolePath}/wallets/${userId}`;

@@ -1,10 +1,10 @@
 import { type Content, html } from '../../../markup.ts';
 import { addressOf, type Delivery } from '../../deliveries/read.ts';
 import { age } from '../figures.ts';
-import { consolePath } from '../paths.ts';
 import { ordersPath } from './orders.ts';
+import { sections } from './sections.ts';
 
-export const deliveriesPath = `${consolePath}/deliveries`;
+export const deliveriesPath = sections.deliveries.path;
 
 /** Which page a replay leads back to. */
 export type Back = 'console' | 'deliveries' | 'order';
@@ -33,7 +33,7 @@ export const deliveriesTable = (rows: readonly Delivery[], { now, back }: Shown)
 function again({ id, orderId, event, state, attempts }: Delivery, back: Back): Content {
   const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';
   if (state === 'behind' || (state === 'open' && attempts === 0)) return null;
-  return html`<form method="post" action="${deliveriesPath}/${id}/replay"><input type="hidden" name="back" value="${back}"><button aria-label="${word} ${event} of ${orderId.slice(0, 8)}">${word}</button></form><a href="${deliveriesPath}/${id}/edit" aria-label="Edit ${event} of ${orderId.slice(0, 8)}">Edit</a>`;
+  return html`<form method="post" action="${deliveriesPath}/${id}/replay"><input type="hidden" name="back" value="${back}"><button>${word}<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></button></form><a href="${deliveriesPath}/${id}/edit">Edit<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></a>`;
 }
 
 function outcome(delivery: Delivery, now: number): Content {

@@ -1,12 +1,12 @@
 import { readDeliveries } from '../../deliveries/read.ts';
 import type { Page } from '../page.ts';
-import { deliveriesPath, deliveriesTable } from './deliveries-table.ts';
+import { deliveriesTable } from './deliveries-table.ts';
 import { listPage } from './paging.ts';
 
 export const deliveriesPage: Page<'consoleDeliveries'> = ({ service: { store, clock }, search }) =>
   listPage({
+    section: 'deliveries',
     title: 'Webhook deliveries',
-    path: deliveriesPath,
     search,
     read: (part) => readDeliveries(store, part),
     numberOf: ({ seq }) => seq,

@@ -2,10 +2,9 @@ import { type Content, html } from '../../../markup.ts';
 import { Invalid, Refusal } from '../../http/refusal.ts';
 import type { SandboxResponse } from '../../http/wire.ts';
 import { readForm } from '../forms.ts';
-import { htmlPage } from '../html.ts';
-import { siteLinks } from '../links.ts';
 import type { Page } from '../page.ts';
 import type { PageName } from '../routes.ts';
+import { consolePage } from './console-page.ts';
 
 type Visit<N extends PageName> = Parameters<Page<N>>[0];
 
@@ -57,10 +56,10 @@ const refusalPage = (
   why: Content,
   { status, back }: { readonly status: number; readonly back: WayBack },
 ): SandboxResponse =>
-  htmlPage(
+  consolePage(
     title,
     html`<div class="card" role="alert">${Array.isArray(why) ? why : html`<p>${why}</p>`}</div><p><a href="${back.path}">${back.text}</a></p>`,
-    { status, links: siteLinks, narrow: true },
+    { status, narrow: true },
   );
 
 /** Leads to a page that can be loaded again without doing anything again. */

@@ -3,10 +3,10 @@ import { type Content, html } from '../../../markup.ts';
 import { type SandboxConfig, shopPath } from '../../config.ts';
 import { readDeliveries } from '../../deliveries/read.ts';
 import type { Service } from '../../service.ts';
+import { copied } from '../copied.ts';
 import { dateTime, duration } from '../figures.ts';
-import { htmlPage } from '../html.ts';
-import { siteLinks } from '../links.ts';
 import type { Page } from '../page.ts';
+import { consolePage } from './console-page.ts';
 import { keysPath } from './console-paths.ts';
 import { deliveriesPath, deliveriesTable } from './deliveries-table.ts';
 import { keysTable, readKeys } from './keys.ts';
@@ -27,11 +27,11 @@ ${section('orders', 'Orders', ordersPath, ordersTable(orders, now))}
 ${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(deliveries, { now, back: 'console' }))}
 ${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, newest)))}
 ${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(service, newest), now))}`;
-  return htmlPage('The sandbox', body, { live: true, links: siteLinks });
+  return consolePage('The sandbox', body, { live: true, isFront: true });
 };
 
 const section = (id: string, title: string, path: string, table: Content): Content =>
-  html`<section id="${id}"><header><h2>${title}</h2><a href="${path}" aria-label="${title}: all">All</a></header>${table}</section>`;
+  html`<section id="${id}"><header><h2>${title}</h2><a href="${path}">All<span class="unseen"> ${title.toLowerCase()}</span></a></header>${table}</section>`;
 
 /** Three lines that place an order with nothing but curl; out of the way once there is one. */
 function firstOrder({ baseUrl }: SandboxConfig, isOpen: boolean): Content {
@@ -41,7 +41,7 @@ function firstOrder({ baseUrl }: SandboxConfig, isOpen: boolean): Content {
     `jq .example_order key.json | curl -s ${baseUrl}${operations['order.create'].path} -H "Authorization: Bearer $KEY" -d @-`,
   ];
   return html`<details class="card"${isOpen && html` open`}><summary>A first order, in three lines</summary>
-<div class="copied"><pre>${lines.join('\n')}</pre><button type="button" class="copy">Copy</button></div></details>`;
+${copied('the first order', lines.join('\n'))}</details>`;
 }
 
 function figures({ store, clock, config }: Service, now: number): Content {

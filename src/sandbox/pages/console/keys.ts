@@ -3,7 +3,7 @@ import type { Service } from '../../service.ts';
 import type { StoredRow } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
 import type { Page } from '../page.ts';
-import { keysPath, walletPath } from './console-paths.ts';
+import { walletPath } from './console-paths.ts';
 import { mintForm } from './mint.ts';
 import { listPage, type Part } from './paging.ts';
 
@@ -36,9 +36,9 @@ const text = (value: unknown): Content => typeof value === 'string' && html` ${v
 
 export const keysPage: Page<'consoleKeys'> = ({ service, search }) =>
   listPage({
+    section: 'keys',
     title: 'Keys and wallets',
     lead: 'Only a hash of each key is kept: a key is shown once, when it is minted.',
-    path: keysPath,
     search,
     read: (part) => readKeys(service, part),
     numberOf: ({ seq }) => Number(seq),

@@ -5,11 +5,11 @@ import type { SandboxConfig } from '../../config.ts';
 import type { SandboxResponse } from '../../http/wire.ts';
 import { exampleOrder } from '../../keys/example-order.ts';
 import { mintByForm } from '../../keys/mint-by-form.ts';
-import { htmlPage } from '../html.ts';
-import { siteLinks } from '../links.ts';
+import { copied } from '../copied.ts';
+import { consolePage } from './console-page.ts';
 import { keysPath, walletPath } from './console-paths.ts';
 import { formAction, Misfilled, onceField, onceIn } from './form-action.ts';
-import { copied, curlCall, sameFromTerminal } from './same-from-terminal.ts';
+import { curlCall, sameFromTerminal } from './same-from-terminal.ts';
 
 const longestName = 100;
 
@@ -58,13 +58,13 @@ function keyPage(
 <section><header><h2>For a terminal</h2></header><p>With these two lines errand, and any program that reads them, works here.</p>${copied('the export lines', exports)}
 <p>Then a first order:</p>${copied('the command of a first order', 'errand quickstart')}${copied('the curl call of a first order', first)}</section>
 <p><a href="${walletPath(userId)}">Its wallet</a></p>`;
-  return htmlPage('A new key', body, { status: 201, links: siteLinks, copies: true });
+  return consolePage('A new key', body, { status: 201, section: 'keys', copies: true });
 }
 
 const shownBefore = (config: SandboxConfig): SandboxResponse =>
-  htmlPage(
+  consolePage(
     'Shown already',
     html`<p class="lead">This form has minted its key, and a key is shown once. Mint another.</p>${mintForm(config)}
 <p><a href="${keysPath}">Back to the keys</a></p>`,
-    { status: 409, links: siteLinks, copies: true, narrow: true },
+    { status: 409, section: 'keys', copies: true, narrow: true },
   );

@@ -3,12 +3,14 @@ import { operations } from '../../../contract/operations/index.ts';
 import { type Content, html } from '../../../markup.ts';
 import { readDeliveriesOf } from '../../deliveries/read.ts';
 import { findOrder } from '../../orders/records.ts';
+import type { Service } from '../../service.ts';
+import { sameAs } from '../copied.ts';
 import { age } from '../figures.ts';
-import { htmlPage } from '../html.ts';
-import { siteLinks } from '../links.ts';
 import type { Page } from '../page.ts';
 import { parcels } from '../parcels.ts';
+import { sameRequest } from '../same-request.ts';
 import { stateBadge } from '../words.ts';
+import { consolePage, notThere, siblingLinks } from './console-page.ts';
 import { deliveriesTable } from './deliveries-table.ts';
 import { orderActions } from './order-actions.ts';
 import { facts, failure, itemsTable } from './order-facts.ts';
@@ -22,10 +24,7 @@ const mostDeliveries = 50;
 /** All that is known of one order, and what can be made happen to it. */
 export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } }) => {
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
-  if (!order) {
-    const body = html`<p class="lead">No order has this id here. <a href="${ordersPath}">All orders</a></p>`;
-    return htmlPage('No such order', body, { status: 404, links: siteLinks });
-  }
+  if (!order) return notThere('No such order', 'No order has this id here.', { section: 'orders' });
   const { record } = order;
   const now = service.clock.now();
   const shipments = record.tracking_numbers.map(({ checkpoints = [], ...rest }) => ({
@@ -34,7 +33,7 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
   }));
   const deliveries = readDeliveriesOf(service.store, record.id, mostDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
-  const body = html`<p>${stateBadge(stateOf(record))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
+  const body = html`${siblingLinks('order', siblingsOf(service, order.seq))}<p>${stateBadge(stateOf(record))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
 ${failure(record)}${await orderActions(service, order, now)}
 ${section('timeline', 'Timeline', timeline(order, now))}
 ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
@@ -42,9 +41,23 @@ ${section('items', 'Items', itemsTable(record))}
 ${section('facts', 'Order', facts(record))}
 ${section('money', 'Money', orderMoney(service.store, order))}
 ${section('deliveries', 'Webhook deliveries', deliveriesTable(deliveries, { now, back: 'order' }))}
-<details class="card" id="record"><summary>The record as JSON</summary><pre>${JSON.stringify(record, null, 2)}</pre></details>`;
-  return htmlPage(`Order ${record.id.slice(0, 8)}`, body, { live: true, links: siteLinks });
+<details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${JSON.stringify(record, null, 2)}</pre></details>
+<div class="card" id="same">${sameAs('this order', sameRequest(service.config, { method: 'GET', target: orderPathOf(record.id) }))}</div>`;
+  return consolePage(`Order ${record.id.slice(0, 8)}`, body, { live: true, section: 'orders' });
 };
+
+const orderPathOf = (id: string): string => operations['order.get'].path.replace('{order_id}', id);
+
+function siblingsOf({ store }: Service, seq: number) {
+  const linkTo = (sql: string): string | null => {
+    const id = store.get(sql, seq)?.id;
+    return id === undefined ? null : `${ordersPath}/${String(id)}`;
+  };
+  return {
+    newer: linkTo('SELECT id FROM orders WHERE seq > ? ORDER BY seq LIMIT 1'),
+    older: linkTo('SELECT id FROM orders WHERE seq < ? ORDER BY seq DESC LIMIT 1'),
+  };
+}
 
 const publicPath = (id: string): string => operations['order.track'].path.replace('{order_id}', id);
 

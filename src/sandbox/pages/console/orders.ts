@@ -1,15 +1,20 @@
 import { isFailedOrder, orderState, type ShownState } from '../../../contract/order-state.ts';
 import { type Content, html } from '../../../markup.ts';
 import type { OrderRecord } from '../../orders/lifecycle/index.ts';
+import type { Service } from '../../service.ts';
 import type { Store } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
 import type { Page } from '../page.ts';
-import { consolePath } from '../paths.ts';
 import { stateBadge } from '../words.ts';
+import { type Filters, filterBar, readFilters } from './filters.ts';
+import { countOrders, findOrders, orderFilters, usersToOffer } from './find-orders.ts';
 import { listPage, type Part } from './paging.ts';
+import { sections } from './sections.ts';
 import { userNames } from './users.ts';
 
-export const ordersPath = `${consolePath}/orders`;
+export const ordersPath = sections.orders.path;
+
+const noFilters = readFilters('', orderFilters);
 
 interface Row {
   readonly seq: number;
@@ -18,12 +23,12 @@ interface Row {
 }
 
 /** Orders of every user, newest first. */
-export function readOrders(store: Store, { before, limit }: Part): Row[] {
-  const rows = store.all(
-    'SELECT seq, user_id, listed FROM orders WHERE seq < ? ORDER BY seq DESC LIMIT ?',
-    before,
-    limit,
-  );
+export function readOrders(
+  store: Store,
+  part: Part,
+  filters: Filters<(typeof orderFilters)[number]> = noFilters,
+): Row[] {
+  const rows = findOrders(store, filters, part);
   const nameOf = userNames(
     store,
     rows.map(({ user_id }) => String(user_id)),
@@ -85,12 +90,33 @@ function productName(url: string): string {
   return pathname.split('/').findLast((part) => part !== '') ?? hostname;
 }
 
-export const ordersPage: Page<'consoleOrders'> = ({ service: { store, clock }, search }) =>
-  listPage({
-    title: 'Orders',
-    path: ordersPath,
+export const ordersPage: Page<'consoleOrders'> = ({ service, search }) => {
+  const { store, clock } = service;
+  const filters = readFilters(search, orderFilters);
+  return listPage({
+    section: 'orders',
     search,
-    read: (part) => readOrders(store, part),
+    filters,
+    bar: ordersBar(service, filters),
+    read: (part) => readOrders(store, part, filters),
     numberOf: ({ seq }) => seq,
     table: (rows) => ordersTable(rows, clock.now()),
   });
+};
+
+function ordersBar(service: Service, filters: typeof noFilters): Content {
+  const { all, found, failed, statuses, retailers } = countOrders(service, filters);
+  return filterBar({
+    path: ordersPath,
+    what: 'orders',
+    filters,
+    count: { all, found },
+    fields: [
+      { kind: 'text', name: 'id', label: 'Id, or retailer’s number' },
+      { kind: 'text', name: 'user', label: 'User', offers: usersToOffer(service.store) },
+      { kind: 'select', name: 'retailer', label: 'Retailer', choices: retailers },
+      { kind: 'flag', name: 'failed', label: 'failed only', count: failed },
+      { kind: 'links', name: 'status', label: 'Status', choices: statuses },
+    ],
+  });
+}

@@ -1,8 +1,9 @@
 import { type Content, html } from '../../../markup.ts';
 import { readQuery } from '../../http/request.ts';
 import type { SandboxResponse } from '../../http/wire.ts';
-import { htmlPage } from '../html.ts';
-import { siteLinks } from '../links.ts';
+import { consolePage } from './console-page.ts';
+import { addressOf, type Filters, isFiltered } from './filters.ts';
+import { type SectionName, sections } from './sections.ts';
 
 /** Where a part of a list begins: below a number of the store, or at the newest. */
 export interface Part {
@@ -21,12 +22,10 @@ export function partOf(search: string): Part {
   return { before: /^[1-9]\d{0,15}$/.test(before) ? Number(before) : newest.before, limit: pageSize };
 }
 
-interface List<Row> {
-  readonly title: string;
-  /** A word on what the list is. */
-  readonly lead?: string;
+interface Paged<Row> {
   readonly path: string;
   readonly search: string;
+  readonly filters?: Filters;
   /** Rows of a part, newest first. */
   readonly read: (part: Part) => readonly Row[];
   /** Number of a row in the store. */
@@ -34,20 +33,47 @@ interface List<Row> {
   readonly table: (rows: readonly Row[]) => Content;
 }
 
-/** A page of a list, with links to its newer end and to the next older part where there is one. */
-export function listPage<Row>(list: List<Row>): SandboxResponse {
-  const { title, lead, path, search, read, numberOf, table } = list;
+interface List<Row> extends Paged<Row> {
+  readonly section: SectionName;
+  readonly title?: string;
+  /** A word on what the list is. */
+  readonly lead?: string;
+  /** The bar that its filters are set with. */
+  readonly bar?: Content;
+}
+
+/** A page of a list that is a section of its own. */
+export function listPage<Row>({
+  section,
+  title,
+  lead,
+  bar,
+  ...paged
+}: Omit<List<Row>, 'path'>): SandboxResponse {
+  const { path, text } = sections[section];
+  const body = html`${lead !== undefined && html`<p class="lead">${lead}</p>\n`}${bar}<section>${pagedTable({ path, ...paged })}</section>`;
+  return consolePage(title ?? text, body, { live: true, section, isList: true });
+}
+
+/** A part of a list, with links to its newer end and to the next older part where there is one. */
+export function pagedTable<Row>(paged: Paged<Row>): Content {
+  const { path, search, filters = {}, read, numberOf, table } = paged;
   const { before, limit } = partOf(search);
   const found = read({ before, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   const isFirst = before === newest.before;
-  const body = html`${lead !== undefined && html`<p class="lead">${lead}</p>\n`}<section>${
-    rows.length > 0 || isFirst ? table(rows) : html`<p class="soft">Nothing is older.</p>`
-  }<p class="actions">${!isFirst && html`<a href="${path}">Newest</a>`}${
+  const newer = !isFirst && html`<a href="${addressOf(path, filters)}">Newest</a>`;
+  const older =
     found.length > limit &&
     last !== undefined &&
-    html` <a href="${path}?before=${numberOf(last)}" rel="next">Older</a>`
-  }</p></section>`;
-  return htmlPage(title, body, { live: true, links: siteLinks });
+    html`<a href="${addressOf(path, { ...filters, before: String(numberOf(last)) })}" rel="next">Older</a>`;
+  return html`${rows.length > 0 ? table(rows) : nothing(paged, isFirst)}${
+    (newer || older) && html`<p class="actions">${newer} ${older}</p>`
+  }`;
+}
+
+function nothing<Row>({ table, filters = {} }: Paged<Row>, isFirst: boolean): Content {
+  if (!isFirst) return html`<p class="soft">Nothing is older.</p>`;
+  return isFiltered(filters) ? html`<p class="soft">Nothing is like that.</p>` : table([]);
 }

@@ -6,9 +6,8 @@ import { refusedTarget, replayEdited } from '../../deliveries/replay.ts';
 import type { SandboxResponse } from '../../http/wire.ts';
 import type { Service } from '../../service.ts';
 import { readForm } from '../forms.ts';
-import { htmlPage } from '../html.ts';
-import { siteLinks } from '../links.ts';
 import type { Page } from '../page.ts';
+import { consolePage, notThere } from './console-page.ts';
 import { deliveriesPath } from './deliveries-table.ts';
 import { Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
 import { ordersPath } from './orders.ts';
@@ -30,10 +29,8 @@ export const replayEditedPage: Page<'consoleReplayEdited'> = async ({ service, r
   const form = request.method === 'POST' ? readForm(request, largestForm) : undefined;
   if (form && !(form instanceof URLSearchParams)) return form;
   const found = readDelivery(service.store, id);
-  if (!found) {
-    const body = html`<p class="lead">There is no such delivery any more. <a href="${deliveriesPath}">All deliveries</a></p>`;
-    return htmlPage('Not there', body, { status: 404, links: siteLinks });
-  }
+  if (!found)
+    return notThere('No such delivery', 'There is no such delivery any more.', { section: 'deliveries' });
   if (!form) return formPage(service, found);
   try {
     return await send(service, found, form);
@@ -82,12 +79,10 @@ function formPage({ config }: Service, found: Found, filled?: Filled): SandboxRe
   const isSame = filled?.form.get('event') === 'same';
   const title = `Replay ${event}, edited`;
   if (text.length > longestEdited)
-    return htmlPage(
+    return consolePage(
       title,
       html`<p class="lead">Its body is too large to be edited on a page. ${back(orderId)}</p>`,
-      {
-        links: siteLinks,
-      },
+      { section: 'deliveries' },
     );
   const page = html`<p class="lead">What you send is a delivery of its own. ${back(orderId)}</p>
 <form method="post" action="${editPath(id)}" class="card">${onceField()}${
@@ -100,7 +95,7 @@ ${text}</textarea></label>
 <label>${webhookIdHeader}<select name="event"><option value="new"${!isSame && html` selected`}>a new one: a receiver takes it for another event</option><option value="same"${isSame && html` selected`}>the same, ${eventId.slice(0, 8)}: a receiver may know it already</option></select></label>
 <div class="actions"><button class="main">Send it</button></div></form>
 ${found.body.length <= longestCall && sameFromTerminal(config, 'same-replay', [{ what: 'sending it', errand: null, curl: curlOf(found) }], 'Sends the body as it was, straight to the receiver whose address stands in WEBHOOK_URL.')}`;
-  return htmlPage(title, page, { status: filled ? 400 : 200, links: siteLinks, copies: true });
+  return consolePage(title, page, { status: filled ? 400 : 200, section: 'deliveries', copies: true });
 }
 
 const back = (orderId: string): Content =>

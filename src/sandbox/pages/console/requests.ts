@@ -2,11 +2,11 @@ import { type Content, html } from '../../../markup.ts';
 import { mostKept } from '../../http/request-log.ts';
 import type { Service } from '../../service.ts';
 import type { Page } from '../page.ts';
-import { consolePath } from '../paths.ts';
 import { listPage, type Part } from './paging.ts';
+import { sections } from './sections.ts';
 import { userNames } from './users.ts';
 
-export const requestsPath = `${consolePath}/requests`;
+export const requestsPath = sections.requests.path;
 
 type Row = ReturnType<NonNullable<Service['requests']>['newest']>[number];
 
@@ -34,9 +34,8 @@ const moodOf = (status: number): string => (status >= 500 ? 'bad' : status >= 40
 
 export const requestsPage: Page<'consoleRequests'> = ({ service, search }) =>
   listPage({
-    title: 'Requests',
+    section: 'requests',
     lead: `The newest ${mostKept.toLocaleString('en-US')} since this server started, without secrets. They are gone when it ends.`,
-    path: requestsPath,
     search,
     read: (part) => readRequests(service, part),
     numberOf: ({ number }) => number,

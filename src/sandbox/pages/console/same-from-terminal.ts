@@ -1,6 +1,7 @@
 import { type Content, html } from '../../../markup.ts';
 import { shellLine, typedCommand } from '../../../shell-word.ts';
 import type { SandboxConfig } from '../../config.ts';
+import { copied } from '../copied.ts';
 
 /** What does the same as a button of a page. */
 interface Same {
@@ -37,7 +38,3 @@ export const sameFromTerminal = (
         curl !== null && copied(`the curl call for ${what}`, curl)
       }`,
   )}</details>`;
-
-/** With a button that copies it. @param what tells this button from others on the page. */
-export const copied = (what: string, text: string): Content =>
-  html`<div class="copied"><pre>${text}</pre><button type="button" class="copy" aria-label="Copy ${what}">Copy</button></div>`;

@@ -7,18 +7,19 @@ import { type EntryWithBalance, holdsOf, readLedger, totalsOf } from '../../wall
 import { fund, type Wallet, walletOf } from '../../wallet/wallet.ts';
 import { age, dateTime, money } from '../figures.ts';
 import { emailIn } from '../forms.ts';
-import { htmlPage } from '../html.ts';
-import { siteLinks } from '../links.ts';
 import type { Page } from '../page.ts';
+import { consolePage, notThere } from './console-page.ts';
 import { keysPath, walletPath } from './console-paths.ts';
 import { centsIn, formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
 import { ledgerKinds, ledgerWords, signed } from './ledger-words.ts';
 import { ordersPath } from './orders.ts';
-import { newest, pageSize, partOf } from './paging.ts';
+import { pagedTable } from './paging.ts';
 import { sameFromTerminal } from './same-from-terminal.ts';
 import { triggerCall } from './trigger-call.ts';
 import { userNames } from './users.ts';
 
+/** Keys that are shown, the newest. */
+const mostKeys = 25;
 /** More holds than these are counted, not listed. */
 const mostHolds = 8;
 
@@ -26,14 +27,7 @@ const mostHolds = 8;
 export const walletPage: Page<'consoleWallet'> = ({ service, path: { id }, search }) => {
   const { store, clock } = service;
   const user = userOf(service, id);
-  if (!user) {
-    const body = html`<p class="lead">No wallet is here. <a href="${keysPath}">All keys and wallets</a></p>`;
-    return htmlPage('No such wallet', body, { status: 404, links: siteLinks });
-  }
-  const part = partOf(search);
-  const found = readLedger(store, id, { ...part, limit: part.limit + 1 });
-  const entries = found.slice(0, pageSize);
-  const last = found.length > pageSize ? entries.at(-1) : undefined;
+  if (!user) return notThere('No such wallet', 'No wallet is here.', { section: 'keys' });
   const now = clock.now();
   const body = html`<p class="lead">Every change of this wallet, and the sum that its balance is.</p>
 ${section('sum', 'Adds up', sum(service, id, walletOf(store, id)))}
@@ -41,12 +35,16 @@ ${section('fund', 'Add money', fundForm(service, id))}
 ${section(
   'ledger',
   'Ledger',
-  html`${ledgerTable(entries)}<p class="actions">${
-    part.before !== newest.before && html`<a href="${walletPath(id)}">Newest</a>`
-  }${last && html` <a href="${walletPath(id)}?before=${last.seq}" rel="next">Older</a>`}</p>`,
+  pagedTable({
+    path: walletPath(id),
+    search,
+    read: (part) => readLedger(store, id, part),
+    numberOf: ({ seq }) => seq,
+    table: ledgerTable,
+  }),
 )}
 ${section('keys', 'Keys', keys(service, keysOf(service, id), now))}`;
-  return htmlPage(`Wallet of ${userNames(store, [id])(id)}`, body, { live: true, links: siteLinks });
+  return consolePage(`Wallet of ${userNames(store, [id])(id)}`, body, { live: true, section: 'keys' });
 };
 
 const userOf = ({ store }: Service, id: string): StoredRow | undefined =>
@@ -127,7 +125,7 @@ const keysOf = ({ store }: Service, userId: string): StoredRow[] =>
     `SELECT id, name, claim_token, claimed_at, claimed_by, created_at, used_at FROM api_keys
      WHERE user_id = ? AND order_id IS NULL ORDER BY rowid DESC LIMIT ?`,
     userId,
-    pageSize,
+    mostKeys,
   );
 
 /** @param now ms since the epoch. */

@@ -1,0 +1,22 @@
+import { operations } from '../../../contract/operations/index.ts';
+import { shopPath } from '../../config.ts';
+import type { Link } from '../html.ts';
+import { consolePath } from '../paths.ts';
+
+/** The sections of the console, a list each, in the order of their links. */
+export const sections = {
+  orders: { path: `${consolePath}/orders`, text: 'Orders' },
+  deliveries: { path: `${consolePath}/deliveries`, text: 'Deliveries' },
+  requests: { path: `${consolePath}/requests`, text: 'Requests' },
+  keys: { path: `${consolePath}/keys`, text: 'Keys' },
+} as const satisfies Readonly<Record<string, Link>>;
+
+export type SectionName = keyof typeof sections;
+
+/** The links of every page of the console. */
+export const consoleLinks: readonly Link[] = [
+  { path: '/', text: 'Console' },
+  ...Object.values(sections),
+  { path: shopPath, text: 'Shop', isAside: true },
+  { path: operations['openapi.get'].path, text: 'API' },
+];

@@ -1,0 +1,109 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pageRows } from '../../src/sandbox/pages/routes.ts';
+import { emptyPages, happen } from '../service/pages/every-page.ts';
+import { hostile } from '../service/pages/hostile-text.ts';
+import { TestService } from '../service/service.ts';
+import { describeInChromium, openTab } from './chromium.ts';
+
+/** Bytes of a page, but for what is shown of a record or a body. */
+const largest = 60_000;
+
+const text = `${hostile} \u202egnp.exe مرحبا ${'unbroken'.repeat(10)}`;
+
+describeInChromium('every page', (browser) => {
+  let service: TestService;
+  let pages: string[];
+  beforeAll(async () => {
+    service = await TestService.start();
+    const addresses: Readonly<Record<string, string>> = await happen(service, text);
+    const paths = pageRows.flatMap((row) => ('GET' in row && row.GET !== 'proof' ? [row.path] : []));
+    // A page that is added has an address here, or is missed.
+    expect(paths.filter((path) => addresses[path] === undefined)).toEqual([]);
+    pages = [...paths.map((path) => addresses[path] ?? path), ...emptyPages];
+  });
+  afterAll(async () => {
+    await service.stop();
+    expect(service.bugs).toEqual([]);
+  });
+
+  async function onEach(page: Page, look: (path: string) => Promise<void>): Promise<void> {
+    for (const path of pages) {
+      await page.goto(`${service.baseUrl}${path}`);
+      await look(path);
+    }
+  }
+
+  const shapes = ([360, 768, 1440] as const).flatMap((width) =>
+    (['light', 'dark'] as const).map((scheme) => [width, scheme] as const),
+  );
+
+  test.each(shapes)(
+    '%i pixels wide and %s, axe finds nothing, and nothing is wider than the window',
+    async (width, colorScheme) => {
+      const { page, troubles } = await openTab(browser(), { viewport: { width, height: 900 }, colorScheme });
+      await onEach(page, async (path) => {
+        await page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true })");
+        await page.evaluate(axe.source);
+        const found = await page.evaluate(
+          `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`,
+        );
+        expect(found, path).toEqual([]);
+        const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        expect(await page.evaluate(wide), path).toBe(0);
+      });
+      // The browser tells of each page that is not there.
+      expect(troubles.filter((trouble) => !trouble.includes('404 (Not Found)'))).toEqual([]);
+      await page.context().close();
+    },
+    120_000,
+  );
+
+  test('each is small, runs nothing that anyone wrote, and stays where it is while it lives', async () => {
+    const { page, troubles } = await openTab(browser(), { viewport: { width: 1024, height: 900 } });
+    await page.addInitScript(
+      `window.shift = 0; new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; }).observe({ type: 'layout-shift', buffered: true });`,
+    );
+    await onEach(page, async (path) => {
+      const size = (await page.content()).length;
+      expect(size, path).toBeLessThan(largest);
+      if (await page.locator('main[data-live]').count()) await page.waitForTimeout(1200);
+      expect(await page.evaluate('window.shift'), path).toBeLessThan(0.1);
+      expect(await page.locator('main img, main svg, main script').count(), path).toBe(0);
+    });
+    expect(troubles.filter((trouble) => !trouble.includes('404 (Not Found)'))).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+
+  test('whatever can be pressed or filled in is reached by Tab, and shows that it is', async () => {
+    const { page } = await openTab(browser());
+    // It stays as it is while it is walked through.
+    await page.route('**/*', (route) =>
+      route.request().resourceType() === 'fetch' ? route.abort() : route.continue(),
+    );
+    await onEach(page, async (path) => {
+      const count = await page.evaluate(`window.left = [...document.querySelectorAll(
+        'a[href], button, input:not([type=hidden]), select, summary, [tabindex]')].filter((it) => it.checkVisibility()); window.left.length`);
+      // A text that scrolls is a stop of its own.
+      for (let press = 0; press < Number(count) + 8; press += 1) {
+        await page.keyboard.press('Tab');
+        await page.evaluate(`if (getComputedStyle(document.activeElement).outlineStyle !== 'none')
+          window.left = window.left.filter((it) => it !== document.activeElement)`);
+      }
+      expect(await page.evaluate('window.left.map((it) => it.outerHTML)'), path).toEqual([]);
+    });
+    await page.context().close();
+  }, 120_000);
+
+  describe('without JavaScript', () => {
+    test('each says the same', async () => {
+      const { page } = await openTab(browser(), { javaScriptEnabled: false });
+      await onEach(page, async (path) => {
+        expect((await page.locator('h1').textContent())?.length, path).toBeGreaterThan(3);
+        expect(await page.locator('button.copy:visible').count(), path).toBe(0);
+      });
+      await page.context().close();
+    });
+  });
+});
