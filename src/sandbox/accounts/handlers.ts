@@ -2,8 +2,8 @@ import type { Shape } from '../../contract/schemas/index.ts';
 import { retailerNamed } from '../catalogue/retailers.ts';
 import type { AllHandlers, Call } from '../http/handler.ts';
 import { Refusal } from '../http/refusal.ts';
-import { failWaitingFor } from '../orders/without-account.ts';
 import type { Service } from '../service.ts';
+import { deleteAccount } from './changes.ts';
 import { accountOf, findAccount, shownAccount } from './records.ts';
 
 export const accountHandlers = {
@@ -83,8 +83,7 @@ export const accountHandlers = {
 
   'account.delete': async (service, call) => {
     const { id } = ownAccount(service, call);
-    await service.store.transaction(() => service.store.run('DELETE FROM accounts WHERE id = ?', id));
-    await failWaitingFor(service, id, call.now);
+    await deleteAccount(service, id, call.now);
     return { empty: true };
   },
 } satisfies Partial<AllHandlers>;

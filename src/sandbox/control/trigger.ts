@@ -1,5 +1,6 @@
 import { type SandboxTrigger, sandboxTriggers } from '../../contract/control.ts';
 import { type ErrorType, errorTypes } from '../../contract/error-types.ts';
+import { noteForwarded } from '../accounts/changes.ts';
 import { findAccount } from '../accounts/records.ts';
 import { type Decision, decideDevice } from '../device/codes.ts';
 import { usualLimits } from '../http/body-limits.ts';
@@ -81,8 +82,7 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
   'account-forwarded': async ({ service: { store }, caller, trigger, now }) => {
     const account = findAccount(store, caller.userId, trigger.id);
     if (!account) throw new Refusal('not_found', `There is no managed account ${trigger.id}.`);
-    const sql = 'UPDATE accounts SET forwarded_at = ?, updated_at = ? WHERE id = ?';
-    await store.transaction(() => store.run(sql, now, now, account.id));
+    await noteForwarded(store, account.id, now);
     return { id: account.shortId };
   },
   'wallet-funded': ({ service: { store }, caller: { userId }, trigger: { amount }, now }) =>

@@ -11,6 +11,7 @@ import { ordersPage } from './console/orders.ts';
 import { replayDelivery } from './console/replay.ts';
 import { replayEditedPage } from './console/replay-edited.ts';
 import { requestsPage } from './console/requests.ts';
+import { requestReturn, returnEvent } from './console/returns-of-order.ts';
 import { claimKey, fundWallet, walletPage } from './console/wallet.ts';
 import { devicePage } from './device.ts';
 import type { AnyPageRequest, Page } from './page.ts';
@@ -24,6 +25,8 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consoleOrders: forThisMachine(ordersPage),
   consoleOrder: forThisMachine(orderPage),
   consoleEvent: forThisMachine(triggerEvent),
+  consoleReturn: forThisMachine(requestReturn),
+  consoleReturnEvent: forThisMachine(returnEvent),
   consoleDeliveries: forThisMachine(deliveriesPage),
   consoleReplay: forThisMachine(replayDelivery),
   consoleReplayEdited: forThisMachine(replayEditedPage),

@@ -7,25 +7,31 @@ import { refuseReturn } from './check.ts';
 import { circumstancesOf } from './circumstances.ts';
 import { planReturn } from './lifecycle.ts';
 import { withoutStopped, withReturn } from './on-order.ts';
-import { insertReturn, returnsOf } from './records.ts';
+import { findReturn, insertReturn, returnsOf } from './records.ts';
 import type { ReturnBody, ReturnRecord, ReturnState } from './types.ts';
 
-/** Accepts a return: held against the order and its other returns, and kept, in one transaction. @throws Refusal. */
+/**
+ * Accepts a return: held against the order and its other returns, and kept, in one transaction.
+ * @param newId its id; who gives the same twice requests one. @throws Refusal.
+ */
 export async function acceptReturn(
   service: Service,
-  { userId }: Caller,
+  { userId }: Pick<Caller, 'userId'>,
   given: ReturnBody,
   now: number,
+  newId?: string,
 ): Promise<ReturnState> {
   const recordText = await loadRecordText();
   const body = withLowerCaseIds(given);
   const { store, identity } = service;
   return store.transaction(() => {
+    const made = newId === undefined ? undefined : findReturn(store, newId, userId);
+    if (made) return made;
     const order = findOrder(store, body.order_id, userId);
     if (!order) throw new Refusal('not_found', `There is no order ${body.order_id}.`, { resource: 'order' });
     const earlier = returnsOf(store, order.seq);
     refuseReturn(order.record, body, earlier);
-    const record = newRecord(identity.uuid('return'), body, now);
+    const record = newRecord(newId ?? identity.uuid('return'), body, now);
     const others = earlier.map((other) => other.record);
     const facts = circumstancesOf(service, order.record, record, others);
     const state = { record, plan: planReturn(body.reason, now, facts), labels: 0 };

@@ -1,20 +1,42 @@
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { Refusal } from '../http/refusal.ts';
-import { findOrder } from '../orders/records.ts';
+import { findOrder, type StoredOrder } from '../orders/records.ts';
 import type { Service } from '../service.ts';
 import { circumstancesOf } from './circumstances.ts';
-import { type ForcedReturn, forceReturnState } from './lifecycle.ts';
-import { findReturn, returnsOf } from './records.ts';
+import { type Circumstances, type ForcedReturn, forcedReturns, forceReturnState } from './lifecycle.ts';
+import { findReturn, returnsOf, type StoredReturn } from './records.ts';
 import { loadSettleReturn } from './settle.ts';
 import type { ReturnRecord } from './types.ts';
 
+/** What the outcome of a return of an order depends on. */
+function factsOf(service: Service, found: StoredReturn, order: StoredOrder): Circumstances {
+  const others = returnsOf(service.store, order.seq).map(({ record }) => record);
+  return circumstancesOf(
+    service,
+    order.record,
+    found.record,
+    others.filter((other) => other.id !== found.record.id),
+  );
+}
+
+/** The outcomes that can be made happen to a return of an order at `now` (ms). */
+export const possibleOutcomes = (
+  service: Service,
+  found: StoredReturn,
+  order: StoredOrder,
+  now: number,
+): ForcedReturn[] =>
+  forcedReturns.filter(
+    (kind) => !('refused' in forceReturnState(found, kind, now, factsOf(service, found, order))),
+  );
+
 /**
- * Makes the outcome of one of the user's returns happen now, at `now` (ms).
+ * Makes the outcome of a return happen now, at `now` (ms): of one of the user's, or of any with `userId` null.
  * @throws Refusal not_found; bad_request where its state forbids it.
  */
 export async function forceReturn(
   service: Service,
-  { id, userId }: { readonly id: string; readonly userId: string },
+  { id, userId }: { readonly id: string; readonly userId: string | null },
   kind: ForcedReturn,
   now: number,
 ): Promise<ReturnRecord> {
@@ -25,14 +47,7 @@ export async function forceReturn(
     const found = findReturn(store, id, userId);
     const order = found && findOrder(store, found.record.order_id, userId);
     if (!order) throw new Refusal('not_found', `There is no return ${id}.`, { resource: 'return_request' });
-    const others = returnsOf(store, order.seq).map(({ record }) => record);
-    const facts = circumstancesOf(
-      service,
-      order.record,
-      found.record,
-      others.filter((other) => other.id !== found.record.id),
-    );
-    const reached = forceReturnState(found, kind, now, facts);
+    const reached = forceReturnState(found, kind, now, factsOf(service, found, order));
     if ('refused' in reached) throw new Refusal('bad_request', reached.refused, { event: `return-${kind}` });
     settle(found, reached);
     return reached.record;

@@ -67,7 +67,8 @@ export function advanceReturn(state: ReturnState, now: number): AdvancedReturn {
 }
 
 /** What `sandbox trigger` can make of a return. */
-export type ForcedReturn = Extract<ReturnStatus, 'approved' | 'denied' | 'credited'>;
+export const forcedReturns = ['approved', 'denied', 'credited'] as const satisfies readonly ReturnStatus[];
+export type ForcedReturn = (typeof forcedReturns)[number];
 
 /** Makes an outcome happen at `now` (ms), whatever was to come of the return. */
 export function forceReturnState(

@@ -17,6 +17,7 @@ import { facts, failure, itemsTable } from './order-facts.ts';
 import { orderMoney } from './order-money.ts';
 import { timeline } from './order-timeline.ts';
 import { ordersPath, stateOf } from './orders.ts';
+import { returnsOfOrder } from './returns-of-order.ts';
 import { userNames } from './users.ts';
 
 const mostDeliveries = 50;
@@ -40,6 +41,7 @@ ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPa
 ${section('items', 'Items', itemsTable(record))}
 ${section('facts', 'Order', facts(record))}
 ${section('money', 'Money', orderMoney(service.store, order))}
+${returnsOfOrder(service, order, now)}
 ${section('deliveries', 'Webhook deliveries', deliveriesTable(deliveries, { now, back: 'order' }))}
 <details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${JSON.stringify(record, null, 2)}</pre></details>
 <div class="card" id="same">${sameAs('this order', sameRequest(service.config, { method: 'GET', target: orderPathOf(record.id) }))}</div>`;
