@@ -18,6 +18,7 @@ export const sandboxTriggers = {
   'return-credited': { target: 'return', description: 'the items of a return are credited to the wallet' },
   'account-forwarded': { target: 'account', description: 'the first forwarded message arrives' },
   'wallet-funded': { target: 'none', description: 'money arrives in the wallet, as much as --amount says' },
+  'wallet-emptied': { target: 'none', description: 'all that no order has set aside leaves the wallet' },
   'key-claimed': { target: 'none', description: 'a human claims the sandbox of the key in use' },
   'device-approve': { target: 'code', description: 'a human approves the code that a device shows' },
   'device-deny': { target: 'code', description: 'a human denies it' },

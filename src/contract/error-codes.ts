@@ -66,7 +66,7 @@ export const errorCodes = {
   unsupported_country: { status: 400, hint: 'The service delivers to US, DE and IT.' },
   retailer_country_not_supported: {
     status: 400,
-    hint: '`errand retailer check URL --country CC` tells where this retailer delivers.',
+    hint: 'This retailer sells from a country that is not served; `errand retailer list` shows others.',
   },
   guest_checkout_not_supported: {
     status: 400,
@@ -107,15 +107,19 @@ export const errorHint = (code: string): string | undefined =>
 
 /**
  * A hint for a refusal; the legacy surface has a token of its own, and an order that came to nothing is never returned.
- * @param details of the refusal, as they were received.
+ * @param details of the refusal, as they were received. @param isRead whether nothing was to be ordered.
  */
-export function refusalHint(code: string, auth: Auth, details: unknown): string | undefined {
+export function refusalHint(code: string, auth: Auth, details: unknown, isRead = false): string | undefined {
+  if (isRead && code === ('insufficient_funds' satisfies ErrorCode)) return fundForReads;
   if (code === ('order_not_cancellable' satisfies ErrorCode) && isFailedOrder(textIn(details, 'status')))
     return neverCancelled;
   return auth === 'basic' && Object.hasOwn(errorCodes, code) && errorCodes[code as ErrorCode].status === 401
     ? legacyTokenHint
     : errorHint(code);
 }
+
+const fundForReads =
+  'The wallet has to cover even a call that orders nothing: fund it; `errand wallet` shows what it holds.';
 
 const neverCancelled = 'It has ended already; nothing is left to cancel.';
 

@@ -42,7 +42,7 @@ export function refusalOf(request: Prepared, response: ServiceResponse, facts: E
     ...facts,
     code,
     details,
-    hint: code === undefined ? undefined : refusalHint(code, request.auth, details),
+    hint: code === undefined ? undefined : refusalHint(code, request.auth, details, request.method === 'GET'),
   };
   if (body.issues) return validation(body, known);
   const { headers, status } = response;

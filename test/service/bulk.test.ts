@@ -139,6 +139,20 @@ test('POST /orders/bulk places one order for each row, asynchronously, with live
   expect((await service.send('GET', '/orders')).body.total).toBe(2);
 });
 
+test('what only placing can know is no fault of the row beforehand, and fails it then', async () => {
+  const slugs = ['test-refused-payment-failed', 'test-refused-out-of-stock', 'test-url-unreachable'];
+  const rows = slugs.map((slug) => row({ product_url: service.product(slug) }));
+  const { body } = await validate(rows);
+  expect(body.rows.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, true, false]);
+  const batch = await placed((await create(rows)).body.id);
+  expect(batch).toMatchObject({ status: 'failed', placed_count: 0, failed_count: 3 });
+  expect(batch.rows.map(({ error }: { error: string }) => error.split(':')[0])).toEqual([
+    'payment_failed',
+    'out_of_stock',
+    'validation_error',
+  ]);
+});
+
 test('a batch that nobody looks at goes on as if somebody had', async () => {
   const { id } = (await create([row()])).body;
   service.pass(3_600_000);

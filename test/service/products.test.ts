@@ -32,6 +32,21 @@ describe('GET /products/search', () => {
     expect(free.results.length).toBeLessThan(all.results.length);
   });
 
+  test('free_shipping can leave nothing of a page that others follow', async () => {
+    // The catalogue of every sandbox that was given no seed.
+    const usual = await TestService.start({ seed: 1 });
+    const page = async (number: number) =>
+      (
+        await usual.send(
+          'GET',
+          `/products/search?query=tea&retailer=voltcorner&free_shipping=true&page=${number}`,
+        )
+      ).body;
+    expect(await page(1)).toMatchObject({ status: 'completed', results: [], next_page: 2 });
+    expect(await page(2)).toMatchObject({ results: [{ ship_price: 0 }], next_page: null });
+    await usual.stop();
+  });
+
   test('a store domain has one page, and refuses page and free_shipping', async () => {
     const found = await search('query=coffee&retailer=morningroast.example');
     expect(found.next_page).toBeNull();

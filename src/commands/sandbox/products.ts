@@ -7,7 +7,7 @@ export const products = defineCommand({
   summary: 'Product URLs that rehearse outcomes',
   examples: [
     { command: 'errand sandbox products', note: 'every outcome that can be rehearsed' },
-    { command: 'errand sandbox products -o id | grep out-of-stock', note: 'the URL for one of them' },
+    { command: 'errand sandbox products -o id | grep test-out-of-stock', note: 'the URL for one of them' },
   ],
   output: { list: 'order.testProducts' },
   operations: ['order.testProducts'],

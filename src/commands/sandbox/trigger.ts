@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
   { name: 'status', path: 'status', kind: 'status', weight: 1 },
 ];
 
-const fundedColumns: readonly Column[] = [
+const walletColumns: readonly Column[] = [
   { name: 'event', path: 'event' },
   { name: 'amount', path: 'amount', kind: 'money' },
   { name: 'balance', path: 'balance', kind: 'money' },
@@ -85,7 +85,7 @@ export const trigger = defineCommand({
     const client = await context.client();
     return {
       kind: 'list',
-      columns: amount !== undefined ? fundedColumns : columns,
+      columns: event.startsWith('wallet-') ? walletColumns : columns,
       ...eachId(context, known.target === 'none' ? [''] : targets, fire),
     };
 

@@ -22,7 +22,7 @@ export const command = defineRootCommand({
   output: [{ list: 'search' }, { record: 'order.create', when: 'with --pick' }],
   operations: ['search', 'order.create'],
   exitCodes: {
-    6: 'with --pick: the wallet cannot cover it',
+    6: 'the wallet cannot cover it',
     10: 'with --pick: in doubt: sent, and no response came; `order journal resume` finds out',
     11: `with --pick: ${policyExit}`,
   },

@@ -76,7 +76,7 @@ const columns: Partial<Record<Refusal['code'], string>> = {
 
 async function refusalOf(service: Service, userId: string, body: OrderBody): Promise<string | undefined> {
   try {
-    await refuseAtOnce(service, userId, body);
+    await refuseAtOnce(service, userId, body, true);
     return undefined;
   } catch (error) {
     if (error instanceof Invalid) return `product_url: ${error.issues.map(({ msg }) => msg).join('; ')}`;

@@ -1,5 +1,6 @@
-import { destinationCountries, type UnsupportedReason } from '../../contract/enums.ts';
+import { destinationCountries, type UnsupportedReason, unsupportedReasons } from '../../contract/enums.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
+import { refusalRehearsedBy } from '../orders/lifecycle/creation.ts';
 import { domainOf, isSeen, isUnsupported, type Retailer } from './retailers.ts';
 
 type Check = Shape<'RetailerCheckResponse'>;
@@ -19,9 +20,10 @@ export function checkUrl(
 ): Check {
   const domain = domainOf(url);
   const destination = country?.toUpperCase();
-  const reason = reasonAgainst(domain, retailer, destination);
-  const support = supportOf(domain, retailer, shopUrl);
-  const ships = isUnsupported(domain) ? [] : [...(retailer?.countries ?? destinationCountries)];
+  const rehearsed = rehearsedAgainst(url, destination, shopUrl);
+  const reason = rehearsed ?? reasonAgainst(domain, retailer, destination);
+  const support = reason === 'unsupported_retailer' ? 'unsupported' : supportOf(domain, retailer, shopUrl);
+  const ships = support === 'unsupported' ? [] : shipsTo(retailer, rehearsed, destination);
   return {
     url,
     domain,
@@ -54,6 +56,26 @@ const details: Readonly<Record<UnsupportedReason, (domain: string, country?: str
     `${domain} sells to members only: order with your own account there.`,
 };
 
+/** What the shop's own product is refused with; without a country nothing is said of shipping. */
+function rehearsedAgainst(
+  url: string,
+  country: string | undefined,
+  shopUrl: string,
+): UnsupportedReason | undefined {
+  const code = refusalRehearsedBy(url, shopUrl);
+  const reason = unsupportedReasons.find((known) => known === code);
+  return reason === 'unsupported_country' && country === undefined ? undefined : reason;
+}
+
+function shipsTo(
+  retailer: Retailer | undefined,
+  rehearsed: UnsupportedReason | undefined,
+  country: string | undefined,
+): string[] {
+  const served: readonly string[] = retailer?.countries ?? destinationCountries;
+  return served.filter((one) => rehearsed !== 'unsupported_country' || one !== country);
+}
+
 function reasonAgainst(
   domain: string,
   retailer: Retailer | undefined,
@@ -66,7 +88,6 @@ function reasonAgainst(
 }
 
 function supportOf(domain: string, retailer: Retailer | undefined, shopUrl: string): Check['support'] {
-  if (isUnsupported(domain)) return 'unsupported';
   if (retailer) return retailer.support;
   if (isSeen(domain)) return 'observed';
   return domain === domainOf(shopUrl) || loopback.test(domain) ? 'verified' : 'untested';

@@ -1,6 +1,7 @@
 import { countryProblem } from '../../contract/country.ts';
 import type { AllHandlers } from '../http/handler.ts';
 import { Invalid, Refusal } from '../http/refusal.ts';
+import { refuseDataCall } from '../wallet/data-calls.ts';
 import { searchListings } from './search-listings.ts';
 
 export const retailerHandlers = {
@@ -23,7 +24,8 @@ export const retailerHandlers = {
     return { value: catalogue.check(url, countryIn(query.country), service.config.shopUrl) };
   },
 
-  search: async (service, { query }) => {
+  search: async (service, { caller, query }) => {
+    refuseDataCall(service, caller.userId, 'search', query.q);
     const value = await searchListings(service, query);
     return { value, count: value.results.length };
   },

@@ -1,5 +1,6 @@
 import type { SearchSort } from '../../contract/enums.ts';
 import type { Sqlite } from '../../sqlite/load.ts';
+import type { TestSlug } from '../orders/lifecycle/index.ts';
 import { matchExpression } from './words.ts';
 
 export interface Search {
@@ -39,9 +40,13 @@ function hintForNone(excludedByPrice: number | null, retailer: string | undefine
 
 const from = 'FROM words JOIN listings l ON l.number = words.rowid WHERE words MATCH ?';
 
+/** Searched for by the test product of the same outcome: what handmade shops price in their own currency, which no words find. */
+const otherCurrency: TestSlug = 'test-other-currency';
+
 /** Across retailers: listings that anyone can order; those of a members' retailer when it is named. */
 export function findEverywhere(index: Sqlite, search: Search): Hits {
   const { q, retailer, minPrice = 0, maxPrice = Number.MAX_SAFE_INTEGER, sort, limit } = search;
+  if (q.trim() === otherCurrency) return inOtherCurrency(index, limit);
   const isClamped = search.minPrice !== undefined || search.maxPrice !== undefined;
   const narrowed = retailer === undefined ? 'AND l.reach > 0' : 'AND l.reach >= 0 AND l.retailer = ?';
   const { match, hint } = bestMatch(index, q, narrowed, retailer === undefined ? [] : [retailer]);
@@ -61,6 +66,14 @@ export function findEverywhere(index: Sqlite, search: Search): Hits {
     hint: rows.length > 0 ? hint : hintForNone(excludedByPrice, retailer),
   };
 }
+
+const inOtherCurrency = (index: Sqlite, limit: number): Hits => ({
+  numbers: numbersOf(
+    index.prepare('SELECT number FROM listings WHERE reach = -1 ORDER BY number LIMIT ?').all(limit),
+  ),
+  excludedByPrice: null,
+  hint: null,
+});
 
 /** Within one retailer: the numbers from an offset on, and one more than the limit where there are more. */
 export function findWithin(

@@ -13,7 +13,7 @@ import { forceOrder, type OrderTrigger } from '../orders/force.ts';
 import { forceReturn } from '../returns/force.ts';
 import type { ForcedReturn } from '../returns/lifecycle.ts';
 import type { Service } from '../service.ts';
-import { fund } from '../wallet/wallet.ts';
+import { empty, fund } from '../wallet/wallet.ts';
 
 interface Trigger {
   readonly event: SandboxTrigger;
@@ -87,6 +87,11 @@ const fires: Readonly<Record<SandboxTrigger, Fire>> = {
   },
   'wallet-funded': ({ service: { store }, caller: { userId }, trigger: { amount }, now }) =>
     store.transaction(() => ({ amount, balance: fund(store, userId, amount, now) })),
+  'wallet-emptied': ({ service: { store }, caller: { userId }, now }) =>
+    store.transaction(() => {
+      const { taken, balance } = empty(store, userId, now);
+      return { amount: 0 - taken, balance };
+    }),
   'key-claimed': async ({ service: { store }, caller, now }) => {
     const done = await claim(store, claimOf(store, caller.keyHash).token, rehearsingHuman, now);
     if (done !== 'claimed') throw new Refusal('bad_request', 'This sandbox is claimed already.');

@@ -8,15 +8,24 @@ import { orderAccount } from './on-account.ts';
 /** The service states no bound; each change of an order costs in proportion to its lines. */
 const mostLines = 500;
 
-/** Refuses an order for what is known before it is queued, the wallet aside. @throws Refusal, Invalid. */
-export async function refuseAtOnce(service: Service, userId: string, body: OrderBody): Promise<void> {
+/**
+ * Refuses an order for what is known before it is queued, the wallet aside.
+ * @param isDryRun whether the order is only looked at: what shows when it is placed is not known then.
+ * @throws Refusal, Invalid.
+ */
+export async function refuseAtOnce(
+  service: Service,
+  userId: string,
+  body: OrderBody,
+  isDryRun = false,
+): Promise<void> {
   const { config } = service;
   if (body.products.length > mostLines) {
     const msg = `This sandbox takes at most ${mostLines} products an order`;
     throw new Invalid([{ loc: ['body', 'products'], msg, type: 'too_long' }]);
   }
   const refused = creationRefusal(body, config.shopUrl);
-  if (refused && refused.code !== 'insufficient_funds')
+  if (refused && refused.code !== 'insufficient_funds' && !(isDryRun && refused.isLate))
     throw new Refusal(refused.code, refused.message, refused.details);
   const country = body.shipping_address.country.toUpperCase();
   if (!destinationCountries.some((served) => served === country)) {

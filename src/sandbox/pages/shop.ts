@@ -15,11 +15,23 @@ type Slug = TestSlug;
 
 /** What becomes of an order, and the products that show it. */
 const kinds: readonly { readonly title: string; readonly has: (product: TestProduct) => boolean }[] = [
-  { title: 'Goes through', has: ({ refusesCreation, fails, facts }) => !(refusesCreation || fails || facts) },
+  {
+    title: 'Goes through',
+    has: (product) => !(product.refusesCreation || product.fails || needsSubstitute(product)),
+  },
   { title: 'Fails in progress', has: ({ fails }) => fails !== undefined },
-  { title: 'Fails unless you allow a substitute', has: ({ facts }) => facts !== undefined },
+  { title: 'Fails unless you allow a substitute', has: needsSubstitute },
   { title: 'Refused at once', has: ({ refusesCreation }) => refusesCreation !== undefined },
 ];
+
+function needsSubstitute({ facts }: TestProduct): boolean {
+  return facts?.quantityCap !== undefined || facts?.giftOption === false;
+}
+
+function priceOf(slug: Slug): string {
+  const { priceCents, currency } = testFacts(slug);
+  return money(priceCents, currency);
+}
 
 /** Every product of the sandbox's own shop, by what it rehearses. */
 export const shopPage: Page<'shop'> = () =>
@@ -31,7 +43,7 @@ export const shopPage: Page<'shop'> = () =>
           .filter((slug) => has(testProducts[slug]))
           .map((slug) => {
             const { name, description } = testProducts[slug];
-            return html`<tr><td class="name"><a href="${shopPath}/${slug}">${name}</a></td><td>${description}</td><td class="fit number">${money(testFacts(slug).priceCents)}</td></tr>`;
+            return html`<tr><td class="name"><a href="${shopPath}/${slug}">${name}</a></td><td>${description}</td><td class="fit number">${priceOf(slug)}</td></tr>`;
           })}</tbody></table></section>`,
     )}`,
     { links: siteLinks, current: { path: shopPath, isPage: true } },
@@ -46,13 +58,13 @@ export const productPage: Page<'product'> = (visit) => {
     const body = html`<p class="lead">The shop has no such product. <a href="${shopPath}">All products</a></p>`;
     return htmlPage('No such product', body, { status: 404, links: siteLinks, narrow: true });
   }
-  const { name, description, scenario }: TestProduct = testProducts[slug];
-  const hint = errorHint(scenario);
+  const { name, description, scenario, refusesCreation }: TestProduct = testProducts[slug];
+  const hint = errorHint(refusesCreation ?? scenario);
   const url = `${config.shopUrl}/${slug}`;
   return htmlPage(
     name,
     html`<p class="lead">${description}</p>
-<section><dl><dt>Price</dt><dd>${money(testFacts(slug).priceCents)}</dd><dt>Rehearses</dt><dd><code>${scenario}</code></dd>${
+<section><dl><dt>Price</dt><dd>${priceOf(slug)}</dd><dt>Rehearses</dt><dd><code>${scenario}</code></dd>${
       hint !== undefined && html`<dt>What to do about it</dt><dd>${hint}</dd>`
     }<dt>Product URL</dt><dd><code>${url}</code></dd></dl></section>
 ${isOfThisMachine(visit) && html`<section><header><h2>Order it here</h2></header>${orderForm(service, slug)}</section>`}

@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 export type LedgerKind =
   | 'opening'
   | 'funding'
+  | 'withdrawal'
   | 'purchase'
   | 'fee'
   | 'refund'
@@ -95,6 +96,13 @@ export function fund(
       userId,
     );
   return balance + cents;
+}
+
+/** Takes all that no order has set aside. Within a transaction. @returns what left the wallet, and the balance; cents. */
+export function empty(store: Store, userId: string, now: number): { taken: number; balance: number } {
+  const { balance, spendable } = walletOf(store, userId);
+  enter(store, userId, 'withdrawal', -spendable, now, null);
+  return { taken: spendable, balance: balance - spendable };
 }
 
 /** Sets `cents` aside for an order, so that orders placed at once cannot spend the same money. Within a transaction. */

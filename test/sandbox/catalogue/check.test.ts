@@ -34,10 +34,44 @@ describe('would an order be refused', () => {
     ["the sandbox's own shop", `${shopUrl}/test-success`, 'US', null, 'verified'],
     ['the same on another port', 'http://localhost:9/shop/test-success', 'DE', null, 'verified'],
     ['the same to elsewhere', `${shopUrl}/test-success`, 'FR', 'unsupported_country', 'verified'],
+    [
+      'its product of a retailer that is not supported',
+      `${shopUrl}/test-refused-unsupported-retailer`,
+      'US',
+      'unsupported_retailer',
+      'unsupported',
+    ],
+    [
+      'its product that does not come to the country',
+      `${shopUrl}/test-refused-unsupported-country`,
+      'US',
+      'unsupported_country',
+      'verified',
+    ],
+    [
+      'its product for members',
+      `${shopUrl}/test-refused-guest-checkout-not-supported`,
+      'US',
+      'guest_checkout_not_supported',
+      'verified',
+    ],
+    [
+      'a refusal that no check tells',
+      `${shopUrl}/test-refused-retailer-country-not-supported`,
+      'US',
+      null,
+      'verified',
+    ],
   ])('%s', (_, url, country, reason, support) => {
     const response = check(url, country);
     expect(response).toMatchObject({ url, orderable: reason === null, unsupported_reason: reason, support });
     expect(checkShape('RetailerCheckResponse', response, 'response').issues).toBeUndefined();
+  });
+
+  test('without a country nothing is said of shipping, whatever the product rehearses', () => {
+    const url = `${shopUrl}/test-refused-unsupported-country`;
+    expect(catalogue.check(url, undefined, shopUrl).orderable).toBe(true);
+    expect(check(url, 'DE').ships_to).toEqual(['US', 'IT']);
   });
 
   test('a listing id is checked as its retailer is', () => {

@@ -19,7 +19,7 @@ test.each(testSlugs)('%s says what it rehearses and the command that does it', a
   const { status, text } = await page(service, `/shop/${slug}`);
   expect(status).toBe(200);
   expect(text).toContain(testProducts[slug].scenario);
-  expect(text).toContain('$19.99');
+  expect(text).toContain(slug === 'test-other-currency' ? '€19.99' : '$19.99');
   expect(text).toContain(`<pre tabindex="0">errand order create --product ${service.product(slug)}`);
 });
 

@@ -3,13 +3,20 @@
  * before each read, and keeps `{record, plan}` in between.
  */
 export { advance, cancelPending, nextDue } from './advance.ts';
-export { creationRefusal } from './creation.ts';
+export { creationRefusal, refusalRehearsedBy } from './creation.ts';
 export { forceTransition } from './force.ts';
 export { moved } from './moved.ts';
 export { createOrder } from './plan.ts';
 export { publicTracking } from './public-tracking.ts';
 export { slugOf } from './shop-url.ts';
-export { type TestSlug, testProducts, testProductsResponse, testSlugs } from './test-products.ts';
+export {
+  isTestSlug,
+  type TestProduct,
+  type TestSlug,
+  testProducts,
+  testProductsResponse,
+  testSlugs,
+} from './test-products.ts';
 export { milestones } from './timeline.ts';
 export type * from './types.ts';
 export { forcedKinds } from './types.ts';

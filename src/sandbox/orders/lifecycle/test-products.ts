@@ -1,7 +1,13 @@
-import type { ErrorCode } from '../../../contract/error-codes.ts';
 import type { ErrorType } from '../../../contract/error-types.ts';
+import type { operations } from '../../../contract/operations/index.ts';
 import type { Shape } from '../../../contract/schemas/index.ts';
 import type { LineFacts } from './types.ts';
+
+/** The codes that an order's creation is refused with, of which each has a test product. */
+export type RehearsedRefusal = Exclude<
+  (typeof operations)['order.create']['errors'][number],
+  'already_exists' | 'bad_request'
+>;
 
 /** A product of the sandbox shop and the outcome it rehearses (specification, Errors, rule 8, and our own). */
 export interface TestProduct {
@@ -9,7 +15,7 @@ export interface TestProduct {
   readonly name: string;
   readonly description: string;
   /** The order is refused at creation with this code. */
-  readonly refusesCreation?: ErrorCode;
+  readonly refusesCreation?: RehearsedRefusal;
   /** The order, or its line, fails with this once processed. */
   readonly fails?: ErrorType;
   readonly facts?: Partial<LineFacts>;
@@ -32,8 +38,11 @@ const row = (
 });
 const fails = (code: ErrorType, name: string, description: string): TestProduct =>
   row(code, name, description, { fails: code });
-const refuses = (code: ErrorCode, name: string, description: string): TestProduct =>
+const refuses = (code: RehearsedRefusal, name: string, description: string): TestProduct =>
   row(code, name, description, { refusesCreation: code });
+/** Of a code that an order can also fail with later, or that the specification's own products leave out. */
+const refusesAtOnce = (code: RehearsedRefusal, name: string, description: string): TestProduct =>
+  row(`refused_${code}`, name, description, { refusesCreation: code });
 
 export const testProducts = {
   'test-success': row(
@@ -122,6 +131,62 @@ export const testProducts = {
   'test-never': row('never', 'Never settles', 'Stays in progress, so that a deadline can be rehearsed.', {
     pace: 'never',
   }),
+  'test-other-currency': row(
+    'other_currency',
+    'Price in euros',
+    'Is sold in euros: the ceiling holds against what is charged in US dollars.',
+    { facts: { currency: 'EUR' } },
+  ),
+  'test-refused-out-of-stock': refusesAtOnce(
+    'out_of_stock',
+    'Out of stock at once',
+    'Refused at creation: the item has sold out.',
+  ),
+  'test-refused-invalid-variant': refusesAtOnce(
+    'invalid_variant',
+    'Invalid variant at once',
+    'Refused at creation: the retailer does not know the variant.',
+  ),
+  'test-refused-shipping-unavailable': refusesAtOnce(
+    'shipping_unavailable',
+    'Shipping unavailable at once',
+    'Refused at creation: the retailer does not ship to the address.',
+  ),
+  'test-refused-unsupported-retailer': refusesAtOnce(
+    'unsupported_retailer',
+    'Unsupported retailer',
+    'Refused at creation: this retailer cannot be ordered from.',
+  ),
+  'test-refused-unsupported-country': refusesAtOnce(
+    'unsupported_country',
+    'Unsupported country',
+    'Refused at creation: the retailer does not deliver to the country of the address.',
+  ),
+  'test-refused-retailer-country-not-supported': refusesAtOnce(
+    'retailer_country_not_supported',
+    "Retailer's country not supported",
+    'Refused at creation: the retailer sells from a country that is not served.',
+  ),
+  'test-refused-guest-checkout-not-supported': refusesAtOnce(
+    'guest_checkout_not_supported',
+    'Members only',
+    'Refused at creation unless the order is placed with a managed account.',
+  ),
+  'test-refused-payment-failed': refusesAtOnce(
+    'payment_failed',
+    'Payment failed',
+    'Refused at creation: the payment does not go through.',
+  ),
+  'test-refused-payment-method-required': refusesAtOnce(
+    'payment_method_required',
+    'Payment method required',
+    'Refused at creation: there is no payment method.',
+  ),
+  'test-refused-invalid-payment-method': refusesAtOnce(
+    'invalid_payment_method',
+    'Invalid payment method',
+    'Refused at creation: the payment method is refused.',
+  ),
 } as const satisfies Record<string, TestProduct>;
 
 export type TestSlug = keyof typeof testProducts;

@@ -4,6 +4,7 @@ import type { LedgerKind } from '../../wallet/wallet.ts';
 export const ledgerWords: Readonly<Record<LedgerKind, string>> = {
   opening: 'Opening balance',
   funding: 'Added',
+  withdrawal: 'Taken out',
   payment: 'Paid by challenge',
   purchase: 'Charged',
   fee: 'Fee',

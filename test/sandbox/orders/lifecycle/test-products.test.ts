@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { errorCodes } from '../../../../src/contract/error-codes.ts';
+import { operations } from '../../../../src/contract/operations/index.ts';
 import { checkShape } from '../../../../src/contract/schemas/check.ts';
 import {
   creationRefusal,
   slugOf,
+  type TestProduct,
+  testProducts,
   testProductsResponse,
+  testSlugs,
 } from '../../../../src/sandbox/orders/lifecycle/index.ts';
 import { newOrder, shop, shopUrl } from './order.ts';
 
@@ -58,7 +62,46 @@ describe('refusals at creation', () => {
       (product) => product.is_synchronous_error,
     );
     expect(refusing).toEqual(synchronous);
-    expect(synchronous).toHaveLength(3);
+  });
+
+  it('each code that the contract has for creation has a product, named after it where the specification names none', () => {
+    const others: readonly string[] = ['already_exists', 'bad_request'];
+    for (const code of operations['order.create'].errors) {
+      const slugs = testSlugs.filter((slug) => {
+        const { refusesCreation }: TestProduct = testProducts[slug];
+        return refusesCreation === code;
+      });
+      if (others.includes(code)) expect(slugs).toEqual([]);
+      else expect(slugs, code).toHaveLength(1);
+      for (const slug of slugs.filter((one) => one.startsWith('test-refused-')))
+        expect(slug).toBe(`test-refused-${code.replaceAll('_', '-')}`);
+    }
+  });
+
+  it('no guest checkout is no refusal where the order names an account', () => {
+    const products = [shop('test-refused-guest-checkout-not-supported')];
+    const { order } = newOrder({ products });
+    expect(creationRefusal(order, shopUrl)?.code).toBe('guest_checkout_not_supported');
+    expect(creationRefusal({ ...order, retailer_credentials_id: 'sbx_acct_1' }, shopUrl)).toBeNull();
+  });
+
+  it('every refusal names what was refused, and the late ones are those that no dry run can know', () => {
+    const refusals = testSlugs.flatMap(
+      (slug) =>
+        creationRefusal(newOrder({ products: [shop('test-success'), shop(slug)] }).order, shopUrl) ?? [],
+    );
+    const late = refusals.filter(({ isLate }) => isLate).map(({ code }) => code);
+    expect(late.toSorted()).toEqual([
+      'insufficient_funds',
+      'invalid_payment_method',
+      'invalid_variant',
+      'out_of_stock',
+      'payment_failed',
+      'payment_method_required',
+      'shipping_unavailable',
+    ]);
+    const variant = refusals.find(({ code }) => code === 'invalid_variant');
+    expect(variant?.details).toMatchObject({ field_errors: [{ field: 'products.1.variant' }] });
   });
 });
 

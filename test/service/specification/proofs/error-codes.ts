@@ -50,24 +50,24 @@ async function declared(it: TestService): Promise<Map<string, string[]>> {
   return places;
 }
 
-/** No operation responds with it, while the contract still knows it from others. */
-const neverSent = (code: ErrorCode, status: number): Proof =>
-  proof('no operation declares it; a client that receives it knows its status and hint', async (it) => {
-    expect((await declared(it)).has(code)).toBe(false);
-    expect(errorCodes[code]).toMatchObject({ status, hint: expect.any(String) });
-  });
-
-/** Declared for POST /orders, and in the sandbox the failure of an order that was placed. */
-const afterPlacement = (slug: string, code: ErrorCode): Proof =>
-  proof('declared for POST /orders; the sandbox fails the order with it later', async (it) => {
-    expect((await declared(it)).get(code)).toContain('post /orders 400');
-    expect((await ordered(it, slug)).job_result.error_details.code).toBe(code);
+/** Refused at creation by the test product that is named after it; no order is made. */
+const refusedAtCreation = (status: number, code: ErrorCode): Proof =>
+  proof(`an order of test-refused-${code.replaceAll('_', '-')}`, async (it) => {
+    expect((await declared(it)).get(code)).toContain(`post /orders ${status}`);
+    expectRefusal(await it.order(`test-refused-${code.replaceAll('_', '-')}`), status, code);
+    expect((await read(it, '/orders')).total).toBe(0);
   });
 
 const underFault = (status: number, code: ErrorCode): Proof =>
-  responses(`a fault of ${status} responds with it`, status, code, (it) => it.send('GET', '/wallet/me'), {
-    faults: [readFault(`${status}@/wallet/me`) ?? expect.fail('this is a fault')],
-  });
+  responses(
+    `--fault ${status}:${code} responds with it`,
+    status,
+    code,
+    (it) => it.send('GET', '/wallet/me'),
+    {
+      faults: [readFault(`${status}:${code}@/wallet/me`) ?? expect.fail('this is a fault')],
+    },
+  );
 
 const order = (it: TestService, url: string, country = 'US'): Promise<ServiceResponse> =>
   it.send('POST', '/orders', { ...orderBody(url), shipping_address: { ...address, country } });
@@ -126,7 +126,14 @@ export const errorCodeProofs: ProofsOf<typeof errorCodeRows> = {
   'code url_unreachable': responses('at creation', 400, 'url_unreachable', (it) =>
     it.order('test-url-unreachable'),
   ),
-  'code non_us_retailer': neverSent('non_us_retailer', 400),
+  'code non_us_retailer': proof(
+    'no operation declares it; a fault responds with it',
+    async (it) => {
+      expect((await declared(it)).has('non_us_retailer')).toBe(false);
+      expectRefusal(await it.send('GET', '/wallet/me'), 400, 'non_us_retailer');
+    },
+    { faults: [readFault('400:non_us_retailer@/wallet/me') ?? expect.fail('this is a fault')] },
+  ),
   'code unsupported_retailer': responses(
     'a shop that cannot be ordered from',
     400,
@@ -136,24 +143,16 @@ export const errorCodeProofs: ProofsOf<typeof errorCodeRows> = {
   'code unsupported_country': responses('an address in France', 400, 'unsupported_country', (it) =>
     order(it, it.product('test-success'), 'FR'),
   ),
-  'code retailer_country_not_supported': proof(
-    'declared; the check’s own code stands for it here',
-    async (it) => {
-      const places = (await declared(it)).get('retailer_country_not_supported');
-      expect(places).toContain('post /orders 400');
-      const german = await order(it, 'https://www.papierlaterne.example/p/1');
-      expectRefusal(german, 400, 'unsupported_country');
-    },
-  ),
+  'code retailer_country_not_supported': refusedAtCreation(400, 'retailer_country_not_supported'),
   'code guest_checkout_not_supported': responses(
     'a retailer for members only, without an account there',
     400,
     'guest_checkout_not_supported',
     (it) => order(it, 'https://www.membersbarn.example/p/1'),
   ),
-  'code invalid_variant': afterPlacement('test-invalid-variant', 'invalid_variant'),
-  'code out_of_stock': afterPlacement('test-out-of-stock', 'out_of_stock'),
-  'code shipping_unavailable': afterPlacement('test-shipping-unavailable', 'shipping_unavailable'),
+  'code invalid_variant': refusedAtCreation(400, 'invalid_variant'),
+  'code out_of_stock': refusedAtCreation(400, 'out_of_stock'),
+  'code shipping_unavailable': refusedAtCreation(400, 'shipping_unavailable'),
   'code order_not_cancellable': responses('a placed order', 400, 'order_not_cancellable', async (it) =>
     cancel(it, (await ordered(it)).id),
   ),
@@ -161,8 +160,8 @@ export const errorCodeProofs: ProofsOf<typeof errorCodeRows> = {
     ask(it, await ordered(it, 'test-out-of-stock')),
   ),
   'code external_service_error': underFault(502, 'external_service_error'),
-  'code stripe_error': neverSent('stripe_error', 502),
-  'code stytch_error': neverSent('stytch_error', 502),
+  'code stripe_error': underFault(502, 'stripe_error'),
+  'code stytch_error': underFault(502, 'stytch_error'),
   'code internal_error': underFault(500, 'internal_error'),
   'code bad_request': responses('a second page of a store that has one', 400, 'bad_request', (it) =>
     it.send('GET', '/products/search?query=tea&retailer=morningroast.example&page=2'),

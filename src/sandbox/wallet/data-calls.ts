@@ -1,0 +1,42 @@
+import { limits } from '../../contract/limits.ts';
+import { type OperationName, operations } from '../../contract/operations/index.ts';
+import { Refusal } from '../http/refusal.ts';
+import { isTestSlug, type TestProduct, testProducts } from '../orders/lifecycle/index.ts';
+import type { Service } from '../service.ts';
+import { insufficientFunds, requireFunds, walletOf } from './wallet.ts';
+
+/** A call for data of a caller with an account. */
+export type DataCall = Extract<OperationName, 'search' | 'product.search' | 'product.get' | 'product.offers'>;
+
+/**
+ * What the wallet has to cover for a data call, cents: as much as one without an account costs. Nothing is charged: the
+ * specification lists the 402 and no price.
+ */
+const coveredCents = limits.agentDataCallCents;
+
+const messages = {
+  payment_failed: 'The payment for this call did not go through.',
+  payment_method_required: 'There is no payment method to pay for this call with.',
+} as const;
+
+/**
+ * Refuses a data call for money: where the wallet is empty, and where what is searched for or read is the slug of a test
+ * product that is refused with a 402 of this call.
+ * @throws Refusal insufficient_funds, payment_failed, payment_method_required.
+ */
+export function refuseDataCall({ store }: Service, userId: string, name: DataCall, term: string): void {
+  const { spendable } = walletOf(store, userId);
+  const code = rehearsedBy(term);
+  if (code === 'insufficient_funds') throw insufficientFunds(Math.min(spendable, 0), coveredCents, []);
+  const rehearsed = operations[name].errors.find((listed) => listed === code);
+  if (rehearsed === 'payment_failed' || rehearsed === 'payment_method_required')
+    throw new Refusal(rehearsed, messages[rehearsed]);
+  requireFunds(spendable, coveredCents, []);
+}
+
+function rehearsedBy(term: string): TestProduct['refusesCreation'] {
+  const slug = term.trim();
+  if (!isTestSlug(slug)) return undefined;
+  const { refusesCreation }: TestProduct = testProducts[slug];
+  return refusesCreation;
+}
