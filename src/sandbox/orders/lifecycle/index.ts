@@ -3,7 +3,7 @@
  * before each read, and keeps `{record, plan}` in between.
  */
 export { advance, cancelPending, nextDue } from './advance.ts';
-export { creationRefusal, refusalRehearsedBy } from './creation.ts';
+export { creationRefusal } from './creation.ts';
 export { forceTransition } from './force.ts';
 export { moved } from './moved.ts';
 export { createOrder } from './plan.ts';
