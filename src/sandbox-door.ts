@@ -2,13 +2,22 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { steadyTime } from './clock.ts';
 import type { ServedRequest } from './contract/control.ts';
-import { sandboxFaults } from './contract/sandbox-faults.ts';
 import { StorageError, UsageError } from './errors.ts';
 import type { Tell } from './private-files.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
-import type { Fault, Served } from './sandbox/serve.ts';
+import type { Served } from './sandbox/serve.ts';
+import {
+  faultsIn,
+  type GivenScenario,
+  reportBug,
+  scenarioError,
+  scenarioFaults,
+  seedOf,
+} from './scenario-door.ts';
 import { makePrivateFolder } from './settings/paths.ts';
 import { DatabaseError } from './sqlite/database-error.ts';
+
+export { builtInScenario, type GivenScenario, startSandbox } from './scenario-door.ts';
 
 /** What the program does with the sandbox besides calling it: its two doors, seen from the commands. */
 
@@ -32,6 +41,7 @@ interface ServeRequest {
   };
   /** As `--fault` writes them. */
   readonly faults: readonly string[];
+  readonly scenario?: GivenScenario | undefined;
   readonly tell: Tell;
   /** Called with each request that is over; no secret is in it. */
   readonly onRequest?: (request: ServedRequest) => void;
@@ -54,7 +64,10 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
     startBalanceCents,
     allowedHosts,
     webhooks,
+    scenario: given,
   } = request;
+  const scenario = given?.scenario;
+  const pace = speed ?? scenario?.clock.speed;
   if (!memory && data === undefined) makePrivateFolder(stateDir);
   const sandbox = await import('./sandbox/serve.ts');
   try {
@@ -62,9 +75,9 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       host,
       port,
       file: memory ? ':memory:' : (data ?? sandboxFile(stateDir)),
-      ...(seed !== undefined && { seed }),
+      ...seedOf(seed, scenario),
       config: {
-        ...(speed !== undefined && { speed }),
+        ...(pace !== undefined && { speed: pace }),
         ...(latencyMs !== undefined && { latencyMs }),
         ...(mintLimitPerDay !== undefined && { mintLimitPerDay }),
         ...(startBalanceCents !== undefined && { startBalanceCents }),
@@ -73,41 +86,15 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       },
       now: steadyTime(),
       report: reportBug,
-      faults: faultsIn(request.faults, sandbox.readFault),
+      faults: [...scenarioFaults(given, sandbox.readFault), ...faultsIn(request.faults, sandbox.readFault)],
+      scenario,
       tell: request.tell,
       ...(request.onRequest && { onRequest: request.onRequest }),
       waiting: { signal: request.signal },
     });
   } catch (error) {
-    throw listenError(error, host, port) ?? storageError(error);
+    throw listenError(error, host, port) ?? scenarioError(error, given, data, sandbox) ?? storageError(error);
   }
-}
-
-interface StartRequest {
-  readonly seed: number | undefined;
-  readonly speed: number | undefined;
-  /** As `--fault` writes them. */
-  readonly faults: readonly string[];
-}
-
-/** Starts a sandbox in memory on a free port of this machine, with a key. @throws UsageError for a fault. */
-export async function startSandbox({ seed, speed = 1, faults }: StartRequest) {
-  const { openInProcess, readFault } = await import('./sandbox/in-process.ts');
-  return openInProcess({
-    ...{ port: 0, seed, speed, now: steadyTime(), report: reportBug },
-    faults: faultsIn(faults, readFault),
-  });
-}
-
-/** @throws UsageError for a text that is not a fault. */
-const faultsIn = (texts: readonly string[], read: (text: string) => Fault | undefined): Fault[] =>
-  texts.map((text) => read(text) ?? refuseFault(text));
-
-function refuseFault(text: string): never {
-  const forms = Object.keys(sandboxFaults).join(', ');
-  throw new UsageError(`--fault "${text}" is not a fault; write one of ${forms}`, {
-    next: [{ command: 'errand sandbox serve --help', when: 'to see what each does' }],
-  });
 }
 
 interface EmbeddedOptions {
@@ -147,13 +134,6 @@ export async function resetSandbox(stateDir: string, signal: AbortSignal): Promi
 /** Whether there is an embedded sandbox with data, or a state of one that is kept. */
 export const hasSandbox = (stateDir: string): boolean =>
   existsSync(sandboxFile(stateDir)) || existsSync(join(stateDir, 'snapshots'));
-
-/** A bug behind a 500: the response says no more, whoever runs the sandbox sees it all. */
-function reportBug(error: unknown): void {
-  process.stderr.write(
-    `sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
-}
 
 function listenError(error: unknown, host: string, port: number): UsageError | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -33,6 +33,9 @@ export interface SandboxConfig {
 /** Where the embedded sandbox keeps its data; `sandbox serve` shares it by default. */
 export const sandboxFile = (stateDir: string): string => join(stateDir, 'sandbox.db');
 
+/** Under this fact a store keeps the listings that a scenario brought along, as JSON. */
+export const givenListingsName = 'scenario_listings';
+
 /** The shop and the service share one address; the shop is a path of it. */
 export const shopPath = '/shop';
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { triggerPath } from '../contract/control.ts';
+import type { Scenario } from '../contract/scenario.ts';
 import { setImmediate } from '../wait/own-timers.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
@@ -10,12 +11,16 @@ import { type Logged, mostKept, RequestLog } from './http/request-log.ts';
 import type { SandboxRequest, SandboxResponse } from './http/wire.ts';
 import { mintLastingKey } from './keys/mint.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
+import type { Played } from './scenarios/play.ts';
+import type { Service } from './service.ts';
 
 export type { Delivery } from './deliveries/read.ts';
 export { type Fault, readFault } from './http/faults/spec.ts';
 export type { Logged } from './http/request-log.ts';
 export { halfOf, piecesOf, type SandboxBody, type SandboxResponse } from './http/wire.ts';
 export { exampleOrder } from './keys/example-order.ts';
+export { builtIns } from './scenarios/built-in.ts';
+export { NotEmpty, type ScenarioProblem, ScenarioRefused } from './scenarios/problem.ts';
 
 const host = '127.0.0.1';
 /** Names below `localhost` lead nowhere but to this machine, and nothing that is served has this one. */
@@ -30,6 +35,8 @@ interface InProcessOptions {
   /** The time that the sandbox's begins with and goes on by, ms since the epoch. */
   readonly now: () => number;
   readonly report: (error: unknown) => void;
+  /** What it begins with. */
+  readonly scenario?: Scenario | undefined;
 }
 
 export type InProcessRequest = Pick<SandboxRequest, 'method' | 'target' | 'headers' | 'body'>;
@@ -38,8 +45,11 @@ export type InProcessRequest = Pick<SandboxRequest, 'method' | 'target' | 'heade
 export interface InProcess {
   readonly baseUrl: string;
   readonly shopUrl: string;
-  /** Never expires, whatever the time is moved to. */
+  /** Never expires, whatever the time is moved to; the first one of a scenario that has some. */
   readonly apiKey: string;
+  /** Keys and ids of its scenario. */
+  readonly played: Played | undefined;
+  readonly service: Service;
   /** What a caller on a connection gets, faults and all, without one. @param signal ends a delay that a fault makes. */
   send(request: InProcessRequest, signal: AbortSignal): Promise<Reply>;
   /** Fires a trigger on behalf of `apiKey`, past all faults. */
@@ -85,13 +95,16 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   const { service, outbox, handle, faults: drawing } = opened;
   if (!drawing) throw new Error('it was opened without its faults');
   const { store, config } = service;
-  const apiKey = await mintLastingKey(service, host);
+  const played = options.scenario && (await begin(options.scenario));
+  const apiKey = played?.keys[0]?.apiKey ?? (await mintLastingKey(service, host));
   const control = await service.control();
   const stopTicking = tick(service);
   return {
     baseUrl: config.baseUrl,
     shopUrl: config.shopUrl,
     apiKey,
+    played,
+    service,
     async send({ method, target, headers, body }, signal) {
       if (drawing.isRefused()) return { kind: 'reset' };
       const drawn = drawing.draw({ method, target, headers });
@@ -133,6 +146,20 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
+
+  async function begin(scenario: Scenario): Promise<Played> {
+    const [{ playScenario }, { createApp }] = await Promise.all([
+      import('./scenarios/play.ts'),
+      import('./http/app.ts'),
+    ]);
+    try {
+      return await playScenario(service, scenario, createApp);
+    } catch (error) {
+      await served?.stop();
+      await opened.close();
+      throw error;
+    }
+  }
 
   async function fire(body: object): Promise<SandboxResponse> {
     const response = await handle({

@@ -3,7 +3,7 @@ import { makePrivateDatabase, type Tell } from '../private-files.ts';
 import { databaseError } from '../sqlite/database-error.ts';
 import type { Waiting } from '../wait/retry-while.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
-import { type SandboxConfig, sandboxConfig } from './config.ts';
+import { givenListingsName, type SandboxConfig, sandboxConfig } from './config.ts';
 import type { Control } from './control/control.ts';
 import type { SandboxFaults } from './control/faults.ts';
 import { untilDone } from './control/until-done.ts';
@@ -80,6 +80,8 @@ export async function openSandbox({
   const faults = startFaults?.(store);
   let controlling: Promise<Control> | undefined;
   let opening: Promise<Catalogue> | undefined;
+  /** The listings of a scenario that the catalogue was opened with, as the store has them. */
+  let openedWith: string | undefined;
   let sealer: Sealer | undefined;
   const service: Service = {
     store,
@@ -92,7 +94,10 @@ export async function openSandbox({
       },
     },
     catalogue: () => {
-      opening ??= openStoresCatalogue().catch((error: unknown) => {
+      const given = store.meta(givenListingsName);
+      if (given !== openedWith) opening = undefined;
+      openedWith = given;
+      opening ??= openStoresCatalogue(given).catch((error: unknown) => {
         // What stood in the way may be gone the next time.
         opening = undefined;
         throw error;
@@ -145,12 +150,15 @@ export async function openSandbox({
   }
 
   /** The catalogue follows from a number alone, and stands in a file of its own beside the store. */
-  async function openStoresCatalogue(): Promise<Catalogue> {
+  async function openStoresCatalogue(given: string | undefined): Promise<Catalogue> {
     const { openCatalogue } = await import('./catalogue/catalogue.ts');
+    const { ownListings } = await import('./catalogue/own-listings.ts');
     const { loadSqlite } = await import('../sqlite/load.ts');
     const number = catalogueSeed(identity.seed);
     const Database = loadSqlite();
-    const path = file === ':memory:' ? file : join(dirname(file), `catalogue-${number}.db`);
+    // Written from a checked scenario.
+    const own = given === undefined ? undefined : ownListings(JSON.parse(given), number);
+    const path = file === ':memory:' || own ? ':memory:' : join(dirname(file), `catalogue-${number}.db`);
     try {
       if (path !== ':memory:') makePrivateDatabase(path, tell);
       const catalogue = openCatalogue({
@@ -158,6 +166,7 @@ export async function openSandbox({
         seed: number,
         prefix: service.config.prefix,
         database: (name) => new Database(name),
+        ...(own && { own }),
       });
       closers.push(() => catalogue.close());
       return catalogue;

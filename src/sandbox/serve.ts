@@ -1,17 +1,22 @@
 import type { Server } from 'node:http';
 import type { ServedRequest } from '../contract/control.ts';
+import type { Scenario } from '../contract/scenario.ts';
 import type { Tell } from '../private-files.ts';
 import type { Waiting } from '../wait/retry-while.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';
+import { createApp } from './http/app.ts';
 import { refuseConnections } from './http/faults/inject.ts';
 import type { Fault } from './http/faults/spec.ts';
 import { RequestLog } from './http/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from './http/server.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
+import { ScenarioRefused } from './scenarios/problem.ts';
+import { emptyStore } from './store/tables.ts';
 
 export { type Fault, readFault } from './http/faults/spec.ts';
+export { NotEmpty, ScenarioRefused } from './scenarios/problem.ts';
 
 interface SocketOptions {
   readonly host: string;
@@ -37,9 +42,13 @@ export interface ServeOptions extends Omit<SocketOptions, 'requests' | 'signal' 
   /** Called with each request that is over, as it may be shown. */
   readonly onRequest?: (request: ServedRequest) => void;
   readonly waiting?: Waiting;
+  /** What it begins with; its store must be empty. */
+  readonly scenario?: Scenario | undefined;
 }
 
 export interface Served {
+  /** Those of a scenario. */
+  readonly keys: readonly { readonly name: string; readonly apiKey: string }[];
   readonly baseUrl: string;
   readonly legacyBaseUrl: string;
   readonly shopUrl: string;
@@ -50,11 +59,15 @@ export interface Served {
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
   const requests = new RequestLog(options.onRequest);
   const config = { mintLimitPerDay: servedMintsPerDay, ...options.config };
-  const { server, baseUrl, sandbox } = await openBehindSocket({ ...options, requests }, (more) =>
-    openSandbox({ ...options, ...more, requests, config }),
-  );
+  let keys: Served['keys'] = [];
+  const { server, baseUrl, sandbox } = await openBehindSocket({ ...options, requests }, async (more) => {
+    const opened = await openSandbox({ ...options, ...more, requests, config });
+    if (options.scenario) keys = await begun(opened, options);
+    return opened;
+  });
   const stopTicking = tick(sandbox.service);
   return {
+    keys,
     baseUrl,
     legacyBaseUrl: baseUrl,
     shopUrl: sandbox.service.config.shopUrl,
@@ -63,6 +76,23 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
       await sandbox.close();
     },
   };
+}
+
+/** Brings a scenario about. @throws what it was refused with, once the sandbox is closed. */
+async function begun(
+  opened: OpenSandbox,
+  { scenario, file }: Pick<ServeOptions, 'scenario' | 'file'>,
+): Promise<Served['keys']> {
+  if (!scenario) return [];
+  const { playScenario } = await import('./scenarios/play.ts');
+  try {
+    return (await playScenario(opened.service, scenario, createApp)).keys;
+  } catch (error) {
+    // The half of it is not left behind.
+    if (error instanceof ScenarioRefused && file !== ':memory:') await emptyStore(opened.service.store);
+    await opened.close();
+    throw error;
+  }
 }
 
 interface BehindSocket {

@@ -2,6 +2,7 @@ import { runChild } from '../../child-command.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
+import { scenarioNamed, scenarioOption } from './scenario-file.ts';
 
 export const exec = defineCommand({
   name: 'exec',
@@ -12,7 +13,12 @@ export const exec = defineCommand({
   arguments: [
     { name: 'command', description: 'what to run, with its arguments', required: true, variadic: true },
   ],
-  options: { seed: rehearsalOptions.seed, speed: rehearsalOptions.speed, fault: rehearsalOptions.fault },
+  options: {
+    scenario: scenarioOption,
+    seed: rehearsalOptions.seed,
+    speed: rehearsalOptions.speed,
+    fault: rehearsalOptions.fault,
+  },
   examples: [
     { command: 'errand sandbox exec -- npm test', note: 'with a service of its own, gone when they end' },
     {
@@ -23,9 +29,10 @@ export const exec = defineCommand({
   output: { text: 'what the command prints' },
   readsOnly: true,
   related: ['sandbox serve', 'sandbox mint'],
-  async run(context, { command: [command = '', ...args], seed, speed, fault = [] }) {
+  async run(context, { command: [command = '', ...args], seed, speed, fault = [], scenario: file }) {
     const { startSandbox } = await context.sandbox();
-    const sandbox = await startSandbox({ seed, speed, faults: fault });
+    const scenario = await scenarioNamed(context, file, seed);
+    const sandbox = await startSandbox({ seed, speed, faults: fault, scenario });
     try {
       const code = await runChild({
         ...{ command, args, isTerminal: context.io.stdin.isTerminal, signal: context.signal },

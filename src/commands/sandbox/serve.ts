@@ -8,6 +8,8 @@ import { stopwatch } from '../../wait/deadline.ts';
 import { reachOf, reachOptions } from './reach.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
 import { requestLines } from './request-lines.ts';
+import { scenarioNamed, scenarioOption } from './scenario-file.ts';
+import { firstLines, readyRecord } from './served-lines.ts';
 import { walletCents } from './wallet-cents.ts';
 
 export const serve = defineCommand({
@@ -21,6 +23,7 @@ export const serve = defineCommand({
     port: { kind: 'integer', min: 0, max: 65_535, description: 'port; 0 picks a free one (default 4848)' },
     data: { kind: 'text', placeholder: 'file', completes: 'files', description: 'file to keep the data in' },
     memory: { kind: 'flag', description: 'keep nothing when it ends' },
+    scenario: scenarioOption,
     speed: rehearsalOptions.speed,
     latency: { kind: 'duration', description: 'wait before each response' },
     seed: rehearsalOptions.seed,
@@ -46,9 +49,21 @@ export const serve = defineCommand({
   related: ['sandbox mint', 'profile set'],
   async run(
     context,
-    { host = '127.0.0.1', port = 4848, data, memory = false, allowRemote = false, fault = [], ...more },
+    {
+      host = '127.0.0.1',
+      port = 4848,
+      data,
+      memory: inMemory = false,
+      allowRemote = false,
+      fault = [],
+      scenario: file,
+      ...more
+    },
   ) {
-    if (memory && data !== undefined) throw new UsageError('--memory and --data exclude each other');
+    if (inMemory && data !== undefined) throw new UsageError('--memory and --data exclude each other');
+    const scenario = await scenarioNamed(context, file, more.seed);
+    // What a scenario makes is not mixed with what is there.
+    const memory = inMemory || (scenario !== undefined && data === undefined);
     if (!isLoopback(host) && !allowRemote) {
       throw new UsageError(`--host ${host} can be reached by other machines; the sandbox checks no caller`, {
         next: [
@@ -73,6 +88,7 @@ export const serve = defineCommand({
       ...(data !== undefined && { data: resolve(data) }),
       memory,
       faults: fault,
+      scenario,
       ...reachOf({ allowRemote, ...more }),
       tell: context.note,
       onRequest,
@@ -84,17 +100,12 @@ export const serve = defineCommand({
       ...(more.balance !== undefined && { startBalanceCents: walletCents('--balance', more.balance) }),
       ...(more.mintLimit !== undefined && { mintLimitPerDay: more.mintLimit }),
     });
-    const ready = {
-      base_url: served.baseUrl,
-      legacy_base_url: served.legacyBaseUrl,
-      shop_url: served.shopUrl,
-      pid: context.pid,
-    };
+    const ready = readyRecord(served, context.pid, scenario !== undefined);
     const { format } = context.output;
     const elapsedMs = stopwatch(context.clock);
     const where = { kept_in: memory ? null : resolve(data ?? context.settings.folders.state) };
     const kept = memory
-      ? 'nothing is kept (--memory)'
+      ? `nothing is kept${inMemory ? ' (--memory)' : ''}`
       : `its orders and keys are kept in ${data ?? "errand's state folder"}`;
     if (format === 'json') return { kind: 'stream', chunks: lines(`${JSON.stringify(ready)}\n`) };
     if (format === 'ndjson')
@@ -108,9 +119,7 @@ export const serve = defineCommand({
     context.note('Ctrl-C ends it');
     return {
       kind: 'stream',
-      chunks: lines(
-        `serving on ${served.baseUrl}\n  console  ${served.baseUrl}/\n  shop     ${served.shopUrl}\n  key      curl -sX POST ${served.baseUrl}/sandbox/keys\n`,
-      ),
+      chunks: lines(firstLines(served)),
     };
 
     /** The first lines, then nothing until a signal ends the service; last what there is to say of it. */

@@ -5,23 +5,27 @@ import type { JsonObject } from '../../contract/json.ts';
 import { shapeSchema } from '../../contract/openapi.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations/index.ts';
+import { scenarioSchema } from '../../contract/scenario-schema.ts';
 import { type SchemaName, schemas } from '../../contract/schemas/index.ts';
 import { forTable } from '../../output/for-table.ts';
 import type { Column, ListResult, OutputOptions, RecordResult } from '../../output/result.ts';
 import { inferColumns } from '../../output/select.ts';
 
 /** Every shape with the operations it belongs to. */
-export const shapeRows = Object.keys(schemas).map((name) => ({
-  name,
-  used_by: usesOf(name),
-}));
+export const shapeRows = [
+  ...Object.keys(schemas).map((name) => ({ name, used_by: usesOf(name) })),
+  { name: 'Scenario', used_by: 'sandbox serve --scenario, sandbox test' },
+];
 
 export const shapeColumns: readonly Column[] = [
   { name: 'name', path: 'name', weight: 9 },
   { name: 'used by', path: 'used_by', weight: 8 },
 ];
 
-export const isShape = (name: string): name is SchemaName => Object.hasOwn(schemas, name);
+type ShapeName = SchemaName | 'Scenario';
+
+export const isShape = (name: string): name is ShapeName =>
+  name === 'Scenario' || Object.hasOwn(schemas, name);
 
 const fieldColumns: readonly Column[] = [
   { name: 'field', path: 'field', weight: 9 },
@@ -37,8 +41,8 @@ const fieldColumns: readonly Column[] = [
 export const printedColumns = fieldColumns.filter(({ name }) => name !== 'default' && name !== 'observed');
 
 /** A shape as its JSON Schema, or as a table of its fields where the format has columns. */
-export function shapeResult(name: SchemaName, output: OutputOptions): RecordResult | ListResult<never> {
-  const schema = shapeSchema(name);
+export function shapeResult(name: ShapeName, output: OutputOptions): RecordResult | ListResult<never> {
+  const schema = name === 'Scenario' ? scenarioSchema() : shapeSchema(name);
   if (!showsRows(output)) return { kind: 'record', record: schema, columns: inferColumns([schema]) };
   return fieldList(schema, [`-o json gives the JSON Schema${usesOf(name) && `; ${usesOf(name)}`}`]);
 }

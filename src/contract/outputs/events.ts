@@ -128,7 +128,16 @@ export const ReplayedEvent = own({
   ...Forwarded,
 });
 
-const reachable = { base_url: url, legacy_base_url: url, shop_url: url, pid: whole };
+const reachable = {
+  base_url: url,
+  legacy_base_url: url,
+  shop_url: url,
+  pid: whole,
+  keys: z
+    .array(own({ name: text, api_key: text }))
+    .optional()
+    .describe('of --scenario, in its order'),
+};
 
 export const ServedSandbox = own(reachable);
 

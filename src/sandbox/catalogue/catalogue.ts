@@ -33,6 +33,8 @@ export interface OpenCatalogue {
   /** Base of picture addresses, without a trailing slash. */
   readonly images?: string;
   readonly database: (file: string) => Sqlite;
+  /** Those that a scenario brings along, by their numbers; the index of such a catalogue is no other's. */
+  readonly own?: ReadonlyMap<number, Listing>;
 }
 
 interface Product {
@@ -47,7 +49,7 @@ export class Catalogue {
   #index: Sqlite | undefined;
 
   constructor(options: OpenCatalogue) {
-    this.#options = { images: 'https://pictures.example', ...options };
+    this.#options = { images: 'https://pictures.example', own: new Map(), ...options };
   }
 
   /** Orderable listings across retailers; where no listing has all the words, those that have any. */
@@ -154,8 +156,8 @@ export class Catalogue {
   }
 
   #opened(): Sqlite {
-    const { database, file, seed } = this.#options;
-    this.#index ??= openIndex(database, file, seed);
+    const { database, file, seed, own } = this.#options;
+    this.#index ??= openIndex(database, file, seed, own.values());
     return this.#index;
   }
 
@@ -167,7 +169,7 @@ export class Catalogue {
   }
 
   #at({ number, variant }: ListingRef): Listing | undefined {
-    const listing = listingAt(this.#options.seed, number);
+    const listing = this.#options.own.get(number) ?? listingAt(this.#options.seed, number);
     return listing && atVariant(listing, variant);
   }
 

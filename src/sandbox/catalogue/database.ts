@@ -22,19 +22,29 @@ const tables = `
  * Opens the catalogue's index, building it where the file has none for this seed. Another process may do the same at
  * the same moment. As the index can be built again at any time, one that cannot be kept or waited for is built in memory.
  */
-export function openIndex(database: (file: string) => Sqlite, file: string, seed: number): Sqlite {
+export function openIndex(
+  database: (file: string) => Sqlite,
+  file: string,
+  seed: number,
+  own: Iterable<Listing> = [],
+): Sqlite {
   try {
-    return opened(database, file, seed);
+    return opened(database, file, seed, own);
   } catch (error) {
     if (file === ':memory:') throw error;
-    return opened(database, ':memory:', seed);
+    return opened(database, ':memory:', seed, own);
   }
 }
 
-function opened(database: (file: string) => Sqlite, file: string, seed: number): Sqlite {
+function opened(
+  database: (file: string) => Sqlite,
+  file: string,
+  seed: number,
+  own: Iterable<Listing>,
+): Sqlite {
   const index = database(file);
   try {
-    build(index, seed);
+    build(index, seed, own);
     return index;
   } catch (error) {
     index.close();
@@ -43,12 +53,12 @@ function opened(database: (file: string) => Sqlite, file: string, seed: number):
 }
 
 /** The mark is set in the transaction that fills the tables, so that nobody sees half of them. */
-function build(index: Sqlite, seed: number): void {
+function build(index: Sqlite, seed: number, own: Iterable<Listing>): void {
   index.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   const mark = hash(`${version} ${seed}`) | 1;
   if (markOf(index) === mark) return;
   index.exec('BEGIN EXCLUSIVE');
-  if (markOf(index) !== mark) fill(index, seed, mark);
+  if (markOf(index) !== mark) fill(index, seed, mark, own);
   index.exec('COMMIT');
 }
 
@@ -57,16 +67,19 @@ function markOf(index: Sqlite): number {
   return Number({ user_version: 0, ...row }.user_version) >>> 0;
 }
 
-function fill(index: Sqlite, seed: number, mark: number): void {
+function fill(index: Sqlite, seed: number, mark: number, own: Iterable<Listing>): void {
   index.exec(tables);
   const insert = index.prepare('INSERT INTO listings VALUES (?, ?, ?, ?, ?, ?)');
   const addWords = index.prepare('INSERT INTO words (rowid, title, keywords) VALUES (?, ?, ?)');
+  const add = (it: Listing): void => {
+    insert.run(it.number, it.seller.retailer, it.cents, it.stars ?? 0, it.reviews ?? 0, reachOf(it));
+    addWords.run(it.number, it.title, keywordsOf(it));
+  };
   for (let number = 1; number <= listingCount; number += 1) {
     const it = listingAt(seed, number);
-    if (!it) continue;
-    insert.run(number, it.seller.retailer, it.cents, it.stars ?? 0, it.reviews ?? 0, reachOf(it));
-    addWords.run(number, it.title, keywordsOf(it));
+    if (it) add(it);
   }
+  for (const it of own) add(it);
   index.exec(`PRAGMA user_version = ${mark | 0}`);
 }
 

@@ -25,7 +25,7 @@ const places = ['Dayton, OH, United States', 'Bend, OR, United States', 'Erie, P
 
 /** The fields of the legacy record that every retailer has. */
 export function sharedDetails(listing: Listing, { timestamp, images }: Retrieval): LegacyDetails {
-  const { seller, sort, item, title, brand } = listing;
+  const { seller, sort, item, title, brand, own } = listing;
   const random = Random.of(listing.seed, 'details');
   const pictures = imagesOf(listing, images);
   const measures = measuresOf(random);
@@ -39,14 +39,14 @@ export function sharedDetails(listing: Listing, { timestamp, images }: Retrieval
       `Category: ${sort.category}`,
       `Weight with package: ${measures.weight.amount} ${measures.weight.unit}`,
     ],
-    feature_bullets: random.some(sort.bullets, 3),
+    feature_bullets: own ? [...sort.bullets] : random.some(sort.bullets, 3),
     brand,
     main_image: pictures[0],
     images: pictures,
     ...specificsOf(listing),
     categories: [sort.category, said(item.name, 'US')],
     ...(sort.category === 'Books' && { authors: [brand] }),
-    product_description: `${title}. ${random.some(sort.bullets, 2).join('. ')}.`,
+    product_description: own?.description ?? `${title}. ${random.some(sort.bullets, 2).join('. ')}.`,
     ...codesOf(listing),
     package_dimensions: measures,
     item_location: seller.kind === 'handmade' || seller.kind === 'marketplace' ? random.pick(places) : null,

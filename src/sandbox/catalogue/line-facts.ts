@@ -25,7 +25,7 @@ export function lineFacts(listing: Listing, terms: LineTerms = {}): LineFacts {
     retailer: chosen.seller.retailer,
     productId: chosen.productId,
     title: chosen.title,
-    priceCents: best?.price ?? chosen.cents,
+    priceCents: Math.max(1, (best?.price ?? chosen.cents) + (chosen.own?.riseCents ?? 0)),
     currency: chosen.currency,
     available: chosen.available,
     giftOption: chosen.giftOption,
@@ -35,6 +35,8 @@ export function lineFacts(listing: Listing, terms: LineTerms = {}): LineFacts {
     ...(chosen.options.length > 0 && {
       options: Object.fromEntries(chosen.options.map(({ label, values }) => [label, values])),
     }),
+    ...(chosen.own?.stock !== undefined && { quantityCap: chosen.own.stock }),
+    ...(chosen.own?.outcome !== undefined && { outcome: chosen.own.outcome }),
     ...(chosen.seller.kind === 'marketplace' && { reportsRejections: true }),
   };
 }

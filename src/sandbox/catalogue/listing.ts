@@ -1,3 +1,4 @@
+import type { ProductCondition } from '../../contract/enums.ts';
 import { Random } from '../store/random.ts';
 import { pageOf } from './address.ts';
 import { authors, brands } from './goods/brands.ts';
@@ -33,6 +34,32 @@ export interface Listing {
   readonly first: { readonly cents: number; readonly available: boolean };
   readonly shipCents: number;
   readonly giftOption: boolean;
+  /** What a listing that a scenario brings along says itself, where others are drawn. */
+  readonly own?: OwnFacts;
+}
+
+/** Money in cents of the listing's currency. */
+interface OwnFacts {
+  readonly variants: readonly {
+    readonly choices: readonly { readonly dimension: string; readonly value: string }[];
+    readonly cents: number;
+    readonly available: boolean;
+  }[];
+  /** Of other sellers. */
+  readonly offers: readonly {
+    readonly seller: string;
+    readonly price: number;
+    readonly condition: ProductCondition;
+    readonly ratings: number;
+    readonly positive?: number | undefined;
+  }[];
+  /** By how much an order is charged more than the price that is shown; may be negative. */
+  readonly riseCents: number;
+  /** The most that one order can buy. */
+  readonly stock?: number;
+  /** The test product that an order of it behaves as, by its scenario. */
+  readonly outcome?: string;
+  readonly description?: string;
 }
 
 /** Each sort of goods with its sellers, as often as their weight, and the number after its last listing. */

@@ -1,12 +1,13 @@
 import type { ProductCondition } from '../../contract/enums.ts';
 import type { Shape } from '../../contract/schemas/index.ts';
-import { Random } from '../store/random.ts';
+import { hash, Random } from '../store/random.ts';
 import { sellers } from './goods/brands.ts';
 import type { Listing } from './listing.ts';
 
 /** An offer whose condition is spelled as orders spell it. */
 type Offer = Omit<Shape<'Offer'>, 'condition'> & { readonly condition: ProductCondition };
 type Terms = Pick<Offer, 'price' | 'condition' | 'seller' | 'minimum_quantity'>;
+type OwnOffer = NonNullable<Listing['own']>['offers'][number];
 
 /** What a condition is worth, in parts of 100 of the price of a new one. */
 const worth: Readonly<Record<ProductCondition, readonly [number, number]>> = {
@@ -39,7 +40,8 @@ function ownTerms({ seller, brand, cents }: Listing): Terms {
   };
 }
 
-function otherTerms(random: Random, { cents, sort }: Listing): Terms[] {
+function otherTerms(random: Random, { cents, sort, own }: Listing): Terms[] {
+  if (own) return own.offers.map(ownOffer);
   return random.some(sellers, 1).map((name) => {
     const isNew = random.chance(chances.new);
     const usedAs = sort.usedAs[random.integer(0, sort.usedAs.length - 1)];
@@ -53,6 +55,19 @@ function otherTerms(random: Random, { cents, sort }: Listing): Terms[] {
     };
   });
 }
+
+const ownOffer = ({ seller, price, condition, ratings, positive }: OwnOffer): Terms => ({
+  price,
+  condition,
+  seller: {
+    id: `S${1_000_000 + (hash(seller) % 9_000_000)}`,
+    name: seller,
+    num_ratings: ratings,
+    percent_positive: ratings === 0 ? null : (positive ?? 100),
+    first_party: false,
+  },
+  minimum_quantity: 1,
+});
 
 /** A seller is the same wherever it sells. */
 function sellerNamed(name: string, isRetailer: boolean): Offer['seller'] {

@@ -14,7 +14,8 @@ const steps = [0, 0, 0, 100, 200, 500] as const;
 const soldOutShare = 0.1;
 
 /** Every variant; a listing without options has one, without choices. */
-export function variantsOf({ seed, options, first }: Listing): Variant[] {
+export function variantsOf({ seed, options, first, own }: Listing): readonly Variant[] {
+  if (own) return own.variants;
   const random = Random.of(seed, 'variants');
   return combinations(options).map((choices, index) => {
     const more = random.pick(steps);

@@ -13,6 +13,8 @@ interface Minting {
   /** Address that requested it. */
   readonly from: string;
   readonly now: number;
+  /** What its wallet opens with, cents. */
+  readonly balance?: number | undefined;
 }
 
 interface Minted {
@@ -26,7 +28,7 @@ interface Minted {
 /** Makes a user of its own with a full wallet, and a key for it. Within a transaction. */
 export function mintKey(
   { store, identity, config }: Service,
-  { given, email, name, from, now }: Minting,
+  { given, email, name, from, now, balance = config.startBalanceCents }: Minting,
 ): Minted {
   const userId = identity.uuid('user');
   const { id, key } = given ?? {
@@ -46,7 +48,7 @@ export function mintKey(
     now,
     now,
   );
-  openWallet(store, userId, identity.uuid('wallet'), config.startBalanceCents, now);
+  openWallet(store, userId, identity.uuid('wallet'), balance, now);
   return { id, userId, key, claimToken };
 }
 

@@ -1,5 +1,6 @@
 import { Refusal } from '../http/refusal.ts';
 import type { Service } from '../service.ts';
+import { noteIntervention } from '../store/interventions.ts';
 import { cancelPending } from './lifecycle/index.ts';
 import { findOrder } from './records.ts';
 import { loadSettle } from './settle.ts';
@@ -18,5 +19,6 @@ export async function cancelOrder(
     if ('refused' in reached)
       throw new Refusal('order_not_cancellable', reached.refused, { status: order.record.status });
     settle(order, reached);
+    noteIntervention(service.store, id, { at: now, event: 'cancelled', errorType: null });
   });
 }

@@ -89,6 +89,7 @@ export async function prepareOrder(
       fee,
       walletPaid: paysGoods,
       queued: queue.held(state.plan),
+      speed: config.speed,
     });
     return { id, seq, text };
   };

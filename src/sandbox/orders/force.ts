@@ -3,6 +3,7 @@ import type { OrderStatus } from '../../contract/enums.ts';
 import type { ErrorType } from '../../contract/error-types.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Service } from '../service.ts';
+import { noteIntervention } from '../store/interventions.ts';
 import { type ForcedKind, forceTransition } from './lifecycle/index.ts';
 import { findOrder, type StoredOrder } from './records.ts';
 import { loadSettle } from './settle.ts';
@@ -48,6 +49,7 @@ export async function forceOrder(
     const reached = forceTransition({ state, kind, now, surroundings, ...(errorType && { errorType }) });
     if ('refused' in reached) throw new Refusal('bad_request', reached.refused, { event: trigger });
     settle(state, reached);
+    noteIntervention(store, id, { at: now, event: trigger, errorType: errorType ?? null });
     return reached.record.status;
   });
 }

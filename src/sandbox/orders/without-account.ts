@@ -1,4 +1,5 @@
 import type { Service } from '../service.ts';
+import { noteIntervention } from '../store/interventions.ts';
 import { forceTransition } from './lifecycle/index.ts';
 import { storedOrder } from './records.ts';
 import { loadSettle } from './settle.ts';
@@ -44,6 +45,7 @@ export async function failWaitingFor(service: Service, accountId: string, now: n
         // It holds no account any more, so that nobody is brought forward behind it.
         store.run('UPDATE orders SET account_id = NULL WHERE seq = ?', order.seq);
         settle({ ...order, accountId: null }, reached);
+        noteIntervention(store, order.record.id, { at: now, event: 'failed', errorType });
       }
     });
   }

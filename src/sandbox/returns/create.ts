@@ -35,7 +35,7 @@ export async function acceptReturn(
     const others = earlier.map((other) => other.record);
     const facts = circumstancesOf(service, order.record, record, others);
     const state = { record, plan: planReturn(body.reason, now, facts), labels: 0 };
-    insertReturn(store, { state, userId, orderSeq: order.seq, createdAt: now });
+    insertReturn(store, { state, userId, orderSeq: order.seq, createdAt: now, speed: service.config.speed });
     const shown = withReturn(order.record, record);
     const isStopped = body.reason === 'forced_cancellation' && !facts.hasShipped;
     const plan = isStopped ? withoutStopped(shown, order.plan, body.items) : order.plan;

@@ -2,6 +2,7 @@ import { bringUpToDate } from '../control/bring-up-to-date.ts';
 import { Refusal } from '../http/refusal.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import type { Service } from '../service.ts';
+import { noteIntervention } from '../store/interventions.ts';
 import { circumstancesOf } from './circumstances.ts';
 import { type Circumstances, type ForcedReturn, forcedReturns, forceReturnState } from './lifecycle.ts';
 import { findReturn, returnsOf, type StoredReturn } from './records.ts';
@@ -50,6 +51,7 @@ export async function forceReturn(
     const reached = forceReturnState(found, kind, now, factsOf(service, found, order));
     if ('refused' in reached) throw new Refusal('bad_request', reached.refused, { event: `return-${kind}` });
     settle(found, reached);
+    noteIntervention(store, found.record.id, { at: now, event: kind, errorType: null });
     return reached.record;
   });
 }

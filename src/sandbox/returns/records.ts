@@ -15,14 +15,16 @@ interface NewReturn {
   readonly orderSeq: number;
   /** ms since the epoch. */
   readonly createdAt: number;
+  /** Divides each delay of its life. */
+  readonly speed: number;
 }
 
 /** Keeps a new return. Within a transaction. */
-export function insertReturn(store: Store, { state, userId, orderSeq, createdAt }: NewReturn): void {
+export function insertReturn(store: Store, { state, userId, orderSeq, createdAt, speed }: NewReturn): void {
   const { record, plan } = state;
   store.run(
-    `INSERT INTO returns (id, user_id, order_seq, order_id, status, record, plan, next_due, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO returns (id, user_id, order_seq, order_id, status, record, plan, next_due, created_at, speed)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     record.id,
     userId,
     orderSeq,
@@ -32,6 +34,7 @@ export function insertReturn(store: Store, { state, userId, orderSeq, createdAt 
     JSON.stringify(plan),
     plan[0]?.at ?? null,
     createdAt,
+    speed,
   );
 }
 

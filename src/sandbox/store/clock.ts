@@ -4,6 +4,8 @@ import type { Store } from './store.ts';
 export const lastMs = Date.parse('9999-01-01T00:00:00Z');
 
 const offsetName = 'clock_offset_ms';
+/** Where the clock stands still, ms since the epoch. */
+const stoppedName = 'clock_stopped_ms';
 
 /** The sandbox's time, ms since the epoch: the real one and what it was advanced by, the same for every process. */
 export class SandboxClock {
@@ -16,7 +18,10 @@ export class SandboxClock {
   }
 
   now(): number {
-    return this.#real() + this.#store.cached(offsetName, () => Number(this.#store.meta(offsetName) ?? 0));
+    return (
+      this.#stopped() ??
+      this.#real() + this.#store.cached(offsetName, () => Number(this.#store.meta(offsetName) ?? 0))
+    );
   }
 
   /** The machine's own time, ms since the epoch, which nobody advances. */
@@ -29,6 +34,7 @@ export class SandboxClock {
    * Within a transaction.
    */
   set(ms: number): void {
+    if (this.#stopped() !== undefined) this.#store.setMeta(stoppedName, String(Math.round(ms)));
     this.#store.setMeta(offsetName, String(Math.round(ms - this.#real())));
   }
 
@@ -37,8 +43,34 @@ export class SandboxClock {
     await this.#store.transaction(() => {
       const room = Math.max(0, lastMs - this.now());
       const forward = Math.min(Math.max(0, Math.round(ms)), room);
-      this.#store.setMeta(offsetName, String(Number(this.#store.meta(offsetName) ?? 0) + forward));
+      const stopped = this.#stopped();
+      if (stopped !== undefined) this.#store.setMeta(stoppedName, String(stopped + forward));
+      else this.#store.setMeta(offsetName, String(Number(this.#store.meta(offsetName) ?? 0) + forward));
     });
     return this.now();
+  }
+
+  /** Whether only advancing moves it. */
+  get isStopped(): boolean {
+    return this.#stopped() !== undefined;
+  }
+
+  /** Stands still from now on, in every process. Within a transaction. */
+  stop(): void {
+    this.#store.setMeta(stoppedName, String(this.now()));
+  }
+
+  /** Goes on from where it stands. Within a transaction. */
+  start(): void {
+    const now = this.now();
+    this.#store.run('DELETE FROM meta WHERE name = ?', stoppedName);
+    this.set(now);
+  }
+
+  #stopped(): number | undefined {
+    return this.#store.cached(stoppedName, () => {
+      const at = this.#store.meta(stoppedName);
+      return at === undefined ? undefined : Number(at);
+    });
   }
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type { Store } from './store.ts';
 
 const seedName = 'seed';
+const countName = 'count:';
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Letters and digits that nobody can guess or compute: a seed decides ids, prices and outcomes, never secrets. */
@@ -16,6 +17,8 @@ export function secretToken(length: number): string {
 export class Identity {
   readonly #store: Store;
   readonly #given: number | undefined;
+  /** Ids of each kind that come next, in place of those that would be drawn. */
+  readonly #spelled = new Map<string, string[]>();
   /** What the store is to get with the next transaction that needs it. */
   #fresh: string | undefined;
 
@@ -46,6 +49,8 @@ export class Identity {
   /** A UUID (version 4 by form). Call within the transaction that keeps it. */
   uuid(kind: string): string {
     const hex = this.#digest(kind).toString('hex');
+    const spelled = this.#spelled.get(kind)?.shift();
+    if (spelled !== undefined) return spelled;
     const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   }
@@ -58,11 +63,31 @@ export class Identity {
       .join('');
   }
 
+  /** Makes the next id of a kind this one; they are counted as if it had been drawn. */
+  spell(kind: string, id: string): void {
+    this.#spelled.set(kind, [...(this.#spelled.get(kind) ?? []), id]);
+  }
+
+  /** How many ids of each kind were given out. */
+  get counts(): Record<string, number> {
+    const rows = this.#store.all(
+      `SELECT name, value FROM meta WHERE name LIKE '${countName}%' ORDER BY name`,
+    );
+    return Object.fromEntries(
+      rows.map(({ name, value }) => [String(name).slice(countName.length), Number(value)]),
+    );
+  }
+
+  /** Goes on as if so many ids of a kind had been given out. Within a transaction. */
+  count(kind: string, given: number): void {
+    this.#store.setMeta(`${countName}${kind}`, String(given));
+  }
+
   #digest(kind: string): Buffer {
     const count = this.#store.returning(
       `INSERT INTO meta (name, value) VALUES (?, '1')
        ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1 RETURNING CAST(value AS INTEGER) AS value`,
-      `count:${kind}`,
+      `${countName}${kind}`,
     )?.value;
     return createHash('sha256')
       .update(JSON.stringify([this.seed, kind, Number(count)]))

@@ -195,4 +195,11 @@ export const migrations: readonly string[] = [
      lower(substr(address, 1, instr(address || '/', '/') - 1)), seq FROM (
        SELECT o.seq, substr(item.value ->> '$.url', instr(item.value ->> '$.url', '://') + 3) AS address
          FROM orders o, json_each(o.record, '$.items') item)`,
+
+  // What an order or a return came to by itself follows from its creation and the speed then; what was done to it stands here.
+  `ALTER TABLE orders ADD COLUMN speed REAL NOT NULL DEFAULT 1;
+   ALTER TABLE returns ADD COLUMN speed REAL NOT NULL DEFAULT 1;
+   CREATE TABLE interventions (
+     seq INTEGER PRIMARY KEY, subject TEXT NOT NULL, at INTEGER NOT NULL, event TEXT NOT NULL, error_type TEXT) STRICT;
+   CREATE INDEX interventions_of ON interventions (subject, seq)`,
 ];

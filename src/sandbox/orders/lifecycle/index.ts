@@ -11,6 +11,7 @@ export { publicTracking } from './public-tracking.ts';
 export { slugOf } from './shop-url.ts';
 export {
   isTestSlug,
+  listingOutcomes,
   type TestProduct,
   type TestSlug,
   testProducts,

@@ -1,7 +1,7 @@
 import { type Draw, drawFor } from './draw.ts';
 import { chargedInUsd, paymentCurrency, wholeCents } from './money.ts';
 import { slugOf } from './shop-url.ts';
-import { type TestProduct, testFacts, testProducts } from './test-products.ts';
+import { type TestProduct, testFacts, testProductOf, testProducts } from './test-products.ts';
 import type { LineFacts, OrderItem, OrderRecord, Surroundings } from './types.ts';
 
 /** A product line with everything known of it. */
@@ -24,7 +24,7 @@ export function linesOf(record: OrderRecord, surroundings: Surroundings): OrderL
   const draw = drawFor(surroundings.seed, record.id);
   const known = record.items.map((item, index) => {
     const slug = slugOf(item.url, surroundings.config.shopUrl);
-    if (slug === null) return { test: null, facts: surroundings.lines[index] ?? null };
+    if (slug === null) return rehearsing(surroundings.lines[index] ?? null, record.max_price);
     const test: TestProduct = testProducts[slug];
     return { test, facts: risen(testFacts(slug), test, record.max_price) };
   });
@@ -36,6 +36,16 @@ export function linesOf(record: OrderRecord, surroundings: Surroundings): OrderL
     test: known[index]?.test ?? null,
     facts: known[index]?.facts ?? inventedFacts(item.url, Math.max(0, left) / invented, draw, index),
   }));
+}
+
+/** A listing may behave as one of the test products. */
+function rehearsing(
+  facts: LineFacts | null,
+  ceiling: number,
+): Pick<OrderLine, 'test'> & { facts: LineFacts | null } {
+  const test = facts?.outcome === undefined ? undefined : testProductOf(facts.outcome);
+  if (!facts || !test) return { test: null, facts };
+  return { test, facts: risen({ ...facts, ...test.facts }, test, ceiling) };
 }
 
 const quantity = (record: OrderRecord, index: number): number => record.items[index]?.quantity ?? 0;

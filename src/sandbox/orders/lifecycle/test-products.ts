@@ -193,6 +193,15 @@ export type TestSlug = keyof typeof testProducts;
 
 export const testSlugs = Object.keys(testProducts).filter(isTestSlug);
 
+/** The outcomes that a listing can be given: those of the test products whose orders are not refused at once. */
+export const listingOutcomes: readonly string[] = Object.values<TestProduct>(testProducts).flatMap(
+  ({ scenario, refusesCreation }) => (refusesCreation ? [] : [scenario]),
+);
+
+/** The test product of a scenario. */
+export const testProductOf = (scenario: string): TestProduct | undefined =>
+  Object.values<TestProduct>(testProducts).find((one) => one.scenario === scenario);
+
 export function isTestSlug(slug: string): slug is TestSlug {
   return Object.hasOwn(testProducts, slug);
 }

@@ -32,6 +32,8 @@ export interface LineFacts {
   readonly handlingDays?: number;
   /** The one large marketplace retailer that reports `line_rejections`. */
   readonly reportsRejections?: boolean;
+  /** The test product that an order of it behaves as, by its scenario. */
+  readonly outcome?: string;
 }
 
 /** The sandbox's own addresses and fee, as far as a record shows them. */

@@ -1,0 +1,43 @@
+import { type Document, isAlias, isMap, isScalar, isSeq } from 'yaml';
+import { parseDocument, readYaml } from './parse-document.ts';
+
+type Path = readonly (string | number)[];
+
+/** A YAML or JSON text as a value, and where each part of it stands. */
+export interface LocatedDocument {
+  readonly value: unknown;
+  /** The line, from 1, of what a path leads to; of what it is in, where that is not there. */
+  lineOf(path: Path): number;
+}
+
+/** @throws UsageError naming the document, the line and what is wrong. */
+export function locatedDocument(name: string, text: string): LocatedDocument {
+  const document = readYaml(name, text);
+  return {
+    value: parseDocument(name, text, false, []),
+    lineOf: (path) => text.slice(0, offsetOf(document, path)).split('\n').length,
+  };
+}
+
+function offsetOf(document: Document.Parsed, path: Path): number {
+  let node: unknown = document.contents;
+  let offset = startOf(node) ?? 0;
+  for (const part of path) {
+    const whole = isAlias(node) ? node.resolve(document) : node;
+    if (isMap(whole)) {
+      const pair = whole.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
+      if (!pair) break;
+      offset = startOf(pair.key) ?? offset;
+      node = pair.value;
+    } else if (isSeq(whole) && whole.items[Number(part)] !== undefined) {
+      node = whole.items[Number(part)];
+      offset = startOf(node) ?? offset;
+    } else break;
+  }
+  return offset;
+}
+
+function startOf(node: unknown): number | undefined {
+  const range: unknown = Object(node).range;
+  return Array.isArray(range) && typeof range[0] === 'number' ? range[0] : undefined;
+}

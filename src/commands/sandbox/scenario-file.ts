@@ -1,0 +1,128 @@
+import { readBytes } from '../../cli/read-bytes.ts';
+import type { Context } from '../../context.ts';
+import type { Scenario } from '../../contract/scenario.ts';
+import { type BuiltInScenario, builtInScenarios, scenarioAddresses } from '../../contract/scenario-words.ts';
+import { UsageError } from '../../errors.ts';
+
+/** Largest scenario, in bytes. */
+const largest = 5 * 1024 * 1024;
+
+interface Problem {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** A scenario, and how what is wrong with it is told. */
+export interface ScenarioFile {
+  /** The file's name, `stdin`, or the name of one that errand brings along. */
+  readonly name: string;
+  readonly scenario: Scenario;
+  /** The line of a part of the file, from 1. */
+  lineOf(path: Problem['path']): number;
+  refused(problems: readonly Problem[]): UsageError;
+}
+
+/** The option of the commands that begin with one. */
+export const scenarioOption = {
+  kind: 'text',
+  placeholder: 'file',
+  completes: 'files',
+  description: 'begin with what a YAML file says: keys, orders, listings, the clock; or hostile',
+} as const;
+
+export const isBuiltIn = (name: string): name is BuiltInScenario => Object.hasOwn(builtInScenarios, name);
+
+/** A scenario by the name of its file, or one that errand brings along. @throws UsageError naming file, line and field. */
+export async function readScenario(
+  context: Pick<Context, 'readInput' | 'signal' | 'sandbox'>,
+  flag: string,
+  given: string,
+  seed?: number,
+): Promise<ScenarioFile> {
+  if (isBuiltIn(given)) {
+    const { builtInScenario } = await context.sandbox();
+    return checked(given, await builtInScenario(given, seed), () => 1);
+  }
+  const name = given === '-' ? 'stdin' : given;
+  const bytes = await readBytes(context, flag, given, { bytes: largest, holds: 'one scenario' });
+  const { locatedDocument } = await import('../../cli/located-document.ts');
+  const { value, lineOf } = locatedDocument(name, decoded(name, bytes));
+  return checked(name, value, lineOf);
+}
+
+/** The scenario of `--scenario`, where it is given. @throws UsageError, as `readScenario`. */
+export async function scenarioNamed(
+  context: Parameters<typeof readScenario>[0],
+  given: string | undefined,
+  seed: number | undefined,
+): Promise<ScenarioFile | undefined> {
+  return given === undefined ? undefined : readScenario(context, '--scenario', given, seed);
+}
+
+function decoded(name: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new UsageError(`${name} is not UTF-8 text; save it as UTF-8`, { cause });
+  }
+}
+
+async function checked(name: string, value: unknown, lineOf: ScenarioFile['lineOf']): Promise<ScenarioFile> {
+  const [{ Scenario }, { checkAgainst }] = await Promise.all([
+    import('../../contract/scenario.ts'),
+    import('../../contract/schemas/check.ts'),
+  ]);
+  const refused = (problems: readonly Problem[]): UsageError => refusal(name, lineOf, problems);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UsageError(`${name} holds no scenario; it is a map that begins with version: 1`, {
+      next: [{ command: 'errand schema Scenario', when: 'to see what it can have' }],
+    });
+  const { value: scenario, issues } = checkAgainst(Scenario, addressed(value), 'body');
+  if (issues) throw refused(issues.map(({ loc, msg }) => ({ path: loc.slice(1), message: wording(msg) })));
+  return { name, scenario, lineOf, refused };
+}
+
+/** The addresses of a sandbox that is not there yet. */
+function addressed(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return Object.entries(scenarioAddresses).reduce(
+      (text, [name, address]) => text.replaceAll(`{${name}}`, address),
+      value,
+    );
+  }
+  if (Array.isArray(value)) return value.map(addressed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([field, one]) => [field, addressed(one)]));
+}
+
+const wordings: Readonly<Record<string, string>> = {
+  'Field required': 'is missing',
+  'Extra inputs are not permitted': 'is not known here',
+};
+
+const wording = (message: string): string =>
+  wordings[message] ??
+  message
+    .replace(/^Invalid option: expected one of /, 'takes one of ')
+    .replaceAll('"|"', ', ')
+    .replaceAll('"', message.startsWith('Invalid option') ? '' : '"');
+
+function refusal(name: string, lineOf: ScenarioFile['lineOf'], problems: readonly Problem[]): UsageError {
+  const told = problems.map(({ path, message }) => {
+    const line = lineOf(path);
+    const field = [`line ${line}`, fieldName(path)].filter(Boolean).join(', ');
+    return { line, path, field, message };
+  });
+  const [first, ...others] = told;
+  const more = others.length > 0 ? `; and ${others.length} more` : '';
+  return new UsageError(`${name}, ${first?.field}: ${first?.message}${more}`, {
+    ...(others.length > 0 && { details: { problems: told } }),
+    next: [{ command: 'errand schema Scenario', when: 'to see what a scenario can have' }],
+  });
+}
+
+/** `orders[2].order.max_price`: places are counted from 1, as people count. */
+const fieldName = (path: Problem['path']): string =>
+  path
+    .map((part, index) => (typeof part === 'number' ? `[${part + 1}]` : index === 0 ? part : `.${part}`))
+    .join('');

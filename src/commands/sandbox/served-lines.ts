@@ -1,0 +1,24 @@
+import type { Context } from '../../context.ts';
+import type { Output } from '../../contract/outputs/index.ts';
+
+type Served = Awaited<ReturnType<Awaited<ReturnType<Context['sandbox']>>['serveSandbox']>>;
+
+/** What a script reads first of a sandbox that is served. */
+export const readyRecord = (
+  { baseUrl, legacyBaseUrl, shopUrl, keys }: Served,
+  pid: number,
+  hasScenario: boolean,
+): Output<'ServedSandbox'> => ({
+  base_url: baseUrl,
+  legacy_base_url: legacyBaseUrl,
+  shop_url: shopUrl,
+  pid,
+  ...(hasScenario && { keys: keys.map(({ name, apiKey }) => ({ name, api_key: apiKey })) }),
+});
+
+/** The same for a person: where it is, and the keys of its scenario or how to get one. */
+export const firstLines = ({ baseUrl, shopUrl, keys }: Served): string => {
+  const minting = `curl -sX POST ${baseUrl}/sandbox/keys`;
+  const shown = keys.length > 0 ? keys.map(({ name, apiKey }) => `${apiKey}  ${name}`) : [minting];
+  return `serving on ${baseUrl}\n  console  ${baseUrl}/\n  shop     ${shopUrl}\n${shown.map((key) => `  key      ${key}\n`).join('')}`;
+};

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { withoutNoise } from './openapi.ts';
+import { Scenario } from './scenario.ts';
+
+/** JSON Schema of a scenario file, for editors. Pure. */
+export function scenarioSchema(): Readonly<Record<string, unknown>> {
+  return z.toJSONSchema(Scenario, {
+    io: 'input',
+    unrepresentable: 'any',
+    override({ jsonSchema: node }) {
+      withoutNoise(node);
+      delete node.observed;
+      // {shop_url}/test-success becomes a URL once there is a sandbox.
+      if (node.format === 'uri') delete node.format;
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import type { Scenario } from '../../contract/scenario.ts';
+import { hash } from '../store/random.ts';
+import { pageOf } from './address.ts';
+import { goods } from './goods/index.ts';
+import { item, type Sort } from './goods/sort.ts';
+import type { Listing } from './listing.ts';
+import { productIdOf, skuOf } from './product-id.ts';
+import { type Retailer, retailerNamed } from './retailers.ts';
+
+/** A listing that a scenario brings along. */
+export type GivenListing = Scenario['listings'][number];
+
+/** Far above the numbers of the invented listings. */
+const firstNumber = 1_000_000;
+
+/** As much of a title as its address shows. */
+const slugLength = 60;
+
+/** The listings that a scenario brings along, by their numbers. Those of a retailer that is not known are left out. */
+export function ownListings(given: readonly GivenListing[], seed: number): Map<number, Listing> {
+  const listings = given.flatMap((one, place) => {
+    const seller = retailerNamed(one.retailer);
+    return seller ? [ownListing(one, seller, firstNumber + place, seed)] : [];
+  });
+  return new Map(listings.map((listing) => [listing.number, listing]));
+}
+
+function ownListing(given: GivenListing, seller: Retailer, number: number, seed: number): Listing {
+  const { title, price, available } = given;
+  const shortTitle = title.slice(0, slugLength);
+  const productId = productIdOf(seller.kind, { number, variant: 0 }, shortTitle);
+  const [first] = given.variants;
+  const cents = first?.price ?? price;
+  const isAvailable = available && first?.available !== false;
+  return {
+    number,
+    seed: hash(`${seed} own ${number}`),
+    sku: skuOf(number),
+    seller,
+    sort: sortOf(given),
+    item: item(title, price, price),
+    options: optionsOf(given),
+    variant: 0,
+    productId,
+    url: pageOf(seller, productId, shortTitle),
+    title,
+    brand: given.brand ?? seller.name,
+    cents,
+    currency: given.currency ?? seller.currency,
+    stars: given.stars ?? null,
+    reviews: given.reviews ?? null,
+    available: isAvailable,
+    first: { cents, available: isAvailable },
+    shipCents: given.shipping,
+    giftOption: given.gift,
+    own: {
+      variants: variantsOf(given),
+      offers: given.offers,
+      riseCents: (given.price_at_checkout ?? price) - price,
+      ...(given.stock !== undefined && { stock: given.stock }),
+      ...(given.outcome !== undefined && { outcome: given.outcome }),
+      ...(given.description !== undefined && { description: given.description }),
+    },
+  };
+}
+
+function sortOf({ bullets }: GivenListing): Sort {
+  const [sort] = goods.filter(({ category }) => category === 'Household');
+  if (!sort) throw new Error('the catalogue has household goods');
+  const [first, ...others] = bullets ?? [];
+  return first === undefined ? sort : { ...sort, bullets: [first, ...others] };
+}
+
+function variantsOf({ variants, price, available }: GivenListing): NonNullable<Listing['own']>['variants'] {
+  if (variants.length === 0) return [{ choices: [], cents: price, available }];
+  return variants.map((one) => ({
+    choices: Object.entries(one.choices).map(([dimension, value]) => ({ dimension, value })),
+    cents: one.price ?? price,
+    available: available && one.available,
+  }));
+}
+
+/** Every value that a choice takes, in the order of the variants. */
+function optionsOf({ variants }: GivenListing): Listing['options'] {
+  const values = new Map<string, Set<string>>();
+  for (const { choices } of variants)
+    for (const [label, value] of Object.entries(choices))
+      values.set(label, (values.get(label) ?? new Set<string>()).add(value));
+  return [...values].flatMap(([label, found]) => {
+    const [first, ...others] = found;
+    return first === undefined ? [] : [{ label, values: [first, ...others] as const }];
+  });
+}

@@ -1,0 +1,189 @@
+import type { Scenario } from '../../contract/scenario.ts';
+import { placeRows } from '../bulk/place-rows.ts';
+import { givenListingsName } from '../config.ts';
+import { bringUpToDate } from '../control/bring-up-to-date.ts';
+import { hashKey } from '../http/caller.ts';
+import type { Handle } from '../http/wire.ts';
+import { mintKey } from '../keys/mint.ts';
+import { findOrder } from '../orders/records.ts';
+import { findReturn } from '../returns/records.ts';
+import type { Service } from '../service.ts';
+import { lastMs } from '../store/clock.ts';
+import { stateOf } from './course.ts';
+import { checkListings } from './listings.ts';
+import { beginningOf, type Moment, momentsOf, timeOf } from './moments.ts';
+import { Names } from './names.ts';
+import { NotEmpty, type ScenarioProblem, ScenarioRefused } from './problem.ts';
+import { senderTo } from './send.ts';
+import { keyOf, type PlayedKey, post, type Stage } from './stage.ts';
+
+export interface Played {
+  /** In the order of the scenario; one of its own where it has none. */
+  readonly keys: readonly PlayedKey[];
+  readonly names: Names;
+}
+
+type Key = Scenario['keys'][number];
+
+/** The key of a scenario that has none. */
+const soleKey: Key = { name: 'default', funded: [], lasting: true };
+
+/** Rows of batches take no longer to be placed, ms of the machine's time. */
+const placingBudgetMs = 10 * 60_000;
+
+/** As many problems are told at once. */
+const mostProblems = 20;
+
+/**
+ * Brings a scenario about in an empty sandbox by requests to it, each at its time, so that records, history, ledger and
+ * webhooks agree as if it had been lived through. Events of its past are sent to nobody.
+ * @param appOf the sandbox as a function, of a service. @throws ScenarioRefused; NotEmpty.
+ */
+export async function playScenario(
+  service: Service,
+  scenario: Scenario,
+  appOf: (service: Service) => Handle,
+): Promise<Played> {
+  const { store, clock, identity, config } = service;
+  if (store.get('SELECT 1 FROM users LIMIT 1')) throw new NotEmpty();
+  const now = scenario.clock.now === undefined ? clock.now() : Date.parse(scenario.clock.now);
+  const usualSpeed = scenario.clock.speed ?? config.speed;
+  let speed = usualSpeed;
+  // Its past is lived through at once, and nobody is called on the way.
+  const past: Service = {
+    ...service,
+    config: {
+      ...config,
+      latencyMs: 0,
+      mintLimitPerDay: Number.MAX_SAFE_INTEGER,
+      get speed() {
+        return speed;
+      },
+    },
+    deliver: () => {},
+  };
+  const keys = new Map<string, PlayedKey>();
+  const stage: Stage = {
+    service: past,
+    names: new Names(config),
+    keys,
+    send: senderTo(appOf(past)),
+    setSpeed: (given) => {
+      speed = given;
+    },
+  };
+  const problems = checkListings(scenario.listings);
+  if (problems.length > 0) throw new ScenarioRefused(problems.slice(0, mostProblems));
+  if (scenario.listings.length > 0)
+    await store.transaction(() => store.setMeta(givenListingsName, JSON.stringify(scenario.listings)));
+  // Its past has its own times, however long it takes to make.
+  await store.transaction(() => clock.stop());
+  const moments = momentsOf(scenario, { now, speed: usualSpeed });
+  const given = scenario.keys.length > 0 ? scenario.keys : [soleKey];
+  const beginning = beginningOf(moments, now);
+  for (const row of given)
+    keys.set(row.name, await mint(stage, row, row.created ? timeOf(row.created, now) : beginning));
+  problems.push(...(await performAll(stage, moments, now)));
+  const isTold = ({ path }: ScenarioProblem): boolean =>
+    problems.some((told) => told.path[0] === path[0] && told.path[1] === path[1]);
+  problems.push(...checkStates(stage, scenario, now).filter((one) => !isTold(one)));
+  problems.push(...(await registerAddresses(stage, scenario)));
+  if (problems.length > 0) throw new ScenarioRefused(problems.slice(0, mostProblems));
+  await store.transaction(() => {
+    for (const row of given) useKey(stage, row, now);
+    // What happened before it began is told to nobody.
+    store.run('DELETE FROM deliveries');
+    for (const [kind, count] of Object.entries(scenario.ids)) identity.count(kind, count);
+    if (!scenario.clock.frozen) clock.start();
+  });
+  return { keys: [...keys.values()], names: stage.names };
+}
+
+async function mint({ service }: Stage, row: Key, at: number): Promise<PlayedKey> {
+  const { store, identity, clock } = service;
+  return store.transaction(() => {
+    clock.set(at);
+    if (row.id !== undefined) identity.spell('user', row.id);
+    const { key, userId } = mintKey(service, {
+      email: row.email,
+      name: row.name,
+      from: 'scenario',
+      now: at,
+      ...(row.key !== undefined && { given: { id: identity.uuid('key'), key: row.key } }),
+      balance: row.balance,
+    });
+    // It must not expire on the way.
+    store.run('UPDATE api_keys SET used_at = ? WHERE hash = ?', lastMs, hashKey(key));
+    return { name: row.name, apiKey: key, userId };
+  });
+}
+
+function useKey(stage: Stage, row: Key, now: number): void {
+  const usedAt = row.lasting ? lastMs : row.used === undefined ? now : timeOf(row.used, now);
+  const hash = hashKey(keyOf(stage, row.name).apiKey);
+  stage.service.store.run('UPDATE api_keys SET used_at = ? WHERE hash = ?', usedAt, hash);
+}
+
+async function performAll(stage: Stage, moments: readonly Moment[], now: number): Promise<ScenarioProblem[]> {
+  const problems: ScenarioProblem[] = [];
+  for (const { at, path, run } of moments) {
+    if (at > now) problems.push({ path, message: 'lies after clock.now, when the scenario begins' });
+    else {
+      await reach(stage, at);
+      problems.push(...(await run(stage)));
+    }
+    if (problems.length >= mostProblems) return problems;
+  }
+  await reach(stage, now);
+  return problems;
+}
+
+/** Sets the clock, and brings about what is due by then. */
+async function reach({ service }: Stage, at: number): Promise<void> {
+  await service.store.transaction(() => service.clock.set(at));
+  await placeRows(service, at, placingBudgetMs);
+  await bringUpToDate(service, at);
+}
+
+/** Where the lives of orders and returns came to something else than the scenario says. */
+function checkStates(stage: Stage, { orders, returns }: Scenario, now: number): ScenarioProblem[] {
+  const { store } = stage.service;
+  const at = new Date(now).toISOString();
+  const wrong = (section: string, index: number, state: string, reached: string): ScenarioProblem => ({
+    path: [section, index, 'state'],
+    message: `is ${state}, but by its own life it is ${reached} at ${at}`,
+  });
+  return [
+    ...orders.flatMap(({ state, name }, index) => {
+      const order = findOrder(store, stage.names.idOf(name ?? `order ${index}`), null);
+      if (!order || state === undefined) return [];
+      const reached = stateOf(order.record);
+      return reached === state
+        ? []
+        : [wrong('orders', index, state, because(reached, order.record.job_result?.error_type))];
+    }),
+    ...returns.flatMap(({ state, name }, index) => {
+      const id = stage.names.idOf(name ?? `return ${index}`);
+      const userIds = [...stage.keys.values()].map(({ userId }) => userId);
+      const found = userIds.map((userId) => findReturn(store, id, userId)).find((one) => one !== undefined);
+      const reached = found?.record.status;
+      return state === undefined || reached === undefined || reached === state
+        ? []
+        : [wrong('returns', index, state, reached)];
+    }),
+  ];
+}
+
+const because = (state: string, errorType: string | null | undefined): string =>
+  errorType ? `${state} (${errorType})` : state;
+
+async function registerAddresses(stage: Stage, { keys }: Scenario): Promise<ScenarioProblem[]> {
+  const problems: ScenarioProblem[] = [];
+  for (const [index, { name, webhook }] of keys.entries()) {
+    if (webhook === undefined) continue;
+    const path = ['keys', index];
+    const refused = await post(stage, { target: '/users', body: { webhook_url: webhook }, key: name, path });
+    problems.push(...refused.map(({ message }) => ({ path: [...path, 'webhook'], message })));
+  }
+  return problems;
+}
