@@ -1,7 +1,7 @@
 import { steadyTime } from './clock.ts';
 import { sandboxFaults } from './contract/sandbox-faults.ts';
-import type { Scenario } from './contract/scenario.ts';
-import type { BuiltInScenario } from './contract/scenario-words.ts';
+import type { Scenario } from './contract/scenario/scenario.ts';
+import type { BuiltInScenario } from './contract/scenario/words.ts';
 import { UsageError } from './errors.ts';
 import type { Fault, ScenarioProblem } from './sandbox/in-process.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { triggerPath } from '../contract/control.ts';
-import type { Scenario } from '../contract/scenario.ts';
+import type { Scenario } from '../contract/scenario/scenario.ts';
 import { setImmediate } from '../wait/own-timers.ts';
 import { SandboxFaults } from './control/faults.ts';
 import { tick } from './control/tick.ts';

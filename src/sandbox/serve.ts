@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { ServedRequest } from '../contract/control.ts';
-import type { Scenario } from '../contract/scenario.ts';
+import type { Scenario } from '../contract/scenario/scenario.ts';
 import type { Tell } from '../private-files.ts';
 import type { Waiting } from '../wait/retry-while.ts';
 import { type SandboxConfig, servedMintsPerDay } from './config.ts';

@@ -1,7 +1,7 @@
 import { readBytes } from '../../cli/read-bytes.ts';
 import type { Context } from '../../context.ts';
-import type { Scenario } from '../../contract/scenario.ts';
-import { type BuiltInScenario, builtInScenarios, scenarioAddresses } from '../../contract/scenario-words.ts';
+import type { Scenario } from '../../contract/scenario/scenario.ts';
+import { type BuiltInScenario, builtInScenarios, scenarioAddresses } from '../../contract/scenario/words.ts';
 import { UsageError } from '../../errors.ts';
 
 /** Largest scenario, in bytes. */
@@ -69,7 +69,7 @@ function decoded(name: string, bytes: Buffer): string {
 
 async function checked(name: string, value: unknown, lineOf: ScenarioFile['lineOf']): Promise<ScenarioFile> {
   const [{ Scenario }, { checkAgainst }] = await Promise.all([
-    import('../../contract/scenario.ts'),
+    import('../../contract/scenario/scenario.ts'),
     import('../../contract/schemas/check.ts'),
   ]);
   const refused = (problems: readonly Problem[]): UsageError => refusal(name, lineOf, problems);

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import { shapeSchema } from '../../contract/openapi.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations/index.ts';
-import { scenarioSchema } from '../../contract/scenario-schema.ts';
+import { scenarioSchema } from '../../contract/scenario/schema.ts';
 import { type SchemaName, schemas } from '../../contract/schemas/index.ts';
 import { forTable } from '../../output/for-table.ts';
 import type { Column, ListResult, OutputOptions, RecordResult } from '../../output/result.ts';

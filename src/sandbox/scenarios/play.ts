@@ -1,4 +1,5 @@
-import type { Scenario } from '../../contract/scenario.ts';
+import { operations } from '../../contract/operations/index.ts';
+import type { Scenario } from '../../contract/scenario/scenario.ts';
 import { placeRows } from '../bulk/place-rows.ts';
 import { givenListingsName } from '../config.ts';
 import { bringUpToDate } from '../control/bring-up-to-date.ts';
@@ -11,7 +12,8 @@ import type { Service } from '../service.ts';
 import { lastMs } from '../store/clock.ts';
 import { stateOf } from './course.ts';
 import { checkListings } from './listings.ts';
-import { beginningOf, type Moment, momentsOf, timeOf } from './moments.ts';
+import { type Moment, timeOf } from './moment.ts';
+import { beginningOf, momentsOf } from './moments.ts';
 import { Names } from './names.ts';
 import { NotEmpty, type ScenarioProblem, ScenarioRefused } from './problem.ts';
 import { senderTo } from './send.ts';
@@ -182,7 +184,12 @@ async function registerAddresses(stage: Stage, { keys }: Scenario): Promise<Scen
   for (const [index, { name, webhook }] of keys.entries()) {
     if (webhook === undefined) continue;
     const path = ['keys', index];
-    const refused = await post(stage, { target: '/users', body: { webhook_url: webhook }, key: name, path });
+    const refused = await post(stage, {
+      target: operations['webhook.register'].path,
+      body: { webhook_url: webhook },
+      key: name,
+      path,
+    });
     problems.push(...refused.map(({ message }) => ({ path: [...path, 'webhook'], message })));
   }
   return problems;

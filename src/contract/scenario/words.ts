@@ -1,4 +1,4 @@
-import type { SandboxTrigger } from './control.ts';
+import type { SandboxTrigger } from '../control.ts';
 
 /** Where an order of a scenario can stand: its status, and once it is placed what its parcels are doing. */
 export const scenarioOrderStates = [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withoutNoise } from './openapi.ts';
+import { withoutNoise } from '../openapi.ts';
 import { Scenario } from './scenario.ts';
 
 /** JSON Schema of a scenario file, for editors. Pure. */

@@ -1,39 +1,25 @@
 import { z } from 'zod';
-import { sandboxTriggers } from './control.ts';
-import { productConditions, returnReasons } from './enums.ts';
-import { errorTypes } from './error-types.ts';
-import { apiKeyPattern, fullestSandboxWalletCents } from './limits.ts';
-import { scenarioOrderEvents, scenarioOrderStates, scenarioReturnStates } from './scenario-words.ts';
-import { httpUrl, metadata, uuid } from './schemas/fields.ts';
-import { OrderCreate } from './schemas/order-create.ts';
-
-/** At most so many of each: a scenario is read and played as a whole. */
-const most = { few: 50, many: 2_000, text: 20_000 };
-
-const list = <S extends z.ZodType>(of: S) => z.array(of).max(most.many).default([]);
-const text = z.string().max(most.text);
-const filled = text.min(1);
-const moment = z.iso.datetime({ error: 'write a time in UTC, such as 2026-11-02T09:00:00Z' });
-const length = /^(?=\d)(?:\d{1,5}d)?(?:\d{1,5}h)?(?:\d{1,5}m)?(?:\d{1,5}s)?(?:\d{1,5}ms)?$/;
-const duration = z.string().regex(length, 'write a length of time, such as 30s, 2h or 3d');
-const ago = z
-  .string()
-  .refine((given) => given.startsWith('-') && length.test(given.slice(1)))
-  .describe('how long before clock.now: -2h');
-const time = z.union([moment, ago], {
-  error: 'write a time in UTC, such as 2026-11-02T09:00:00Z, or how long before clock.now, such as -2h',
-});
-/** What other parts of the scenario refer to. */
-const name = z
-  .string()
-  .regex(/^[A-Za-z][\w.-]{0,63}$/, 'a name has letters, digits, . _ and -, and begins with a letter');
-const cents = z.int('write whole cents: 1999 for $19.99').min(0).max(fullestSandboxWalletCents);
-const speed = z.number().min(1e-6).max(1000);
-const errorType = z.enum(
-  Object.keys(errorTypes) as [keyof typeof errorTypes, ...(keyof typeof errorTypes)[]],
-);
-const triggers = Object.keys(sandboxTriggers) as [keyof typeof sandboxTriggers];
-const key = name.optional().describe('whose it is: the name of a key; the first one where it is left out');
+import { productConditions } from '../enums.ts';
+import { apiKeyPattern } from '../limits.ts';
+import { httpUrl, metadata, uuid } from '../schemas/fields.ts';
+import { OrderCreate } from '../schemas/order-create.ts';
+import {
+  cents,
+  errorType,
+  filled,
+  key,
+  list,
+  moment,
+  most,
+  name,
+  returned,
+  speed,
+  text,
+  time,
+  upload,
+} from './fields.ts';
+import { ScenarioCheck, ScenarioStep } from './steps.ts';
+import { scenarioOrderEvents, scenarioOrderStates, scenarioReturnStates } from './words.ts';
 
 const ScenarioKey = z.strictObject({
   name,
@@ -132,17 +118,6 @@ const ScenarioOrder = z.strictObject({
   ).describe('what was done to it, besides what happened by itself'),
 });
 
-const returned = {
-  order: filled.describe('name or id of its order'),
-  items: z
-    .array(z.strictObject({ item: z.int().min(0), quantity: z.int().min(1).default(1) }))
-    .min(1)
-    .optional()
-    .describe('which of its items, counted from 0; one of the first where it is left out'),
-  reason: z.enum(returnReasons),
-  notes: text.optional(),
-};
-
 const ScenarioReturn = z.strictObject({
   name: name.optional(),
   id: uuid.optional(),
@@ -153,108 +128,7 @@ const ScenarioReturn = z.strictObject({
   events: list(z.strictObject({ at: time, event: z.enum(['approved', 'denied', 'credited']) })),
 });
 
-const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
-const upload = {
-  filename: filled.optional(),
-  rows: z.array(z.record(z.string(), cell)).min(1).max(most.many),
-  notify_on_complete: z.boolean().optional(),
-};
-
 const ScenarioBatch = z.strictObject({ name: name.optional(), key, created: time.optional(), ...upload });
-
-/** Values that a response must have: of an object these fields, of a list each of its rows, of anything else the same. */
-const wanted = z
-  .strictObject({
-    status: z.int().min(100).max(599).optional(),
-    code: filled.optional().describe('the error code of a refusal'),
-    body: z.unknown().optional().describe('fields that the response has, among others'),
-  })
-  .refine((given) => Object.keys(given).length > 0, 'names nothing: give it status, code or body');
-
-const requestLine = z
-  .string()
-  .regex(/^(?:GET|POST|PUT|DELETE) \/\S*$/, 'write a method and a path, such as GET /orders?limit=1');
-
-const stepKinds = ['order', 'cancel', 'return', 'upload', 'trigger', 'advance', 'request'] as const;
-
-const ScenarioStep = z
-  .strictObject({
-    order: OrderCreate.optional().describe('places it'),
-    cancel: filled.optional().describe('name or id of an order'),
-    return: z.strictObject(returned).optional().describe('requests it'),
-    upload: z.strictObject(upload).optional().describe('uploads a table'),
-    trigger: z.enum(triggers).optional(),
-    of: filled.optional().describe('with trigger: the name or id of what it happens to'),
-    error_type: errorType.optional().describe('with trigger failed'),
-    amount: cents.optional().describe('with trigger wallet-funded, cents'),
-    advance: duration.optional().describe('moves the clock; all that is due by then happens'),
-    request: requestLine.optional().describe('anything else of the service; {name} stands for an id'),
-    body: z.unknown().optional().describe('with request'),
-    key,
-    as: name.optional().describe('what later steps call the id in the response'),
-    expect: wanted.optional().describe('the response; success where it is left out'),
-  })
-  .superRefine((step, context) => {
-    if (!requireOne(step, stepKinds, 'a step', context)) return;
-    belongs(step, context, { of: 'trigger', error_type: 'trigger', amount: 'trigger', body: 'request' });
-  });
-
-const checkKinds = ['order', 'return', 'wallet', 'batch', 'webhooks', 'request'] as const;
-
-const ScenarioCheck = z
-  .strictObject({
-    order: filled.optional().describe('name or id'),
-    return: filled.optional().describe('name or id'),
-    batch: filled.optional().describe('name or id'),
-    wallet: name.optional().describe('name of its key'),
-    webhooks: filled
-      .optional()
-      .describe('name or id of an order: the events that were sent for it, in order'),
-    events: z.array(filled).optional().describe('with webhooks'),
-    state: z.enum([...new Set([...scenarioOrderStates, ...scenarioReturnStates])]).optional(),
-    request: requestLine.optional(),
-    key,
-    body: z.unknown().optional().describe('fields that the record has, among others'),
-    status: z.int().min(100).max(599).optional().describe('with request'),
-    code: filled.optional().describe('with request'),
-  })
-  .superRefine((check, context) => {
-    if (!requireOne(check, checkKinds, 'a check', context)) return;
-    belongs(check, context, { events: 'webhooks', status: 'request', code: 'request' });
-    if (check.webhooks !== undefined && !check.events)
-      context.addIssue({ code: 'custom', path: ['webhooks'], message: 'needs events, a list of names' });
-    if (check.state !== undefined && check.order === undefined && check.return === undefined)
-      context.addIssue({ code: 'custom', path: ['state'], message: 'belongs to order or return' });
-    if (['state', 'body', 'events', 'status', 'code'].every((field) => !Object.hasOwn(check, field)))
-      context.addIssue({ code: 'custom', message: 'says nothing that must hold: give it state or body' });
-  });
-
-function requireOne(
-  given: object,
-  kinds: readonly string[],
-  what: string,
-  context: z.core.$RefinementCtx,
-): boolean {
-  const found = kinds.filter((kind) => Object.hasOwn(given, kind));
-  if (found.length === 1) return true;
-  const message =
-    found.length === 0
-      ? `${what} is one of ${kinds.join(', ')}`
-      : `${what} is one of ${kinds.join(', ')}, not ${found.join(' and ')} at once`;
-  context.addIssue({ code: 'custom', message });
-  return false;
-}
-
-function belongs(
-  given: object,
-  context: z.core.$RefinementCtx,
-  rules: Readonly<Record<string, string>>,
-): void {
-  for (const [field, owner] of Object.entries(rules)) {
-    if (!Object.hasOwn(given, field) || Object.hasOwn(given, owner)) continue;
-    context.addIssue({ code: 'custom', path: [field], message: `belongs to ${owner}` });
-  }
-}
 
 /** A scenario file: what a sandbox begins with, what is done to it, and what must be true at the end. */
 export const Scenario = z
