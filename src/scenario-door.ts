@@ -26,8 +26,7 @@ interface StartRequest {
 
 /** Starts a sandbox in memory on a free port of this machine, with a key. @throws UsageError for a fault. */
 export async function startSandbox({ seed, speed, faults, scenario: given, isServed = true }: StartRequest) {
-  const sandbox = await import('./sandbox/in-process.ts');
-  const { openInProcess, readFault } = sandbox;
+  const { openInProcess, readFault } = await import('./sandbox/in-process.ts');
   const scenario = given?.scenario;
   const { seed: chosen } = seedOf(seed, scenario);
   try {
@@ -38,7 +37,7 @@ export async function startSandbox({ seed, speed, faults, scenario: given, isSer
       scenario,
     });
   } catch (error) {
-    throw scenarioError(error, given, undefined, sandbox) ?? error;
+    throw (await scenarioError(error, given)) ?? error;
   }
 }
 
@@ -65,14 +64,15 @@ export function scenarioFaults(
   return found.filter((fault) => fault !== undefined);
 }
 
-/** What a scenario was refused with, as it is told. */
-export function scenarioError(
+/** What a scenario was refused with, as it is told; undefined for any other error. */
+export async function scenarioError(
   error: unknown,
   given: GivenScenario | undefined,
-  data: string | undefined,
-  { ScenarioRefused, NotEmpty }: Pick<typeof import('./sandbox/serve.ts'), 'ScenarioRefused' | 'NotEmpty'>,
-): UsageError | undefined {
-  if (given && error instanceof ScenarioRefused) return given.refused(error.problems);
+  data?: string,
+): Promise<UsageError | undefined> {
+  if (!given) return undefined;
+  const { ScenarioRefused, NotEmpty } = await import('./sandbox/in-process.ts');
+  if (error instanceof ScenarioRefused) return given.refused(error.problems);
   if (!(error instanceof NotEmpty)) return undefined;
   return new UsageError(
     `--scenario begins in an empty sandbox, and ${data} has keys and orders already; nothing was changed`,

@@ -16,7 +16,6 @@ import { ScenarioRefused } from './scenarios/problem.ts';
 import { emptyStore } from './store/tables.ts';
 
 export { type Fault, readFault } from './http/faults/spec.ts';
-export { NotEmpty, ScenarioRefused } from './scenarios/problem.ts';
 
 interface SocketOptions {
   readonly host: string;
