@@ -93,7 +93,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
       waiting: { signal: request.signal },
     });
   } catch (error) {
-    throw listenError(error, host, port) ?? scenarioError(error, given, data, sandbox) ?? storageError(error);
+    throw listenError(error, host, port) ?? (await scenarioError(error, given, data)) ?? storageError(error);
   }
 }
 

@@ -133,7 +133,6 @@ describe('who may import whom', () => {
         'sandbox-door.ts -> sandbox/embedded.ts',
         'sandbox-door.ts -> sandbox/serve.ts',
         'scenario-door.ts -> sandbox/in-process.ts',
-        'scenario-door.ts -> sandbox/serve.ts',
         ...['in-process-fetch', 'sandbox', 'sandbox-options', 'trigger'].map(
           (name) => `sdk/${name}.ts -> sandbox/in-process.ts`,
         ),

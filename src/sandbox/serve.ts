@@ -15,7 +15,7 @@ import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
 import { ScenarioRefused } from './scenarios/problem.ts';
 import { emptyStore } from './store/tables.ts';
 
-export { type Fault, readFault } from './http/faults/spec.ts';
+export { readFault } from './http/faults/spec.ts';
 
 interface SocketOptions {
   readonly host: string;

@@ -71,10 +71,3 @@ export function refusalIn({ status, value }: Reply): {
   if (code === undefined) return { message: `the sandbox responds ${status}`, field: [] };
   return { message: `${String(code)}: ${String(message)}`, field: [] };
 }
-
-/** A request line in its parts: `GET /orders?limit=1`. */
-export function requestParts(line: string): { readonly method: string; readonly target: string } {
-  const space = line.indexOf(' ');
-  const target = line.slice(space + 1);
-  return { method: line.slice(0, space), target };
-}
