@@ -1,17 +1,20 @@
 import { claimPage } from './claim.ts';
+import { advanceClock } from './console/advance.ts';
 import { deliveriesPage } from './console/deliveries.ts';
+import { faultsPage, setSeed, switchOff, switchOn } from './console/faults.ts';
 import { frontPage } from './console/front.ts';
 import { forThisMachine } from './console/guard.ts';
 import { keysPage } from './console/keys.ts';
 import { mintKeyPage } from './console/mint.ts';
 import { orderPage } from './console/order.ts';
-import { triggerEvent } from './console/order-actions.ts';
+import { triggerEvent, untilDone } from './console/order-actions.ts';
 import { placeOrder } from './console/order-form.ts';
 import { ordersPage } from './console/orders.ts';
 import { replayDelivery } from './console/replay.ts';
 import { replayEditedPage } from './console/replay-edited.ts';
 import { requestsPage } from './console/requests.ts';
 import { requestReturn, returnEvent } from './console/returns-of-order.ts';
+import { keepSnapshot, resetSandbox, restoreSnapshot, setSpeed, timePage } from './console/time.ts';
 import { claimKey, fundWallet, walletPage } from './console/wallet.ts';
 import { devicePage } from './device.ts';
 import type { AnyPageRequest, Page } from './page.ts';
@@ -25,12 +28,23 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consoleOrders: forThisMachine(ordersPage),
   consoleOrder: forThisMachine(orderPage),
   consoleEvent: forThisMachine(triggerEvent),
+  consoleUntilDone: forThisMachine(untilDone),
   consoleReturn: forThisMachine(requestReturn),
   consoleReturnEvent: forThisMachine(returnEvent),
   consoleDeliveries: forThisMachine(deliveriesPage),
   consoleReplay: forThisMachine(replayDelivery),
   consoleReplayEdited: forThisMachine(replayEditedPage),
   consoleRequests: forThisMachine(requestsPage),
+  consoleTime: forThisMachine(timePage),
+  consoleAdvance: forThisMachine(advanceClock),
+  consoleSpeed: forThisMachine(setSpeed),
+  consoleSnapshot: forThisMachine(keepSnapshot),
+  consoleRestore: forThisMachine(restoreSnapshot),
+  consoleReset: forThisMachine(resetSandbox),
+  consoleFaults: forThisMachine(faultsPage),
+  consoleFaultOn: forThisMachine(switchOn),
+  consoleFaultOff: forThisMachine(switchOff),
+  consoleFaultSeed: forThisMachine(setSeed),
   consoleKeys: forThisMachine(keysPage),
   consoleMint: forThisMachine(mintKeyPage),
   consoleClaim: forThisMachine(claimKey),

@@ -59,6 +59,8 @@ export async function happen(service: TestService, text = 'plain'): Promise<Addr
       '/console/wallets/{id}': `/console/wallets/${user}`,
       '/console/requests': '/console/requests',
       '/console/keys': '/console/keys',
+      '/console/time': '/console/time?left=3600000',
+      '/console/faults': '/console/faults',
       '/claim/{token}': new URL(minted.claim_url).pathname,
       '/device': '/device',
       '/shop': '/shop',

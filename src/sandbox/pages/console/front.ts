@@ -7,7 +7,7 @@ import { copied } from '../copied.ts';
 import { dateTime, duration } from '../figures.ts';
 import type { Page } from '../page.ts';
 import { consolePage } from './console-page.ts';
-import { keysPath } from './console-paths.ts';
+import { faultsPath, keysPath, timePath } from './console-paths.ts';
 import { deliveriesPath, deliveriesTable } from './deliveries-table.ts';
 import { keysTable, readKeys } from './keys.ts';
 import { ordersPath, ordersTable, readOrders } from './orders.ts';
@@ -15,14 +15,14 @@ import { newest } from './paging.ts';
 import { readRequests, requestsPath, requestsTable } from './requests.ts';
 
 /** Where `quickstart_url` of a minted key leads: what the sandbox is, and all that happens in it. */
-export const frontPage: Page<'console'> = ({ service }) => {
+export const frontPage: Page<'console'> = async ({ service }) => {
   const { store, clock, config } = service;
   const now = clock.now();
   const orders = readOrders(store, newest);
   const deliveries = readDeliveries(store, newest);
   const body = html`<p class="lead">The whole service, rehearsed on this machine: nothing is bought and no money moves.
 <a href="${shopPath}">The shop</a> has a product for every outcome.</p>
-${firstOrder(config, orders.length === 0)}${figures(service, now)}
+${firstOrder(config, orders.length === 0)}${figures(service, now, (await service.control()).faults().faults)}
 ${section('orders', 'Orders', ordersPath, ordersTable(orders, now))}
 ${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(deliveries, { now, back: 'console' }))}
 ${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, newest)))}
@@ -44,13 +44,16 @@ function firstOrder({ baseUrl }: SandboxConfig, isOpen: boolean): Content {
 ${copied('the first order', lines.join('\n'))}</details>`;
 }
 
-function figures({ store, clock, config }: Service, now: number): Content {
+function figures({ store, clock, config }: Service, now: number, faults: readonly string[]): Content {
   // Some ms went by since `now`: the machine's time is read later.
   const ahead = Math.round((now - clock.real()) / 1000) * 1000;
   const orders = Number(store.get('SELECT total(order_count) AS orders FROM users')?.orders);
-  return html`<section><dl class="figures"><div><dt>Its time (UTC)</dt><dd><time>${dateTime(now)}</time>${
+  return html`<section><dl class="figures"><div><dt>Its time (UTC)</dt><dd><a href="${timePath}"><time>${dateTime(now)}</time></a>${
     ahead !== 0 &&
     html` <small>${duration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} this machine</small>`
   }</dd></div><div><dt>Speed</dt><dd>${config.speed}×</dd></div><div><dt>Orders</dt><dd>${orders.toLocaleString('en-US')}</dd></div>
-<div><dt>Address</dt><dd class="mono">${config.baseUrl}</dd></div></dl></section>`;
+<div><dt>Address</dt><dd class="mono">${config.baseUrl}</dd></div>${
+    faults.length > 0 &&
+    html`<div><dt>Faults</dt><dd><a class="bad" href="${faultsPath}">${faults.length} switched on</a></dd></div>`
+  }</dl></section>`;
 }

@@ -7,12 +7,18 @@ import type { SandboxConfig } from '../../config.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { cancelOrder } from '../../orders/cancel.ts';
 import { forceOrder, isOrderTrigger, type OrderTrigger, possibleTriggers } from '../../orders/force.ts';
-import type { StoredOrder } from '../../orders/records.ts';
+import { findOrder, type StoredOrder } from '../../orders/records.ts';
 import type { Service } from '../../service.ts';
-import { formAction, Misfilled, seeOther } from './form-action.ts';
+import { advanceBy } from './advance.ts';
+import { controlCall } from './control-call.ts';
+import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
 import { ordersPath } from './orders.ts';
 import { curlCall, sameFromTerminal } from './same-from-terminal.ts';
 import { triggerCall } from './trigger-call.ts';
+
+function backToOrder({ path: { id } }: { readonly path: { readonly id: string } }): WayBack {
+  return { path: `${ordersPath}/${id}`, text: 'Back to the order' };
+}
 
 /** What happens to an order: its caller cancels it, or a trigger fires. */
 type OrderEvent = 'cancel' | OrderTrigger;
@@ -28,19 +34,46 @@ export async function orderActions(service: Service, order: StoredOrder, now: nu
     ...(cancellable.includes(status) ? ['cancel' as const] : []),
     ...triggers,
   ];
-  if (events.length === 0) return null;
+  const end = order.plan.at(-1)?.at;
+  if (events.length === 0 && end === undefined) return null;
   return html`<section id="actions"><header><h2>Make it happen now</h2></header><div class="actions">${events.map(
     (event) =>
       html`<form method="post" action="${ordersPath}/${id}/${event}" id="event-${event}"><button title="${meaningOf(event)}">${event.replaceAll('-', ' ')}</button>${
         event === 'failed' && reasons
       }</form>`,
-  )}</div>${sameFromTerminal(
+  )}${end !== undefined && untilDoneForm(id)}</div>${sameFromTerminal(
     service.config,
     'same-events',
-    events.map((event) => callOf(service.config, event, id)),
+    [
+      ...events.map((event) => callOf(service.config, event, id)),
+      ...(end === undefined ? [] : [advanceCall(service.config, end - now)]),
+    ],
     'With a key of the order’s user in ERRAND_API_KEY.',
   )}</section>`;
 }
+
+/** A button that moves the clock to the end of what an order's future holds. */
+const untilDoneForm = (id: string): Content =>
+  html`<form method="post" action="${ordersPath}/${id}/until-done" id="event-until-done">${onceField()}<button title="moves the sandbox’s clock, for all orders">advance until it is done</button></form>`;
+
+const advanceCall = (config: SandboxConfig, ms: number) => {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  return controlCall(config, 'advancing until it is done', ['advance', `${seconds}s`], {
+    action: 'advance',
+    body: { ms: seconds * 1000 },
+  });
+};
+
+/** Moves the clock until an order's life is over, as its button requests. */
+export const untilDone = formAction<'consoleUntilDone'>(backToOrder, ({ service, path: { id } }, form) => {
+  const { store, clock } = service;
+  const order = findOrder(store, id, null);
+  if (!order) throw new Refusal('not_found', 'No order has this id here.');
+  const path = `${ordersPath}/${id}`;
+  const end = order.plan.at(-1)?.at;
+  if (end === undefined) return seeOther(path);
+  return advanceBy(service, Math.max(0, end - clock.now()), { once: onceIn(form), path });
+});
 
 const meaningOf = (event: OrderEvent): string =>
   event === 'cancel' ? 'the caller cancels the order' : sandboxTriggers[event].description;
@@ -76,7 +109,7 @@ function callOf(config: SandboxConfig, event: OrderEvent, id: string) {
 
 /** Makes something happen to an order, as a button of its page requests. */
 export const triggerEvent = formAction<'consoleEvent'>(
-  ({ path: { id } }) => ({ path: `${ordersPath}/${id}`, text: 'Back to the order' }),
+  backToOrder,
   async ({ service, path: { id, event } }, form) => {
     const now = service.clock.now();
     if (event === 'cancel') await cancelOrder(service, { id, userId: null }, now);

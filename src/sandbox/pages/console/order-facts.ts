@@ -64,7 +64,8 @@ export function facts(record: OrderRecord): Content {
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-const yesOrValue = (value: string | number | boolean | null): Content => (value === true ? 'yes' : value);
+const yesOrValue = (value: string | number | boolean | null): Content =>
+  typeof value === 'boolean' ? (value ? 'yes' : null) : value;
 
 const breakdown = (paid: NonNullable<NonNullable<OrderRecord['job_result']>['price_components']>): string =>
   (['subtotal', 'tax', 'shipping', 'discount', 'fees'] as const)

@@ -1,7 +1,8 @@
 import { type Content, html } from '../../../markup.ts';
-import { shellLine, typedCommand } from '../../../shell-word.ts';
+import { typedCommand } from '../../../shell-word.ts';
 import type { SandboxConfig } from '../../config.ts';
 import { copied } from '../copied.ts';
+import { sameRequest } from '../same-request.ts';
 
 /** What does the same as a button of a page. */
 interface Same {
@@ -16,12 +17,17 @@ interface Call {
   readonly method: 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
+  /** Whether it is sent with a key; as a rule it is. */
+  readonly hasKey?: boolean;
 }
 
 /** A call of this sandbox by curl. The key stays in the environment: no page shows one. */
-export const curlCall = ({ baseUrl }: SandboxConfig, { method, path, body }: Call): string =>
-  shellLine`curl -sX ${method} ${baseUrl + path} -H "Authorization: Bearer $ERRAND_API_KEY"` +
-  (body === undefined ? '' : shellLine` -H ${'Content-Type: application/json'} -d ${JSON.stringify(body)}`);
+export const curlCall = (config: SandboxConfig, { path, body, ...call }: Call): string =>
+  sameRequest(config, {
+    ...call,
+    target: path,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).curl;
 
 /** The commands and calls that do the same as the buttons beside them. */
 export const sameFromTerminal = (

@@ -8,6 +8,8 @@ export const sections = {
   orders: { path: `${consolePath}/orders`, text: 'Orders' },
   deliveries: { path: `${consolePath}/deliveries`, text: 'Deliveries' },
   requests: { path: `${consolePath}/requests`, text: 'Requests' },
+  time: { path: `${consolePath}/time`, text: 'Time' },
+  faults: { path: `${consolePath}/faults`, text: 'Faults' },
   keys: { path: `${consolePath}/keys`, text: 'Keys' },
 } as const satisfies Readonly<Record<string, Link>>;
 

@@ -1,0 +1,86 @@
+import { type Content, html } from '../../../markup.ts';
+import type { SandboxResponse } from '../../http/wire.ts';
+import type { Service } from '../../service.ts';
+import { duration } from '../figures.ts';
+import { timePath } from './console-paths.ts';
+import { formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
+
+const hourMs = 3_600_000;
+
+/** What a step of the clock is counted in. */
+const units = { minutes: 60_000, hours: hourMs, days: 24 * hourMs } as const;
+type Unit = keyof typeof units;
+
+/** Longest step, ms: as long as the time that a sandbox can reach. */
+const longestMs = 1e15;
+
+/** How long a person waits for a page, ms of the machine's time; what is left then is a button on the next. */
+const budgetMs = 5000;
+
+/** Forms that were sent, by the sandbox that they were sent to: a double click moves the clock once. */
+const sent = new WeakMap<Service, Set<string>>();
+const mostRemembered = 1000;
+
+function isFirst(service: Service, once: string): boolean {
+  const known = sent.get(service) ?? new Set<string>();
+  sent.set(service, known);
+  if (known.has(once)) return false;
+  known.add(once);
+  for (const oldest of known) {
+    if (known.size <= mostRemembered) break;
+    known.delete(oldest);
+  }
+  return true;
+}
+
+/**
+ * Moves the clock by `ms` through all that is due on the way, and leads back to `path`; where that takes long, to a page
+ * with a button that goes on. @param once the name of the form, which moves it once.
+ */
+export async function advanceBy(
+  service: Service,
+  ms: number,
+  { once, path }: { readonly once: string; readonly path: string },
+): Promise<SandboxResponse> {
+  if (!isFirst(service, once)) return seeOther(path);
+  const control = await service.control();
+  const { left } = await control.advance(ms, budgetMs);
+  return seeOther(left > 0 ? `${timePath}?left=${Math.ceil(left)}` : path);
+}
+
+/** Moves the clock as a form of the page says. */
+export const advanceClock = formAction<'consoleAdvance'>(
+  () => ({ path: timePath, text: 'Back to the time' }),
+  ({ service }, form) => {
+    const count = (form.get('count') ?? '').trim();
+    const unit = form.get('unit') ?? '';
+    if (!/^\d{1,15}$/.test(count) || Number(count) === 0)
+      throw new Misfilled('How far takes a whole number above 0.');
+    const ms = unit === 'ms' ? Number(count) : Number(count) * (isUnit(unit) ? units[unit] : Number.NaN);
+    if (!(ms <= longestMs))
+      throw new Misfilled(`The clock goes forward in ${Object.keys(units).join(', ')}.`);
+    return advanceBy(service, ms, { once: onceIn(form), path: timePath });
+  },
+);
+
+const isUnit = (name: string): name is Unit => Object.hasOwn(units, name);
+
+/** A button that moves the clock. */
+const stepButton = (count: number, unit: Unit | 'ms', name: string): Content =>
+  html`<form method="post" action="${timePath}/advance">${onceField()}<input type="hidden" name="count" value="${count}"><input type="hidden" name="unit" value="${unit}"><button>${name}</button></form>`;
+
+/** How far the clock can be moved: by a button, or as far as is filled in. */
+export const advanceForms = (): Content =>
+  html`<div class="actions">${stepButton(1, 'hours', 'Advance an hour')}${stepButton(1, 'days', 'Advance a day')}</div>
+<form method="post" action="${timePath}/advance" class="inline">${onceField()}
+<label>How far<input name="count" type="number" min="1" required value="15" autocomplete="off"></label>
+<label>In<select name="unit">${Object.keys(units).map((unit) => html`<option value="${unit}">${unit}</option>`)}</select></label><button>Advance</button></form>`;
+
+/** What is left of a step that would have taken long. @param search the query of the page. */
+export function whatIsLeft(search: string): Content {
+  const left = new URLSearchParams(search).get('left') ?? '';
+  if (!/^[1-9]\d{0,14}$/.test(left)) return null;
+  const ms = Number(left);
+  return html`<section role="status"><header><h2>There is more to come</h2></header><p>So much happens on the way that the clock has stopped there: ${duration(ms)} left.</p>
+<div class="actions">${stepButton(ms, 'ms', 'Go on')}</div></section>`;
+}
