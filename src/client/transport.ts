@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { isSameOrigin } from '../http/address.ts';
-import type { Transport } from '../http/transport/transport.ts';
+import type { EmbeddedHandler } from '../http/transport/embedded.ts';
+import { type Transport, TransportFailure } from '../http/transport/transport.ts';
 import { embeddedUrl } from '../settings/stored.ts';
 
 /**
@@ -37,12 +38,18 @@ async function transportTo({ settings, signal }: Context, isEmbedded: boolean): 
     const { NetworkTransport } = await import('../http/transport/network.ts');
     return new NetworkTransport({ proxy: settings.proxy });
   }
-  const { embeddedTransport } = await import('../http/transport/embedded.ts');
+  const { brokenOff, embeddedTransport } = await import('../http/transport/embedded.ts');
   const { openEmbeddedSandbox } = await import('../sandbox-door.ts');
   const sandbox = await openEmbeddedSandbox(settings.folders.state, {
     ...settings.sandbox,
     readsCopy: true,
     signal,
   });
-  return embeddedTransport(sandbox.handle, { close: () => sandbox.close() });
+  const handle: EmbeddedHandler = async (request) => {
+    const reply = await sandbox.send(request);
+    if (reply.kind === 'reset') throw new TransportFailure('unknown', 'the connection was reset');
+    const { response } = reply;
+    return reply.kind === 'whole' ? response : { ...response, body: brokenOff(response.body) };
+  };
+  return embeddedTransport(handle, { close: () => sandbox.close() });
 }

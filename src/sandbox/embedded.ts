@@ -1,9 +1,13 @@
 import { existsSync, rmSync } from 'node:fs';
+import { isControl } from '../contract/control.ts';
 import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
 import type { Waiting } from '../wait/retry-while.ts';
 import { sandboxFile } from './config.ts';
 import { tick } from './control/tick.ts';
+import type { Reply } from './http/reply.ts';
+import type { SandboxRequest } from './http/wire.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
+import { RunTime, readKeptFaults } from './store/run-time.ts';
 import { Store } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';
 
@@ -22,6 +26,11 @@ interface EmbeddedOptions {
   readonly readsCopy?: boolean | undefined;
 }
 
+export interface Embedded extends OpenSandbox {
+  /** What a request gets, with the faults that are on for this data. @throws DatabaseError. */
+  send(request: SandboxRequest): Promise<Reply>;
+}
+
 /**
  * The sandbox inside this process, on the data that `sandbox serve` shares. It lives on while a command waits, as a
  * served one does: what is due happens in its order, with or without requests, and webhooks are delivered.
@@ -35,7 +44,7 @@ export async function openEmbedded({
   report,
   waiting,
   readsCopy,
-}: EmbeddedOptions): Promise<OpenSandbox> {
+}: EmbeddedOptions): Promise<Embedded> {
   const sandbox = await openSandbox({
     file: sandboxFile(stateDir),
     baseUrl: usualBaseUrl,
@@ -47,9 +56,21 @@ export async function openEmbedded({
     ...(waiting && { waiting }),
   });
   const stopTicking = tick(sandbox.service);
+  const { handle, service } = sandbox;
+  const runTime = new RunTime(service.store);
+  const closing = new AbortController();
   return {
     ...sandbox,
+    async send(request) {
+      const text = runTime.faultsText;
+      const isQuiet = text === undefined || readKeptFaults(text).faults.length === 0;
+      if (isQuiet || isControl(request.target)) return { kind: 'whole', response: await handle(request) };
+      const { replyWithFaults } = await import('./control/embedded-faults.ts');
+      const faulty = { store: service.store, text, signal: closing.signal };
+      return replyWithFaults(faulty, request, () => handle(request));
+    },
     async close() {
+      closing.abort(new Error('the sandbox was closed'));
       await stopTicking();
       await sandbox.close();
     },

@@ -51,6 +51,8 @@ export interface Served {
   readonly baseUrl: string;
   readonly legacyBaseUrl: string;
   readonly shopUrl: string;
+  /** That are on as it begins, as `--fault` writes them: its own, or what was switched on before in its data. */
+  readonly faults: readonly string[];
   close(): Promise<void>;
 }
 
@@ -70,6 +72,7 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
     baseUrl,
     legacyBaseUrl: baseUrl,
     shopUrl: sandbox.service.config.shopUrl,
+    faults: sandbox.faults?.now.faults ?? [],
     async close() {
       await Promise.all([stopTicking(), stop(server)]);
       await sandbox.close();

@@ -183,6 +183,10 @@ const givenLines: readonly CommandLine[] = [
   { command: 'sandbox mint', args: () => ['--no-store'] },
   { command: 'sandbox status' },
   { command: 'sandbox products' },
+  { command: 'sandbox advance', args: () => ['1s'] },
+  { command: 'sandbox snapshot', args: () => ['kept', '--force'] },
+  { command: 'sandbox restore', args: () => ['nothing'], code: 4 },
+  { command: 'sandbox fault', args: () => ['503@/nowhere'] },
   { command: 'sandbox trigger', args: async (scene) => ['placed', await pending(scene)] },
   {
     command: 'webhook wait',

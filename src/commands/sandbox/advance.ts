@@ -1,4 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
+import { ErrandError } from '../../errors.ts';
 import { parseDuration } from '../../wait/duration.ts';
 import { controlled } from './controlled.ts';
 
@@ -14,10 +15,15 @@ export const advance = defineCommand({
   async run(context, { time }) {
     const ms = parseDuration(time, 'time');
     const sandbox = await controlled(context, 'advance');
-    let state = await sandbox.act('advance', { ms });
+    let left = ms;
+    let { now } = sandbox.state;
     // It comes back now and then, so that no wait for one response grows long.
-    while ((state.left_ms ?? 0) > 0) state = await sandbox.act('advance', { ms: state.left_ms ?? 0 });
-    const record = { now: state.now, advanced_ms: ms };
+    do {
+      const state = await sandbox.act('advance', { ms: left });
+      if (!(state.left_ms < left || state.left_ms === 0)) throw stuck(state.now);
+      ({ now, left_ms: left } = state);
+    } while (left > 0);
+    const record = { now, advanced_ms: ms };
     return {
       kind: 'record',
       record,
@@ -26,3 +32,6 @@ export const advance = defineCommand({
     };
   },
 });
+
+const stuck = (now: string): ErrandError =>
+  new ErrandError('unexpected', `the sandbox's clock does not move on; it is ${now} there`);

@@ -6,7 +6,7 @@ import {
   type ControlState,
   controlPath,
 } from '../../contract/control.ts';
-import { isObject, own } from '../../contract/json.ts';
+import { isObject, numberIn, own } from '../../contract/json.ts';
 import { ErrandError, UsageError } from '../../errors.ts';
 import { isLoopback } from '../../network/loopback.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
@@ -18,23 +18,24 @@ const patienceMs = 10 * 60_000;
 export interface Controlled {
   readonly state: ControlState;
   /** @returns how it stands then. @throws ErrandError, UsageError for what the sandbox refuses. */
-  act<A extends ControlAction>(
-    action: A,
-    body: ControlActions[A],
-  ): Promise<Partial<AdvancedState> & ControlState>;
+  act<A extends ControlAction>(action: A, body: ControlActions[A]): Promise<AdvancedState>;
 }
 
 /**
  * The sandbox that base URL, profile and environment name. It is asked first whether it is one: to a service that is not,
  * nothing is sent that could change it, and to one that other machines reach nothing at all.
- * @throws UsageError naming the service and where it was set.
+ * @param mayMakeOne an embedded one that nobody has used yet is made. @throws UsageError naming the service and where it was set.
  */
-export async function controlled(context: Context, verb: string): Promise<Controlled> {
+export async function controlled(
+  context: Context,
+  verb: string,
+  { mayMakeOne = false }: { readonly mayMakeOne?: boolean } = {},
+): Promise<Controlled> {
   const { baseUrl, timeoutMs } = context.settings;
   const isEmbedded = baseUrl.value === embeddedUrl;
   if (!isEmbedded && !isLoopback(new URL(baseUrl.value).hostname))
     throw refused(context, `sandbox ${verb} acts on a sandbox of this machine`);
-  if (!(await mayBeThere(context)))
+  if (!mayMakeOne && !(await mayBeThere(context)))
     throw new ErrandError('not_found', 'there is no sandbox yet; `errand quickstart` makes one');
   const state = await askState(context, verb);
   if (state === 'elsewhere') throw refused(context, `sandbox ${verb} acts on a sandbox of this machine`);
@@ -48,7 +49,7 @@ export async function controlled(context: Context, verb: string): Promise<Contro
         .raw({ ...request, isKeyless: true }, { timeoutMs: timeout })
         .catch(refusalOfAction);
       const after = 'json' in response ? response.json : undefined;
-      if (isState(after)) return after;
+      if (isState(after)) return { ...after, left_ms: Math.max(0, numberIn(after, 'left_ms') ?? 0) };
       throw new ErrandError('unexpected', `${baseUrl.value} did not say how it stands after ${action}`);
     },
   };
@@ -88,14 +89,17 @@ async function discarded(chunks: AsyncIterable<Uint8Array>): Promise<undefined> 
 const isState = (value: unknown): value is ControlState =>
   isObject(value) &&
   value.sandbox === 'errand' &&
-  typeof value.now === 'string' &&
-  typeof value.fault_seed === 'number' &&
+  isTime(value.now) &&
+  Number.isSafeInteger(value.fault_seed) &&
   Array.isArray(value.faults) &&
   value.faults.every((fault) => typeof fault === 'string') &&
   Array.isArray(value.snapshots) &&
-  value.snapshots.every(
-    (kept) => isObject(kept) && typeof kept.name === 'string' && typeof kept.taken_at === 'string',
-  );
+  value.snapshots.every((kept) => isObject(kept) && typeof kept.name === 'string' && isTime(kept.taken_at));
+
+const isTime = (value: unknown): boolean =>
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value));
 
 const notSandbox = (context: Context, verb: string, why: string): UsageError =>
   refused(context, `sandbox ${verb} acts on a sandbox of errand's`, `; ${why}`);

@@ -1,6 +1,7 @@
 import type { RootNoun } from '../../cli/define.ts';
 import { advance } from './advance.ts';
 import { exec } from './exec.ts';
+import { fault } from './fault.ts';
 import { mint } from './mint.ts';
 import { products } from './products.ts';
 import { reset } from './reset.ts';
@@ -11,5 +12,5 @@ import { status } from './status.ts';
 import { trigger } from './trigger.ts';
 
 export const noun: RootNoun = {
-  verbs: [mint, status, products, serve, exec, trigger, advance, snapshot, restore, reset],
+  verbs: [mint, status, products, serve, exec, trigger, fault, advance, snapshot, restore, reset],
 };

@@ -117,6 +117,8 @@ export const serve = defineCommand({
         ),
       };
     context.note('Ctrl-C ends it');
+    if (fault.length === 0 && served.faults.length > 0)
+      context.note(`faults are on in its data: ${served.faults.join(', ')}`);
     return {
       kind: 'stream',
       chunks: lines(firstLines(served)),

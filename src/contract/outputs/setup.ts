@@ -60,6 +60,8 @@ export const DoctorFinding = own({
 
 export const SandboxTime = own({ now: time, advanced_ms: z.number() });
 export const SandboxSnapshot = own({ name: text, taken_at: time });
+/** The faults that are on, as `sandbox serve --fault` writes them, and what their draws follow from. */
+export const SandboxFaults = own({ faults: z.array(text), seed: z.number().int() });
 export const TriggeredEvent = z
   .looseObject({ event: text })
   .describe('what the sandbox says of its target, such as its id and its status');

@@ -51,6 +51,7 @@ export function embeddedTransport(
 const discard = (): void => {};
 
 function fail(cause: unknown): never {
+  if (cause instanceof TransportFailure) throw cause;
   const what = cause instanceof Error ? cause.message : String(cause);
   throw new TransportFailure('unknown', `the embedded sandbox failed: ${what}`, {
     isPermanent: true,
@@ -71,6 +72,12 @@ async function* bytes(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Arra
     if (error instanceof TransportFailure) throw error;
     fail(error);
   }
+}
+
+/** A body whose connection breaks off behind it. */
+export async function* brokenOff(body: Body): AsyncGenerator<Piece> {
+  yield* typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
+  throw new TransportFailure('unknown', 'the response broke off before its end');
 }
 
 const lowerCased = (headers: Record<string, string | string[]>): Record<string, string | string[]> =>

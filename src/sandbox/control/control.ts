@@ -1,4 +1,5 @@
 import type { ControlState } from '../../contract/control.ts';
+import { sandboxFaults } from '../../contract/sandbox-faults.ts';
 import type { Outbox } from '../deliveries/outbox.ts';
 import { releaseAll } from '../deliveries/queue.ts';
 import { readFault } from '../http/faults/spec.ts';
@@ -145,7 +146,8 @@ export class Control {
     const faults: FaultSettings['faults'] = texts.map((text) => {
       const fault = readFault(text);
       if (fault) return fault;
-      throw new Refusal('bad_request', `"${text.slice(0, 200)}" is not a fault.`, { field: 'faults' });
+      const forms = Object.keys(sandboxFaults).join(', ');
+      throw new Refusal('bad_request', `"${text.slice(0, 200)}" is not a fault; write one of ${forms}.`);
     });
     await this.#options.faults.set(faults, seed);
   }

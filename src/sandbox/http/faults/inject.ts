@@ -94,7 +94,7 @@ export function standIn(
 
 /** What the service itself would say with a status; `details` of a code are those of no order, so there are none. */
 function errorBody(status: number, code: string | undefined): object {
-  const message = 'A fault that this sandbox was started with.';
+  const message = 'A fault that is on in this sandbox.';
   if (status === 422 && code === undefined)
     return { detail: [{ loc: ['body'], msg: message, type: 'fault' }] };
   return {
