@@ -92,4 +92,6 @@ export interface ServedRequest {
   readonly tookMs: number;
   /** What `--fault` made of it. */
   readonly fault: string | null;
+  /** What the service did, `placed 1a2b3c4d`, or the code of its refusal; null where it only read. */
+  readonly did: string | null;
 }

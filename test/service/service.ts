@@ -1,3 +1,4 @@
+import type { ServedRequest } from '../../src/contract/control.ts';
 import type { SandboxConfig } from '../../src/sandbox/config.ts';
 import type { Fault } from '../../src/sandbox/http/faults/spec.ts';
 import { type Served, serveSandbox } from '../../src/sandbox/serve.ts';
@@ -31,6 +32,7 @@ export class TestService {
       config?: Partial<SandboxConfig>;
       now?: number;
       faults?: readonly Fault[];
+      onRequest?: (request: ServedRequest) => void;
     } = {},
   ): Promise<TestService> {
     const clock = { now: options.now ?? Date.parse('2026-03-01T12:00:00Z') };
@@ -42,6 +44,7 @@ export class TestService {
       seed: options.seed ?? 7,
       ...(options.config && { config: options.config }),
       ...(options.faults && { faults: options.faults }),
+      ...(options.onRequest && { onRequest: options.onRequest }),
       now: () => clock.now,
       report: (error) => bugs.push(error),
     });

@@ -12,7 +12,7 @@ const leastTarget = 24;
 
 /**
  * Shows each request of the served sandbox as one line on stderr: time, status, how long its response took to begin,
- * method, target, cut in its middle. On a terminal only: who runs the sandbox for a test reads its stderr for failures.
+ * method, target, cut in its middle, what it did or why it was refused. On a terminal only: who runs the sandbox for a test reads its stderr for failures.
  */
 export async function requestLines({
   io,
@@ -20,17 +20,20 @@ export async function requestLines({
   if (!io.stderr.isTerminal) return undefined;
   const paint = await paintFor(io.stderr.color);
   const measure = await fullMeasure();
-  return ({ at, method, target, status, tookMs, fault }) => {
+  return ({ at, method, target, status, tookMs, fault, did }) => {
     const shown = status === null ? 'cut' : String(status);
     const mood = status === null || status >= 500 ? paint.bad : status >= 400 ? paint.waiting : paint.good;
     const time = `${new Date(at).toISOString().slice(11, 19)}Z`;
     const took = `${Math.round(tookMs)} ms`.padStart('1000 ms'.length);
+    const noted = fault === null ? paint.faint : paint.waiting;
     const verb = safeText(method).padEnd(methodWidth);
-    const why = fault === null ? '' : `${gap}(fault ${safeText(fault)})`;
+    const deed = did === null ? '' : `${gap}${safeText(did)}`;
+    const why = `${deed}${fault === null ? '' : `${gap}(fault ${safeText(fault)})`}`;
     const columns = io.stderr.columns() || 80;
     const roomBeside = (...parts: readonly string[]): number => columns - parts.join(gap).length - gap.length;
-    const hasTime = roomBeside(time, shown, took, verb) - measure(why) >= leastTarget;
-    const hasTook = roomBeside(shown, took, verb) - measure(why) >= leastTarget;
+    const least = measure(why) + Math.min(leastTarget, measure(safeText(target)));
+    const hasTime = roomBeside(time, shown, took, verb) >= least;
+    const hasTook = roomBeside(shown, took, verb) >= least;
     const before = [...(hasTime ? [time] : []), shown, ...(hasTook ? [took] : []), verb];
     const room = Math.max(1, roomBeside(...before));
     const path = cutMiddle(
@@ -43,7 +46,7 @@ export async function requestLines({
       mood(shown),
       ...(hasTook ? [took] : []),
       verb,
-      path + paint.waiting(cut(why, Math.max(0, room - measure(path)), measure)),
+      path + noted(cut(why, Math.max(0, room - measure(path)), measure)),
     ];
     writeErr(io, `${parts.join(gap)}\n`);
   };

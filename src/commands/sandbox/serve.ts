@@ -16,7 +16,7 @@ export const serve = defineCommand({
   name: 'serve',
   summary: 'Serve the sandbox over HTTP, for any client in any language',
   description:
-    'Its address in a browser is a console: orders as they go, webhook deliveries, requests. A terminal shows each request as a line; -o ndjson ends with a summary. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
+    'Its address in a browser is a console: orders as they go, webhook deliveries, requests. A terminal shows each request as a line, with what it did; -o ndjson ends with a summary. Shares its data with the embedded sandbox unless --memory or --data says otherwise. Ctrl-C ends it.',
   lists: [faultList],
   options: {
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },

@@ -2,6 +2,7 @@ import { controlPath, healthPath, type ServedRequest } from '../../contract/cont
 import type { Operation } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations/index.ts';
 import { claimPath } from '../pages/paths.ts';
+import { deedOf } from './deed.ts';
 import type { Fault } from './faults/spec.ts';
 import { readTarget } from './request.ts';
 import type { SandboxResponse } from './wire.ts';
@@ -62,6 +63,8 @@ export class RequestLog {
           tookMs: performance.now() - began,
           userId,
           fault: fault?.kind ?? null,
+          // Only who shows each request as it comes reads what it did.
+          did: this.#onEach ? deedOf(method, target, response) : null,
         });
       },
     };

@@ -10,6 +10,7 @@ const request: ServedRequest = {
   status: 201,
   tookMs: 12,
   fault: null,
+  did: null,
 };
 
 async function logged(columns: number, more: Partial<ServedRequest> = {}): Promise<string> {
@@ -42,4 +43,21 @@ test.each([80, 50, 40, 20])('in %i columns a fault is told in the same line', as
   expect(line.trimEnd().length).toBeLessThanOrEqual(columns);
   expect(line).not.toContain('\u001b');
   if (columns >= 50) expect(line).toMatch(/…x+ {2}\(fault reset-after\)\n$/);
+});
+
+test.each([
+  [120, /^12:00:00Z {2}201 {4}12 ms {2}POST {4}\/orders {2}placed 1a2b3c4d\n$/],
+  [50, /^201 {4}12 ms {2}POST {4}\/orders {2}placed 1a2b3c4d\n$/],
+  [30, /^201 {2}POST {4}\/orders {2}placed.*\n$/],
+])('in %i columns what a request did stands in the same line', async (columns, expected) => {
+  const line = await logged(columns, { target: '/orders', did: 'placed 1a2b3c4d' });
+  expect(line).toMatch(expected);
+  expect(line.length - 1).toBeLessThanOrEqual(columns);
+});
+
+test('what a request did is made safe to show, and stands before its fault', async () => {
+  const line = await logged(120, { did: 'body.\u001b[2J\nx: missing', fault: 'status', target: '/orders' });
+  expect(line).not.toContain('\u001b');
+  expect(line.match(/\n/g)).toHaveLength(1);
+  expect(line).toMatch(/missing {2}\(fault status\)\n$/);
 });
