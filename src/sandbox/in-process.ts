@@ -108,7 +108,14 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     async send({ method, target, headers, body }, signal) {
       if (drawing.isRefused()) return { kind: 'reset' };
       const drawn = drawing.draw({ method, target, headers });
-      const noted = requests.begin({ at: time(), method, target, fault: drawn.fault ?? drawn.altering[0] });
+      const noted = requests.begin({
+        at: time(),
+        method,
+        target,
+        headers,
+        fault: drawn.fault ?? drawn.altering[0],
+      });
+      noted.took(body);
       const ending = AbortSignal.any([signal, closing.signal]);
       return await replyTo({ target, drawn, noted, signal: ending }, () =>
         handle({

@@ -98,9 +98,10 @@ export function note(
   const attempts = claimed.attempts + 1;
   const wait = isTaken ? null : retryDelay(attempts, speed);
   const { changes } = store.run(
-    `UPDATE deliveries SET attempts = ?, next_at = ?, delivered_at = ?, given_up_at = ?, lease = NULL,
+    `UPDATE deliveries SET attempts = ?, last_status = ?, next_at = ?, delivered_at = ?, given_up_at = ?, lease = NULL,
        leased_until = NULL WHERE seq = ? AND lease = ?`,
     attempts,
+    result.status,
     wait === null ? null : at + wait,
     isTaken ? at : null,
     isTaken || wait !== null ? null : at,

@@ -15,14 +15,23 @@ export interface Delivery {
   readonly state: 'delivered' | 'given up' | 'behind' | 'open';
   /** When it was delivered or given up, or is due next. */
   readonly at: number;
-  readonly last: {
-    readonly status: number | null;
-    readonly error: string | null;
-    readonly tookMs: number;
-  } | null;
+  readonly last: Outcome | null;
 }
 
-const columns = `d.seq, d.id, d.order_id, d.event, d.url, d.body, d.created_at, d.next_at, d.behind, d.attempts, d.delivered_at,
+/** What came of an attempt. */
+interface Outcome {
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly tookMs: number;
+}
+
+export interface Attempt extends Outcome {
+  /** When it ended, ms since the epoch. */
+  readonly at: number;
+}
+
+/** What a delivery is read with, of the row `d`. */
+export const deliveryColumns = `d.seq, d.id, d.order_id, d.event, d.url, d.body, d.created_at, d.next_at, d.behind, d.attempts, d.delivered_at,
   d.given_up_at, a.status, a.error, a.took_ms FROM deliveries d LEFT JOIN delivery_attempts a ON a.rowid =
   (SELECT max(rowid) FROM delivery_attempts WHERE delivery_seq = d.seq)`;
 
@@ -31,24 +40,41 @@ export const readDeliveries = (
   store: Store,
   { before, limit }: { readonly before: number; readonly limit: number },
 ): Delivery[] =>
-  store.all(`SELECT ${columns} WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?`, before, limit).map(deliveryIn);
+  store
+    .all(`SELECT ${deliveryColumns} WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?`, before, limit)
+    .map(deliveryIn);
 
 /** The one of an id, with the id of its event. */
 export function readDelivery(
   store: Store,
   id: string,
 ): (Delivery & { readonly eventId: string }) | undefined {
-  const row = store.get(`SELECT d.event_id, ${columns} WHERE d.id = ?`, id);
+  const row = store.get(`SELECT d.event_id, ${deliveryColumns} WHERE d.id = ?`, id);
   return row && { ...deliveryIn(row), eventId: String(row.event_id) };
 }
 
 /** Those of one order, newest first. */
 export const readDeliveriesOf = (store: Store, orderId: string, limit: number): Delivery[] =>
   store
-    .all(`SELECT ${columns} WHERE d.order_id = ? ORDER BY d.seq DESC LIMIT ?`, orderId, limit)
+    .all(`SELECT ${deliveryColumns} WHERE d.order_id = ? ORDER BY d.seq DESC LIMIT ?`, orderId, limit)
     .map(deliveryIn);
 
-const deliveryIn = (row: StoredRow): Delivery => ({
+/** Each attempt of a delivery, newest first. @param seq its number in the store. */
+export const readAttempts = (store: Store, seq: number, limit: number): Attempt[] =>
+  store
+    .all(
+      'SELECT at, status, error, took_ms FROM delivery_attempts WHERE delivery_seq = ? ORDER BY rowid DESC LIMIT ?',
+      seq,
+      limit,
+    )
+    .map((row) => ({
+      at: Number(row.at),
+      status: row.status === null ? null : Number(row.status),
+      error: row.error === null ? null : String(row.error),
+      tookMs: Number(row.took_ms),
+    }));
+
+export const deliveryIn = (row: StoredRow): Delivery => ({
   seq: Number(row.seq),
   id: String(row.id),
   orderId: String(row.order_id),

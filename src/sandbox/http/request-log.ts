@@ -1,79 +1,143 @@
 import { controlPath, healthPath, type ServedRequest } from '../../contract/control.ts';
-import type { Operation } from '../../contract/operation.ts';
-import { operations } from '../../contract/operations/index.ts';
-import { claimPath } from '../pages/paths.ts';
+import { uuidPattern } from '../../contract/limits.ts';
+import type { OperationName } from '../../contract/operations/index.ts';
 import { deedOf } from './deed.ts';
+import { type KeptSide, receivedSide, sentSide, unread } from './exchange.ts';
 import type { Fault } from './faults/spec.ts';
 import { readTarget } from './request.ts';
-import type { SandboxResponse } from './wire.ts';
+import { findRoute } from './routes.ts';
+import { shownTarget } from './secrets.ts';
+import type { SandboxRequest, SandboxResponse } from './wire.ts';
 
 /** A request that is over, and whose it was. */
 export interface Logged extends ServedRequest {
   readonly userId: string | null;
 }
 
-interface Begun extends Pick<Logged, 'at' | 'method' | 'target'> {
+/** A request with what was said in it. */
+export interface Exchange {
+  /** Numbers begin with 1. */
+  readonly number: number;
+  readonly request: Logged;
+  /** The order that it made, or was about. */
+  readonly orderId: string | null;
+  readonly sent: KeptSide;
+  /** What the service responded with, whatever a fault made of it; null where a fault came before it. */
+  readonly received: KeptSide | null;
+}
+
+interface Begun extends Pick<Logged, 'at' | 'method' | 'target'>, Pick<SandboxRequest, 'headers'> {
   readonly fault: Fault | undefined;
 }
 
 /** A request under way. */
 export interface Noting {
   readonly identified: (userId: string) => void;
+  /** Its body has come. */
+  took(body: Uint8Array): void;
   /** @param response the service's own; null where a fault came before it. */
   done(response: SandboxResponse | null): void;
 }
 
 /** Requests that are kept, the newest. */
 export const mostKept = 1000;
-const longestShown = 300;
+/** Of all bodies together, characters; of older requests the bodies go first. */
+const mostOfBodies = 2_000_000;
+/** Of more requests in a second nothing is kept but their lines. */
+export const mostReadInSecond = 200;
 /** Enough to show that much of, characters. */
 const longestKept = 2000;
 
 /**
  * The newest requests of a served sandbox. In the memory of its process alone: no request waits for a log, and a log of
- * the requests of another process would not be one of this service.
+ * the requests of another process would not be one of this service. What must not be shown is taken out before it is kept.
  */
 export class RequestLog {
-  /** As they came; what must not be shown is taken out when they are read, which is seldom. */
-  readonly #ring: Logged[] = [];
+  readonly #ring: Exchange[] = [];
   readonly #onEach: ((request: Logged) => void) | undefined;
   #next = 0;
+  #bodies = 0;
+  /** The oldest whose bodies are kept. */
+  #oldestWhole = 0;
+  /** The second that goes on, and how many requests were read in it. */
+  #second = 0;
+  #readInSecond = 0;
 
   /** @param onEach called with each request as it may be shown, once it is over. */
   constructor(onEach?: (request: Logged) => void) {
     this.#onEach = onEach;
   }
 
-  begin({ at, method, target, fault }: Begun): Noting {
+  begin({ at, method, target, headers, fault }: Begun): Noting {
     const began = performance.now();
     let userId: string | null = null;
+    let body: Uint8Array = nothing;
     return {
       identified: (id) => {
         userId = id;
+      },
+      took: (bytes) => {
+        body = bytes;
       },
       done: (response) => {
         // Pages are left out: a live page is fetched every second and would soon fill the log.
         if (response && method !== 'POST' && isPage(response)) return;
         if (target === healthPath || (target === controlPath && method === 'GET')) return;
+        const isRead = this.#isRead();
+        const said = isRead ? sentSide(headers, body) : unread;
+        const received = response && (isRead ? receivedSide(response) : unread);
         this.#keep({
-          at,
-          method,
-          target: target.length > longestKept ? beginningOf(target) : target,
-          status: sentStatus(fault, response),
-          tookMs: performance.now() - began,
-          userId,
-          fault: fault?.kind ?? null,
-          // Only who shows each request as it comes reads what it did.
-          did: this.#onEach ? deedOf(method, target, response) : null,
+          request: {
+            at,
+            method,
+            target: shownTarget(target.slice(0, longestKept)),
+            status: sentStatus(fault, response),
+            tookMs: performance.now() - began,
+            userId,
+            fault: fault?.kind ?? null,
+            // Only who shows each request as it comes reads what it did.
+            did: this.#onEach ? deedOf(method, target, response) : null,
+          },
+          orderId: orderIn(method, target, said, received),
+          sent: said,
+          received,
         });
       },
     };
   }
 
-  #keep(request: Logged): void {
-    this.#ring[this.#next % mostKept] = request;
+  /** To read what is said in each request would slow down whoever measures how fast the sandbox is. */
+  #isRead(): boolean {
+    const second = Math.floor(performance.now() / 1000);
+    if (second !== this.#second) [this.#second, this.#readInSecond] = [second, 0];
+    this.#readInSecond += 1;
+    return this.#readInSecond <= mostReadInSecond;
+  }
+
+  #keep(said: Omit<Exchange, 'number'>): void {
+    const place = this.#next % mostKept;
+    const replaced = this.#ring[place];
+    if (replaced) this.#bodies -= lengthOf(replaced);
+    const exchange = { number: this.#next + 1, ...said };
+    this.#ring[place] = exchange;
+    this.#bodies += lengthOf(exchange);
     this.#next += 1;
-    this.#onEach?.(shown(request));
+    this.#oldestWhole = Math.max(this.#oldestWhole, this.#next - mostKept);
+    while (this.#bodies > mostOfBodies && this.#oldestWhole < this.#next)
+      this.#dropBodies(this.#oldestWhole++);
+    this.#onEach?.(exchange.request);
+  }
+
+  #dropBodies(index: number): void {
+    const whole = this.#ring[index % mostKept];
+    if (!whole) return;
+    this.#bodies -= lengthOf(whole);
+    const { sent, received } = whole;
+    this.#ring[index % mostKept] = {
+      ...whole,
+      sent: bodiless(sent),
+      received: received && bodiless(received),
+    };
   }
 
   /** How many there have been. */
@@ -81,11 +145,8 @@ export class RequestLog {
     return this.#next;
   }
 
-  /** Those before the one with a number, newest first, each with its number; numbers begin with 1. */
-  newest(
-    limit: number,
-    before = Number.POSITIVE_INFINITY,
-  ): { readonly number: number; readonly request: Logged }[] {
+  /** Those before the one with a number, newest first. */
+  newest(limit: number, before = Number.POSITIVE_INFINITY): Exchange[] {
     const found = [];
     const oldest = Math.max(0, this.#next - mostKept);
     for (
@@ -93,17 +154,19 @@ export class RequestLog {
       index >= oldest && found.length < limit;
       index -= 1
     ) {
-      const request = this.#ring[index % mostKept];
-      if (request) found.push({ number: index + 1, request: shown(request) });
+      const exchange = this.#ring[index % mostKept];
+      if (exchange) found.push(exchange);
     }
     return found;
   }
 }
 
-const shown = (request: Logged): Logged => ({ ...request, target: withoutSecrets(request.target) });
+const nothing = new Uint8Array();
 
-/** A part that is kept would keep the whole, if it were no copy. */
-const beginningOf = (target: string): string => Buffer.from(target.slice(0, longestKept)).toString();
+const bodiless = (side: KeptSide): KeptSide => ({ ...side, body: { ...side.body, text: null } });
+
+const lengthOf = ({ sent, received }: Exchange): number =>
+  (sent.body.text?.length ?? 0) + (received?.body.text?.length ?? 0);
 
 const isPage = ({ headers }: SandboxResponse): boolean =>
   String(headers['content-type']).startsWith('text/html');
@@ -113,30 +176,26 @@ function sentStatus(fault: Fault | undefined, response: SandboxResponse | null):
   return fault?.kind === 'reset' ? null : (response?.status ?? null);
 }
 
-/** The queries of the contract hold no secret; of any other the name is enough. */
-const harmless: ReadonlySet<string> = new Set(
-  Object.values(operations).flatMap((operation: Operation) => Object.keys(operation.query ?? {})),
-);
+/** The member of a response that names the order. */
+const named: Partial<Record<OperationName, RegExp>> = {
+  'order.create': /"id":"([\da-f-]{36})"/,
+  'agent.order.create': /"id":"([\da-f-]{36})"/,
+  'return.create': /"order_id":"([\da-f-]{36})"/,
+  'return.get': /"order_id":"([\da-f-]{36})"/,
+};
 
-function decodedPath(pathname: string): string {
-  try {
-    return decodeURIComponent(pathname);
-  } catch {
-    // It cannot be decoded, so nothing of it is shown.
-    return '…';
+/** The order that a request made, or was about. */
+function orderIn(method: string, target: string, sent: KeptSide, received: KeptSide | null): string | null {
+  const found = findRoute(method, readTarget(target).pathname);
+  if ('allowed' in found) return null;
+  if (found.kind === 'operation') {
+    const { order_id, request_id } = found.path;
+    return asOrder(order_id ?? request_id ?? named[found.name]?.exec(received?.body.text ?? '')?.[1]);
   }
+  if (found.kind === 'trigger')
+    return asOrder(/"id"\s?:\s?"([\da-f-]{36})"/i.exec(sent.body.text ?? '')?.[1]);
+  return found.kind === 'page' && found.name === 'consoleEvent' ? asOrder(found.path.id) : null;
 }
 
-/** Also where a base URL ends with the slash that the path begins with, or the whole link is searched for. */
-const claimAnywhere = new RegExp(`(${claimPath}/)[^/?&]+`, 'gi');
-const keyAnywhere = /(?<![A-Za-z0-9])([A-Za-z0-9]{1,32}_(?:test|live)_)[A-Za-z0-9_-]+/g;
-
-function withoutSecrets(target: string): string {
-  const { pathname, search } = readTarget(target);
-  const decoded = decodedPath(pathname);
-  const query = [...new URLSearchParams(search)].map(([name, value]) =>
-    harmless.has(name) ? `${name}=${value}` : `${name}=…`,
-  );
-  const whole = [decoded, ...(query.length > 0 ? [query.join('&')] : [])].join('?');
-  return whole.replace(keyAnywhere, '$1…').replace(claimAnywhere, '$1…').slice(0, longestShown);
-}
+const asOrder = (id: string | undefined): string | null =>
+  id !== undefined && uuidPattern.test(id) ? id.toLowerCase() : null;

@@ -136,7 +136,14 @@ async function respond(
   if (asked) return write({ status: 204, headers: asked, body: null }, response, false);
   const found = findRoute(method, readTarget(target).pathname);
   const drawn = draw({ method, target, headers: request.headers });
-  const noted = requests.begin({ at: now(), method, target, fault: drawn.fault ?? drawn.altering[0] });
+  const { headers } = request;
+  const noted = requests.begin({
+    at: now(),
+    method,
+    target,
+    headers,
+    fault: drawn.fault ?? drawn.altering[0],
+  });
   const headOnly = method === 'HEAD';
   const { bytes } = limitsFor(found);
   const upload = await uploads.read(request, bytes);
@@ -146,6 +153,7 @@ async function respond(
     return write({ ...refusal, headers: { ...refusal.headers, connection: 'close' } }, response, headOnly);
   }
   const { body, release } = upload;
+  noted.took(body);
   const work = (): Promise<SandboxResponse> =>
     handle({
       method: headOnly ? 'GET' : method,

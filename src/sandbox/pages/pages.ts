@@ -1,6 +1,7 @@
 import { claimPage } from './claim.ts';
 import { advanceClock } from './console/advance.ts';
 import { deliveriesPage } from './console/deliveries.ts';
+import { deliveryPage } from './console/delivery.ts';
 import { faultsPage, setSeed, switchOff, switchOn } from './console/faults.ts';
 import { frontPage } from './console/front.ts';
 import { forThisMachine } from './console/guard.ts';
@@ -12,6 +13,7 @@ import { placeOrder } from './console/order-form.ts';
 import { ordersPage } from './console/orders.ts';
 import { replayDelivery } from './console/replay.ts';
 import { replayEditedPage } from './console/replay-edited.ts';
+import { requestPage } from './console/request.ts';
 import { requestsPage } from './console/requests.ts';
 import { requestReturn, returnEvent } from './console/returns-of-order.ts';
 import { keepSnapshot, resetSandbox, restoreSnapshot, setSpeed, timePage } from './console/time.ts';
@@ -34,7 +36,9 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consoleDeliveries: forThisMachine(deliveriesPage),
   consoleReplay: forThisMachine(replayDelivery),
   consoleReplayEdited: forThisMachine(replayEditedPage),
+  consoleDelivery: forThisMachine(deliveryPage),
   consoleRequests: forThisMachine(requestsPage),
+  consoleRequest: forThisMachine(requestPage),
   consoleTime: forThisMachine(timePage),
   consoleAdvance: forThisMachine(advanceClock),
   consoleSpeed: forThisMachine(setSpeed),

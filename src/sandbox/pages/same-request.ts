@@ -6,8 +6,8 @@ interface Shown {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** JSON. */
-  readonly body?: string;
+  /** JSON, or the file that it is in. */
+  readonly body?: string | { readonly file: string };
   /** Whether it is sent with a key; as a rule it is. */
   readonly hasKey?: boolean;
 }
@@ -18,7 +18,7 @@ export function sameRequest(
   { method, target, body, hasKey = true }: Shown,
 ): Required<Omit<SameAs, 'json'>> {
   const path = sendable(target);
-  const given = body === undefined ? undefined : shellWord(plainJson(body));
+  const given = typeof body === 'string' ? shellWord(plainJson(body)) : body && `@${body.file}`;
   const curl = [
     method === 'GET' ? 'curl -s' : shellLine`curl -sX ${method}`,
     shellWord(baseUrl + path),
@@ -28,7 +28,12 @@ export function sameRequest(
   const errand = typedCommand(['api', method, path, '--base-url', baseUrl]);
   return {
     curl: curl.join(' '),
-    errand: given === undefined ? errand : `printf '%s' ${given} | ${errand} --input -`,
+    errand:
+      typeof body === 'object'
+        ? `${errand} --input ${body.file}`
+        : given === undefined
+          ? errand
+          : `printf '%s' ${given} | ${errand} --input -`,
   };
 }
 

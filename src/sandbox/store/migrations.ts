@@ -202,4 +202,10 @@ export const migrations: readonly string[] = [
    CREATE TABLE interventions (
      seq INTEGER PRIMARY KEY, subject TEXT NOT NULL, at INTEGER NOT NULL, event TEXT NOT NULL, error_type TEXT) STRICT;
    CREATE INDEX interventions_of ON interventions (subject, seq)`,
+
+  // What deliveries the console counts and looks for, without reading a body.
+  `ALTER TABLE deliveries ADD COLUMN last_status INTEGER;
+   UPDATE deliveries SET last_status = (SELECT a.status FROM delivery_attempts a
+     WHERE a.delivery_seq = deliveries.seq ORDER BY a.rowid DESC LIMIT 1) WHERE attempts > 0;
+   CREATE INDEX deliveries_kinds ON deliveries (event, last_status, delivered_at, given_up_at, attempts, user_id)`,
 ];

@@ -16,7 +16,7 @@ test('a thousand of the longest targets take little memory', () => {
   for (let index = 0; index < 1000; index += 1) {
     // As it comes from a socket: in one piece of memory of its own.
     const target = Buffer.from(`/${index}?${'a'.repeat(31_000)}`).toString('latin1');
-    log.begin({ at: 0, method: 'GET', target, fault: undefined }).done(null);
+    log.begin({ at: 0, method: 'GET', target, headers: {}, fault: undefined }).done(null);
   }
   expect(heap() - before).toBeLessThan(8_000_000);
   expect(log.newest(1)[0]?.request.target).toBe(`/999?${'a'.repeat(295)}`);

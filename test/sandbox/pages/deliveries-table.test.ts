@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { html } from '../../../src/markup.ts';
+import { sandboxConfig } from '../../../src/sandbox/config.ts';
 import { deliveriesTable } from '../../../src/sandbox/pages/console/deliveries-table.ts';
 
 const failed = {
@@ -17,7 +18,8 @@ const failed = {
 
 const outcome = (at: number): string | undefined =>
   /<span class="badge wait">(.*?)<\/span>/.exec(
-    html`${deliveriesTable([{ ...failed, at }], { now: 10_000, back: 'console' })}`.text,
+    html`${deliveriesTable(sandboxConfig('http://127.0.0.1:1'), [{ ...failed, at }], { now: 10_000, back: 'console' })}`
+      .text,
   )?.[1];
 
 test('an attempt that is due is not in the past', () => {

@@ -4,30 +4,22 @@ import { retailerOf } from '../../catalogue/retailers.ts';
 import type { SandboxConfig } from '../../config.ts';
 import type { Service } from '../../service.ts';
 import type { Store, StoredRow } from '../../store/store.ts';
+import { type Conditions, conditionOf, startsWith, userCondition } from './conditions.ts';
 import type { Choice, Filters } from './filters.ts';
 import type { Part } from './paging.ts';
-import { startsWith } from './starts-with.ts';
 
 export const orderFilters = ['id', 'status', 'user', 'retailer', 'failed'] as const;
 type Name = (typeof orderFilters)[number];
 
-interface Condition {
-  readonly sql: string;
-  readonly values: readonly string[];
-}
-
 /** One condition on the row `o` for each filter. */
-const conditions: { readonly [N in Name]: (value: string) => Condition } = {
+const conditions: Conditions<Name> = {
   id: (value) => ({
     sql: `o.seq IN (SELECT seq FROM orders WHERE ${startsWith('id')}
       UNION SELECT order_seq FROM merchant_orders WHERE number = ?)`,
     values: [value.toLowerCase(), value.toLowerCase(), value],
   }),
   status: (value) => ({ sql: 'o.status = ?', values: [value] }),
-  user: (value) => ({
-    sql: `o.user_id IN (SELECT id FROM users WHERE ${startsWith('id')} OR instr(lower(coalesce(email, '')), ?) > 0)`,
-    values: Array.from({ length: 3 }, () => value.toLowerCase()),
-  }),
+  user: (value) => userCondition('o.user_id', value),
   retailer: (value) => ({
     sql: 'o.seq IN (SELECT order_seq FROM order_hosts WHERE host = ?)',
     values: [value],
@@ -38,22 +30,12 @@ const conditions: { readonly [N in Name]: (value: string) => Condition } = {
   }),
 };
 
-/** The conditions of the filters that are set, but for those left out. */
-function conditionOf(filters: Filters<Name>, ...without: readonly Name[]): Condition {
-  const set = orderFilters.filter((name) => filters[name] !== '' && !without.includes(name));
-  const found = set.map((name) => conditions[name](filters[name]));
-  return {
-    sql: found.map(({ sql }) => sql).join(' AND ') || 'true',
-    values: found.flatMap(({ values }) => values),
-  };
-}
-
 /**
  * Orders of every user, newest first: `seq`, `user_id` and the record as `listed`. The inner query walks a narrow index
  * (the signs keep it from the wide rows), so that no record is read that is not shown.
  */
 export function findOrders(store: Store, filters: Filters<Name>, { before, limit }: Part): StoredRow[] {
-  const { sql, values } = conditionOf(filters);
+  const { sql, values } = conditionOf(conditions, filters);
   if (values.length === 0)
     return store.all(
       'SELECT seq, user_id, listed FROM orders WHERE seq < ? ORDER BY seq DESC LIMIT ?',
@@ -104,7 +86,7 @@ const statusText = (status: OrderStatus): string => spoken(status.replace('order
 
 /** Orders of each status, whatever status is looked for. */
 function counts(store: Store, filters: Filters<Name>, ...without: readonly Name[]): Map<string, number> {
-  const { sql, values } = conditionOf(filters, 'status', ...without);
+  const { sql, values } = conditionOf(conditions, filters, 'status', ...without);
   const rows = store.all(
     `SELECT o.status, count(*) AS count FROM orders o WHERE ${sql} GROUP BY o.status`,
     ...values,
@@ -113,7 +95,7 @@ function counts(store: Store, filters: Filters<Name>, ...without: readonly Name[
 }
 
 function retailers(store: Store, config: SandboxConfig, filters: Filters<Name>): Choice[] {
-  const { sql, values } = conditionOf(filters, 'retailer');
+  const { sql, values } = conditionOf(conditions, filters, 'retailer');
   const narrowed = values.length === 0 ? '' : `WHERE order_seq IN (SELECT o.seq FROM orders o WHERE ${sql})`;
   const rows = store.all(
     `SELECT host, count(*) AS count FROM order_hosts ${narrowed} GROUP BY host ORDER BY count DESC, host LIMIT ?`,

@@ -24,7 +24,7 @@ export const frontPage: Page<'console'> = async ({ service }) => {
 <a href="${shopPath}">The shop</a> has a product for every outcome.</p>
 ${firstOrder(config, orders.length === 0)}${figures(service, now, (await service.control()).faults().faults)}
 ${section('orders', 'Orders', ordersPath, ordersTable(orders, now))}
-${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(deliveries, { now, back: 'console' }))}
+${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(config, deliveries, { now, back: 'console' }))}
 ${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, newest)))}
 ${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(service, newest), now))}`;
   return consolePage('The sandbox', body, { live: true, isFront: true });

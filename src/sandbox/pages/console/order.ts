@@ -42,7 +42,7 @@ ${section('items', 'Items', itemsTable(record))}
 ${section('facts', 'Order', facts(record))}
 ${section('money', 'Money', orderMoney(service.store, order))}
 ${returnsOfOrder(service, order, now)}
-${section('deliveries', 'Webhook deliveries', deliveriesTable(deliveries, { now, back: 'order' }))}
+${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now, back: 'order' }))}
 <details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${JSON.stringify(record, null, 2)}</pre></details>
 <div class="card" id="same">${sameAs('this order', sameRequest(service.config, { method: 'GET', target: orderPathOf(record.id) }))}</div>`;
   return consolePage(`Order ${record.id.slice(0, 8)}`, body, { live: true, section: 'orders' });

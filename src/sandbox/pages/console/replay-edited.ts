@@ -1,6 +1,5 @@
-import { webhookEventHeader, webhookIdHeader } from '../../../contract/events.ts';
+import { webhookIdHeader } from '../../../contract/events.ts';
 import { type Content, html } from '../../../markup.ts';
-import { shellLine } from '../../../shell-word.ts';
 import { addressOf, readDelivery } from '../../deliveries/read.ts';
 import { refusedTarget, replayEdited } from '../../deliveries/replay.ts';
 import type { SandboxResponse } from '../../http/wire.ts';
@@ -11,6 +10,7 @@ import { consolePage, notThere } from './console-page.ts';
 import { deliveriesPath } from './deliveries-table.ts';
 import { Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
 import { ordersPath } from './orders.ts';
+import { receiverCall } from './receiver-call.ts';
 import { sameFromTerminal } from './same-from-terminal.ts';
 
 type Found = NonNullable<ReturnType<typeof readDelivery>>;
@@ -94,7 +94,7 @@ function formPage({ config }: Service, found: Found, filled?: Filled): SandboxRe
 ${text}</textarea></label>
 <label>${webhookIdHeader}<select name="event"><option value="new"${!isSame && html` selected`}>a new one: a receiver takes it for another event</option><option value="same"${isSame && html` selected`}>the same, ${eventId.slice(0, 8)}: a receiver may know it already</option></select></label>
 <div class="actions"><button class="main">Send it</button></div></form>
-${found.body.length <= longestCall && sameFromTerminal(config, 'same-replay', [{ what: 'sending it', errand: null, curl: curlOf(found) }], 'Sends the body as it was, straight to the receiver whose address stands in WEBHOOK_URL.')}`;
+${found.body.length <= longestCall && sameFromTerminal(config, 'same-replay', [{ what: 'sending it', errand: null, curl: receiverCall(found) }], 'Sends the body as it was, straight to the receiver whose address stands in WEBHOOK_URL.')}`;
   return consolePage(title, page, { status: filled ? 400 : 200, section: 'deliveries', copies: true });
 }
 
@@ -105,6 +105,3 @@ const reachOf = (external: boolean): string =>
   external
     ? 'Loopback and external addresses are called.'
     : 'Loopback addresses are called, and others that --allow-webhook named when the sandbox was started.';
-
-const curlOf = ({ event, eventId, body }: Found): string =>
-  shellLine`curl -sX POST "$WEBHOOK_URL" -H ${'Content-Type: application/json'} -H ${`${webhookEventHeader}: ${event}`} -H ${`${webhookIdHeader}: ${eventId}`} -d ${body}`;

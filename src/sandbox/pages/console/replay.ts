@@ -10,8 +10,11 @@ export const replayDelivery = formAction<'consoleReplay'>(
   async ({ service, path: { id } }, form) => {
     const orderId = await replay(service.store, service.identity, id, service.clock.now());
     if (orderId === undefined) throw new Refusal('not_found', 'There is no such delivery any more.');
-    const backTo = { deliveries: deliveriesPath, order: `${ordersPath}/${orderId}#deliveries` };
-    const back = form.get('back');
-    return seeOther(back === 'deliveries' || back === 'order' ? backTo[back] : '/#deliveries');
+    const backTo = new Map<string | null, string>([
+      ['deliveries', deliveriesPath],
+      ['delivery', `${deliveriesPath}/${id}`],
+      ['order', `${ordersPath}/${orderId}#deliveries`],
+    ]);
+    return seeOther(backTo.get(form.get('back')) ?? '/#deliveries');
   },
 );
