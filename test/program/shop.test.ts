@@ -24,9 +24,10 @@ test.each([
   'the commands on the page of %s run as they stand, here, and bring about what it says',
   async (slug, code, outcome) => {
     const { text } = await page(service, `/shop/${slug}`);
-    const [order = '', setUp = ''] = [...text.matchAll(/<pre>(.*?)<\/pre>/gs)].map(([, command = '']) =>
+    const commands = [...text.matchAll(/<pre[^>]*>(errand .*?)<\/pre>/gs)].map(([, command = '']) =>
       command.replaceAll('&#39;', "'"),
     );
+    const [order = '', setUp = ''] = commands;
     const before = await shell(workspace, order);
     expect([before.code, before.stderr]).toEqual([2, expect.stringContaining('there is no profile')]);
     expect((await shell(workspace, setUp)).stderr).toContain('stored for profile');
