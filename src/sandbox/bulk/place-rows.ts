@@ -1,5 +1,6 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
 import { setImmediate } from '../../wait/own-timers.ts';
+import { bringUpToDate, isAnythingDue } from '../control/bring-up-to-date.ts';
 import { untilDone } from '../control/until-done.ts';
 import { Refusal } from '../http/refusal.ts';
 import { prepareOrder } from '../orders/create.ts';
@@ -49,23 +50,49 @@ async function placeUntil(service: Service, now: number, end: number): Promise<v
     const due = store.all(
       `SELECT r.batch_seq, r.place, r.due, r.body, b.user_id, u.email FROM batch_rows r
        JOIN batches b ON b.seq = r.batch_seq JOIN users u ON u.id = b.user_id
-       WHERE r.due <= ? ORDER BY r.due, r.place LIMIT ?`,
+       WHERE r.due <= ? ORDER BY r.due, r.batch_seq, r.place LIMIT ?`,
       now,
       group,
     );
     if (due.length === 0) return;
-    const prepared: (() => void)[] = [];
+    const prepared: Prepared[] = [];
     for (const row of due) prepared.push(await placing(service, row));
-    await store.transaction(() => {
-      for (const place of prepared) place();
-      for (const batch of new Set(due.map(({ batch_seq: seq }) => Number(seq)))) finish(store, batch, now);
-    });
+    await placeInTurn(service, prepared);
     await new Promise((resolve) => setImmediate(resolve));
   } while (performance.now() < end);
 }
 
-/** @returns how to place the row, within a transaction; it finds a row that another process placed meanwhile. */
-async function placing(service: Service, row: StoredRow): Promise<() => void> {
+/** A row that is ready to be placed. */
+interface Prepared {
+  readonly batch: number;
+  /** ms since the epoch. */
+  readonly due: number;
+  /** Places it, within a transaction, or finds that it was placed meanwhile. @returns false where it has to wait for earlier orders. */
+  readonly place: () => boolean;
+}
+
+/**
+ * Places rows in their order. Where the wallet is short of one, the orders before it are brought to its moment first: what they
+ * had set aside may be free by then.
+ */
+async function placeInTurn(service: Service, rows: readonly Prepared[]): Promise<void> {
+  const { store } = service;
+  let left = rows;
+  while (left.length > 0) {
+    const waiting = await store.transaction(() => {
+      const stop = left.findIndex(({ place }) => !place());
+      const placed = stop < 0 ? left : left.slice(0, stop);
+      for (const [batch, due] of new Map(placed.map((row) => [row.batch, row.due])))
+        finish(store, batch, due);
+      return stop < 0 ? [] : left.slice(stop);
+    });
+    const [first] = waiting;
+    if (first) await bringUpToDate(service, first.due);
+    left = waiting;
+  }
+}
+
+async function placing(service: Service, row: StoredRow): Promise<Prepared> {
   const { store, report } = service;
   const [batch, place, due] = [Number(row.batch_seq), Number(row.place), Number(row.due)];
   const settle = (order: { seq: number; id: string } | undefined, error: string | null): void =>
@@ -77,7 +104,7 @@ async function placing(service: Service, row: StoredRow): Promise<() => void> {
       batch,
       place,
     );
-  const fail = (error: unknown) => (): void => {
+  const fail = (error: unknown): void => {
     if (error instanceof DatabaseError) throw error;
     if (!(error instanceof Refusal)) report(error);
     settle(
@@ -89,38 +116,42 @@ async function placing(service: Service, row: StoredRow): Promise<() => void> {
   };
   const isOpen = (): boolean =>
     store.get('SELECT due FROM batch_rows WHERE batch_seq = ? AND place = ?', batch, place)?.due != null;
+  const isShort = (error: unknown): boolean =>
+    error instanceof Refusal && error.code === 'insufficient_funds' && isAnythingDue(store, due);
   const orderer = { userId: String(row.user_id), email: row.email === null ? null : String(row.email) };
   // The column was written from a checked body.
   const body = JSON.parse(String(row.body)) as OrderBody;
-  try {
-    const keep = await prepareOrder(service, orderer, body);
-    return () => {
-      if (!isOpen()) return;
+  const keep = await prepareOrder(service, orderer, body).catch((error: unknown) => () => {
+    throw error;
+  });
+  return {
+    batch,
+    due,
+    place: () => {
+      if (!isOpen()) return true;
       try {
         store.attempt(() => settle(keep(due), null));
       } catch (error) {
-        fail(error)();
+        if (isShort(error)) return false;
+        fail(error);
       }
-    };
-  } catch (error) {
-    return () => {
-      if (isOpen()) fail(error)();
-    };
-  }
+      return true;
+    },
+  };
 }
 
 /** Names the order that exists already, so that the sender of the row can find it. */
 const described = ({ code, message, details }: Refusal): string =>
   code === 'already_exists' ? `${message} It is order ${details.identifier}.` : message;
 
-/** A batch whose last row was placed is complete, and its uploader is notified. */
-function finish(store: Store, batch: number, now: number): void {
+/** A batch whose last row was placed is complete, and its uploader is notified. @param at when that row was due, ms. */
+function finish(store: Store, batch: number, at: number): void {
   const open = store.get('SELECT 1 FROM batch_rows WHERE batch_seq = ? AND due IS NOT NULL LIMIT 1', batch);
   store.run(
-    'UPDATE batches SET updated_at = ?, notified_at = CASE WHEN ? AND notify = 1 THEN ? ELSE notified_at END WHERE seq = ?',
-    now,
+    'UPDATE batches SET updated_at = max(updated_at, ?), notified_at = CASE WHEN ? AND notify = 1 THEN ? ELSE notified_at END WHERE seq = ?',
+    at,
     open ? 0 : 1,
-    now,
+    at,
     batch,
   );
 }

@@ -49,6 +49,10 @@ export async function bringUpToDate(service: Due, now: number): Promise<void> {
   }
 }
 
+/** Whether anything is due by `now` (ms) that was not brought about yet. */
+export const isAnythingDue = (store: Store, now: number): boolean =>
+  kinds.some(({ table }) => nextDue(store, table) <= now);
+
 /** When the next of a kind is due, ms since the epoch; Infinity where none is. */
 const nextDue = (store: Store, table: string): number =>
   store.cached(`next due of ${table}`, () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { placeRows } from '../../../src/sandbox/bulk/place-rows.ts';
 import { openSandbox } from '../../../src/sandbox/open.ts';
+import { orderBody, rowBody } from '../../order-body.ts';
+import { openStillSandbox } from '../still.ts';
 
 const row = {
   product_url: 'https://www.somewhere.example/p/1',
@@ -64,4 +66,27 @@ test('rows of a batch are prepared once, however many requests come while they a
   expect(alone.reads).toBeGreaterThan(0);
   expect(await uploaded(10)).toEqual(alone);
   await close();
+});
+
+/** An order that sets 200 dollars aside until it is placed, and then a batch that only they can pay. @returns the error of its row. */
+async function placedAfterLeap(beforeUploadMs: number): Promise<string | null> {
+  const sandbox = await openStillSandbox();
+  const key = `Bearer ${(await sandbox.send('POST', '/sandbox/keys')).body.api_key}`;
+  const send = (method: string, target: string, body?: unknown) => sandbox.send(method, target, body, key);
+  const url = `${sandbox.service.config.shopUrl}/test-success`;
+  await send('POST', '/orders', { ...orderBody(url), max_price: 20_000 });
+  sandbox.pass(beforeUploadMs);
+  const { id } = (await send('POST', '/orders/bulk', { rows: [rowBody(url)] })).body;
+  await send('POST', '/sandbox/trigger', { event: 'wallet-emptied' });
+  sandbox.pass(60_000);
+  const [row] = (await send('GET', `/orders/bulk/${id}`)).body.rows;
+  await sandbox.close();
+  expect(sandbox.bugs).toEqual([]);
+  return row.error;
+}
+
+test('a row finds in the wallet what was there when it was due, however late it is placed', async () => {
+  // Due once that order is placed, and before.
+  expect(await placedAfterLeap(2_340)).toBeNull();
+  expect(await placedAfterLeap(1_000)).toMatch(/^insufficient_funds: /);
 });
