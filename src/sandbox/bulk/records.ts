@@ -19,9 +19,17 @@ export function insertBatch(
     rows,
     now,
     speed,
-  }: { userId: string; upload: Upload; rows: readonly CheckedRow[]; now: number; speed: number },
+    newId,
+  }: {
+    userId: string;
+    upload: Upload;
+    rows: readonly CheckedRow[];
+    now: number;
+    speed: number;
+    newId?: string;
+  },
 ): string {
-  const id = identity.uuid('batch');
+  const id = newId ?? identity.uuid('batch');
   const { lastId } = store.run(
     'INSERT INTO batches (id, user_id, filename, row_count, notify, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
     id,

@@ -1,5 +1,7 @@
 import { claimPage } from './claim.ts';
+import { accountEvent } from './console/account-actions.ts';
 import { advanceClock } from './console/advance.ts';
+import { retryBatch } from './console/batch-actions.ts';
 import { deliveriesPage } from './console/deliveries.ts';
 import { deliveryPage } from './console/delivery.ts';
 import { faultsPage, setSeed, switchOff, switchOn } from './console/faults.ts';
@@ -32,6 +34,8 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consoleEvent: forThisMachine(triggerEvent),
   consoleUntilDone: forThisMachine(untilDone),
   consoleReturn: forThisMachine(requestReturn),
+  consoleRetryBatch: forThisMachine(retryBatch),
+  consoleAccountEvent: forThisMachine(accountEvent),
   consoleReturnEvent: forThisMachine(returnEvent),
   consoleDeliveries: forThisMachine(deliveriesPage),
   consoleReplay: forThisMachine(replayDelivery),

@@ -20,6 +20,8 @@ export const pageRows = [
   { path: `${consolePath}/orders/{id}/until-done`, POST: 'consoleUntilDone' },
   { path: `${consolePath}/orders/{id}/{event}`, POST: 'consoleEvent' },
   { path: `${consolePath}/returns/{id}/{event}`, POST: 'consoleReturnEvent' },
+  { path: `${consolePath}/batches/{id}/retry`, POST: 'consoleRetryBatch' },
+  { path: `${consolePath}/accounts/{id}/{event}`, POST: 'consoleAccountEvent' },
   { path: `${consolePath}/deliveries`, GET: 'consoleDeliveries' },
   { path: `${consolePath}/deliveries/{id}/replay`, POST: 'consoleReplay' },
   { path: `${consolePath}/deliveries/{id}/edit`, GET: 'consoleReplayEdited', POST: 'consoleReplayEdited' },
