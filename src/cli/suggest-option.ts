@@ -5,6 +5,15 @@ interface Optioned extends Named<Optioned> {
   readonly options: readonly { readonly long?: string | undefined; readonly hidden: boolean }[];
 }
 
+/** Options of before, with what has come of them. */
+const gone = [
+  {
+    flag: '--replace',
+    of: ['sandbox', 'mint'],
+    why: 'is not needed any more: a key that the profile has is kept beside the new one',
+  },
+] as const;
+
 const unknownOption = /^unknown option '(--[^']+)'/;
 
 /**
@@ -14,6 +23,8 @@ const unknownOption = /^unknown option '(--[^']+)'/;
 export function withSuggestion(message: string, program: Optioned, argv: readonly string[]): string {
   const [, typed] = unknownOption.exec(message) ?? [];
   if (typed === undefined) return message;
+  const before = gone.find(({ flag, of }) => flag === typed && of.every((word) => argv.includes(word)));
+  if (before) return `${before.flag} ${before.why}`;
   const flags = [commandNamed(program, argv).command, program].flatMap(({ options }) =>
     options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])),
   );

@@ -43,12 +43,15 @@ export async function localKey(context: Context, client: Client): Promise<string
   const store = await context.store();
   // First the address: another process that finds the key already takes it that the rest is there too.
   const isExampleSaved = await store.saveExample('home', own(body.example_order, 'shipping_address'));
-  await store.setProfile(localProfile, (before) => ({
-    base_url: embeddedUrl,
-    ...before,
-    api_key: before?.api_key ?? body.api_key,
-  }));
-  const key = store.profile(localProfile)?.api_key ?? body.api_key;
+  const { withKey } = await import('../settings/with-key.ts');
+  const storedAt = new Date(context.clock.now()).toISOString();
+  let key = body.api_key;
+  await store.setProfile(localProfile, (before = { base_url: embeddedUrl }) => {
+    // Another process may have made it the profile of another service.
+    if (before.base_url !== embeddedUrl) return before;
+    key = before.api_key ?? body.api_key;
+    return before.api_key === undefined ? withKey(before, key, storedAt) : before;
+  });
   if (key === body.api_key) context.note(`minted a sandbox key ${maskKey(key)} for profile ${localProfile}`);
   if (isExampleSaved) context.note("saved the sandbox's example address as home");
   return key;

@@ -24,11 +24,11 @@ export const errorCodes = {
   },
   invalid_token: {
     status: 401,
-    hint: 'The key is not known to the service; store a valid one with `errand auth token`, or mint one for a sandbox with `errand sandbox mint --replace`.',
+    hint: 'The key is not known to the service; store a valid one with `errand auth token`, or mint one for a sandbox with `errand sandbox mint`.',
   },
   token_expired: {
     status: 401,
-    hint: 'The key has expired; mint another with `errand sandbox mint --replace` or sign in again.',
+    hint: 'The key has expired; mint another with `errand sandbox mint` or sign in again.',
   },
   not_found: {
     status: 404,

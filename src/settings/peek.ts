@@ -8,6 +8,8 @@ export interface SettingsPeek {
   /** Base URL and key of the service in use; undefined where the settings name none that is usable. */
   readonly service: { readonly baseUrl: string; readonly apiKey: string | undefined } | undefined;
   readonly profiles: ReadonlyMap<string, string>;
+  /** Keys of the profile beside the one in use, by their last four characters, each with when it was stored. */
+  readonly keys: ReadonlyMap<string, string>;
   /** Addresses by name, each as one line. */
   readonly addresses: ReadonlyMap<string, string>;
   /** Maps of CSV headings by name, each with its headings. */
@@ -41,6 +43,7 @@ export function peekSettings(file: string, environment: Environment, flags: Flag
         ? { baseUrl, apiKey: environment.ERRAND_API_KEY || stored }
         : undefined,
     profiles: new Map([...profiles].map(([name, { base_url }]) => [name, text(base_url) ?? embeddedUrl])),
+    keys: new Map(keptKeys(profile)),
     addresses: new Map(
       Object.entries(fields(root.addresses)).map(([name, address]) => [name, oneLine(fields(address))]),
     ),
@@ -65,6 +68,17 @@ function readRoot(file: string): Fields {
   } catch {
     return {};
   }
+}
+
+/** As much as `auth use` takes and a terminal may show. */
+function keptKeys(profile: Fields = {}): (readonly [string, string])[] {
+  const others: unknown[] = Array.isArray(profile.other_keys) ? profile.other_keys : [];
+  return others.flatMap((other) => {
+    const { api_key: key, stored_at: at } = fields(other);
+    return typeof key === 'string' && key.length > 24
+      ? [[key.slice(-4), (text(at) ?? '').slice(0, 10)] as const]
+      : [];
+  });
 }
 
 function usable(url: string): string | undefined {

@@ -98,11 +98,12 @@ export class SettingsStore {
 
   /** Forgets what opened a service that is gone, in every profile of it. */
   async forgetKeysAt(baseUrl: string): Promise<void> {
+    const { withoutKeys } = await import('./with-key.ts');
     return this.#update((stored) => ({
       ...stored,
       profiles: Object.fromEntries(
         Object.entries(stored.profiles).map(([name, profile]) => {
-          const { api_key: _, legacy_token: __, ...rest } = profile;
+          const { legacy_token: _, ...rest } = withoutKeys(profile, true);
           return [name, profile.base_url === baseUrl ? rest : profile];
         }),
       ),

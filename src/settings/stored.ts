@@ -3,11 +3,22 @@ import { StorageError, UsageError } from '../errors.ts';
 import { checkPrivateFolder, PrivateFileError, readPrivateFile, type Tell } from '../private-files.ts';
 import { privateFileError, reasonOf } from './paths.ts';
 
+/** A key that a profile keeps beside the one in use. */
+export interface KeptKey {
+  readonly api_key: string;
+  /** ISO 8601. */
+  readonly stored_at?: string;
+}
+
 /** A named context: a service and the keys for it. Wire-like names, as the file carries them. */
 export interface Profile {
   readonly base_url: string;
   readonly legacy_base_url?: string;
   readonly api_key?: string;
+  /** When it was stored, ISO 8601. */
+  readonly key_stored_at?: string;
+  /** Keys of the same service that are not in use, the newest first. */
+  readonly other_keys?: readonly KeptKey[];
   readonly legacy_token?: string;
   readonly allow_plain_http?: boolean;
   /** The policy file of this profile, an absolute path. */
@@ -51,6 +62,8 @@ export const profileFields = [
   'base_url',
   'legacy_base_url',
   'api_key',
+  'key_stored_at',
+  'other_keys',
   'legacy_token',
   'allow_plain_http',
   'policy',
@@ -171,7 +184,8 @@ function checkProfile(file: string, name: string, value: unknown): Profile {
   const fields = fieldsOf(file, `profiles.${name}`, value);
   const text = (field: string) => optionalText(file, `profiles.${name}.${field}`, fields[field]);
   const [legacy, key, token] = [text('legacy_base_url'), text('api_key'), text('legacy_token')];
-  const policy = text('policy');
+  const [policy, storedAt] = [text('policy'), text('key_stored_at')];
+  const others = checkOtherKeys(file, `profiles.${name}.other_keys`, fields.other_keys);
   const plain = fields.allow_plain_http;
   if (plain !== undefined && typeof plain !== 'boolean')
     throw wrong(file, `profiles.${name}.allow_plain_http`, 'true or false');
@@ -179,10 +193,24 @@ function checkProfile(file: string, name: string, value: unknown): Profile {
     base_url: text('base_url') ?? embeddedUrl,
     ...(legacy !== undefined && { legacy_base_url: legacy }),
     ...(key !== undefined && { api_key: key }),
+    ...(key !== undefined && storedAt !== undefined && { key_stored_at: storedAt }),
+    ...(others.length > 0 && { other_keys: others }),
     ...(token !== undefined && { legacy_token: token }),
     ...(plain !== undefined && { allow_plain_http: plain }),
     ...(policy !== undefined && { policy }),
   };
+}
+
+function checkOtherKeys(file: string, path: string, value: unknown = []): KeptKey[] {
+  if (!Array.isArray(value)) throw wrong(file, path, 'a list');
+  return value.map((one: unknown, index): KeptKey => {
+    const at = `${path}.${index}`;
+    const fields = fieldsOf(file, at, one);
+    const key = optionalText(file, `${at}.api_key`, fields.api_key);
+    const storedAt = optionalText(file, `${at}.stored_at`, fields.stored_at);
+    if (key === undefined) throw wrong(file, `${at}.api_key`, 'a text');
+    return { api_key: key, ...(storedAt !== undefined && { stored_at: storedAt }) };
+  });
 }
 
 function checkAddress(file: string, name: string, value: unknown): StoredAddress {

@@ -103,7 +103,7 @@ export interface AuditDetails {
   };
   /** A stored API key or client token is about to be changed; the accounts are fingerprints. */
   key: {
-    readonly change: 'stored' | 'replaced' | 'forgotten';
+    readonly change: 'stored' | 'replaced' | 'switched' | 'forgotten';
     readonly what: 'api_key' | 'legacy_token';
     readonly before: string | null;
     readonly after: string | null;

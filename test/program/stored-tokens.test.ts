@@ -75,27 +75,36 @@ describe('what is stored for one service goes to no other', () => {
   });
 });
 
-test.each([
-  ['key', []],
-  ['token', ['--legacy']],
-])('a %s that is stored is replaced with --replace only; the same one again is fine', async (_, flags) => {
+test('a client token that is stored is replaced with --replace only; the same one again is fine', async () => {
   const store = (stdin: string, ...more: string[]) =>
-    errand(workspace, ['auth', 'token', ...flags, ...more], { stdin });
-  const same = flags.length > 0 ? token : key;
-  expect((await store(same)).code).toBe(0);
+    errand(workspace, ['auth', 'token', '--legacy', ...more], { stdin });
+  expect((await store(token)).code).toBe(0);
   const refused = await store('zz_test_another0123456789');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('already; nothing was stored');
   expect(refused.stderr).toContain('--replace — to store another in its place');
-  expect(refused.stderr).not.toContain(same);
+  expect(refused.stderr).not.toContain(token);
   expect((await store('zz_test_another0123456789', '--replace')).code).toBe(0);
-  expect((await store(same)).code).toBe(2);
+  expect((await store(token)).code).toBe(2);
 });
 
-test('signing in over a stored key takes --replace, before anything is sent', async () => {
-  const refused = await errand(workspace, ['auth', 'login', '--no-browser']);
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toContain('already; nothing was stored');
-  const tried = await errand(workspace, ['auth', 'login', '--no-browser', '--replace', '--retries', '0']);
-  expect(tried.code).toBe(9);
+test('a key that is stored is kept beside the next one, forgotten with --replace; the same one again is fine', async () => {
+  const store = (stdin: string, ...more: string[]) =>
+    errand(workspace, ['auth', 'token', ...more], { stdin });
+  const masked = async () =>
+    (await errand(workspace, ['auth', 'list', '-o', 'csv', '--fields', 'key,in_use'])).stdout
+      .replaceAll('\r', '')
+      .trim()
+      .split('\n')
+      .slice(1);
+  expect((await store(key)).stderr).not.toContain('kept');
+  const second = await store('zz_test_another0123456789');
+  expect(second.code).toBe(0);
+  expect(second.stderr).toContain('zz_test_…cdef is kept beside it');
+  expect(await masked()).toEqual(['zz_test_…6789,true', 'zz_test_…cdef,false']);
+  const third = await store('zz_test_athird0123455555', '--replace');
+  expect(third.stderr).toContain('in place of zz_test_…6789, which is forgotten');
+  expect(await masked()).toEqual(['zz_test_…5555,true', 'zz_test_…cdef,false']);
+  expect((await store(key)).code).toBe(0);
+  expect(await masked()).toEqual(['zz_test_…cdef,true', 'zz_test_…5555,false']);
 });

@@ -60,8 +60,8 @@ $ errand audit verify --file cut.ndjson --head $HEAD -o id > /dev/null
 ? 7
 ! no intact record has the hash …: the chain was cut at its end, or rewritten
 
-# A key that is replaced is recorded by its fingerprint.
-$ errand sandbox mint --replace > /dev/null
+# A key that takes the place of another is recorded by its fingerprint.
+$ errand sandbox mint > /dev/null
 ! …
 $ errand audit log --kind key -o json --query '[0].detail.change'
-"replaced"
+"switched"

@@ -30,11 +30,22 @@ $ errand order export --created-after 2026-01-01 > orders.csv; wc -l < orders.cs
 $ errand wallet -o json --query 'balance < `100000`'
 true
 
-# Another key is another account: the one in use is not replaced unasked, and minting says what is left behind.
-$ errand sandbox mint
-? 2
-! error: profile local has the key sbx_test_…, whose orders and wallet another key does not see; nothing was minted
-$ errand sandbox mint --replace --fields expires_policy
+# Another key is another account: the one in use is kept beside it, and comes back with its orders.
+$ errand sandbox mint --fields expires_policy
 policy  expires after 7 days without use
 ! stored for profile local
-! in place of sbx_test_…, whose orders and wallet this key does not see
+! sbx_test_… is kept beside it, with its orders and wallet: `errand auth use …` goes back
+$ errand order list -o id | wc -l
+0
+$ errand auth list -o csv --fields in_use,mode
+in_use,mode
+true,test
+false,test
+$ errand auth use $(errand auth list -o id | tail -1)
+! profile local uses sbx_test_… (test)
+$ errand order list -o id | wc -l
+1
+$ errand auth use nothing
+? 2
+! error: profile local has no key "nothing"
+! try: errand auth list — to see its keys

@@ -4,7 +4,7 @@ $ errand auth login --timeout 300ms
 ! code …
 ! …errand sandbox trigger device-approve …
 ! error: --timeout passed; nobody had approved the code
-$ (errand auth login --name laptop 2> login.txt; echo $? > code.txt) & for i in 1 2 3 4 5 6 7 8 9 10; do grep -q '^code' login.txt 2>/dev/null && break; sleep 0.1; done; errand sandbox trigger device-approve $(sed -n 's/^code //p' login.txt) > /dev/null; wait; cat code.txt; tail -1 login.txt
+$ (errand auth login --name laptop 2> login.txt; echo $? > code.txt) & for i in 1 2 3 4 5 6 7 8 9 10; do grep -q '^code' login.txt 2>/dev/null && break; sleep 0.1; done; errand sandbox trigger device-approve $(sed -n 's/^code //p' login.txt) > /dev/null; wait; cat code.txt; grep 'signed in' login.txt
 0
 signed in: stored sbx_test_… for profile local (test)
 $ errand auth status -o json --query works

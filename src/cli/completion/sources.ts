@@ -14,6 +14,7 @@ import type { Candidate } from './tree.ts';
 export type SourceName =
   | Kind
   | 'profiles'
+  | 'keys'
   | 'addresses'
   | 'retailers'
   | 'intents'
@@ -130,6 +131,7 @@ const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
   ],
   uploads,
   profiles: async ({ settings }) => named(settings.profiles),
+  keys: async ({ settings }) => named(settings.keys),
   addresses: async ({ settings }) => named(settings.addresses),
   maps: async ({ settings }) => {
     const { mapPresets } = await import('../../settings/map-presets.ts');

@@ -5,11 +5,11 @@ import { typedCommand } from '../../shell-word.ts';
 
 /** What every command takes that stores a key. */
 export const replaceOption = {
-  replace: { kind: 'flag', description: 'in place of the one that the profile has' },
+  replace: { kind: 'flag', description: 'in place of the one in use, which is forgotten' },
 } as const;
 
 /**
- * A stored key or token is never replaced unasked. @param before the one that the profile has, if any.
+ * A stored client token is never replaced unasked. @param before the one that the profile has, if any.
  * @throws UsageError where nobody agrees; nothing is stored then.
  */
 export async function agreeToReplace(

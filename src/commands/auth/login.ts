@@ -6,14 +6,14 @@ import { UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { embeddedUrl, type Profile } from '../../settings/stored.ts';
 import { shellLine } from '../../shell-word.ts';
-import { agreeToReplace, replaceOption } from './agree-to-replace.ts';
+import { replaceOption } from './agree-to-replace.ts';
 import { untilApproved } from './until-approved.ts';
 
 export const login = defineCommand({
   name: 'login',
   summary: 'Sign in with a code that is approved in a browser',
   description:
-    'Opens the browser when there is one, else prints the code; then waits. The key is stored for the profile.',
+    'Opens the browser when there is one, else prints the code; then waits. The key is stored for the profile; one that it has is kept beside it (auth list, auth use).',
   options: {
     name: { kind: 'text', description: 'name of the key, to tell it from others' },
     browser: { kind: 'yes-no', description: 'open the browser where there is one (default)' },
@@ -30,29 +30,26 @@ export const login = defineCommand({
   async run(context, { name, browser = true, replace = false }) {
     const { value: profile } = context.settings.profile;
     const store = await context.store();
-    const kept = store.profile(profile);
-    refuseOtherService(context, kept);
-    if (!context.previewsRequests) await agreeToReplace(context, kept?.api_key, replace);
+    const { base_url: service } = profileFor(context, store.profile(profile));
     const client = await context.client();
     const { body: device } = await client.call('device.code', { body: { ...(name && { name }) } });
     await tell(context, device, browser);
     const granted = await untilApproved(context, client, device);
     const key = checkKey(granted.api_key, 'the key in the response');
-    await store.setProfile(profile, (before) => {
-      if (!before) throw new UsageError(`there is no profile "${profile}"`);
-      return { ...before, api_key: key };
-    });
+    const { storeKey } = await import('../../settings/store-key.ts');
+    const beside = await storeKey(store, { profile, key, service, replace, now: context.clock.now() });
     const mode = keyMode(key);
     const stored = `signed in: stored ${maskKey(key)} for profile ${profile}${mode ? ` (${mode})` : ''}`;
-    return { kind: 'none', hints: [stored, ...warnings(context, mode)] };
+    return { kind: 'none', hints: [stored, ...beside, ...warnings(context, mode)] };
   },
 });
 
 /** A key of one service in the profile of another would be sent there. @throws UsageError. */
-function refuseOtherService({ settings }: Context, kept: Profile | undefined): void {
+function profileFor({ settings }: Context, kept: Profile | undefined): Profile {
   const { profile, baseUrl } = settings;
   if (!kept) throw new UsageError(`there is no profile "${profile.value}"`);
-  if (baseUrl.from === 'profile' || baseUrl.from === 'default' || baseUrl.value === kept.base_url) return;
+  if (baseUrl.from === 'profile' || baseUrl.from === 'default' || baseUrl.value === kept.base_url)
+    return kept;
   throw new UsageError(
     `${baseUrl.name} names another service than profile ${profile.value}, where the key would be stored`,
     {

@@ -2,25 +2,36 @@ import { defineCommand } from '../../cli/define.ts';
 
 export const logout = defineCommand({
   name: 'logout',
-  summary: "Forget the profile's keys",
-  examples: [{ command: 'errand auth logout --profile served', note: 'the key stays valid at the service' }],
+  summary: "Forget the profile's key",
+  description:
+    'The key in use and the client token of the legacy surface; --all forgets those beside it too. They stay valid at the service.',
+  options: { all: { kind: 'flag', description: 'every key that the profile has' } },
+  examples: [
+    { command: 'errand auth logout --profile served', note: 'the key stays valid at the service' },
+    { command: 'errand auth logout --all', note: 'and those beside it' },
+  ],
   output: { nothing: true },
-  related: ['auth token', 'profile delete'],
-  async run(context) {
+  related: ['auth list', 'auth token', 'profile delete'],
+  async run(context, { all = false }) {
     const { profile, apiKey } = context.settings;
     const store = await context.store();
     const had = store.profile(profile.value);
-    if (!had?.api_key && !had?.legacy_token)
-      return { kind: 'none', hints: [`profile ${profile.value} has no key`] };
-    await store.setProfile(profile.value, (before) => {
-      const {
-        api_key: _,
-        legacy_token: __,
-        ...rest
-      } = before ?? { base_url: context.settings.baseUrl.value };
+    const beside = had?.other_keys?.length ?? 0;
+    const left = apiKey?.from === 'environment' ? [`${apiKey.name} is still set in the environment`] : [];
+    const kept =
+      all || beside === 0
+        ? []
+        : [
+            `${beside === 1 ? 'another key is' : `${beside} other keys are`} kept: \`errand auth list\` shows ${beside === 1 ? 'it' : 'them'}, \`errand auth logout --all\` forgets ${beside === 1 ? 'it' : 'them'}`,
+          ];
+    if (!had?.api_key && !had?.legacy_token && (!all || beside === 0))
+      return { kind: 'none', hints: [`profile ${profile.value} has no key in use`, ...kept] };
+    const { withoutKeys } = await import('../../settings/with-key.ts');
+    await store.setProfile(profile.value, (before = { base_url: context.settings.baseUrl.value }) => {
+      const { legacy_token: _, ...rest } = withoutKeys(before, all);
       return rest;
     });
-    const left = apiKey?.from === 'environment' ? [`${apiKey.name} is still set in the environment`] : [];
-    return { kind: 'none', hints: [`forgot the keys of profile ${profile.value}`, ...left] };
+    const what = kept.length > 0 ? 'the key in use' : 'the keys';
+    return { kind: 'none', hints: [`forgot ${what} of profile ${profile.value}`, ...kept, ...left] };
   },
 });

@@ -9,7 +9,7 @@ export const token = defineCommand({
   name: 'token',
   summary: 'Store a key for the profile; read from stdin or a hidden prompt',
   description:
-    'No flag takes a key: it would stay in the shell history and in the list of processes. A stored key is never replaced unasked.',
+    'No flag takes a key: it would stay in the shell history and in the list of processes. A key that the profile has is kept beside the new one (auth list, auth use); a client token is replaced only when asked.',
   options: {
     legacy: { kind: 'flag', description: 'the client token of the legacy v1 surface in place of the key' },
     ...replaceOption,
@@ -19,27 +19,38 @@ export const token = defineCommand({
     { command: 'errand auth token --profile served < key.txt', note: 'for another profile' },
   ],
   output: { nothing: true },
-  related: ['auth status', 'auth logout', 'sandbox mint'],
+  related: ['auth list', 'auth status', 'auth logout', 'sandbox mint'],
   async run(context, { legacy = false, replace = false }) {
     const { value: profile } = context.settings.profile;
     const what = legacy ? 'the token' : 'the key';
     const store = await context.store();
     const kept = store.profile(profile);
-    const before = legacy ? kept?.legacy_token : kept?.api_key;
+    const before = legacy ? kept?.legacy_token : undefined;
     const isPrompted = context.io.stdin.isTerminal && context.interactive.yes;
     if (isPrompted) await agreeToReplace(context, before, replace);
     const key = checkKey(await readKey(), what);
     if (!isPrompted && key !== before) await agreeToReplace(context, before, replace);
-    await store.setProfile(profile, (before) => {
-      if (!before) throw new UsageError(`there is no profile "${profile}"`);
-      return { ...before, ...(legacy ? { ...legacyAddress(), legacy_token: key } : { api_key: key }) };
-    });
+    const beside = await (legacy ? storeToken(key) : storeApiKey(key));
     const mode = keyMode(key);
-    const hints = [`stored ${maskKey(key)} for profile ${profile}${mode ? ` (${mode})` : ''}`];
+    const hints = [`stored ${maskKey(key)} for profile ${profile}${mode ? ` (${mode})` : ''}`, ...beside];
     return {
       kind: 'none',
       hints: mode === 'live' ? [...hints, 'orders with this key spend real money'] : hints,
     };
+
+    async function storeApiKey(key: string): Promise<string[]> {
+      if (!kept) throw noProfile(profile);
+      const { storeKey } = await import('../../settings/store-key.ts');
+      return storeKey(store, { profile, key, service: kept.base_url, replace, now: context.clock.now() });
+    }
+
+    async function storeToken(token: string): Promise<string[]> {
+      await store.setProfile(profile, (before) => {
+        if (!before) throw noProfile(profile);
+        return { ...before, ...legacyAddress(), legacy_token: token };
+      });
+      return [];
+    }
 
     /** The token is for the service that the environment names, and goes nowhere else. */
     function legacyAddress(): { legacy_base_url?: string } {
@@ -57,3 +68,5 @@ export const token = defineCommand({
     }
   },
 });
+
+const noProfile = (name: string): UsageError => new UsageError(`there is no profile "${name}"`);

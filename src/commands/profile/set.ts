@@ -99,7 +99,7 @@ function changed(
   const policyPath = defaultPolicy ? undefined : given;
   const keepsToken = legacyAddress(before) === (legacy ?? checked);
   const dropped = [
-    ...(before?.api_key !== undefined && rest.api_key === undefined ? ['key'] : []),
+    ...(hasKeys(before) && !hasKeys(kept) ? ['key'] : []),
     ...(before?.legacy_token !== undefined && !(token !== undefined && keepsToken) ? ['client token'] : []),
   ];
   const profile = {
@@ -112,6 +112,9 @@ function changed(
   };
   return { profile, dropped };
 }
+
+const hasKeys = ({ api_key: key, other_keys: others }: Partial<Profile> = {}): boolean =>
+  key !== undefined || others !== undefined;
 
 /** Whether a person agrees to lose what is stored for another address. @throws UsageError where nobody does. */
 async function agreeToDrop(

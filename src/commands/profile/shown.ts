@@ -3,7 +3,7 @@ import type { Profile } from '../../settings/stored.ts';
 
 /** A profile as it may be shown: keys masked. */
 export function shownProfile(name: string, profile: Profile, current: string) {
-  const { api_key: key, legacy_token: token, ...rest } = profile;
+  const { api_key: key, key_stored_at: _, other_keys: __, legacy_token: token, ...rest } = profile;
   return {
     name,
     current: name === current,

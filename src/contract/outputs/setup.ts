@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, id, own, text, time, url, whole } from './fields.ts';
+import { flag, id, nextSteps, own, text, time, url, whole } from './fields.ts';
 
 export const RemovedAccount = own({ short_id: id });
 
@@ -32,6 +32,18 @@ export const AuthStatus = own({
   mode: z.enum(['test', 'live', 'unknown']).nullable(),
   works: flag.nullable().describe('null where it was not tried'),
   response: text.nullable(),
+});
+
+/** A key that a profile has; the one in use, or one beside it. */
+export const StoredKey = own({
+  id: text.describe('names it for auth use; it cannot be turned back into the key'),
+  key: text.describe('masked'),
+  profile: text,
+  service: text,
+  in_use: flag,
+  mode: z.enum(['test', 'live', 'unknown']),
+  stored_at: time.nullable(),
+  next: nextSteps,
 });
 
 export const Profile = own({

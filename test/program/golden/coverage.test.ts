@@ -54,6 +54,7 @@ const without: Readonly<Record<string, readonly string[]>> = {
   'order journal repair': ['JSON'],
   'auth token': ['JSON'],
   'auth logout': ['JSON'],
+  'auth use': ['JSON'],
   'address remove': ['JSON'],
   'profile use': ['JSON'],
   'profile delete': ['JSON'],

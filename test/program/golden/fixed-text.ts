@@ -26,6 +26,8 @@ const fixed: readonly (readonly [RegExp, string])[] = [
   [/(x-request-id: )[\w-]+/g, '$1REQUEST'],
   // How a connection that was cut looks from here, the kernel decides.
   [/the connection was closed before the response was whole/g, 'the connection was reset'],
+  // Ids of stored keys.
+  [/(auth use |"id": "|^)[0-9a-f]{8}(?= --profile|",\n +"key"| {2}\S*…)/gm, '$100000000'],
   // Hashes over addresses of this run, and fingerprints of its key.
   [/(?<!"body_hash": ")\b(?!0{64})[0-9a-f]{64}\b/g, 'f'.repeat(64)],
   [/("account": ?")[0-9a-f]{32}\b/g, `$1${'f'.repeat(32)}`],

@@ -27,10 +27,21 @@ async function owedHere(
   const foreign = keyChanged
     ? []
     : here.filter((it) => it.state === 'intended' && wasSentWithAnother(it, sender));
-  for (const sentWith of new Set(foreign.map(({ sent_with }) => sent_with))) {
-    context.note(`more is in doubt that was sent with another key, ${sentWith}: resume it with that one`);
+  for (const { account, sent_with: sentWith } of new Map(foreign.map((it) => [it.sent_with, it])).values()) {
+    const kept = await lineToUse(context, account);
+    context.note(
+      `more is in doubt that was sent with another key, ${sentWith}: resume it with that one${kept}`,
+    );
   }
   return here.filter((record) => !foreign.includes(record));
+}
+
+/** How the key that an account is of is used again, where the profile has it. */
+async function lineToUse({ settings: { profile }, store }: Context, account: string): Promise<string> {
+  const { accountOf, keysOf } = await import('../../../settings/profile-keys.ts');
+  const stored = (await store()).profile(profile.value);
+  const kept = stored && keysOf(stored).find(({ key }) => accountOf(key, stored) === account);
+  return kept ? `: ${shellLine`errand auth use ${kept.id} --profile ${profile.value}`}` : '';
 }
 
 export const resume = defineCommand({
