@@ -45,7 +45,7 @@ const bad =
   /(?:^|_)(?:(?:failed|error|denied|declined|undeliverable|unsupported|invalid|cancelled|refused|trouble)$|cancelled_by_\w)/;
 // An order that was placed may have ended well or badly: its status alone does not tell.
 const good =
-  /(?:^|_)(?:success|ok|(?<!order_)placed|delivered|completed|approved|credited|verified|captured|pickup)$/;
+  /(?:^|_)(?:success|ok|(?<!order_)placed|delivered|completed|approved|credited|verified|captured|pickup|held)$/;
 const waiting = /(?:^|_)(?:pending|progress|processing|transit|open|skipped|untested)$/;
 const past = /(?:^|_)(?:expired|used|released|closed)$/;
 

@@ -8,11 +8,11 @@ import { addressOf, type Delivery, readDeliveries } from './deliveries/read.ts';
 import type { Fault } from './http/faults/spec.ts';
 import { type Reply, replyTo } from './http/reply.ts';
 import { type Logged, mostKept, RequestLog } from './http/request-log.ts';
-import type { SandboxRequest, SandboxResponse } from './http/wire.ts';
+import type { Handle, SandboxRequest, SandboxResponse } from './http/wire.ts';
 import { mintLastingKey } from './keys/mint.ts';
 import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
 import type { Played } from './scenarios/play.ts';
-import type { Service } from './service.ts';
+import type { Outcome } from './scenarios/rehearse.ts';
 
 export type { Delivery } from './deliveries/read.ts';
 export { type Fault, readFault } from './http/faults/spec.ts';
@@ -21,6 +21,10 @@ export { halfOf, piecesOf, type SandboxBody, type SandboxResponse } from './http
 export { exampleOrder } from './keys/example-order.ts';
 export { builtIns } from './scenarios/built-in.ts';
 export { NotEmpty, type ScenarioProblem, ScenarioRefused } from './scenarios/problem.ts';
+export type { Outcome } from './scenarios/rehearse.ts';
+
+/** What a client sees of a connection that ends before its response. */
+const brokenOff: SandboxResponse = { status: 0, headers: {}, body: 'the connection was broken off' };
 
 const host = '127.0.0.1';
 /** Names below `localhost` lead nowhere but to this machine, and nothing that is served has this one. */
@@ -47,9 +51,8 @@ export interface InProcess {
   readonly shopUrl: string;
   /** Never expires, whatever the time is moved to; the first one of a scenario that has some. */
   readonly apiKey: string;
-  /** Keys and ids of its scenario. */
-  readonly played: Played | undefined;
-  readonly service: Service;
+  /** Does the steps of its scenario, and checks what must be true at the end. */
+  rehearse(scenario: Scenario, signal: AbortSignal): AsyncGenerator<Outcome>;
   /** What a caller on a connection gets, faults and all, without one. @param signal ends a delay that a fault makes. */
   send(request: InProcessRequest, signal: AbortSignal): Promise<Reply>;
   /** Fires a trigger on behalf of `apiKey`, past all faults. */
@@ -99,12 +102,11 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   const apiKey = played?.keys[0]?.apiKey ?? (await mintLastingKey(service, host));
   const control = await service.control();
   const stopTicking = tick(service);
-  return {
+  const sandboxInProcess: InProcess = {
     baseUrl: config.baseUrl,
     shopUrl: config.shopUrl,
     apiKey,
-    played,
-    service,
+    rehearse,
     async send({ method, target, headers, body }, signal) {
       if (drawing.isRefused()) return { kind: 'reset' };
       const drawn = drawing.draw({ method, target, headers });
@@ -128,7 +130,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
         }),
       );
     },
-    trigger: fire,
+    trigger: (body) => fire(body, apiKey),
     advance: async (ms) => (await control.advance(ms)).now,
     async keep() {
       // Who snapshots it over its socket gives names of their own.
@@ -153,6 +155,27 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
+  return sandboxInProcess;
+
+  async function* rehearse(scenario: Scenario, signal: AbortSignal): AsyncGenerator<Outcome> {
+    const [{ rehearse }, { readReply, senderTo }] = await Promise.all([
+      import('./scenarios/rehearse.ts'),
+      import('./scenarios/send.ts'),
+    ]);
+    if (!played) throw new Error('it was opened without its scenario');
+    const asClient: Handle = async (request) => {
+      signal.throwIfAborted();
+      const reply = await sandboxInProcess.send(request, signal);
+      return reply.kind === 'whole' ? reply.response : brokenOff;
+    };
+    yield* rehearse(scenario, {
+      service,
+      played,
+      send: senderTo(asClient),
+      trigger: async (body, key) => readReply(await fire(body, key)),
+      advance: (ms) => control.advance(ms),
+    });
+  }
 
   async function begin(scenario: Scenario): Promise<Played> {
     const [{ playScenario }, { createApp }] = await Promise.all([
@@ -168,11 +191,11 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     }
   }
 
-  async function fire(body: object): Promise<SandboxResponse> {
+  async function fire(body: object, key: string): Promise<SandboxResponse> {
     const response = await handle({
       method: 'POST',
       target: triggerPath,
-      headers: { authorization: `Bearer ${apiKey}` },
+      headers: { authorization: `Bearer ${key}` },
       body: Buffer.from(JSON.stringify(body)),
       remoteAddress: host,
     });

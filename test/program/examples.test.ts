@@ -53,6 +53,7 @@ describe('every example of the help', () => {
       'printf secret > password.txt',
       'errand profile set served --base-url http://127.0.0.1:4848',
       'errand order create --file order.json',
+      "mkdir scenarios && echo '{version: 1, expect: [{request: GET /orders, body: {total: 0}}]}' | tee shop.yaml > scenarios/one.yaml",
       hearOneEvent,
     ];
     const csv = [

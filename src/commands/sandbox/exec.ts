@@ -25,6 +25,10 @@ export const exec = defineCommand({
       command: "errand sandbox exec --seed 7 --fault '503:20%' -- sh -c 'curl -s $ERRAND_BASE_URL/retailers'",
       note: 'the same ids and faults each time',
     },
+    {
+      command: 'errand sandbox exec --scenario hostile -- errand search towel',
+      note: 'a shop that means harm, for what reads listings',
+    },
   ],
   output: { text: 'what the command prints' },
   readsOnly: true,

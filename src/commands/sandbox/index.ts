@@ -9,8 +9,9 @@ import { restore } from './restore.ts';
 import { serve } from './serve.ts';
 import { snapshot } from './snapshot.ts';
 import { status } from './status.ts';
+import { test } from './test.ts';
 import { trigger } from './trigger.ts';
 
 export const noun: RootNoun = {
-  verbs: [mint, status, products, serve, exec, trigger, fault, advance, snapshot, restore, reset],
+  verbs: [mint, status, products, serve, exec, test, trigger, fault, advance, snapshot, restore, reset],
 };

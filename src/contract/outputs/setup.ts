@@ -72,6 +72,19 @@ export const DoctorFinding = own({
 
 export const SandboxTime = own({ now: time, advanced_ms: z.number() });
 export const SandboxSnapshot = own({ name: text, taken_at: time });
+/** A step or a check of a scenario, and what came of it. */
+export const ScenarioCheck = own({
+  file: text,
+  line: whole,
+  where: text.describe('file:line'),
+  section: z.enum(['steps', 'expect']),
+  check: text,
+  status: z.enum(['held', 'failed', 'skipped']),
+  why: text.nullable(),
+  differences: z.array(own({ field: text, expected: z.unknown(), actual: z.unknown() })),
+  took_ms: z.number(),
+});
+
 /** The faults that are on, as `sandbox serve --fault` writes them, and what their draws follow from. */
 export const SandboxFaults = own({ faults: z.array(text), seed: z.number().int() });
 export const TriggeredEvent = z

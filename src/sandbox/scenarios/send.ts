@@ -1,5 +1,4 @@
-import type { Handle } from '../http/wire.ts';
-import { piecesOf } from '../http/wire.ts';
+import { type Handle, piecesOf, type SandboxResponse } from '../http/wire.ts';
 
 /** A response as a scenario sees it. */
 export interface Reply {
@@ -31,10 +30,15 @@ export const senderTo =
       body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
       remoteAddress: loopback,
     });
-    const pieces: Buffer[] = [];
-    for await (const piece of piecesOf(response.body)) pieces.push(Buffer.from(piece));
-    return { status: response.status, value: parsed(Buffer.concat(pieces).toString('utf8')) };
+    return readReply(response);
   };
+
+/** A response, read to its end. */
+export async function readReply({ status, body }: SandboxResponse): Promise<Reply> {
+  const pieces: Buffer[] = [];
+  for await (const piece of piecesOf(body)) pieces.push(Buffer.from(piece));
+  return { status, value: parsed(Buffer.concat(pieces).toString('utf8')) };
+}
 
 function parsed(text: string): unknown {
   try {
@@ -70,4 +74,10 @@ export function refusalIn({ status, value }: Reply): {
   const message = fieldOf(value, 'message');
   if (code === undefined) return { message: `the sandbox responds ${status}`, field: [] };
   return { message: `${String(code)}: ${String(message)}`, field: [] };
+}
+/** A request line in its parts: `GET /orders?limit=1`. */
+export function requestParts(line: string): { readonly method: string; readonly target: string } {
+  const space = line.indexOf(' ');
+  const target = line.slice(space + 1);
+  return { method: line.slice(0, space), target };
 }

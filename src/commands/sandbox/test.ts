@@ -1,0 +1,155 @@
+import { defineCommand } from '../../cli/define.ts';
+import type { Context } from '../../context.ts';
+import type { Output } from '../../contract/outputs/index.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import { countText } from '../../output/count-text.ts';
+import type { Column } from '../../output/result.ts';
+import { saveFile } from '../../output/save-file.ts';
+import { type JunitSuite, junitReport } from './junit.ts';
+import { readScenario, type ScenarioFile } from './scenario-file.ts';
+
+type Row = Output<'ScenarioCheck'>;
+
+const columns: readonly Column[] = [
+  { name: 'result', path: 'status', kind: 'status', weight: 10 },
+  { name: 'where', path: 'where', weight: 7 },
+  { name: 'check', path: 'check', weight: 9 },
+  { name: 'why', path: 'why', weight: 8, isProse: true },
+];
+
+export const test = defineCommand({
+  name: 'test',
+  summary: 'Play scenario files: do their steps, and check what must be true at the end',
+  description:
+    'Each file gets a sandbox of its own, in memory, whose clock stands still unless the file says otherwise: advance moves it. Its steps are done one after the other; what comes after one that fails is skipped. Every file is checked before the first is played. Nothing is left behind.',
+  arguments: [
+    {
+      name: 'files',
+      description: 'scenario files; - reads one from stdin',
+      completes: 'files',
+      required: true,
+      variadic: true,
+    },
+  ],
+  options: {
+    report: {
+      kind: 'text',
+      placeholder: 'junit=file',
+      completes: 'files',
+      description: 'write a report too, for a CI system; - as the file is not taken',
+    },
+  },
+  examples: [
+    { command: 'errand sandbox test shop.yaml', note: 'what held, and what did not' },
+    { command: 'errand sandbox test scenarios/*.yaml --report junit=report.xml', note: 'for a CI system' },
+  ],
+  output: { list: 'ScenarioCheck' },
+  exitCodes: { 7: 'a step failed, or something was not true' },
+  readsOnly: true,
+  related: ['sandbox exec', 'sandbox serve', 'schema'],
+  async run(context, { files, report }) {
+    const path = report === undefined ? undefined : reportPath(report);
+    const read: ScenarioFile[] = [];
+    for (const file of files) read.push(await readScenario(context, 'files', file));
+    const suites: JunitSuite[] = [];
+    const count = { held: 0, failed: 0, skipped: 0 };
+    return {
+      kind: 'list',
+      columns,
+      id: 'where',
+      rows: playAll(),
+      empty: 'the files have neither steps nor expect',
+      hints: () => [summaryOf(count)],
+      exitCode: () => (count.failed > 0 ? exitCodes.ended_badly : 0),
+    };
+
+    async function* playAll(): AsyncGenerator<Row> {
+      for (const file of read) {
+        const rows: Row[] = [];
+        const suite = { name: file.scenario.description ?? file.name, file: file.name, rows };
+        for await (const row of play(context, file)) {
+          rows.push(row);
+          count[row.status] += 1;
+          yield row;
+        }
+        suites.push(suiteOf(suite));
+      }
+      if (path !== undefined) await saveFile(path, [junitReport(suites)], { force: true });
+    }
+  },
+});
+
+const summaryOf = ({ held, failed, skipped }: Readonly<Record<Row['status'], number>>): string =>
+  `${countText(held)} held, ${countText(failed)} failed${skipped > 0 ? `, ${countText(skipped)} skipped` : ''}`;
+
+/** @throws UsageError for anything but `junit=FILE`. */
+function reportPath(report: string): string {
+  const [, path] = /^junit=(.+)$/.exec(report) ?? [];
+  if (path !== undefined && path !== '-') return path;
+  throw new UsageError(`--report takes junit=FILE, such as junit=report.xml, not "${report}"`);
+}
+
+async function* play(context: Context, file: ScenarioFile): AsyncGenerator<Row> {
+  const { startSandbox } = await context.sandbox();
+  const { clock } = file.scenario;
+  const scenario = { ...file.scenario, clock: { ...clock, frozen: clock.frozen ?? true } };
+  const given = { ...file, scenario };
+  const sandbox = await startSandbox({
+    seed: undefined,
+    speed: undefined,
+    faults: [],
+    scenario: given,
+    isServed: false,
+  });
+  try {
+    for await (const outcome of sandbox.rehearse(scenario, context.signal)) {
+      const line = file.lineOf([outcome.section, outcome.index]);
+      yield {
+        file: file.name,
+        line,
+        where: `${file.name}:${line}`,
+        section: outcome.section,
+        check: outcome.what,
+        status: outcome.status,
+        why: outcome.differences.map(differenceText).join('; ') || null,
+        differences: outcome.differences.map(({ field, expected, actual }) => ({
+          field,
+          expected: expected ?? null,
+          actual: actual ?? null,
+        })),
+        took_ms: Math.round(outcome.tookMs * 1000) / 1000,
+      };
+    }
+  } finally {
+    await sandbox.close();
+  }
+}
+
+interface Told {
+  readonly field: string;
+  readonly expected: unknown;
+  readonly actual: unknown;
+}
+
+const differenceText = ({ field, expected, actual }: Told): string =>
+  `${field === '' ? '' : `${field}: `}expected ${shown(expected)}, got ${shown(actual)}`;
+
+/** As much of a value as a line shows. */
+const mostShown = 300;
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
+}
+
+const suiteOf = ({ name, file, rows }: { name: string; file: string; rows: readonly Row[] }): JunitSuite => ({
+  name,
+  file,
+  cases: rows.map(({ check, line, status, differences, took_ms: tookMs }) => ({
+    name: check,
+    line,
+    status,
+    lines: differences.map(differenceText),
+    tookMs,
+  })),
+});
