@@ -1,0 +1,81 @@
+import type { Context } from '../../context.ts';
+import type { Output } from '../../contract/outputs/index.ts';
+import type { JunitSuite } from './junit.ts';
+import type { ScenarioFile } from './scenario-file.ts';
+
+type Row = Output<'ScenarioCheck'>;
+
+/** Plays one file in a sandbox of its own, whose clock stands still unless the file says otherwise. */
+export async function* play(context: Context, file: ScenarioFile): AsyncGenerator<Row> {
+  const { startSandbox } = await context.sandbox();
+  const { clock } = file.scenario;
+  const scenario = { ...file.scenario, clock: { ...clock, frozen: clock.frozen ?? true } };
+  const given = { ...file, scenario };
+  const sandbox = await startSandbox({
+    seed: undefined,
+    speed: undefined,
+    faults: [],
+    scenario: given,
+    isServed: false,
+  });
+  try {
+    for await (const outcome of sandbox.rehearse(scenario, context.signal)) {
+      const line = file.lineOf([outcome.section, outcome.index]);
+      yield {
+        file: file.name,
+        line,
+        where: `${file.name}:${line}`,
+        section: outcome.section,
+        check: outcome.what,
+        status: outcome.status,
+        why: outcome.differences.map(differenceText).join('; ') || null,
+        differences: outcome.differences.map(({ field, expected, actual }) => ({
+          field,
+          expected: expected ?? null,
+          actual: actual ?? null,
+        })),
+        took_ms: Math.round(outcome.tookMs * 1000) / 1000,
+      };
+    }
+  } finally {
+    await sandbox.close();
+  }
+}
+
+interface Told {
+  readonly field: string;
+  readonly expected: unknown;
+  readonly actual: unknown;
+}
+
+const differenceText = ({ field, expected, actual }: Told): string =>
+  `${field === '' ? '' : `${field}: `}expected ${shown(expected)}, got ${shown(actual)}`;
+
+/** As much of a value as a line shows. */
+const mostShown = 300;
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
+}
+
+/** The same as a suite of a report. */
+export const suiteOf = ({
+  name,
+  file,
+  rows,
+}: {
+  name: string;
+  file: string;
+  rows: readonly Row[];
+}): JunitSuite => ({
+  name,
+  file,
+  cases: rows.map(({ check, line, status, differences, took_ms: tookMs }) => ({
+    name: check,
+    line,
+    status,
+    lines: differences.map(differenceText),
+    tookMs,
+  })),
+});
