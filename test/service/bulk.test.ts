@@ -153,6 +153,19 @@ test('what only placing can know is no fault of the row beforehand, and fails it
   ]);
 });
 
+test('of two batches the first is placed first, and nobody waits for those of another user', async () => {
+  const rows = Array.from({ length: 12 }, () => row());
+  const [first, second] = [(await create(rows)).body.id, (await create([row()])).body.id];
+  const other = await service.mint();
+  const theirs = (await service.send('POST', '/orders/bulk', { rows: [row()] }, other)).body.id;
+  const placedOf = async (id: string, key = service.key): Promise<number> =>
+    (await service.send('GET', `/orders/bulk/${id}`, undefined, key)).body.placed_count;
+  service.pass(300 + 11);
+  expect([await placedOf(first), await placedOf(second), await placedOf(theirs, other)]).toEqual([12, 0, 1]);
+  service.pass(1);
+  expect(await placedOf(second)).toBe(1);
+});
+
 test('a batch that nobody looks at goes on as if somebody had', async () => {
   const { id } = (await create([row()])).body;
   service.pass(3_600_000);

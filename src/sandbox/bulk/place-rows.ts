@@ -8,7 +8,8 @@ import type { OrderBody } from '../orders/lifecycle/index.ts';
 import type { Service } from '../service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
-const isAnyDue = (store: Store, now: number): boolean =>
+/** Whether a row of a batch is due by `now` (ms) and not placed yet. */
+export const isAnyRowDue = (store: Store, now: number): boolean =>
   store.cached('next due row', () =>
     Number(
       store.get('SELECT min(due) AS due FROM batch_rows WHERE due IS NOT NULL')?.due ??
@@ -30,7 +31,7 @@ const underWay = new WeakMap<Store, Promise<void>>();
 export async function placeRows(service: Service, now: number, budgetMs: number): Promise<void> {
   const { store } = service;
   const end = performance.now() + budgetMs;
-  while (isAnyDue(store, now)) {
+  while (isAnyRowDue(store, now)) {
     const running = underWay.get(store);
     if (!running) return begin(service, now, end);
     await untilDone(running, end - performance.now());

@@ -7,9 +7,12 @@ type Batch = Shape<'BulkBatchResponse'>;
 type Upload = Pick<Shape<'BulkUploadRequest'>, 'filename' | 'notify_on_complete'>;
 
 /** Rows are placed this long after their batch was created, and one after the other at this distance, ms. */
-const [firstRowMs, nextRowMs] = [300, 2];
+const [firstRowMs, nextRowMs] = [300, 1];
 
-/** Keeps a batch; rows that cannot be orders have failed from the start. Within a transaction. @returns its id. */
+/**
+ * Keeps a batch; rows that cannot be orders have failed from the start. Its rows are placed after those of the user's earlier
+ * batches: first come, first served. Within a transaction. @returns its id.
+ */
 export function insertBatch(
   store: Store,
   identity: Identity,
@@ -40,8 +43,9 @@ export function insertBatch(
     now,
     now,
   );
+  const first = Math.max(now + firstRowMs / speed, lastDue(store, userId) + nextRowMs / speed);
   for (const { shown, body } of rows) {
-    const due = now + Math.round((firstRowMs + shown.index * nextRowMs) / speed);
+    const due = Math.ceil(first + (shown.index * nextRowMs) / speed);
     store.run(
       'INSERT INTO batch_rows (batch_seq, place, due, body, error, recipient, product_urls, passthrough) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       lastId,
@@ -55,6 +59,16 @@ export function insertBatch(
     );
   }
   return id;
+}
+
+/** When the last row of a user that waits is due, ms since the epoch; 0 where none does. */
+function lastDue(store: Store, userId: string): number {
+  const row = store.get(
+    `SELECT r.due FROM batch_rows r JOIN batches b ON b.seq = r.batch_seq
+     WHERE r.due IS NOT NULL AND b.user_id = ? ORDER BY r.due DESC LIMIT 1`,
+    userId,
+  );
+  return Number(row?.due ?? 0);
 }
 
 const counted = `SELECT b.*, count(r.order_seq) AS placed, count(r.error) AS failed

@@ -1,6 +1,6 @@
 import { DatabaseError } from '../../sqlite/database-error.ts';
-import { clearInterval, setInterval } from '../../wait/own-timers.ts';
-import { placeRows } from '../bulk/place-rows.ts';
+import { clearTimeout, setTimeout } from '../../wait/own-timers.ts';
+import { isAnyRowDue, placeRows } from '../bulk/place-rows.ts';
 import type { Service } from '../service.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';
 
@@ -10,30 +10,43 @@ const tickMs = 500;
 /** How long one tick places rows of batches, ms; requests are served in between. */
 const placingBudgetMs = 400;
 
-/** Brings about what is due, one round after the other. @returns how to end it, done once the last round is. */
+/**
+ * Brings about what is due, one round after the other. While rows of batches are due a round follows the one before at once:
+ * how fast they are placed depends on no request. @returns how to end it, done once the last round is.
+ */
 export function tick(service: Service): () => Promise<void> {
   let round = Promise.resolve();
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
   let lastTrouble: string | undefined;
-  const report = (error: unknown): void => {
+  const work = async (): Promise<boolean> => {
+    await placeRows(service, service.clock.now(), placingBudgetMs);
+    await bringUpToDate(service, service.clock.now());
+    service.deliver();
+    lastTrouble = undefined;
+    return isAnyRowDue(service.store, service.clock.now());
+  };
+  const report = (error: unknown): false => {
     // A full disk lasts; it is reported once, and again only after a round that went well.
-    if (error instanceof DatabaseError && error.message === lastTrouble) return;
+    if (error instanceof DatabaseError && error.message === lastTrouble) return false;
     lastTrouble = error instanceof DatabaseError ? error.message : undefined;
     service.report(error instanceof DatabaseError ? error.message : error);
+    return false;
   };
-  const timer = setInterval(() => {
-    round = round
-      .then(() => placeRows(service, service.clock.now(), placingBudgetMs))
-      .then(() => bringUpToDate(service, service.clock.now()))
-      .then(() => {
-        service.deliver();
-        lastTrouble = undefined;
-      })
-      .catch(report);
-  }, tickMs);
-  // The timer alone must not keep the process alive.
-  timer.unref();
+  const wait = (ms: number): void => {
+    if (isOver) return;
+    timer = setTimeout(() => {
+      round = work()
+        .catch(report)
+        .then((goesOn) => wait(goesOn ? 0 : tickMs));
+    }, ms);
+    // The timer alone must not keep the process alive.
+    timer.unref();
+  };
+  wait(tickMs);
   return () => {
-    clearInterval(timer);
+    isOver = true;
+    clearTimeout(timer);
     return round;
   };
 }
