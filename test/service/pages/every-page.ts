@@ -47,7 +47,7 @@ export async function happen(service: TestService, text = 'plain'): Promise<Addr
     const idOn = async (path: string, form: RegExp): Promise<string> =>
       form.exec((await service.send('GET', path, undefined, null, { accept: 'text/html' })).text)?.[1] ?? '';
     const delivery = await idOn('/console/deliveries', /deliveries\/([\w-]+)\/edit/);
-    const user = await idOn('/console/keys', /wallets\/([\w-]+)/);
+    const user = await idOn(`/console/orders/${order.id}`, /wallets\/([\w-]+)/);
     const minted = (await service.send('POST', '/sandbox/keys', {}, null)).body;
     return {
       '/': '/',

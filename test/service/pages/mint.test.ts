@@ -25,6 +25,15 @@ test('the page that a form leads to shows the key with its export lines, and no 
     expect([path, status]).toEqual([path, 200]);
     expect(text, path).not.toContain(key);
   }
+  const requests = [
+    ...(await page(service, '/console/requests')).text.matchAll(/href="(\/console\/requests\/\d+)"/g),
+  ];
+  expect(requests.length).toBeGreaterThan(1);
+  for (const [, request = ''] of requests) {
+    const { text } = await page(service, request);
+    expect(text, request).not.toContain(key);
+    expect(text, request).not.toContain(key.slice('sbx_test_'.length));
+  }
   expect(rowOf((await page(service, '/console/keys')).text, 'key-2')[0]).toBe('sbx_test_… laptop');
 });
 

@@ -34,7 +34,7 @@ export function batchesOfUser(service: Service, userId: string, now: number): Co
 export function retryForm({ store, config }: Service, id: string): Content {
   const count = retryableCount(store, id, mostCounted);
   if (count === 0) return null;
-  return html`<form method="post" action="${consolePath}/batches/${id}/retry" id="retry-${id}" class="actions">${onceField()}<button>Retry ${count === mostCounted ? 'the' : count} failed ${count === 1 ? 'row' : 'rows'}<span class="unseen"> of batch ${id.slice(0, 8)}</span></button></form>${sameFromTerminal(
+  return html`<form method="post" action="${consolePath}/batches/${id}/retry" id="retry-${id}" class="actions">${onceField()}<button>Retry ${count === mostCounted ? 'the' : count} failed ${count === 1 ? 'row' : 'rows'}<span class="unseen"> of batch ${id.slice(0, 8)}</span></button> <small>became no order, or one that failed; in a new batch, each at most once</small></form>${sameFromTerminal(
     config,
     `same-retry-${id}`,
     [{ what: `retrying batch ${id.slice(0, 8)}`, errand: ['bulk', 'retry', id], curl: null }],

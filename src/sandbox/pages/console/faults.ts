@@ -40,7 +40,7 @@ const onTable = (config: SandboxConfig, faults: readonly string[]): Content =>
     ? html`<p class="soft">None: the network is good.</p>`
     : html`<table class="stack"><thead><tr><th>Fault</th><td></td></tr></thead><tbody>${faults.map(
         (fault) =>
-          html`<tr><td class="mono">${fault}</td><td class="fit"><form method="post" action="${faultsPath}/off"><input type="hidden" name="fault" value="${fault}"><button>Switch off<span class="unseen"> ${fault}</span></button></form></td></tr>`,
+          html`<tr><td class="mono short">${fault}</td><td class="fit"><form method="post" action="${faultsPath}/off"><input type="hidden" name="fault" value="${fault}"><button>Switch off<span class="unseen"> ${fault}</span></button></form></td></tr>`,
       )}</tbody></table><form method="post" action="${faultsPath}/off" class="actions"><button>Switch all off</button></form>${sameFromTerminal(
         config,
         'same-off',

@@ -63,7 +63,7 @@ function snapshots({ clock, config }: Service, kept: readonly Kept[]): Content {
       ? html`<p class="soft">No state is kept.</p>`
       : html`<table class="stack"><thead><tr><th>Name</th><th class="fit">Kept</th><th>Bring it back</th></tr></thead><tbody>${kept.map(
           (one) =>
-            html`<tr id="snapshot-${one.name}"><td class="mono">${one.name}</td><td class="fit">${age(one.takenAt, clock.real())}</td>
+            html`<tr id="snapshot-${one.name}"><td class="mono short">${one.name}</td><td class="fit">${age(one.takenAt, clock.real())}</td>
 <td><form method="post" action="${timePath}/restore" class="inline"><input type="hidden" name="name" value="${one.name}">${sure('What happened since is lost')}<button>Restore<span class="unseen"> ${one.name}</span></button></form></td></tr>`,
         )}</tbody></table>`
   }<form method="post" action="${timePath}/snapshot" class="inline">

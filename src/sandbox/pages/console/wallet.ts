@@ -90,7 +90,7 @@ const ledgerTable = (entries: readonly EntryWithBalance[]): Content =>
 <th class="fit number">Amount</th><th class="fit number">Balance</th></tr></thead><tbody>${entries.map(
         ({ seq, at, kind, cents, orderId, balance }) =>
           html`<tr id="entry-${seq}"><td class="fit number"><time datetime="${new Date(at).toISOString()}">${dateTime(at)}</time></td>
-<td>${ledgerWords[kind]}</td><td class="fit">${orderId !== null && orderLink(orderId)}</td>
+<td class="short">${ledgerWords[kind]}</td><td class="fit">${orderId !== null && orderLink(orderId)}</td>
 <td class="fit number">${signed(cents)}</td><td class="fit number" data-label="balance">${money(balance)}</td></tr>`,
       )}</tbody></table>`;
 
