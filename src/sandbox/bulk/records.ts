@@ -103,6 +103,60 @@ export function findBatch(store: Store, userId: string, id: string): Batch | und
   return { ...batchOf(row), rows: rows.map(rowOf) };
 }
 
+interface BatchOfUser {
+  readonly seq: number;
+  readonly userId: string;
+  readonly batch: Omit<Batch, 'rows'>;
+}
+
+const ofAll = `SELECT b.*,
+  (SELECT count(*) FROM batch_rows r WHERE r.batch_seq = b.seq AND r.order_seq IS NOT NULL) AS placed,
+  (SELECT count(*) FROM batch_rows r WHERE r.batch_seq = b.seq AND r.error IS NOT NULL) AS failed FROM batches b`;
+
+const batchOfUser = (row: StoredRow): BatchOfUser => ({
+  seq: Number(row.seq),
+  userId: String(row.user_id),
+  batch: batchOf(row),
+});
+
+/** Batches of every user, newest first. @param where a condition on the row `b`. */
+export const readBatches = (
+  store: Store,
+  { sql, values }: { readonly sql: string; readonly values: readonly (string | number)[] },
+  { before, limit }: { readonly before: number; readonly limit: number },
+): BatchOfUser[] =>
+  store
+    .all(`${ofAll} WHERE ${sql} AND b.seq < ? ORDER BY b.seq DESC LIMIT ?`, ...values, before, limit)
+    .map(batchOfUser);
+
+/** The batch of an id, whoever it belongs to, without its rows. */
+export function findAnyBatch(store: Store, id: string): BatchOfUser | undefined {
+  const row = store.get(`${ofAll} WHERE b.id = ?`, id.toLowerCase());
+  return row && batchOfUser(row);
+}
+
+const states: Readonly<Record<Batch['rows'][number]['status'], string>> = {
+  pending: 'r.order_seq IS NULL AND r.error IS NULL',
+  placed: 'r.order_seq IS NOT NULL',
+  failed: 'r.error IS NOT NULL',
+};
+
+/** Rows of a batch in their order. @param after those behind an index. @param status of one state only. */
+export const readBatchRows = (
+  store: Store,
+  seq: number,
+  { after, limit, status }: { after: number; limit: number; status: keyof typeof states | undefined },
+): Batch['rows'] =>
+  store
+    .all(
+      `SELECT r.*, o.status AS order_status FROM batch_rows r LEFT JOIN orders o ON o.seq = r.order_seq
+       WHERE r.batch_seq = ? AND r.place > ? AND ${status === undefined ? 'true' : states[status]} ORDER BY r.place LIMIT ?`,
+      seq,
+      after,
+      limit,
+    )
+    .map(rowOf);
+
 function batchOf(row: StoredRow): Omit<Batch, 'rows'> {
   const [rows, placed, failed] = [Number(row.row_count), Number(row.placed), Number(row.failed)];
   const iso = (at: unknown): string => new Date(Number(at)).toISOString();

@@ -1,7 +1,11 @@
 import { claimPage } from './claim.ts';
+import { accountPage } from './console/account.ts';
 import { accountEvent } from './console/account-actions.ts';
+import { accountsPage } from './console/accounts.ts';
 import { advanceClock } from './console/advance.ts';
+import { batchPage } from './console/batch.ts';
 import { retryBatch } from './console/batch-actions.ts';
+import { batchesPage } from './console/batches.ts';
 import { deliveriesPage } from './console/deliveries.ts';
 import { deliveryPage } from './console/delivery.ts';
 import { faultsPage, setSeed, switchOff, switchOn } from './console/faults.ts';
@@ -13,10 +17,14 @@ import { orderPage } from './console/order.ts';
 import { triggerEvent, untilDone } from './console/order-actions.ts';
 import { placeOrder } from './console/order-form.ts';
 import { ordersPage } from './console/orders.ts';
+import { paymentPage } from './console/payment.ts';
+import { paymentsPage } from './console/payments.ts';
 import { replayDelivery } from './console/replay.ts';
 import { replayEditedPage } from './console/replay-edited.ts';
 import { requestPage } from './console/request.ts';
 import { requestsPage } from './console/requests.ts';
+import { returnPage } from './console/return.ts';
+import { returnsPage } from './console/returns.ts';
 import { requestReturn, returnEvent } from './console/returns-of-order.ts';
 import { keepSnapshot, resetSandbox, restoreSnapshot, setSpeed, timePage } from './console/time.ts';
 import { claimKey, fundWallet, walletPage } from './console/wallet.ts';
@@ -37,6 +45,14 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consoleRetryBatch: forThisMachine(retryBatch),
   consoleAccountEvent: forThisMachine(accountEvent),
   consoleReturnEvent: forThisMachine(returnEvent),
+  consoleBatches: forThisMachine(batchesPage),
+  consoleBatch: forThisMachine(batchPage),
+  consoleReturns: forThisMachine(returnsPage),
+  consoleReturnPage: forThisMachine(returnPage),
+  consoleAccounts: forThisMachine(accountsPage),
+  consoleAccount: forThisMachine(accountPage),
+  consolePayments: forThisMachine(paymentsPage),
+  consolePayment: forThisMachine(paymentPage),
   consoleDeliveries: forThisMachine(deliveriesPage),
   consoleReplay: forThisMachine(replayDelivery),
   consoleReplayEdited: forThisMachine(replayEditedPage),

@@ -45,8 +45,31 @@ export const paymentUnderKey = (store: Store, idempotencyKey: string): Payment |
 export const paymentOfOrder = (store: Store, orderId: string): Payment | undefined =>
   read(store.get('SELECT * FROM payments WHERE order_id = ?', orderId));
 
-function read(row: StoredRow | undefined): Payment | undefined {
-  if (!row) return undefined;
+export interface NumberedPayment extends Payment {
+  /** From the oldest, which is 1. */
+  readonly number: number;
+}
+
+/** Payments, newest first. @param before those below a number. */
+export const readPayments = (
+  store: Store,
+  { before, limit }: { readonly before: number; readonly limit: number },
+): NumberedPayment[] =>
+  store
+    .all(
+      `SELECT * FROM (SELECT *, row_number() OVER (ORDER BY at, challenge_id) AS number FROM payments)
+       WHERE number < ? ORDER BY number DESC LIMIT ?`,
+      before,
+      limit,
+    )
+    .map((row) => ({ ...paymentIn(row), number: Number(row.number) }));
+
+export const paymentNamed = (store: Store, reference: string): Payment | undefined =>
+  read(store.get('SELECT * FROM payments WHERE reference = ?', reference));
+
+const read = (row: StoredRow | undefined): Payment | undefined => row && paymentIn(row);
+
+function paymentIn(row: StoredRow): Payment {
   const text = (value: unknown): string | null => (value === null ? null : String(value));
   return {
     challengeId: String(row.challenge_id),

@@ -28,7 +28,7 @@ export function withRefunds(
 }
 
 /** What was paid back of an order, oldest first. */
-function refundsOf(store: Store, orderId: string): Refund[] {
+export function refundsOf(store: Store, orderId: string): Refund[] {
   const rows = store.all(
     "SELECT at, cents FROM ledger WHERE kind = 'payout' AND order_id = ? ORDER BY seq",
     orderId,

@@ -208,4 +208,9 @@ export const migrations: readonly string[] = [
    UPDATE deliveries SET last_status = (SELECT a.status FROM delivery_attempts a
      WHERE a.delivery_seq = deliveries.seq ORDER BY a.rowid DESC LIMIT 1) WHERE attempts > 0;
    CREATE INDEX deliveries_kinds ON deliveries (event, last_status, delivered_at, given_up_at, attempts, user_id)`,
+
+  // How far batches are, and which one an order is of, without reading their rows.
+  `CREATE INDEX batch_rows_failed ON batch_rows (batch_seq) WHERE error IS NOT NULL;
+   CREATE INDEX batch_rows_placed ON batch_rows (batch_seq) WHERE order_seq IS NOT NULL;
+   CREATE INDEX batch_rows_order ON batch_rows (order_seq) WHERE order_seq IS NOT NULL`,
 ];

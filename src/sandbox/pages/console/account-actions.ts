@@ -23,14 +23,14 @@ export function accountsOfUser({ store, config }: Service, userId: string): Cont
   if (accounts.length === 0) return null;
   return html`<section id="accounts"><header><h2>Retailer accounts</h2></header>${accounts.map(
     (account) =>
-      html`<div class="entry" id="account-${account.shortId}"><p>${account.email} <span class="mono">${account.shortId}</span> <small>${
+      html`<div class="entry" id="account-${account.shortId}"><p>${account.email} <a class="mono" href="${consolePath}/accounts/${account.id}">${account.shortId}</a> <small>${
         account.retailer ?? 'for every retailer'
       }${account.totpSecret !== null && ', with a two-factor secret'}${account.hasForwarding && ', messages are forwarded'}</small></p>${accountActions(config, account)}</div>`,
   )}</section>`;
 }
 
 /** What can happen to a managed account. @param shortId its name on the wire. */
-function accountActions(
+export function accountActions(
   config: SandboxConfig,
   { shortId, hasForwarding }: { readonly shortId: string; readonly hasForwarding: boolean },
 ): Content {

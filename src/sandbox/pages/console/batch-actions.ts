@@ -24,7 +24,7 @@ export function batchesOfUser(service: Service, userId: string, now: number): Co
   if (batches.length === 0) return null;
   return html`<section id="batches"><header><h2>Batches</h2></header>${batches.map(
     ({ id, filename, status, row_count, placed_count, failed_count, created_at }) =>
-      html`<div class="entry" id="batch-${id}"><p>${stateBadge({ text: spoken(status), mood: moods[status] ?? 'waiting' })} <span class="mono">${id.slice(0, 8)}</span> ${filename} <small>${placed_count.toLocaleString('en-US')} of ${row_count.toLocaleString('en-US')} placed${
+      html`<div class="entry" id="batch-${id}"><p>${stateBadge({ text: spoken(status), mood: moods[status] ?? 'waiting' })} <a class="mono" href="${consolePath}/batches/${id}">${id.slice(0, 8)}</a> ${filename} <small>${placed_count.toLocaleString('en-US')} of ${row_count.toLocaleString('en-US')} placed${
         failed_count > 0 && `, ${failed_count.toLocaleString('en-US')} failed`
       }, uploaded ${age(Date.parse(created_at), now)}</small></p>${retryForm(service, id)}</div>`,
   )}${total > batches.length && html`<p class="soft">and ${total - batches.length} older</p>`}</section>`;

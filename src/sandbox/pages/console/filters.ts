@@ -55,7 +55,7 @@ export function filterBar<N extends string>(bar: FilterBar<N>): Content {
     ({ name }) => filters[name] !== '' && html`<input type="hidden" name="${name}" value="${filters[name]}">`,
   )}${inputs.map((field) => inputOf(field, filters[field.name]))}<p class="actions"><button>Filter<span class="unseen"> ${what}</span></button>${
     isFiltered(filters) && html`<a href="${path}">Clear</a>`
-  }</p></form>${links.map((field) => linksOf(bar, field))}
+  }</p></form>${links.map((field) => filterLinks(path, filters, field))}
 <p class="soft count">${
     isFiltered(filters)
       ? `${count.found.toLocaleString('en-US')} of ${count.all.toLocaleString('en-US')} ${what}`
@@ -92,9 +92,11 @@ const withCurrent = (choices: readonly Choice[], value: string): readonly Choice
     ? choices
     : [...choices, { value, text: value, count: 0 }];
 
-function linksOf<N extends string>(
-  { path, filters }: FilterBar<N>,
-  { name, label, choices }: Extract<Field<N>, { kind: 'links' }>,
+/** A link for each value of a filter, and one for all of them. */
+export function filterLinks<N extends string>(
+  path: string,
+  filters: Filters<N>,
+  { name, label, choices }: { readonly name: N; readonly label: string; readonly choices: readonly Choice[] },
 ): Content {
   const total = choices.reduce((sum, { count }) => sum + count, 0);
   const all: Choice = { value: '', text: 'all', count: total };

@@ -2,7 +2,7 @@ import { isFailedOrder, orderState, type ShownState } from '../../../contract/or
 import { type Content, html } from '../../../markup.ts';
 import type { OrderRecord } from '../../orders/lifecycle/index.ts';
 import type { Service } from '../../service.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store, StoredRow } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
 import type { Page } from '../page.ts';
 import { stateBadge } from '../words.ts';
@@ -28,7 +28,21 @@ export function readOrders(
   part: Part,
   filters: Filters<(typeof orderFilters)[number]> = noFilters,
 ): Row[] {
-  const rows = findOrders(store, filters, part);
+  return rowsOf(store, findOrders(store, filters, part));
+}
+
+/** Orders that were placed with a managed account, newest first. */
+export const readOrdersOnAccount = (store: Store, accountId: string, { limit }: Part): Row[] =>
+  rowsOf(
+    store,
+    store.all(
+      'SELECT seq, user_id, listed FROM orders WHERE account_id = ? ORDER BY seq DESC LIMIT ?',
+      accountId,
+      limit,
+    ),
+  );
+
+function rowsOf(store: Store, rows: readonly StoredRow[]): Row[] {
   const nameOf = userNames(
     store,
     rows.map(({ user_id }) => String(user_id)),

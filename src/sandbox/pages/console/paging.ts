@@ -31,6 +31,8 @@ interface Paged<Row> {
   /** Number of a row in the store. */
   readonly numberOf: (row: Row) => number;
   readonly table: (rows: readonly Row[]) => Content;
+  /** What its links say; as a rule a list begins with the newest. */
+  readonly words?: { readonly first: string; readonly next: string };
 }
 
 interface List<Row> extends Paged<Row> {
@@ -55,19 +57,21 @@ export function listPage<Row>({
   return consolePage(title ?? text, body, { live: true, section, isList: true });
 }
 
+const usualWords = { first: 'Newest', next: 'Older' };
+
 /** A part of a list, with links to its newer end and to the next older part where there is one. */
 export function pagedTable<Row>(paged: Paged<Row>): Content {
-  const { path, search, filters = {}, read, numberOf, table } = paged;
+  const { path, search, filters = {}, read, numberOf, table, words = usualWords } = paged;
   const { before, limit } = partOf(search);
   const found = read({ before, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   const isFirst = before === newest.before;
-  const newer = !isFirst && html`<a href="${addressOf(path, filters)}">Newest</a>`;
+  const newer = !isFirst && html`<a href="${addressOf(path, filters)}">${words.first}</a>`;
   const older =
     found.length > limit &&
     last !== undefined &&
-    html`<a href="${addressOf(path, { ...filters, before: String(numberOf(last)) })}" rel="next">Older</a>`;
+    html`<a href="${addressOf(path, { ...filters, before: String(numberOf(last)) })}" rel="next">${words.next}</a>`;
   return html`${rows.length > 0 ? table(rows) : nothing(paged, isFirst)}${
     (newer || older) && html`<p class="actions">${newer} ${older}</p>`
   }`;

@@ -2,7 +2,7 @@ import { returnReasons } from '../../../contract/enums.ts';
 import { limits } from '../../../contract/limits.ts';
 import { operations } from '../../../contract/operations/index.ts';
 import { type Mood, spoken } from '../../../contract/order-state.ts';
-import { type Content, html } from '../../../markup.ts';
+import { type Content, type Html, html } from '../../../markup.ts';
 import { Invalid, Refusal } from '../../http/refusal.ts';
 import { findOrder, type StoredOrder } from '../../orders/records.ts';
 import { acceptReturn } from '../../returns/create.ts';
@@ -12,14 +12,14 @@ import { type ForcedReturn, forcedReturns } from '../../returns/lifecycle.ts';
 import { findReturn, returnsOf, type StoredReturn } from '../../returns/records.ts';
 import type { Service } from '../../service.ts';
 import { age, money } from '../figures.ts';
-import { consolePath } from '../paths.ts';
 import { stateBadge } from '../words.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
 import { ordersPath } from './orders.ts';
 import { curlCall, sameFromTerminal } from './same-from-terminal.ts';
+import { sections } from './sections.ts';
 import { triggerCall } from './trigger-call.ts';
 
-export const returnsPath = `${consolePath}/returns`;
+export const returnsPath = sections.returns.path;
 
 /** What its button says; the wire's name is what becomes of the return. */
 const verbs: Readonly<Record<ForcedReturn, string>> = {
@@ -40,10 +40,14 @@ export function returnsOfOrder(service: Service, order: StoredOrder, now: number
 
 const moods: Readonly<Record<string, Mood>> = { denied: 'bad', credited: 'good', approved: 'good' };
 
+/** The state of a return. */
+export const returnBadge = (status: string): Html =>
+  stateBadge({ text: spoken(status), mood: moods[status] ?? 'waiting' });
+
 const shownReturn = (service: Service, order: StoredOrder, found: StoredReturn, now: number): Content => {
   const { id, status, reason, items, credited_amount, resolution_notes, created_at } = found.record;
   const count = items.reduce((sum, { quantity }) => sum + quantity, 0);
-  return html`<div class="return" id="return-${id}"><p>${stateBadge({ text: spoken(status), mood: moods[status] ?? 'waiting' })} <span class="mono">${id.slice(0, 8)}</span> ${spoken(reason)}, ${count} ${count === 1 ? 'unit' : 'units'}${
+  return html`<div class="return" id="return-${id}"><p>${returnBadge(status)} <a class="mono" href="${returnsPath}/${id}">${id.slice(0, 8)}</a> ${spoken(reason)}, ${count} ${count === 1 ? 'unit' : 'units'}${
     credited_amount > 0 && `, ${money(credited_amount)} credited`
   } <small>requested ${age(Date.parse(created_at), now)}</small></p>${
     resolution_notes !== null && html`<p class="soft">${resolution_notes}</p>`

@@ -6,6 +6,10 @@ import { consolePath } from '../paths.ts';
 /** The sections of the console, a list each, in the order of their links. */
 export const sections = {
   orders: { path: `${consolePath}/orders`, text: 'Orders' },
+  batches: { path: `${consolePath}/batches`, text: 'Batches' },
+  returns: { path: `${consolePath}/returns`, text: 'Returns' },
+  accounts: { path: `${consolePath}/accounts`, text: 'Accounts' },
+  payments: { path: `${consolePath}/payments`, text: 'Payments' },
   deliveries: { path: `${consolePath}/deliveries`, text: 'Deliveries' },
   requests: { path: `${consolePath}/requests`, text: 'Requests' },
   time: { path: `${consolePath}/time`, text: 'Time' },
