@@ -62,6 +62,8 @@ test.each(['errand', 'curl'])('what stands beside the forms of a wallet does the
   const path = await walletPath();
   await run(path, by, 'wallet-funded');
   expect((await service.send('GET', '/wallet/me')).body.balance).toBe(110_000);
+  await run(path, by, 'wallet-emptied');
+  expect((await service.send('GET', '/wallet/me')).body.balance).toBe(0);
   await run(path, by, 'key-claimed');
   expect((await service.send('GET', '/sandbox/status')).body.claimed_by_email).toBe('human@example.com');
   expect(await run('/console/keys', by, by === 'curl' ? '/sandbox/keys' : 'sandbox mint')).toContain(

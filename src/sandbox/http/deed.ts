@@ -49,6 +49,7 @@ const pageDeeds: Partial<Readonly<Record<PageName, (path: Parts, location: strin
   consoleMint: () => 'minted a key',
   consoleClaim: () => 'claimed a key',
   consoleFund: ({ id }) => `added money to wallet ${short(id)}`,
+  consoleEmpty: ({ id }) => `emptied wallet ${short(id)}`,
   consolePlace: (_, location) => `placed ${short(location.split('/').at(-1))}`,
 };
 

@@ -27,7 +27,8 @@ import { returnPage } from './console/return.ts';
 import { returnsPage } from './console/returns.ts';
 import { requestReturn, returnEvent } from './console/returns-of-order.ts';
 import { keepSnapshot, resetSandbox, restoreSnapshot, setSpeed, timePage } from './console/time.ts';
-import { claimKey, fundWallet, walletPage } from './console/wallet.ts';
+import { claimKey, walletPage } from './console/wallet.ts';
+import { emptyWallet, fundWallet } from './console/wallet-money.ts';
 import { devicePage } from './device.ts';
 import type { AnyPageRequest, Page } from './page.ts';
 import { proofPage } from './proof.ts';
@@ -73,6 +74,7 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consoleMint: forThisMachine(mintKeyPage),
   consoleClaim: forThisMachine(claimKey),
   consoleWallet: forThisMachine(walletPage),
+  consoleEmpty: forThisMachine(emptyWallet),
   consoleFund: forThisMachine(fundWallet),
   consolePlace: forThisMachine(placeOrder),
   claim: claimPage,

@@ -50,6 +50,7 @@ export const pageRows = [
   { path: `${consolePath}/keys/{id}/claim`, POST: 'consoleClaim' },
   { path: `${consolePath}/wallets/{id}`, GET: 'consoleWallet' },
   { path: `${consolePath}/wallets/{id}/fund`, POST: 'consoleFund' },
+  { path: `${consolePath}/wallets/{id}/empty`, POST: 'consoleEmpty' },
   { path: `${consolePath}/shop/{slug}`, POST: 'consolePlace' },
   { path: `${claimPath}/{token}`, GET: 'claim', POST: 'claim' },
   { path: devicePath, GET: 'device', POST: 'device' },

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { orderBody } from '../../order-body.ts';
+import { pay } from '../payer.ts';
 import type { TestService } from '../service.ts';
 import { startedForEach } from '../started-for-each.ts';
 import { onceOf, page, submit, textOf } from './read-page.ts';
@@ -92,6 +94,21 @@ test('an order says what is held, what it paid, and what was kept of it', async 
   );
 });
 
+test('an order that was paid by challenge says what went back to its payer', async () => {
+  const { response: paid } = await pay(service, '/agent/orders', orderBody(service.product('test-success')));
+  service.pass(12_000);
+  const path = `/console/orders/${paid.body.id}`;
+  expect((await sum(path, 'money')).map((row) => row.replace(/ 2026-\S+ \S+/, ''))).toEqual([
+    'Paid by challenge +$51.00',
+    'Fee -$1.00',
+    'Charged -$19.99',
+    'Paid back to the payer -$30.01',
+    'Kept in the end $20.99',
+  ]);
+  const wallet = /href="(\/console\/wallets\/[^"]+)"/.exec((await page(service, path)).text)?.[1] ?? '';
+  expect((await sum(wallet)).slice(-3)).toEqual(['Balance $0.00', 'Held $0.00', 'To spend $0.00']);
+});
+
 test('money is added by a form, once for each form that was shown', async () => {
   const path = await walletPath();
   const once = onceOf((await page(service, path)).text);
@@ -102,6 +119,23 @@ test('money is added by a form, once for each form that was shown', async () => 
   expect((await service.send('GET', '/wallet/me')).body.balance).toBe(100_000 + 125_050);
   await submit(service, `${path}/fund`, { once: crypto.randomUUID(), amount: '7' });
   expect((await service.send('GET', '/wallet/me')).body.balance).toBe(100_000 + 125_050 + 700);
+});
+
+test('all that no order has set aside is taken, so that a wallet without money can be rehearsed', async () => {
+  await service.order('test-never');
+  const path = await walletPath();
+  const done = await submit(service, `${path}/empty`);
+  expect([done.status, done.headers.get('location')]).toEqual([303, path]);
+  expect(await sum(path)).toEqual([
+    'Opening balance +$1,000.00',
+    'Taken out -$949.00',
+    'Balance $51.00',
+    'Held for 1 open order -$51.00',
+    expect.stringMatching(/ -\$51\.00$/),
+    'To spend $0.00',
+  ]);
+  expect((await service.order('test-success')).body.code).toBe('insufficient_funds');
+  expect((await submit(service, `/console/wallets/${crypto.randomUUID()}/empty`)).status).toBe(404);
 });
 
 test.each(['', '0', '-5', 'ten', '1e3', '1.999', '٣', '1'.repeat(40)])(

@@ -4,7 +4,7 @@ import { claim } from '../../keys/claims.ts';
 import type { Service } from '../../service.ts';
 import type { StoredRow } from '../../store/store.ts';
 import { type EntryWithBalance, holdsOf, readLedger, totalsOf } from '../../wallet/ledger.ts';
-import { fund, type Wallet, walletOf } from '../../wallet/wallet.ts';
+import { type Wallet, walletOf } from '../../wallet/wallet.ts';
 import { age, dateTime, money } from '../figures.ts';
 import { emailIn } from '../forms.ts';
 import type { Page } from '../page.ts';
@@ -12,13 +12,14 @@ import { accountsOfUser } from './account-actions.ts';
 import { batchesOfUser } from './batch-actions.ts';
 import { consolePage, notThere } from './console-page.ts';
 import { keysPath, walletPath } from './console-paths.ts';
-import { centsIn, formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
+import { formAction, Misfilled, seeOther } from './form-action.ts';
 import { ledgerKinds, ledgerWords, signed } from './ledger-words.ts';
 import { ordersPath } from './orders.ts';
 import { pagedTable } from './paging.ts';
 import { sameFromTerminal } from './same-from-terminal.ts';
 import { triggerCall } from './trigger-call.ts';
 import { userNames } from './users.ts';
+import { hasWallet, moneyForms } from './wallet-money.ts';
 
 /** Keys that are shown, the newest. */
 const mostKeys = 25;
@@ -28,12 +29,11 @@ const mostHolds = 8;
 /** The wallet of a user: what changed it, which adds up, and what is held of it. */
 export const walletPage: Page<'consoleWallet'> = ({ service, path: { id }, search }) => {
   const { store, clock } = service;
-  const user = userOf(service, id);
-  if (!user) return notThere('No such wallet', 'No wallet is here.', { section: 'keys' });
+  if (!hasWallet(service, id)) return notThere('No such wallet', 'No wallet is here.', { section: 'keys' });
   const now = clock.now();
   const body = html`<p class="lead">Every change of this wallet, and the sum that its balance is.</p>
 ${section('sum', 'Adds up', sum(service, id, walletOf(store, id)))}
-${section('fund', 'Add money', fundForm(service, id))}
+${section('fund', 'Add or take money', moneyForms(service, id))}
 ${section(
   'ledger',
   'Ledger',
@@ -50,9 +50,6 @@ ${accountsOfUser(service, id)}
 ${section('keys', 'Keys', keys(service, keysOf(service, id), now))}`;
   return consolePage(`Wallet of ${userNames(store, [id])(id)}`, body, { live: true, section: 'keys' });
 };
-
-const userOf = ({ store }: Service, id: string): StoredRow | undefined =>
-  store.get('SELECT u.id FROM users u JOIN wallets w ON w.user_id = u.id WHERE u.id = ?', id);
 
 const section = (id: string, title: string, content: Content): Content =>
   html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
@@ -93,36 +90,6 @@ const ledgerTable = (entries: readonly EntryWithBalance[]): Content =>
 <td class="short">${ledgerWords[kind]}</td><td class="fit">${orderId !== null && orderLink(orderId)}</td>
 <td class="fit number">${signed(cents)}</td><td class="fit number" data-label="balance">${money(balance)}</td></tr>`,
       )}</tbody></table>`;
-
-function fundForm({ config }: Service, userId: string): Content {
-  const example = 10_000;
-  return html`<form method="post" action="${walletPath(userId)}/fund" class="inline">${onceField()}
-<label>Amount in dollars<input name="amount" inputmode="decimal" required value="100.00" autocomplete="off"></label>
-<button>Add money</button></form>${sameFromTerminal(
-    config,
-    'same-fund',
-    [
-      triggerCall(config, {
-        event: 'wallet-funded',
-        fields: { amount: example },
-        options: ['--amount', '100.00'],
-      }),
-    ],
-    'With a key of this wallet in ERRAND_API_KEY.',
-  )}`;
-}
-
-export const fundWallet = formAction<'consoleFund'>(
-  ({ path: { id } }) => ({ path: walletPath(id), text: 'Back to the wallet' }),
-  async ({ service, path: { id } }, form) => {
-    const { store, clock } = service;
-    if (!userOf(service, id)) throw new Refusal('not_found', 'No wallet is here.');
-    const once = onceIn(form);
-    const cents = centsIn(form, 'amount', 'Amount');
-    await store.transaction(() => fund(store, id, cents, clock.now(), once));
-    return seeOther(walletPath(id));
-  },
-);
 
 const keysOf = ({ store }: Service, userId: string): StoredRow[] =>
   store.all(
