@@ -127,6 +127,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
           body,
           remoteAddress: host,
           identified: noted.identified,
+          came: noted.came,
         }),
       );
     },

@@ -180,6 +180,7 @@ export async function openSandbox({
 const dated =
   (app: Handle, clock: SandboxClock): Handle =>
   async (request) => {
+    request.came?.(clock.now());
     const { headers, ...rest } = await app(request);
     return { ...rest, headers: { ...headers, date: new Date(clock.now()).toUTCString() } };
   };

@@ -33,7 +33,7 @@ describeInChromium('the console in a browser', (browser) => {
     service.pass(3000);
     await page.getByText('Order placed with the retailer').waitFor();
     service.pass(9000);
-    await page.locator('.timeline').getByText('Delivered').waitFor();
+    await page.locator('.timeline').getByText('Delivered', { exact: true }).waitFor();
     await page.getByRole('cell', { name: 'Delivered: left at the front door' }).waitFor();
     expect(await page.evaluate('window.mark')).toBe(1);
   });
@@ -105,9 +105,9 @@ describeInChromium('the console in a browser', (browser) => {
   test('a button of an order makes it happen', async () => {
     await page.goto(at(`/console/orders/${await place('test-slow')}`));
     await page.getByRole('button', { name: 'shipped' }).click();
-    await page.locator('.timeline').getByText('Shipped').waitFor();
+    await page.locator('.timeline').getByText('Shipped', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'delivered', exact: true }).click();
-    await page.locator('.timeline').getByText('Delivered').waitFor();
+    await page.locator('.timeline').getByText('Delivered', { exact: true }).waitFor();
   });
 
   test('it says when the service is gone, and goes on when it is back', async () => {
@@ -149,7 +149,7 @@ describeInChromium('the console in a browser', (browser) => {
   test('a command is copied at a click', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto(at('/shop'));
-    await page.getByRole('link', { name: 'Out of stock' }).click();
+    await page.getByRole('link', { name: 'Out of stock', exact: true }).click();
     await page.getByRole('button', { name: 'Copy the order' }).click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(

@@ -1,11 +1,8 @@
 import { controlPath, healthPath, type ServedRequest } from '../../contract/control.ts';
-import { uuidPattern } from '../../contract/limits.ts';
-import type { OperationName } from '../../contract/operations/index.ts';
 import { deedOf } from './deed.ts';
 import { type KeptSide, receivedSide, sentSide, unread } from './exchange.ts';
 import type { Fault } from './faults/spec.ts';
-import { readTarget } from './request.ts';
-import { findRoute } from './routes.ts';
+import { orderIn } from './order-in.ts';
 import { shownTarget } from './secrets.ts';
 import type { SandboxRequest, SandboxResponse } from './wire.ts';
 
@@ -19,6 +16,8 @@ export interface Exchange {
   /** Numbers begin with 1. */
   readonly number: number;
   readonly request: Logged;
+  /** The sandbox's time when it came to it, ms since the epoch; of one that never did, the machine's. */
+  readonly sandboxAt: number;
   /** The order that it made, or was about. */
   readonly orderId: string | null;
   readonly sent: KeptSide;
@@ -33,6 +32,8 @@ interface Begun extends Pick<Logged, 'at' | 'method' | 'target'>, Pick<SandboxRe
 /** A request under way. */
 export interface Noting {
   readonly identified: (userId: string) => void;
+  /** @param at the sandbox's time, ms since the epoch. */
+  readonly came: (at: number) => void;
   /** Its body has come. */
   took(body: Uint8Array): void;
   /** @param response the service's own; null where a fault came before it. */
@@ -71,10 +72,14 @@ export class RequestLog {
   begin({ at, method, target, headers, fault }: Begun): Noting {
     const began = performance.now();
     let userId: string | null = null;
+    let sandboxAt = at;
     let body: Uint8Array = nothing;
     return {
       identified: (id) => {
         userId = id;
+      },
+      came: (time) => {
+        sandboxAt = time;
       },
       took: (bytes) => {
         body = bytes;
@@ -98,6 +103,7 @@ export class RequestLog {
             // Only who shows each request as it comes reads what it did.
             did: this.#onEach ? deedOf(method, target, response) : null,
           },
+          sandboxAt,
           orderId: orderIn(method, target, said, received),
           sent: said,
           received,
@@ -145,6 +151,13 @@ export class RequestLog {
     return this.#next;
   }
 
+  /** Those about an order, oldest first. */
+  about(orderId: string): Exchange[] {
+    return this.newest(mostKept)
+      .filter((exchange) => exchange.orderId === orderId)
+      .toReversed();
+  }
+
   /** Those before the one with a number, newest first. */
   newest(limit: number, before = Number.POSITIVE_INFINITY): Exchange[] {
     const found = [];
@@ -175,27 +188,3 @@ function sentStatus(fault: Fault | undefined, response: SandboxResponse | null):
   if (fault && fault.status > 0) return fault.status;
   return fault?.kind === 'reset' ? null : (response?.status ?? null);
 }
-
-/** The member of a response that names the order. */
-const named: Partial<Record<OperationName, RegExp>> = {
-  'order.create': /"id":"([\da-f-]{36})"/,
-  'agent.order.create': /"id":"([\da-f-]{36})"/,
-  'return.create': /"order_id":"([\da-f-]{36})"/,
-  'return.get': /"order_id":"([\da-f-]{36})"/,
-};
-
-/** The order that a request made, or was about. */
-function orderIn(method: string, target: string, sent: KeptSide, received: KeptSide | null): string | null {
-  const found = findRoute(method, readTarget(target).pathname);
-  if ('allowed' in found) return null;
-  if (found.kind === 'operation') {
-    const { order_id, request_id } = found.path;
-    return asOrder(order_id ?? request_id ?? named[found.name]?.exec(received?.body.text ?? '')?.[1]);
-  }
-  if (found.kind === 'trigger')
-    return asOrder(/"id"\s?:\s?"([\da-f-]{36})"/i.exec(sent.body.text ?? '')?.[1]);
-  return found.kind === 'page' && found.name === 'consoleEvent' ? asOrder(found.path.id) : null;
-}
-
-const asOrder = (id: string | undefined): string | null =>
-  id !== undefined && uuidPattern.test(id) ? id.toLowerCase() : null;

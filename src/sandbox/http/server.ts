@@ -163,6 +163,7 @@ async function respond(
       remoteAddress: request.socket.remoteAddress ?? '',
       localAddress: request.socket.localAddress,
       identified: noted.identified,
+      came: noted.came,
     });
   const reply = await replyTo({ target, drawn, noted, signal }, work).finally(release);
   response.setTimeout(stalledMs, () => response.destroy());

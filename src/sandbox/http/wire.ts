@@ -10,6 +10,8 @@ export interface SandboxRequest {
   readonly localAddress?: string | undefined;
   /** Receives the user of the request, once that is known. */
   readonly identified?: (userId: string) => void;
+  /** Receives the sandbox's own time when the request comes to it, ms since the epoch. */
+  readonly came?: (at: number) => void;
 }
 
 export type SandboxBody =

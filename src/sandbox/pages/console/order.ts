@@ -14,8 +14,8 @@ import { consolePage, notThere, siblingLinks } from './console-page.ts';
 import { deliveriesTable } from './deliveries-table.ts';
 import { orderActions } from './order-actions.ts';
 import { facts, failure, itemsTable } from './order-facts.ts';
+import { orderFeed } from './order-feed.ts';
 import { orderMoney } from './order-money.ts';
-import { timeline } from './order-timeline.ts';
 import { ordersPath, stateOf } from './orders.ts';
 import { returnsOfOrder } from './returns-of-order.ts';
 import { userNames } from './users.ts';
@@ -36,7 +36,7 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
   const nameOf = userNames(service.store, [order.userId]);
   const body = html`${siblingLinks('order', siblingsOf(service, order.seq))}<p>${stateBadge(stateOf(record))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
 ${failure(record)}${await orderActions(service, order, now)}
-${section('timeline', 'Timeline', timeline(order, now))}
+${section('timeline', 'Timeline', orderFeed(service, order, now))}
 ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
 ${section('items', 'Items', itemsTable(record))}
 ${section('facts', 'Order', facts(record))}
