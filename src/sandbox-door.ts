@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { steadyTime } from './clock.ts';
 import type { ServedRequest } from './contract/control.ts';
 import { StorageError, UsageError } from './errors.ts';
@@ -130,6 +130,9 @@ export async function resetSandbox(stateDir: string, signal: AbortSignal): Promi
     throw storageError(error);
   }
 }
+
+/** Where the embedded sandbox keeps its data. */
+export const fileOf = (stateDir: string): string => resolve(sandboxFile(stateDir));
 
 /** Whether there is an embedded sandbox with data, or a state of one that is kept. */
 export const hasSandbox = (stateDir: string): boolean =>

@@ -68,6 +68,8 @@ export interface ControlState {
   readonly seed: number | null;
   readonly faults: readonly string[];
   readonly fault_seed: number;
+  /** The file that keeps its data; null in memory. */
+  readonly kept_in: string | null;
   /** By name, with when each was taken by the clock of its machine, ISO 8601. */
   readonly snapshots: readonly { readonly name: string; readonly taken_at: string }[];
 }

@@ -1,5 +1,4 @@
 import { UsageError } from '../errors.ts';
-import { shellLine } from '../shell-word.ts';
 import { maskKey } from './keys.ts';
 import { keysOf } from './profile-keys.ts';
 import type { SettingsStore } from './store.ts';
@@ -12,6 +11,8 @@ interface KeyToStore {
   readonly service: string;
   /** In place of the one in use, which is forgotten. */
   readonly replace?: boolean;
+  /** The flags that name the profile, for a line that is shown. */
+  readonly flags: string;
   /** ms since the epoch. */
   readonly now: number;
 }
@@ -22,7 +23,7 @@ interface KeyToStore {
  */
 export async function storeKey(
   store: SettingsStore,
-  { profile: name, key, service, replace = false, now }: KeyToStore,
+  { profile: name, key, service, replace = false, flags, now }: KeyToStore,
 ): Promise<string[]> {
   const storedAt = new Date(now).toISOString();
   let earlier: { readonly id: string; readonly key: string } | undefined;
@@ -35,7 +36,7 @@ export async function storeKey(
     return withKey(replace && earlier ? withoutKeys(before, false) : before, key, storedAt);
   });
   if (!earlier) return [];
-  const back = shellLine`errand auth use ${earlier.id} --profile ${name}`;
+  const back = `errand auth use ${earlier.id}${flags}`;
   return replace
     ? [`in place of ${maskKey(earlier.key)}, which is forgotten`]
     : [`${maskKey(earlier.key)} is kept beside it, with its orders and wallet: \`${back}\` goes back`];

@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, request as forward, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { orderBody } from '../order-body.ts';
 import { Receiver } from '../service/receiver.ts';
@@ -124,6 +124,59 @@ describe('what acts on a sandbox as a whole acts on the one that is named', () =
     expect((await errand(workspace, ['sandbox', 'reset', '--yes', '--profile', 'served'])).code).toBe(0);
     expect((await keys()).replaceAll('\r', '')).toMatch(/^served,$/m);
   });
+});
+
+test('a served sandbox on the data of the embedded one is emptied for both, and no key of it is left', async () => {
+  await orderOf(workspace, 'test-slow');
+  const served = await serveAt(workspace);
+  const reset = await errand(workspace, ['sandbox', 'reset', '--yes', '--base-url', served.url]);
+  expect(reset.code, reset.stderr).toBe(0);
+  expect(reset.stderr).toContain(`\`errand sandbox mint --base-url ${served.url}\` mints a new key`);
+  expect(await orders()).toBe('');
+});
+
+test('a command that is run with a sandbox of its own controls that one', async () => {
+  const line =
+    'errand sandbox advance 1h -o id && errand sandbox fault 503 -o json && errand sandbox reset --yes';
+  const run = await errand(workspace, ['sandbox', 'exec', '--', 'sh', '-c', line]);
+  expect(run.code, run.stderr).toBe(0);
+  expect((await errand(workspace, ['sandbox', 'fault', '-o', 'json', '--query', 'faults'])).stdout).toBe(
+    '[]\n',
+  );
+});
+
+test('through a gateway to another machine only triggers go, since a key says whose they are', async () => {
+  const gateway = createServer((request, response) => {
+    const passed = forward(
+      service.baseUrl + request.url,
+      {
+        method: request.method,
+        headers: {
+          ...request.headers,
+          host: new URL(service.baseUrl).host,
+          'x-forwarded-for': '203.0.113.7',
+        },
+      },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    request.pipe(passed);
+  });
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+  const at = ['--base-url', `http://127.0.0.1:${Object(gateway.address()).port}`];
+  workspace.environment.ERRAND_API_KEY = service.key;
+  const order = (await service.order('test-slow')).body.id;
+  const reset = await errand(workspace, ['sandbox', 'reset', '--yes', ...at]);
+  expect(reset.code).toBe(2);
+  expect(reset.stderr).toContain('sandbox reset acts on a sandbox of this machine');
+  expect(reset.stderr).toContain('this request comes through a proxy; nothing was changed');
+  const triggered = await errand(workspace, ['sandbox', 'trigger', 'placed', order, ...at]);
+  expect(triggered.code, triggered.stderr).toBe(0);
+  expect((await service.send('GET', `/orders/${order}`)).body.status).toBe('order_placed');
+  gateway.closeAllConnections();
+  await new Promise((resolve) => gateway.close(resolve));
 });
 
 describe('a service that is no sandbox', () => {

@@ -126,3 +126,31 @@ test.each([
   await receiver.until(2);
   expect(receiver.received.at(-1)?.orderId).toBe(id);
 });
+
+test('who advances it gets it back in good time, and goes on with what is left', async () => {
+  await register();
+  await service.order('test-success');
+  const steps: number[] = [];
+  await elsewhere(async (control) => {
+    let left = 3_600_000;
+    while (left > 0) {
+      ({ left } = await control.advance(left, 0));
+      steps.push(left);
+    }
+  });
+  expect(steps.length).toBeGreaterThan(4);
+  expect(steps).toEqual(steps.toSorted((one, other) => other - one));
+  expect((await service.send('GET', '/sandbox/control', undefined, null)).body.now).toBe(
+    '2026-03-01T13:00:00.000Z',
+  );
+  expect(receiver.received.map(({ event }) => event)).toContain('request_succeeded');
+});
+
+test('two that advance it at once move it by both', async () => {
+  await service.order('test-success');
+  const both = [1, 2].map(() => service.send('POST', '/sandbox/control/advance', { ms: 3_600_000 }, null));
+  await Promise.all([...both, elsewhere((control) => control.advance(3_600_000))]);
+  expect((await service.send('GET', '/sandbox/control', undefined, null)).body.now).toBe(
+    '2026-03-01T15:00:00.000Z',
+  );
+});

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { keyMode, maskKey } from '../../settings/keys.ts';
-import { shellLine } from '../../shell-word.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 export const list = defineCommand({
   name: 'list',
@@ -30,9 +30,7 @@ export const list = defineCommand({
         in_use: isInUse,
         mode: keyMode(key) ?? 'unknown',
         stored_at: storedAt ?? null,
-        next: isInUse
-          ? []
-          : [{ command: shellLine`errand auth use ${id} --profile ${profile.value}`, when: 'to use it' }],
+        next: isInUse ? [] : [{ command: `errand auth use ${id}${whereFlags(context)}`, when: 'to use it' }],
       })),
       columns: [
         { name: 'id', path: 'id', weight: 9 },

@@ -6,6 +6,7 @@ import { UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { embeddedUrl, type Profile } from '../../settings/stored.ts';
 import { shellLine } from '../../shell-word.ts';
+import { whereFlags } from '../../where-flags.ts';
 import { replaceOption } from './agree-to-replace.ts';
 import { untilApproved } from './until-approved.ts';
 
@@ -37,7 +38,14 @@ export const login = defineCommand({
     const granted = await untilApproved(context, client, device);
     const key = checkKey(granted.api_key, 'the key in the response');
     const { storeKey } = await import('../../settings/store-key.ts');
-    const beside = await storeKey(store, { profile, key, service, replace, now: context.clock.now() });
+    const beside = await storeKey(store, {
+      profile,
+      key,
+      service,
+      replace,
+      flags: whereFlags(context),
+      now: context.clock.now(),
+    });
     const mode = keyMode(key);
     const stored = `signed in: stored ${maskKey(key)} for profile ${profile}${mode ? ` (${mode})` : ''}`;
     return { kind: 'none', hints: [stored, ...beside, ...warnings(context, mode)] };

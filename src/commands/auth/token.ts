@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { refusedBy, UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
+import { whereFlags } from '../../where-flags.ts';
 import { agreeToReplace, replaceOption } from './agree-to-replace.ts';
 
 const largestKeyBytes = 4096;
@@ -41,7 +42,14 @@ export const token = defineCommand({
     async function storeApiKey(key: string): Promise<string[]> {
       if (!kept) throw noProfile(profile);
       const { storeKey } = await import('../../settings/store-key.ts');
-      return storeKey(store, { profile, key, service: kept.base_url, replace, now: context.clock.now() });
+      return storeKey(store, {
+        profile,
+        key,
+        service: kept.base_url,
+        replace,
+        flags: whereFlags(context),
+        now: context.clock.now(),
+      });
     }
 
     async function storeToken(token: string): Promise<string[]> {

@@ -38,7 +38,8 @@ export async function controlled(
   if (!mayMakeOne && !(await mayBeThere(context)))
     throw new ErrandError('not_found', 'there is no sandbox yet; `errand quickstart` makes one');
   const state = await askState(context, verb);
-  if (state === 'elsewhere') throw refused(context, `sandbox ${verb} acts on a sandbox of this machine`);
+  if ('refusal' in state)
+    throw refused(context, `sandbox ${verb} acts on a sandbox of this machine`, `: ${state.refusal}`);
   const client = await context.client();
   return {
     state,
@@ -65,8 +66,11 @@ export async function checkSandbox(context: Context, verb: string): Promise<void
   if (context.settings.baseUrl.value !== embeddedUrl) await askState(context, verb);
 }
 
-/** How the sandbox stands; `elsewhere` for one that only its own machine controls. @throws UsageError for no sandbox. */
-async function askState(context: Context, verb: string): Promise<ControlState | 'elsewhere'> {
+/** How the sandbox stands, or why it does not say so to this machine. @throws UsageError for no sandbox. */
+async function askState(
+  context: Context,
+  verb: string,
+): Promise<ControlState | { readonly refusal: string }> {
   const client = await context.client();
   try {
     const response = await client.raw({ method: 'GET', path: controlPath, isKeyless: true });
@@ -75,7 +79,7 @@ async function askState(context: Context, verb: string): Promise<ControlState | 
   } catch (error) {
     // What no service has answered is said as for any request.
     if (!(error instanceof ErrandError) || error.facts.status === undefined) throw error;
-    if (own(error.facts.details, 'resource') === 'sandbox_control') return 'elsewhere';
+    if (own(error.facts.details, 'resource') === 'sandbox_control') return { refusal: plain(error.message) };
     throw notSandbox(context, verb, `its response to GET ${controlPath} is ${error.facts.status}`);
   }
   throw notSandbox(context, verb, `it responds to GET ${controlPath} as no sandbox does`);

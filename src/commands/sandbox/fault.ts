@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import type { ControlState } from '../../contract/control.ts';
 import { UsageError } from '../../errors.ts';
+import { whereFlags } from '../../where-flags.ts';
 import { controlled } from './controlled.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
 
@@ -48,7 +49,8 @@ export const fault = defineCommand({
         { name: 'faults', path: 'faults', value: () => shown },
         { name: 'seed', path: 'seed' },
       ],
-      hints: isChange && !isNone ? ['`errand sandbox fault --off` switches them off'] : [],
+      hints:
+        isChange && !isNone ? [`\`errand sandbox fault --off${whereFlags(context)}\` switches them off`] : [],
     };
   },
 });

@@ -4,6 +4,7 @@ import { own } from '../../contract/json.ts';
 import { UsageError } from '../../errors.ts';
 import { checkKey, maskKey } from '../../settings/keys.ts';
 import { shellWord } from '../../shell-word.ts';
+import { whereFlags } from '../../where-flags.ts';
 
 export const mint = defineCommand({
   name: 'mint',
@@ -83,7 +84,12 @@ async function keep(
   const { storeKey } = await import('../../settings/store-key.ts');
   const key = checkKey(minted, 'the minted key');
   try {
-    const beside = await storeKey(await context.store(), { ...keeper, key, now: context.clock.now() });
+    const beside = await storeKey(await context.store(), {
+      ...keeper,
+      key,
+      flags: whereFlags(context),
+      now: context.clock.now(),
+    });
     return { isStored: true, hints: [`stored for profile ${keeper.profile}`, ...beside] };
   } catch (error) {
     // The key is minted: it is printed where it cannot be stored any more.

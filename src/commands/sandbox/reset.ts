@@ -2,6 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../errors.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { typedCommand } from '../../shell-word.ts';
+import { whereFlags } from '../../where-flags.ts';
 import { controlled } from './controlled.ts';
 
 export const reset = defineCommand({
@@ -34,11 +35,16 @@ export const reset = defineCommand({
       }
     }
     // Data that cannot be read any more is deleted too, and no sandbox can be opened on it.
+    const sandbox = await context.sandbox();
     if (served) await served.act('reset', {});
-    else await (await context.sandbox()).resetSandbox(folders.state, context.signal);
+    else await sandbox.resetSandbox(folders.state, context.signal);
     const store = await context.store();
     await store.forgetKeysAt(baseUrl.value);
-    const next = isEmbedded ? 'the next command mints a new key' : '`errand sandbox mint` mints a new key';
+    // Served on the data of the embedded one, it is that one that is empty too.
+    if (served?.state.kept_in === sandbox.fileOf(folders.state)) await store.forgetKeysAt(embeddedUrl);
+    const next = isEmbedded
+      ? 'the next command mints a new key'
+      : `\`errand sandbox mint${whereFlags(context)}\` mints a new key`;
     return { kind: 'none', hints: [`the sandbox is empty; ${next}`] };
   },
 });

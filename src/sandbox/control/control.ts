@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { ControlState } from '../../contract/control.ts';
 import { sandboxFaults } from '../../contract/sandbox-faults.ts';
 import type { Outbox } from '../deliveries/outbox.ts';
@@ -45,7 +46,7 @@ export class Control {
 
   /** How it stands, as the control surface says it. */
   get state(): ControlState {
-    const { clock, config, identity } = this.#options.service;
+    const { clock, config, identity, store } = this.#options.service;
     const { faults, seed } = this.#options.faults.now;
     return {
       sandbox: 'errand',
@@ -54,6 +55,7 @@ export class Control {
       seed: /^\d{1,10}$/.test(identity.seed) ? Number(identity.seed) : null,
       faults,
       fault_seed: seed,
+      kept_in: store.file === ':memory:' ? null : resolve(store.file),
       snapshots: this.snapshots().map(({ name, takenAt }) => ({
         name,
         taken_at: new Date(takenAt).toISOString(),

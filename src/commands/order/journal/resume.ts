@@ -7,6 +7,7 @@ import { orderList } from '../../../orders/screen.ts';
 import { shellLine } from '../../../shell-word.ts';
 import type { JournalRecord } from '../../../state/journal-record.ts';
 import { wasSentWithAnother } from '../../../state/take-over.ts';
+import { whereFlags } from '../../../where-flags.ts';
 import { asItIs, keysMeaning } from './keys.ts';
 
 /** What is owed at the service and account in use; what is elsewhere is noted. */
@@ -37,11 +38,12 @@ async function owedHere(
 }
 
 /** How the key that an account is of is used again, where the profile has it. */
-async function lineToUse({ settings: { profile }, store }: Context, account: string): Promise<string> {
+async function lineToUse(context: Context, account: string): Promise<string> {
+  const { value: profile } = context.settings.profile;
   const { accountOf, keysOf } = await import('../../../settings/profile-keys.ts');
-  const stored = (await store()).profile(profile.value);
+  const stored = (await context.store()).profile(profile);
   const kept = stored && keysOf(stored).find(({ key }) => accountOf(key, stored) === account);
-  return kept ? `: ${shellLine`errand auth use ${kept.id} --profile ${profile.value}`}` : '';
+  return kept ? `: errand auth use ${kept.id}${whereFlags(context)}` : '';
 }
 
 export const resume = defineCommand({
