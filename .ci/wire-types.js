@@ -68,13 +68,16 @@ function operationType({ method, path, summary, pathParameters, query, body, res
   const rows = response.rows && definitions[response.schema].properties[response.rows].items;
   return {
     ...objectOf([
-      ['input', input],
+      ['input', takesNothing(input) ? { tsType: 'Record<string, never>' } : input],
       ['response', response.schema ? reference(response.schema) : { tsType: 'undefined' }],
       ...(rows ? [['row', rows]] : []),
     ]),
     description: `\`${method} ${path}\`: ${summary}`,
   };
 }
+
+/** To `{}` a program could hand anything. */
+const takesNothing = ({ properties }) => Object.keys(properties).length === 0;
 
 const isOptional = (specs) => Object.values(specs).every(({ required }) => !required);
 

@@ -70,18 +70,22 @@ export function writeParameters(
   given: ParameterValues,
 ): { pairs: [name: string, text: string][]; issues: ValidationIssue[] } {
   const raw: Record<string, string[]> = {};
-  const unknown: ValidationIssue[] = [];
+  const misplaced: ValidationIssue[] = [];
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
-    if (Object.hasOwn(specs, name)) raw[name] = wireTexts(value);
-    else unknown.push({ loc: [location, name], msg: 'Unknown parameter', type: 'extra_forbidden' });
+    const refuse = (msg: string, type: string) => misplaced.push({ loc: [location, name], msg, type });
+    const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
+    if (spec) raw[name] = wireTexts(value);
+    if (!spec) refuse('Unknown parameter', 'extra_forbidden');
+    else if (spec.type !== 'strings' && Array.isArray(value))
+      refuse('Input should be one value, not a list', 'scalar_type');
   }
   const { values, issues } = readParameters(forSending(specs), rules, location, raw);
   const sent = Object.keys(raw).filter((name) => given[name] !== null);
   const pairs = sent.flatMap((name) =>
     wireTexts(values[name] ?? null).map((text): [string, string] => [name, text]),
   );
-  return { pairs, issues: [...unknown, ...issues] };
+  return { pairs, issues: [...misplaced, ...issues] };
 }
 
 /** The sender checks no value against a list that grows: the service may know more of them. */

@@ -64,6 +64,7 @@ async function follow(exchange: Exchange): Promise<Response> {
     const reply = await unlessAborted(send(sent, signal), signal);
     if (reply.kind === 'reset') throw failure('fetch failed', 'ECONNRESET', 'read ECONNRESET');
     const { response } = reply;
+    const { STATUS_CODES } = await import('node:http');
     const location = redirects.has(response.status) ? response.headers.location : undefined;
     if (location === undefined || redirect === 'manual')
       return responseOf(response, {
@@ -71,6 +72,7 @@ async function follow(exchange: Exchange): Promise<Response> {
         isHead: method === 'HEAD',
         isHalf: reply.kind === 'half',
         isRedirected: count > 0,
+        statusText: STATUS_CODES[response.status] ?? '',
         signal,
       });
     if (redirect === 'error')
@@ -119,11 +121,13 @@ interface Received {
   /** The connection breaks off in the middle of the body. */
   readonly isHalf: boolean;
   readonly isRedirected: boolean;
+  /** What Node's own server says with the status. */
+  readonly statusText: string;
   readonly signal: AbortSignal;
 }
 
 function responseOf({ status, headers: given, body }: SandboxResponse, received: Received): Response {
-  const { url, isHead, isHalf, isRedirected, signal } = received;
+  const { url, isHead, isHalf, isRedirected, statusText, signal } = received;
   const headers = new Headers();
   for (const [name, values] of Object.entries(given))
     for (const value of [values].flat()) headers.append(name, value);
@@ -131,7 +135,7 @@ function responseOf({ status, headers: given, body }: SandboxResponse, received:
     headers.set('content-length', String(Buffer.byteLength(body)));
   const hasBody = body !== null && !isHead && !bodyless.has(status);
   const sent = isHalf ? ReadableStream.from(brokenOff(body)) : wholeOf(body, signal);
-  const response = new Response(hasBody ? sent : null, { status, headers });
+  const response = new Response(hasBody ? sent : null, { status, statusText, headers });
   // A response that is made has no address of its own.
   Object.defineProperty(response, 'url', { value: url.href });
   Object.defineProperty(response, 'redirected', { value: isRedirected });

@@ -18,7 +18,7 @@ type Row<N extends Called> = Table[N]['response'] extends { readonly rows: strin
   ? { row: RowShape<N> }
   : unknown;
 
-type Input<N extends Called | Streamed> = unknown extends InputOf<N> ? Record<never, never> : InputOf<N>;
+type Input<N extends Called | Streamed> = unknown extends InputOf<N> ? Record<string, never> : InputOf<N>;
 
 export type Operations = { [N in Called]: { input: Input<N>; response: ResponseBody<N> } & Row<N> };
 export type StreamedOperations = { [N in Streamed]: { input: Input<N> } };

@@ -141,6 +141,19 @@ describe('the server', () => {
     }
   });
 
+  test.each([
+    ['--output', ['-o', 'json']],
+    ['--query', ['--query', 'a']],
+    ['--fields', ['--fields', 'a']],
+  ])('refuses %s, which would shape what it does not print', async (flag, args) => {
+    const { code, stdout, stderr } = await errand(aWorkspace(), ['mcp', ...args]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`${flag} has nothing to shape`);
+    const preferring = aWorkspace();
+    preferring.environment.ERRAND_OUTPUT = 'json';
+    expect((await errand(preferring, ['mcp'])).code).toBe(0);
+  });
+
   test('offers what it was told to, and refuses names that no tool has', async () => {
     const stdin = `${line(hello)}${line({ jsonrpc: '2.0', id: 1, method: 'tools/list' })}`;
     const { stdout } = await errand(aWorkspace(), ['mcp', '--tools', 'wallet,order_place', '--read-only'], {

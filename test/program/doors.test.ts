@@ -131,12 +131,15 @@ await client.stream('order.list');
 for await (const { rows } of client.pages('order.list')) console.log(rows[0]?.tracking);
 for await (const page of client.pages('order.get', { path: { order_id: '1' } })) console.log(page);
 createClient({ baseUrl: 'https://host.example', timeout: 5 });
+await client.call('wallet.get', { body: {} });
+await client.call('order.list', { query: { limit: [1, 2] } });
+await client.call('wallet.get', {});
 `;
     const said = project.compile({ 'misspelt.ts': source });
     const lines = new Map(
       [...said.matchAll(/^misspelt\.ts\((\d+),\d+\): (.*)$/gm)].map(([, line, text]) => [Number(line), text]),
     );
-    expect([...lines.keys()]).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+    expect([...lines.keys()]).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
     expect(lines.get(3)).toMatch(/'max_prise' does not exist/);
     expect(lines.get(5)).toMatch(/'orderid' does not exist.*|missing.*order_id/);
     expect(lines.get(7)).toMatch(/'limits' does not exist/);
@@ -273,6 +276,7 @@ const wrong = [
   async () => { const client = createClient(quiet); await client.close(); await client.call('wallet.get'); },
   () => createClient(quiet).call('order.create', { body: { max_price: 5n } }),
   () => createClient(quiet).call('wallet.get', { body: {} }),
+  () => createClient(quiet).call('order.list', { query: { limit: [1, 2] } }),
   () => createClient(quiet).call('wallet.get', {}, { signl: new AbortController().signal }),
   () => createClient(quiet).call('wallet.get', {}, { signal: {} }),
   async () => { const client = createClient({ ...quiet, transport: () => new Promise(() => {}) }); const call = client.call('wallet.get'); setTimeout(() => client.close(), 20); await call; },
@@ -305,6 +309,7 @@ for (const one of wrong)
       'UsageError | the client is closed; createClient makes another | ',
       expect.stringMatching(/^UsageError \| body: it cannot be written as JSON: .*BigInt/),
       'UsageError | wallet.get takes no body | ',
+      expect.stringMatching(/^UsageError \| limit: Input should be one value, not a list \| /),
       expect.stringContaining('called "signl"; did you mean "signal"?'),
       'UsageError | signal of wallet.get takes an AbortSignal | ',
       expect.stringMatching(/^InterruptedError \| interrupted/),

@@ -39,6 +39,16 @@ describe('what it takes', () => {
     );
   });
 
+  test('says with each status what Node’s own server says with it', async () => {
+    const sandbox = await start('503@/retailers');
+    const textOf = async (path: string) => (await sandbox.fetch(path)).statusText;
+    expect([await textOf('/healthz'), await textOf('/orders'), await textOf('/retailers')]).toEqual([
+      'OK',
+      'Unauthorized',
+      'Service Unavailable',
+    ]);
+  });
+
   test('bodies of every kind', async () => {
     const sandbox = await start();
     const bytes = () => new TextEncoder().encode(JSON.stringify(sandbox.exampleOrder));

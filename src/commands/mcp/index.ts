@@ -34,6 +34,7 @@ export const command = defineRootCommand({
   async run(context, { live = false, readOnly = false, tools: names }) {
     const wanted = names && (await Promise.all(names.map(toolNamed)));
     if (wanted && readOnly) await checkAnyReads(wanted);
+    refuseOutput(context);
     // A rehearsal, which most starts are, waits for no policy to be read.
     if (live || !context.isRehearsal()) {
       const { checkDayLimit, checkLive } = await import('../../mcp/guard.ts');
@@ -46,6 +47,18 @@ export const command = defineRootCommand({
     return { kind: 'none' };
   },
 });
+
+/** @throws UsageError for a flag that would shape what is not there to be shaped. */
+function refuseOutput({ output, settings }: Context): void {
+  const flags = {
+    '--output': settings.output.from === 'flag',
+    '--query': output.query !== undefined,
+    '--fields': output.fields !== undefined,
+  };
+  const [flag] = Object.entries(flags).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
+  if (flag !== undefined)
+    throw new UsageError(`${flag} has nothing to shape: errand mcp prints messages of its protocol alone`);
+}
 
 /** @throws UsageError for a name that no tool has. */
 async function toolNamed(name: string): Promise<ToolName> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { batchRowStatuses, orderStatuses } from '../enums.ts';
 import { count, facts, flag, id, own, served, text, time, url, whole } from './fields.ts';
 
 const at = time.describe('when it was seen');
@@ -41,9 +42,20 @@ export const BatchWatchEvent = z.discriminatedUnion('type', [
       type: z.literal('row'),
       batch_id: id,
       row: whole.optional().describe('its number in the file, where this machine knows it'),
+      index: count.nullish(),
+      status: z.union([z.enum(batchRowStatuses), text]).nullish(),
+      order_id: id.nullish(),
+      order_status: z.union([z.enum(orderStatuses), text]).nullish(),
+      error: text.nullish(),
+      recipient: text.nullish(),
+      product_urls: z.array(url).nullish(),
+      passthrough: z
+        .record(text, text)
+        .nullish()
+        .describe('the columns of the file that are no part of an order'),
       at,
     })
-    .describe("a row that has changed, with the fields of the service's own record of it"),
+    .describe("a row that has changed: the service's own record of it, which may come to have more fields"),
   ...interruptions,
   own({
     type: z.literal('summary'),

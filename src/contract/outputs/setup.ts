@@ -1,5 +1,8 @@
 import { z } from 'zod';
-import { flag, id, nextSteps, own, text, time, url, whole } from './fields.ts';
+import { sandboxTriggers } from '../control.ts';
+import { fulfillmentConcerns, orderStatuses, returnStatuses } from '../enums.ts';
+import { errorTypeGroups } from '../error-types.ts';
+import { cents, flag, id, nextSteps, own, text, time, url, whole } from './fields.ts';
 
 export const RemovedAccount = own({ short_id: id });
 
@@ -81,29 +84,50 @@ export const ScenarioCheck = own({
   check: text,
   status: z.enum(['held', 'failed', 'skipped']),
   why: text.nullable(),
-  differences: z.array(own({ field: text, expected: z.unknown(), actual: z.unknown() })),
+  differences: z.array(
+    own({
+      field: text,
+      expected: z.unknown().describe('any value of the scenario'),
+      actual: z.unknown().describe('any value that the sandbox has'),
+    }),
+  ),
   took_ms: z.number(),
 });
 
 /** The faults that are on, as `sandbox serve --fault` writes them, and what their draws follow from. */
 export const SandboxFaults = own({ faults: z.array(text), seed: z.number().int() });
-export const TriggeredEvent = z
-  .looseObject({ event: text })
-  .describe('what the sandbox says of its target, such as its id and its status');
+
+/** What a trigger did: of an order or a return its new status, of the wallet what came or left and its new balance. */
+export const TriggeredEvent = own({
+  event: z.enum(Object.keys(sandboxTriggers)),
+  id: text.optional().describe('of its target, or the code of a device'),
+  status: z.enum([...new Set([...orderStatuses, ...returnStatuses])]).optional(),
+  amount: cents.optional(),
+  balance: cents.optional(),
+  email: text.optional().describe('of who claimed the sandbox'),
+});
+
+const operationWords = {
+  name: text,
+  method: z.enum(['GET', 'POST', 'PUT', 'DELETE']),
+  path: text,
+  summary: text,
+  auth: z.enum(['none', 'bearer', 'payment', 'basic']),
+  retry: z.enum(['safe', 'idempotency_key', 'never']),
+  moves_money: flag,
+};
+const errorCodeWords = {
+  code: text,
+  status: whole,
+  hint: text,
+  observed: flag.optional(),
+  legacy: flag.optional().describe('no longer returned'),
+};
 
 /** A row of the contract: an operation, a shape, a list of values, a limit, an event or an error. */
 export const ContractRow = z.union([
   own({ name: text, kind: text, summary: text }),
-  own({
-    name: text,
-    method: text,
-    path: text,
-    summary: text,
-    auth: text,
-    retry: text,
-    moves_money: flag,
-    observed: flag,
-  }),
+  own({ ...operationWords, observed: flag }),
   own({ name: text, used_by: text }),
   own({ name: text, values: z.array(text) }),
   own({ name: text, values: z.record(text, text) }),
@@ -115,28 +139,51 @@ export const ContractRow = z.union([
     value: z.number().optional(),
   }),
   own({ name: text, sent_when: text }),
-  z.looseObject({ code: text, kind: z.enum(['code', 'error_type']), hint: text }),
+  own({ ...errorCodeWords, kind: z.literal('code') }),
+  own({
+    code: text,
+    kind: z.literal('error_type'),
+    group: z.enum(errorTypeGroups),
+    relaxed_by: z.enum(fulfillmentConcerns).optional(),
+    hint: text,
+    observed: flag.optional(),
+  }),
 ]);
 
 /** One operation with everything the contract says of it. */
 export const ContractOperation = own({
-  name: text,
-  method: text,
-  path: text,
-  surface: text,
-  summary: text,
-  auth: text,
-  retry: text,
-  moves_money: flag,
+  ...operationWords,
+  surface: z.enum(['current', 'legacy']),
   challenge_cents: whole.optional(),
   observed: flag.optional(),
   parameters: z.array(
-    z.looseObject({ name: text, in: z.enum(['path', 'query']), required: flag, type: text }),
+    own({
+      name: text,
+      in: z.enum(['path', 'query']),
+      required: flag,
+      type: z.enum(['string', 'integer', 'number', 'boolean', 'date-time', 'uuid', 'strings']),
+      description: text,
+      nullable: flag.optional(),
+      min: z.number().optional(),
+      max: z.number().optional(),
+      minLength: whole.optional(),
+      maxLength: whole.optional(),
+      values: z.array(text).optional(),
+      grows: flag.optional().describe('the service may take more values than these'),
+      valuesFrom: text.optional().describe('the endpoint that lists the values'),
+      default: z.union([text, z.number(), flag]).optional(),
+      observed: flag.optional(),
+    }),
   ),
   rules: z.array(z.record(text, z.array(text))).optional(),
   body: own({ shape: text, required: flag }).optional(),
-  response: own({ status: whole, type: text, shape: text.optional(), rows: text.optional() }),
-  errors: z.array(z.looseObject({ code: text, status: whole, hint: text })),
+  response: own({
+    status: whole,
+    type: z.enum(['json', 'csv', 'none']),
+    shape: text.optional(),
+    rows: text.optional(),
+  }),
+  errors: z.array(own(errorCodeWords)),
 });
 
 export const JsonSchema = z.looseObject({}).describe('a JSON Schema');
