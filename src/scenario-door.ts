@@ -49,7 +49,7 @@ export async function builtInScenario(name: BuiltInScenario, seed: number | unde
 
 export const seedOf = (seed: number | undefined, scenario: Scenario | undefined): { seed?: number } => {
   const chosen = seed ?? scenario?.seed;
-  return chosen === undefined ? {} : { seed: chosen };
+  return typeof chosen === 'number' ? { seed: chosen } : {};
 };
 
 /** @throws UsageError naming the line of what is not a fault. */

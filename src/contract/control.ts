@@ -53,6 +53,8 @@ export interface ControlActions {
   readonly faults: { readonly faults: readonly string[]; readonly seed?: number | undefined };
   /** The speed-up factor of what is created from now on. */
   readonly speed: { readonly speed: number };
+  /** Changes nothing; the state after it has the sandbox as a scenario (`ExportedState`). */
+  readonly export: Readonly<Record<string, never>>;
 }
 
 export type ControlAction = keyof ControlActions;
@@ -72,6 +74,14 @@ export interface ControlState {
   readonly kept_in: string | null;
   /** By name, with when each was taken by the clock of its machine, ISO 8601. */
   readonly snapshots: readonly { readonly name: string; readonly taken_at: string }[];
+}
+
+/** After `export`. */
+export interface ExportedState extends ControlState {
+  /** As a scenario file has it. */
+  readonly scenario: Readonly<Record<string, unknown>>;
+  /** What of the sandbox no scenario says, in words. */
+  readonly left_out: readonly string[];
 }
 
 /** After `advance`: what of the time is still to be moved through, ms; more than 0 where it would have taken long. */

@@ -13,3 +13,8 @@ wrong.yaml:9,"balance: expected 99, got 150"
 ? 7
 $ grep -c '<failure' report.xml
 1
+
+# A state that she came to by hand is where the next tests begin.
+$ errand sandbox exec --scenario broke.yaml -- errand sandbox export > now.yaml
+$ errand sandbox exec --scenario now.yaml -- errand wallet -o json --query balance
+150

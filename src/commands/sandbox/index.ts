@@ -1,6 +1,7 @@
 import type { RootNoun } from '../../cli/define.ts';
 import { advance } from './advance.ts';
 import { exec } from './exec.ts';
+import { exportScenario } from './export.ts';
 import { fault } from './fault.ts';
 import { mint } from './mint.ts';
 import { products } from './products.ts';
@@ -13,5 +14,19 @@ import { test } from './test.ts';
 import { trigger } from './trigger.ts';
 
 export const noun: RootNoun = {
-  verbs: [mint, status, products, serve, exec, test, trigger, fault, advance, snapshot, restore, reset],
+  verbs: [
+    mint,
+    status,
+    products,
+    serve,
+    exec,
+    test,
+    exportScenario,
+    trigger,
+    fault,
+    advance,
+    snapshot,
+    restore,
+    reset,
+  ],
 };

@@ -75,6 +75,9 @@ export const DoctorFinding = own({
 
 export const SandboxTime = own({ now: time, advanced_ms: z.number() });
 export const SandboxSnapshot = own({ name: text, taken_at: time });
+export const ScenarioDocument = z
+  .looseObject({ version: z.literal(1) })
+  .describe('a scenario: `errand schema Scenario -o json` is its JSON Schema');
 /** A step or a check of a scenario, and what came of it. */
 export const ScenarioCheck = own({
   file: text,

@@ -21,6 +21,9 @@ import {
 import { ScenarioCheck, ScenarioStep } from './steps.ts';
 import { scenarioOrderEvents, scenarioOrderStates, scenarioReturnStates } from './words.ts';
 
+/** What came into a wallet besides, or left it; cents. */
+const amount = z.int('write whole cents: 1999 for $19.99').min(-1e12).max(1e12);
+
 const ScenarioKey = z.strictObject({
   name,
   key: z
@@ -34,7 +37,7 @@ const ScenarioKey = z.strictObject({
   created: time.optional(),
   used: time.optional().describe('when it was last used: it expires 7 days after'),
   lasting: z.boolean().optional().describe('never expires'),
-  funded: list(z.strictObject({ at: time, amount: cents.min(1) })),
+  funded: list(z.strictObject({ at: time, amount })),
   claimed: z.strictObject({ by: z.email(), at: time }).optional(),
   webhook: httpUrl.optional().describe('where its events are sent from clock.now on'),
 });
@@ -113,9 +116,11 @@ const ScenarioOrder = z.strictObject({
   order: OrderCreate,
   state: z.enum(scenarioOrderStates).optional().describe('where it stands at clock.now'),
   error_type: errorType.optional().describe('with state order_failed: why'),
-  events: list(
-    z.strictObject({ at: time, event: z.enum(scenarioOrderEvents), error_type: errorType.optional() }),
-  ).describe('what was done to it, besides what happened by itself'),
+  events: z
+    .array(z.strictObject({ at: time, event: z.enum(scenarioOrderEvents), error_type: errorType.optional() }))
+    .max(most.many)
+    .optional()
+    .describe('what was done to it, besides what happened by itself; without it, what its state takes'),
 });
 
 const ScenarioReturn = z.strictObject({
@@ -125,7 +130,10 @@ const ScenarioReturn = z.strictObject({
   speed: speed.optional(),
   ...returned,
   state: z.enum(scenarioReturnStates).optional().describe('where it stands at clock.now'),
-  events: list(z.strictObject({ at: time, event: z.enum(['approved', 'denied', 'credited']) })),
+  events: z
+    .array(z.strictObject({ at: time, event: z.enum(['approved', 'denied', 'credited']) }))
+    .max(most.many)
+    .optional(),
 });
 
 const ScenarioBatch = z.strictObject({ name: name.optional(), key, created: time.optional(), ...upload });
@@ -136,9 +144,18 @@ export const Scenario = z
     version: z.literal(1),
     description: text.optional(),
     seed: z
-      .int()
-      .min(0)
-      .max(2 ** 31 - 1)
+      .union(
+        [
+          z
+            .int()
+            .min(0)
+            .max(2 ** 31 - 1),
+          z.string().regex(/^[0-9a-f]{64}$/),
+        ],
+        {
+          error: 'write a whole number from 0 to 2147483647',
+        },
+      )
       .default(1)
       .describe('same seed, same ids, prices and outcomes'),
     clock: z

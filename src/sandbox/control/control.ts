@@ -6,6 +6,7 @@ import { releaseAll } from '../deliveries/queue.ts';
 import { readFault } from '../http/faults/spec.ts';
 import { Refusal } from '../http/refusal.ts';
 import { fillRecords } from '../orders/fill-records.ts';
+import type { Exported } from '../scenarios/export.ts';
 import type { Service } from '../service.ts';
 import { KeptStates } from '../store/kept-states.ts';
 import { RunTime } from '../store/run-time.ts';
@@ -152,6 +153,14 @@ export class Control {
       throw new Refusal('bad_request', `"${text.slice(0, 200)}" is not a fault; write one of ${forms}.`);
     });
     await this.#options.faults.set(faults, seed);
+  }
+
+  /** The sandbox as the scenario that comes to it again. */
+  export(): Promise<Exported> {
+    return this.#inTurn(async () => {
+      const { exportScenario } = await import('../scenarios/export.ts');
+      return exportScenario(this.#options.service, this.faults().faults);
+    });
   }
 
   /** Done once nothing of it is under way. */

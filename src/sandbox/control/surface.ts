@@ -92,6 +92,13 @@ const actions: { readonly [A in ControlAction]: Action<A> } = {
       return {};
     },
   },
+  export: {
+    fields: {},
+    run: async (control) => {
+      const { scenario, leftOut } = await control.export();
+      return { scenario, left_out: leftOut };
+    },
+  },
   speed: {
     fields: { speed: whole(1, 1000) },
     run: async (control, { speed }) => {

@@ -4,8 +4,8 @@ import type { OrderRecord } from '../orders/lifecycle/index.ts';
 
 type GivenOrder = Scenario['orders'][number];
 type GivenReturn = Scenario['returns'][number];
-type OrderEvent = GivenOrder['events'][number]['event'];
-type ReturnEvent = GivenReturn['events'][number]['event'];
+type OrderEvent = NonNullable<GivenOrder['events']>[number]['event'];
+type ReturnEvent = NonNullable<GivenReturn['events']>[number]['event'];
 
 /** When something is created, how fast it lives, and what is done to it, so that it stands in its state at a time. */
 export interface Course<E> {

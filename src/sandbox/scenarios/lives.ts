@@ -12,7 +12,7 @@ export function orderMoments(row: Scenario['orders'][number], index: number, pre
   const { now } = present;
   const path = ['orders', index];
   const written = row.created === undefined ? undefined : timeOf(row.created, now);
-  const isTold = row.events.length > 0;
+  const isTold = row.events !== undefined;
   const course: Course<string> = orderCourse(
     {
       created: written,
@@ -24,7 +24,7 @@ export function orderMoments(row: Scenario['orders'][number], index: number, pre
     now,
     present.speed,
   );
-  const events = isTold
+  const events = row.events
     ? row.events.map(({ at, event, error_type: errorType }) => ({ at: timeOf(at, now), event, errorType }))
     : course.events;
   const named = { id: undefined as string | undefined };
@@ -112,14 +112,16 @@ export function returnMoments(
   const { now } = present;
   const path = ['returns', index];
   const written = row.created === undefined ? undefined : timeOf(row.created, now);
-  const isTold = row.events.length > 0;
+  const isTold = row.events !== undefined;
   const state = isTold ? undefined : row.state;
   const course: Course<string> = returnCourse(
     { created: written, speed: row.speed, state },
     now,
     present.speed,
   );
-  const events = isTold ? row.events.map(({ at, event }) => ({ at: timeOf(at, now), event })) : course.events;
+  const events = row.events
+    ? row.events.map(({ at, event }) => ({ at: timeOf(at, now), event }))
+    : course.events;
   const named = { id: undefined as string | undefined };
   return [
     {

@@ -41,7 +41,9 @@ function moneyMoments(row: Scenario['keys'][number], index: number, { now }: Pre
         run: async (stage) => {
           const { store } = stage.service;
           const { userId } = keyOf(stage, row.name);
-          await store.transaction(() => enter(store, userId, 'funding', amount, time, null));
+          await store.transaction(() =>
+            enter(store, userId, amount < 0 ? 'withdrawal' : 'funding', amount, time, null),
+          );
           return [];
         },
       };

@@ -78,6 +78,8 @@ export async function playScenario(
   if (problems.length > 0) throw new ScenarioRefused(problems.slice(0, mostProblems));
   if (scenario.listings.length > 0)
     await store.transaction(() => store.setMeta(givenListingsName, JSON.stringify(scenario.listings)));
+  const { seed } = scenario;
+  if (typeof seed === 'string') await store.transaction(() => identity.reseed(seed));
   // Its past has its own times, however long it takes to make.
   await store.transaction(() => clock.stop());
   const moments = momentsOf(scenario, { now, speed: usualSpeed });

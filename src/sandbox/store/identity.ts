@@ -68,6 +68,11 @@ export class Identity {
     this.#spelled.set(kind, [...(this.#spelled.get(kind) ?? []), id]);
   }
 
+  /** Goes on from another seed, before any id was given out. Within a transaction. */
+  reseed(seed: string): void {
+    this.#store.setMeta(seedName, seed);
+  }
+
   /** How many ids of each kind were given out. */
   get counts(): Record<string, number> {
     const rows = this.#store.all(

@@ -18,3 +18,13 @@ export function noteIntervention(store: Store, id: string, { at, event, errorTyp
     errorType,
   );
 }
+
+/** What was done to the order or return of an id, the first first. */
+export const interventionsIn = (store: Store, id: string): Intervention[] =>
+  store
+    .all('SELECT at, event, error_type FROM interventions WHERE subject = ? ORDER BY seq', id)
+    .map(({ at, event, error_type: errorType }) => ({
+      at: Number(at),
+      event: String(event),
+      errorType: errorType === null ? null : String(errorType),
+    }));
