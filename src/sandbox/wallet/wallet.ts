@@ -67,7 +67,12 @@ export function enter(
     cents,
     orderId,
   );
-  store.run('UPDATE wallets SET balance = balance + ?, updated_at = max(updated_at, ?) WHERE user_id = ?', cents, now, userId);
+  store.run(
+    'UPDATE wallets SET balance = balance + ?, updated_at = max(updated_at, ?) WHERE user_id = ?',
+    cents,
+    now,
+    userId,
+  );
 }
 
 /**
