@@ -126,9 +126,10 @@ export async function openSandbox({
     faults,
     async close() {
       closing.abort(new Error('the sandbox was closed'));
+      // An advance under way waits for webhooks, and would not end before.
+      const ending = controlling ? outbox.close() : undefined;
       await settled();
-      const delivering = outbox.close();
-      if (delivering) await delivering;
+      await (ending ?? outbox.close());
       // What is under way still reads the store.
       if (controlling) await (await controlling).idle();
       for (const close of closers) close();

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { orderBody } from '../order-body.ts';
 import { Receiver } from '../service/receiver.ts';
 import { TestService } from '../service/service.ts';
-import { errand, orderOf } from './run.ts';
+import { begin, errand, orderOf } from './run.ts';
 import { serveAt } from './served.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';
 
@@ -96,6 +96,24 @@ describe('what acts on a sandbox as a whole acts on the one that is named', () =
     expect(advanced.code, advanced.stderr).toBe(0);
     const events = receiver.received.map(({ event }) => event);
     expect(events.length).toBeGreaterThan(2);
+    await receiver.stop();
+  });
+
+  test('an advance that waits for a receiver ends with Ctrl-C, and what was not delivered stays due', async () => {
+    const receiver = await Receiver.start();
+    receiver.reply = () => new Promise(() => {});
+    await errand(workspace, ['webhook', 'register', receiver.at()]);
+    await orderOf(workspace, 'test-success');
+    const advancing = begin(workspace, 'errand', ['sandbox', 'advance', '1d']);
+    const ended = new Promise<number | null>((resolve) => advancing.on('exit', resolve));
+    await receiver.until(1);
+    const began = performance.now();
+    advancing.kill('SIGINT');
+    expect(await ended).toBe(130);
+    expect(performance.now() - began).toBeLessThan(5000);
+    receiver.reply = () => ({ status: 200 });
+    expect((await errand(workspace, ['sandbox', 'advance', '1d'])).code).toBe(0);
+    expect(receiver.received.length).toBeGreaterThan(2);
     await receiver.stop();
   });
 

@@ -150,6 +150,8 @@ export class Outbox {
     await Promise.all(left.map(({ done }) => done));
     const { store } = this.#options;
     await this.#guarded(() => this.#noting(() => release(store, this.#lease)));
+    // No turn comes any more that would end their wait.
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** The store's trouble is reported once, and again only after it was over; everything stays queued meanwhile. */
