@@ -53,19 +53,13 @@ export const retryableCount = (store: Store, id: string, most: number): number =
 /**
  * Places the failed rows of anyone's batch again, as they were, in a new batch. Each row's order has a key that follows
  * from the row, so that it is placed once, however often its batch is retried.
- * @param newId of the new batch: who gives the same twice makes one. @returns whose batch it is. @throws Refusal not_found, bad_request where no row
+ * @param newId of the new batch: who gives the same twice makes one. @throws Refusal not_found, bad_request where no row
  * has failed, insufficient_funds.
  */
-export function retryFailed(
-  service: Service,
-  id: string,
-  newId: string,
-  now: number,
-): Promise<{ readonly userId: string }> {
+export function retryFailed(service: Service, id: string, newId: string, now: number): Promise<void> {
   const { store, identity, config } = service;
   return store.transaction(() => {
-    const made = store.get('SELECT user_id FROM batches WHERE id = ?', newId);
-    if (made) return { userId: String(made.user_id) };
+    if (store.get('SELECT 1 FROM batches WHERE id = ?', newId)) return;
     const batch = batchOf(store, id);
     if (!batch) throw new Refusal('not_found', `There is no batch ${id}.`, { resource: 'batch' });
     const failed = failedRows(store, batch);
@@ -78,7 +72,6 @@ export function retryFailed(
     const filename = batch.filename === null ? null : String(batch.filename);
     const upload = { filename, notify_on_complete: false };
     insertBatch(store, identity, { userId, upload, rows, now, speed: config.speed, newId });
-    return { userId };
   });
 }
 

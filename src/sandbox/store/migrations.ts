@@ -213,4 +213,8 @@ export const migrations: readonly string[] = [
   `CREATE INDEX batch_rows_failed ON batch_rows (batch_seq) WHERE error IS NOT NULL;
    CREATE INDEX batch_rows_placed ON batch_rows (batch_seq) WHERE order_seq IS NOT NULL;
    CREATE INDEX batch_rows_order ON batch_rows (order_seq) WHERE order_seq IS NOT NULL`,
+
+  // A wallet's ledger is added up without reading a row of it.
+  `DROP INDEX ledger_user;
+   CREATE INDEX ledger_user ON ledger (user_id, seq, kind, cents)`,
 ];

@@ -41,6 +41,7 @@ export function readLedger(
   });
 }
 
+/** The wallet before an entry of that number, cents. */
 const balanceBefore = (store: Store, userId: string, before: number): number =>
   Number(
     store.get('SELECT total(cents) AS cents FROM ledger WHERE user_id = ? AND seq < ?', userId, before)
@@ -70,7 +71,8 @@ export function holdsOf(
   readonly count: number;
 } {
   const open = "FROM orders WHERE user_id = ? AND status IN ('pending', 'in_progress') AND reserved > 0";
-  const rows = store.all(`SELECT id, reserved ${open} ORDER BY created_at DESC LIMIT ?`, userId, limit);
+  // By its sign SQLite looks for the few that are open, and sorts those, in place of walking through all by their time.
+  const rows = store.all(`SELECT id, reserved ${open} ORDER BY +created_at DESC LIMIT ?`, userId, limit);
   const count =
     rows.length < limit ? rows.length : store.get(`SELECT count(*) AS count ${open}`, userId)?.count;
   return {

@@ -41,12 +41,15 @@ test('a return is requested, approved and credited by buttons, and the money agr
   const [requested] = await returns();
   expect(requested).toMatchObject({ status: 'open', reason: 'damaged', items: [{ quantity: 1 }] });
   expect(await offered()).toEqual(['approved', 'denied', 'credited']);
-  expect((await submit(service, `/console/returns/${requested.id}/approved`)).headers.get('location')).toBe(
+  const approved = `/console/returns/${requested.id}/approved`;
+  expect((await submit(service, approved, { back: 'order' })).headers.get('location')).toBe(
     `${path}#returns`,
   );
   expect((await returns())[0]).toMatchObject({ status: 'approved', label_urls: [expect.any(String)] });
   expect(await offered()).toEqual(['denied', 'credited']);
-  await submit(service, `/console/returns/${requested.id}/credited`);
+  const ownPage = `/console/returns/${requested.id}`;
+  expect((await page(service, ownPage)).text).toContain(`action="${ownPage}/credited"`);
+  expect((await submit(service, `${ownPage}/credited`)).headers.get('location')).toBe(ownPage);
   const [credited] = await returns();
   expect(credited).toMatchObject({ status: 'credited', credited_amount: 1_999 });
   expect((await service.send('GET', '/wallet/me')).body.balance).toBe(100_000 - 2 * 1_999 - 100 + 1_999);
@@ -71,7 +74,7 @@ test('what cannot be is refused with the reason and a way back', async () => {
   const late = await submit(service, `/console/returns/${requested}/approved`);
   expect(late.status).toBe(409);
   expect(late.text).toContain('it has been decided already');
-  expect(late.text).toContain(`<a href="${path}#returns">Back to the order</a>`);
+  expect(late.text).toContain(`<a href="/console/returns/${requested}">Back to the return</a>`);
   expect((await submit(service, `/console/returns/${requested}/nonsense`)).status).toBe(404);
   expect((await submit(service, `/console/returns/${crypto.randomUUID()}/denied`)).status).toBe(404);
   const fields = await form('damaged');

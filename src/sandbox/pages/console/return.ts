@@ -49,7 +49,7 @@ export const returnPage: Page<'consoleReturnPage'> = async ({ service, path: { i
     .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
     .map(
       ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`,
-    )}</dl>${returnActions(service, found, order, now)}</section>
+    )}</dl>${returnActions(service, found, { order, now, back: 'return' })}</section>
 <section id="items"><header><h2>Sent back: ${units(record.items)}</h2></header><table class="stack"><thead><tr><th>Product</th><th class="fit">Quantity</th></tr></thead><tbody>${record.items.map(
     ({ order_item_id, quantity }) =>
       html`<tr><td>${outsideLink(urlOf(order_item_id))}</td><td class="fit" data-label="Quantity">${quantity}</td></tr>`,

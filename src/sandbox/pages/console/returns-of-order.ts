@@ -51,22 +51,25 @@ const shownReturn = (service: Service, order: StoredOrder, found: StoredReturn, 
     credited_amount > 0 && `, ${money(credited_amount)} credited`
   } <small>requested ${age(Date.parse(created_at), now)}</small></p>${
     resolution_notes !== null && html`<p class="soft">${resolution_notes}</p>`
-  }${returnActions(service, found, order, now)}</div>`;
+  }${returnActions(service, found, { order, now, back: 'order' })}</div>`;
 };
 
-/** A button for each outcome that a return can have now. @param now ms since the epoch. */
-export function returnActions(
-  service: Service,
-  found: StoredReturn,
-  order: StoredOrder,
-  now: number,
-): Content {
+interface Shown {
+  readonly order: StoredOrder;
+  /** ms since the epoch. */
+  readonly now: number;
+  /** Whose page the buttons stand on and lead back to. */
+  readonly back: 'order' | 'return';
+}
+
+/** A button for each outcome that a return can have now. */
+export function returnActions(service: Service, found: StoredReturn, { order, now, back }: Shown): Content {
   const { id } = found.record;
   const outcomes = possibleOutcomes(service, found, order, now);
   if (outcomes.length === 0) return null;
   return html`<div class="actions">${outcomes.map(
     (kind) =>
-      html`<form method="post" action="${returnsPath}/${id}/${kind}" id="return-${id}-${kind}"><button aria-label="${verbs[kind]} return ${id.slice(0, 8)}">${verbs[kind]}</button></form>`,
+      html`<form method="post" action="${returnsPath}/${id}/${kind}" id="return-${id}-${kind}"><input type="hidden" name="back" value="${back}"><button aria-label="${verbs[kind]} return ${id.slice(0, 8)}">${verbs[kind]}</button></form>`,
   )}</div>${sameFromTerminal(
     service.config,
     `same-return-${id}`,
@@ -76,17 +79,16 @@ export function returnActions(
 
 /** Makes the outcome of a return happen, as its button requests. */
 export const returnEvent = formAction<'consoleReturnEvent'>(
-  ({ service: { store }, path: { id } }) => {
-    const found = findReturn(store, id, null);
-    return found
-      ? { path: `${ordersPath}/${found.record.order_id}#returns`, text: 'Back to the order' }
-      : { path: ordersPath, text: 'All orders' };
-  },
-  async ({ service, path: { id, event } }) => {
+  ({ service: { store }, path: { id } }) =>
+    findReturn(store, id, null)
+      ? { path: `${returnsPath}/${id}`, text: 'Back to the return' }
+      : { path: returnsPath, text: 'All returns' },
+  async ({ service, path: { id, event } }, form) => {
     const kind = forcedReturns.find((name) => name === event);
     if (!kind) throw new Refusal('not_found', 'No such thing can happen to a return.');
     const { order_id } = await forceReturn(service, { id, userId: null }, kind, service.clock.now());
-    return seeOther(`${ordersPath}/${order_id}#returns`);
+    const isOfOrder = form.get('back') === 'order';
+    return seeOther(isOfOrder ? `${ordersPath}/${order_id}#returns` : `${returnsPath}/${id}`);
   },
 );
 

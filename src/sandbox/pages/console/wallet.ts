@@ -8,8 +8,6 @@ import { type Wallet, walletOf } from '../../wallet/wallet.ts';
 import { age, dateTime, money } from '../figures.ts';
 import { emailIn } from '../forms.ts';
 import type { Page } from '../page.ts';
-import { accountsOfUser } from './account-actions.ts';
-import { batchesOfUser } from './batch-actions.ts';
 import { consolePage, notThere } from './console-page.ts';
 import { keysPath, walletPath } from './console-paths.ts';
 import { formAction, Misfilled, seeOther } from './form-action.ts';
@@ -45,8 +43,6 @@ ${section(
     table: ledgerTable,
   }),
 )}
-${batchesOfUser(service, id, now)}
-${accountsOfUser(service, id)}
 ${section('keys', 'Keys', keys(service, keysOf(service, id), now))}`;
   return consolePage(`Wallet of ${userNames(store, [id])(id)}`, body, { live: true, section: 'keys' });
 };
