@@ -6,7 +6,7 @@ import { noReadings, type Readings } from './as-exported.ts';
 import { type FileRow, type RowsOptions, readRows } from './rows.ts';
 
 /** What is wrong with a cell of a file, as it is shown. */
-export type ShownIssue = Output<'BulkIssue'>;
+export type ShownIssue = Output<'BulkIssue'> & { readonly row: number };
 
 /** What a file comes to. */
 export interface Tally {

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { Output } from '../contract/outputs/index.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { createProgress } from '../output/progress.ts';
 import { farLines } from './amount-spread.ts';
@@ -119,6 +120,11 @@ export class FileCheck {
       counted,
       ...(this.#scope.local ? [] : ['no row passed the local check, so the service checked none']),
     ];
+  }
+
+  /** What is wrong with the file as a whole, once its rows are checked: all that they may come to cost. */
+  wholeIssues(): Output<'BulkIssue'>[] {
+    return isShort(this.spend) ? [{ row: null, column: '', value: '', message: spendLine(this.spend) }] : [];
   }
 
   exitCode(): number {

@@ -240,3 +240,18 @@ describe('an edited row that keeps its key', () => {
     );
   });
 });
+
+test('bulk validate of rows that are right and that the wallet cannot cover says so in its output, too', async () => {
+  write([{ at: 1 }, { at: 2 }]);
+  await errand(workspace, ['sandbox', 'trigger', 'wallet-emptied']);
+  const short = 'at most $102.00, and the wallet has $0.00: $102.00 short';
+  const json = await errand(workspace, ['bulk', 'validate', 'orders.csv', '-o', 'json']);
+  expect([json.code, JSON.parse(json.stdout)]).toEqual([
+    6,
+    [{ row: null, column: '', value: '', message: short }],
+  ]);
+  const table = await errand(workspace, ['bulk', 'validate', 'orders.csv']);
+  expect([table.code, table.stdout]).toEqual([6, expect.stringContaining(short)]);
+  expect(table.stderr).not.toContain('nothing is wrong');
+  expect((await errand(workspace, ['bulk', 'validate', 'orders.csv', '-o', 'id'])).stdout).toBe('');
+});

@@ -15,9 +15,11 @@ export const head = defineCommand({
   related: ['audit verify', 'audit export'],
   async run(context) {
     const journal = await context.journal();
+    const { number, hash } = journal.audit.head() ?? { number: 0, hash: firstPrevious };
+    const verify = { command: `errand audit verify --head ${hash}`, when: 'later, where the hash was kept' };
     return {
       kind: 'record',
-      record: { ...(journal.audit.head() ?? { number: 0, hash: firstPrevious }) },
+      record: { number, hash, next: number === 0 ? [] : [verify] },
       columns: [
         { name: 'number', path: 'number', kind: 'count' },
         { name: 'hash', path: 'hash' },

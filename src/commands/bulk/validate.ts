@@ -7,6 +7,7 @@ import { readReading } from '../../bulk/reading.ts';
 import { openSource } from '../../bulk/source.ts';
 import { tableOptions } from '../../bulk/table-options.ts';
 import { defineCommand } from '../../cli/define.ts';
+import type { Output } from '../../contract/outputs/index.ts';
 import { forTable } from '../../output/for-table.ts';
 import { isOnScreen } from '../../output/on-screen.ts';
 import type { Row } from '../../output/result.ts';
@@ -61,8 +62,9 @@ export const validate = defineCommand({
       }
     }
 
-    async function* issues(): AsyncGenerator<ShownIssue> {
+    async function* issues(): AsyncGenerator<Output<'BulkIssue'>> {
       for await (const found of parts()) yield* found;
+      yield* check.wholeIssues();
     }
 
     /** To a person the same error is one line, however many rows have it. */
@@ -70,6 +72,7 @@ export const validate = defineCommand({
       const groups = new IssueGroups();
       for await (const found of parts()) groups.add(found);
       yield* groups.shown();
+      yield* check.wholeIssues();
     }
   },
 });

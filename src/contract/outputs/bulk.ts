@@ -25,7 +25,9 @@ export const SentBatch = own({
 });
 
 export const BulkIssue = own({
-  row: whole.describe('as a spreadsheet shows it'),
+  row: whole
+    .nullable()
+    .describe('as a spreadsheet shows it; null of the file as a whole, which the wallet cannot cover'),
   column: text,
   value: text,
   message: text,

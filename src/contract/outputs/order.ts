@@ -1,5 +1,19 @@
 import { z } from 'zod';
-import { cents, count, facts, flag, id, own, served, sha256, text, time, url, whole } from './fields.ts';
+import {
+  cents,
+  count,
+  facts,
+  flag,
+  id,
+  nextSteps,
+  own,
+  served,
+  sha256,
+  text,
+  time,
+  url,
+  whole,
+} from './fields.ts';
 import { MoneyPart } from './money.ts';
 
 export const CancelledOrder = own({ id, status: z.literal('cancelled') });
@@ -128,7 +142,7 @@ export const AuditRecord = own({
   hash: text,
 });
 
-export const AuditHead = own({ number: count, hash: sha256 });
+export const AuditHead = own({ number: count, hash: sha256, next: nextSteps });
 
 export const AuditCheck = own({
   intact: flag,
