@@ -36,7 +36,7 @@ export const test = defineCommand({
       kind: 'text',
       placeholder: 'junit=file',
       completes: 'files',
-      description: 'write a report too, for a CI system; - as the file is not taken',
+      description: 'write a JUnit report too, for a CI system',
     },
   },
   examples: [

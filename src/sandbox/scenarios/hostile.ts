@@ -112,7 +112,7 @@ const oddTitles: readonly (readonly [string, string])[] = [
   ['return', 'Plain Towel\rtotal: $0.00 paid'],
   ['lines', 'Plain Towel\nid: 00000000-0000-4000-8000-000000000000\nstatus: delivered'],
   ['bidi', 'Plain Towel \u202ecipe\u2066 99.1$\u2069'],
-  ['zero-width', 'Pl\u200ba\u200bi\u200bn To\u00adw\ufeffel'],
+  ['zero-width', 'Plain Towel, Pl\u200ba\u200bi\u200bn To\u00adw\ufeffel'],
   ['c1', 'Plain Towel \u009b31m\u0085next'],
   ['nul', 'Plain Towel \u0000 after nothing'],
   ['combining', `Plain Towel ${'e\u0301\u0302\u0303\u0304'.repeat(40)}`],
