@@ -16,13 +16,13 @@ const failed = 'd.attempts > 0 AND d.delivered_at IS NULL';
 /** One condition on the row `d` for each filter. */
 const conditions: Conditions<Name> = {
   id: (value) => ({
-    sql: `d.seq IN (SELECT seq FROM deliveries WHERE ${startsWith('id')} UNION SELECT seq FROM deliveries WHERE ${startsWith('order_id')})`,
+    sql: `+d.seq IN (SELECT seq FROM deliveries WHERE ${startsWith('id')} UNION SELECT seq FROM deliveries WHERE ${startsWith('order_id')})`,
     values: Array.from({ length: 4 }, () => value.toLowerCase()),
   }),
   state: (value) => ({ sql: `${state} = ?`, values: [value] }),
   event: (value) => ({ sql: 'd.event = ?', values: [value] }),
   class: (value) => ({ sql: `${statusClass} = ?`, values: [value] }),
-  user: (value) => userCondition('d.user_id', value),
+  user: (value) => userCondition('+d.user_id', value),
   failed: () => ({ sql: failed, values: [] }),
 };
 

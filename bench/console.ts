@@ -1,0 +1,105 @@
+import { loadSqlite } from '../src/sqlite/load.ts';
+import { type BenchSandbox, fillWallet, fillWithOrders, startSandbox } from './sandbox.ts';
+import { atMost, median, type Row } from './table.ts';
+
+const orders = 10_000;
+const perSecond = 55;
+const rounds = 9;
+
+/** The console's filters as a browser asks for them, while orders come in. */
+export async function measure(folder: string): Promise<Row[]> {
+  const sandbox = await startSandbox(folder, '--speed', '20');
+  try {
+    await fillWallet(sandbox);
+    const ids = await fillWithOrders(sandbox, orders);
+    spread(sandbox.file);
+    const host = encodeURIComponent(new URL(sandbox.baseUrl).host);
+    const pages: readonly (readonly [name: string, path: string])[] = [
+      ['all', ''],
+      ['status', '?status=order_failed'],
+      ['failed only', '?failed=1'],
+      ['retailer', `?retailer=${host}`],
+      ['status and retailer', `?status=cancelled&retailer=${host}`],
+      ['user', `?user=${await userId(sandbox)}`],
+      ['beginning of an id', `?id=${(ids[5000] ?? '').slice(0, 6)}`],
+    ];
+    const stop = keepOrdering(sandbox);
+    const times: [name: string, ms: number][] = [];
+    let made = 0;
+    try {
+      for (const [name, path] of pages) {
+        const each: number[] = [];
+        for (let round = 0; round < rounds; round += 1)
+          each.push(await load(`${sandbox.baseUrl}/console/orders${path}`));
+        times.push([name, median(each)]);
+      }
+    } finally {
+      made = await stop();
+    }
+    const slowest = times.reduce((one, other) => (other[1] > one[1] ? other : one));
+    return [
+      atMost(
+        `console, ${orders.toLocaleString('en-US')} orders and ${made.toFixed(0)} new a second: the slowest filter (${slowest[0]})`,
+        slowest[1],
+        100,
+        'ms',
+      ),
+    ];
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+async function userId({ baseUrl }: BenchSandbox): Promise<string> {
+  const response = await fetch(`${baseUrl}/console/keys`, { headers: { accept: 'text/html' } });
+  return /\/wallets\/([\w-]+)/.exec(await response.text())?.[1] ?? '';
+}
+
+/** Some of the copies have failed, some were cancelled. */
+function spread(file: string): void {
+  const Sqlite = loadSqlite();
+  const store = new Sqlite(file);
+  store.exec(
+    `PRAGMA busy_timeout = 10000; UPDATE orders SET status = CASE seq % 10 WHEN 0 THEN 'order_failed' WHEN 1 THEN 'cancelled' ELSE status END`,
+  );
+  store.close();
+}
+
+/** Orders until it is stopped. @returns what stops it, and tells how many a second there were. */
+function keepOrdering({ baseUrl, headers, order }: BenchSandbox): () => Promise<number> {
+  const began = performance.now();
+  let [made, isOver] = [0, false];
+  const ordering = (async () => {
+    while (!isOver) {
+      const due = Math.floor(((performance.now() - began) / 1000) * perSecond);
+      const behind = Array.from({ length: Math.max(0, due - made) }, (_, index) => made + index);
+      made += behind.length;
+      await Promise.all(
+        behind.map(async (number) => {
+          const body = JSON.stringify({ ...order, metadata: { number } });
+          const response = await fetch(`${baseUrl}/orders`, { method: 'POST', headers, body });
+          if (!response.ok) throw new Error(await response.text());
+          await response.text();
+        }),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 1000 / perSecond));
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await ordering;
+    return made / ((performance.now() - began) / 1000);
+  };
+}
+
+/** How long a page takes to come, ms. */
+async function load(url: string): Promise<number> {
+  const began = performance.now();
+  const response = await fetch(url, { headers: { accept: 'text/html' } });
+  const text = await response.text();
+  const ms = performance.now() - began;
+  if (!response.ok || !text.includes('id="order-')) throw new Error(`no orders at ${url}`);
+  // As often as a page that is looked at.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  return ms;
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { sandboxConfig } from '../../../src/sandbox/config.ts';
+import { readFilters } from '../../../src/sandbox/pages/console/filters.ts';
+import {
+  countDeliveries,
+  deliveryFilters,
+  findDeliveries,
+} from '../../../src/sandbox/pages/console/find-deliveries.ts';
+import { countOrders, findOrders, orderFilters } from '../../../src/sandbox/pages/console/find-orders.ts';
+import type { Service } from '../../../src/sandbox/service.ts';
+import { Store } from '../../../src/sandbox/store/store.ts';
+
+const part = { before: Number.MAX_SAFE_INTEGER, limit: 26 };
+
+/** How SQLite goes about each statement of a list. */
+async function plansOf(list: (store: Store) => void): Promise<string[]> {
+  const store = await Store.open(':memory:');
+  const statements: { sql: string; values: (string | number | null)[] }[] = [];
+  for (const method of ['all', 'get'] as const) {
+    const run = store[method].bind(store);
+    Object.assign(store, {
+      [method]: (sql: string, ...values: (string | number | null)[]) => {
+        statements.push({ sql, values });
+        return run(sql, ...values);
+      },
+    });
+  }
+  list(store);
+  const plans = statements
+    .splice(0)
+    .flatMap(({ sql, values }) => store.all(`EXPLAIN QUERY PLAN ${sql}`, ...values));
+  await store.close();
+  return plans.map(({ detail }) => String(detail));
+}
+
+test.each([
+  'id=ab',
+  'status=pending',
+  'user=ada',
+  'retailer=a.example',
+  'failed=1',
+  'status=pending&retailer=a.example&user=b',
+])(
+  'orders filtered by %s are found and counted by a narrow index: no wide row is read to be left out',
+  async (search) => {
+    const filters = readFilters(search, orderFilters);
+    const plans = await plansOf((store) => {
+      findOrders(store, filters, part);
+      // Counting reads the store and the addresses alone.
+      countOrders({ store, config: sandboxConfig('http://127.0.0.1:1') } as Service, filters);
+    });
+    const walks = plans.filter((plan) => /^(?:SCAN|SEARCH) o\b/.test(plan));
+    expect(walks.length).toBeGreaterThan(1);
+    expect(walks.filter((plan) => !plan.includes('COVERING INDEX'))).toEqual([]);
+  },
+);
+
+test.each(['id=ab', 'state=waiting', 'event=status_updated', 'class=5xx', 'user=ada', 'failed=1'])(
+  'deliveries filtered by %s are found and counted by a narrow index',
+  async (search) => {
+    const filters = readFilters(search, deliveryFilters);
+    const plans = await plansOf((store) => {
+      findDeliveries(store, filters, part);
+      countDeliveries(store, filters);
+    });
+    const walks = plans.filter((plan) => /^(?:SCAN|SEARCH) d\b/.test(plan));
+    // Those that are shown are read by their number.
+    const shown = 'SEARCH d USING INTEGER PRIMARY KEY (rowid=?)';
+    expect(walks.filter((plan) => plan !== shown && !plan.includes('COVERING INDEX'))).toEqual([]);
+  },
+);
