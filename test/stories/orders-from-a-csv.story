@@ -112,7 +112,7 @@ A-1,11,placed,delivered,5000,100,0
 A-2,12,placed,delivered,12000,100,0
 
 # What failed is taken to a file or to a new batch.
-$ OUT=$(errand sandbox products -o id | grep out-of-stock)
+$ OUT=$(errand sandbox products -o id | grep test-out-of-stock)
 $ printf 'product_url,max_price_cents,name,address,city,zip,phone\n%s,5000,Ada Byron,1 Main St,Austin,78701,5125550100\n' $OUT > mixed.csv
 $ printf 'https://x.example/1,5000,Ada Byron,2 Main St,Austin,78701,5125550100\n' >> mixed.csv
 $ MIXED=$(errand bulk upload mixed.csv -o id)

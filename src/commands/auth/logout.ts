@@ -25,7 +25,10 @@ export const logout = defineCommand({
             `${beside === 1 ? 'another key is' : `${beside} other keys are`} kept: \`errand auth list\` shows ${beside === 1 ? 'it' : 'them'}, \`errand auth logout --all\` forgets ${beside === 1 ? 'it' : 'them'}`,
           ];
     if (!had?.api_key && !had?.legacy_token && (!all || beside === 0))
-      return { kind: 'none', hints: [`profile ${profile.value} has no key in use`, ...kept] };
+      return {
+        kind: 'none',
+        hints: [`profile ${profile.value} has no key${beside > 0 ? ' in use' : ''}`, ...kept],
+      };
     const { withoutKeys } = await import('../../settings/with-key.ts');
     await store.setProfile(profile.value, (before = { base_url: context.settings.baseUrl.value }) => {
       const { legacy_token: _, ...rest } = withoutKeys(before, all);
