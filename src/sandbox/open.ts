@@ -3,6 +3,7 @@ import { makePrivateDatabase, type Tell } from '../private-files.ts';
 import { databaseError } from '../sqlite/database-error.ts';
 import type { Waiting } from '../wait/retry-while.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
+import type { Listing } from './catalogue/listing.ts';
 import { givenListingsName, type SandboxConfig, sandboxConfig } from './config.ts';
 import type { Control } from './control/control.ts';
 import type { SandboxFaults } from './control/faults.ts';
@@ -153,12 +154,11 @@ export async function openSandbox({
   /** The catalogue follows from a number alone, and stands in a file of its own beside the store. */
   async function openStoresCatalogue(given: string | undefined): Promise<Catalogue> {
     const { openCatalogue } = await import('./catalogue/catalogue.ts');
-    const { ownListings } = await import('./catalogue/own-listings.ts');
     const { loadSqlite } = await import('../sqlite/load.ts');
     const number = catalogueSeed(identity.seed);
     const Database = loadSqlite();
     // Written from a checked scenario.
-    const own = given === undefined ? undefined : ownListings(JSON.parse(given), number);
+    const own = given === undefined ? undefined : await givenListings(given, number);
     const path = file === ':memory:' || own ? ':memory:' : join(dirname(file), `catalogue-${number}.db`);
     try {
       if (path !== ':memory:') makePrivateDatabase(path, tell);
@@ -175,6 +175,12 @@ export async function openSandbox({
       throw databaseError(path, cause) ?? cause;
     }
   }
+}
+
+/** The listings of a scenario, as the store has them. */
+async function givenListings(given: string, seed: number): Promise<ReadonlyMap<number, Listing>> {
+  const { ownListings } = await import('./catalogue/own-listings.ts');
+  return ownListings(JSON.parse(given), seed);
 }
 
 /** Each response carries the sandbox's own time, which may have been advanced: ages follow from it. */
