@@ -43,7 +43,7 @@ export interface Noting {
 /** Requests that are kept, the newest. */
 export const mostKept = 1000;
 /** Of all bodies together, characters; of older requests the bodies go first. */
-const mostOfBodies = 2_000_000;
+const mostOfBodies = 500_000;
 /** Of more requests in a second nothing is kept but their lines. */
 export const mostReadInSecond = 200;
 /** Enough to show that much of, characters. */
