@@ -32,7 +32,7 @@ const verbs = [
   ['restore', 'kept'],
 ];
 
-describe('what acts on a sandbox as a whole acts on the one that is named', () => {
+describe('what acts on a sandbox as a whole acts on the one that is named', { timeout: 90_000 }, () => {
   const naming: readonly (readonly [how: string, args: () => string[], environment: () => object])[] = [
     ['by --base-url', () => ['--base-url', service.baseUrl], () => ({})],
     ['by a profile', () => ['--profile', 'served'], () => ({})],
@@ -197,7 +197,7 @@ test('through a gateway to another machine only triggers go, since a key says wh
   await new Promise((resolve) => gateway.close(resolve));
 });
 
-describe('a service that is no sandbox', () => {
+describe('a service that is no sandbox', { timeout: 90_000 }, () => {
   const answers: readonly (readonly [what: string, answer: (response: ServerResponse) => void])[] = [
     [
       'knows no such path',
