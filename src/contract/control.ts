@@ -49,12 +49,23 @@ export interface ControlActions {
   readonly restore: { readonly name: string };
   /** Deletes all orders, keys, wallets and settings. */
   readonly reset: Readonly<Record<string, never>>;
-  /** Puts these faults in place of those that are on, as `--fault` writes them. */
-  readonly faults: { readonly faults: readonly string[]; readonly seed?: number | undefined };
+  /**
+   * Changes the faults that are on, as `--fault` writes them, in one step: `faults` in place of them all, without those of
+   * `remove`, and those of `add` behind them.
+   */
+  readonly faults: FaultChange;
   /** The speed-up factor of what is created from now on. */
   readonly speed: { readonly speed: number };
   /** Changes nothing; the state after it has the sandbox as a scenario (`ExportedState`). */
   readonly export: Readonly<Record<string, never>>;
+}
+
+/** What is left out stays as it is. */
+export interface FaultChange {
+  readonly faults?: readonly string[] | undefined;
+  readonly add?: readonly string[] | undefined;
+  readonly remove?: readonly string[] | undefined;
+  readonly seed?: number | undefined;
 }
 
 export type ControlAction = keyof ControlActions;

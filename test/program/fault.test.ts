@@ -44,6 +44,15 @@ describe('faults of the embedded sandbox', { timeout: 90_000 }, () => {
     expect(await fault()).toEqual({ faults: ['delay=10ms'], seed: 9 });
   });
 
+  test('switched on and off at the same time by several, none is lost', async () => {
+    const paths = ['/p1', '/p2', '/p3', '/p4'];
+    await orderOf(workspace, 'test-slow');
+    await Promise.all(paths.map((path) => fault(`503@${path}`)));
+    expect((await fault()).faults.toSorted()).toEqual(paths.map((path) => `503@${path}`));
+    await Promise.all([fault('--off', '503@/p1'), fault('429@/p5'), fault('--off', '503@/p3')]);
+    expect((await fault()).faults.toSorted()).toEqual(['429@/p5', '503@/p2', '503@/p4']);
+  });
+
   test.each([
     ['truncate@POST /orders', 'the response broke off before its end'],
     ['reset-after@POST /orders', 'the connection was reset'],

@@ -1,6 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
 import type { ControlState } from '../../contract/control.ts';
-import { UsageError } from '../../errors.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { controlled } from './controlled.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
@@ -32,13 +31,10 @@ export const fault = defineCommand({
   async run(context, { faults: given = [], off = false, seed }) {
     const faults = given.map((text) => text.trim());
     const sandbox = await controlled(context, 'fault', { mayMakeOne: true });
-    const { faults: on, fault_seed: before } = sandbox.state;
-    if (off) checkOn(faults, on);
     const isChange = off || faults.length > 0 || seed !== undefined;
-    const wanted = off ? withoutThese(on, faults) : [...new Set([...on, ...faults])];
-    const after: ControlState = isChange
-      ? await sandbox.act('faults', { faults: wanted, seed: seed ?? before })
-      : sandbox.state;
+    const change = off ? (faults.length === 0 ? { faults } : { remove: faults }) : { add: faults };
+    // The sandbox itself adds and removes, so that what others switch at the same time stays.
+    const after: ControlState = isChange ? await sandbox.act('faults', { ...change, seed }) : sandbox.state;
     const isNone = after.faults.length === 0;
     const shown = isNone ? 'none' : after.faults.join(', ');
     return {
@@ -54,15 +50,3 @@ export const fault = defineCommand({
     };
   },
 });
-
-/** All of them where none is named. */
-const withoutThese = (on: readonly string[], named: readonly string[]): string[] =>
-  named.length === 0 ? [] : on.filter((text) => !named.includes(text));
-
-/** @throws UsageError for one that is not on: it may be another one that was meant. */
-function checkOn(named: readonly string[], on: readonly string[]): void {
-  const unknown = named.find((text) => !on.includes(text));
-  if (unknown === undefined) return;
-  const what = on.length === 0 ? 'none is' : `there are ${on.join(', ')}`;
-  throw new UsageError(`the fault "${unknown}" is not on; ${what}`);
-}

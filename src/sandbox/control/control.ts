@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { ControlState } from '../../contract/control.ts';
+import type { ControlState, FaultChange } from '../../contract/control.ts';
 import { sandboxFaults } from '../../contract/sandbox-faults.ts';
 import type { Outbox } from '../deliveries/outbox.ts';
 import { releaseAll } from '../deliveries/queue.ts';
@@ -13,7 +13,7 @@ import { RunTime } from '../store/run-time.ts';
 import { FileSnapshots, isSnapshotName, type Snapshot, type Snapshots } from '../store/snapshots.ts';
 import { emptyStore } from '../store/tables.ts';
 import { advanceThrough, settle } from './advance.ts';
-import type { FaultSettings, SandboxFaults } from './faults.ts';
+import type { SandboxFaults } from './faults.ts';
 
 interface ControlOptions {
   readonly service: Service;
@@ -143,16 +143,18 @@ export class Control {
     return this.#options.faults.now;
   }
 
-  /** Puts these faults in place of all that are on; none switches them off. @param seed without it the one that there is. */
-  async setFaults(texts: readonly string[], seed: number = this.faults().seed): Promise<void> {
+  /** Switches faults on and off in one step, whatever other processes switch meanwhile. */
+  async changeFaults({ faults, add = [], remove = [], seed }: FaultChange): Promise<void> {
     this.#checkWritable();
-    const faults: FaultSettings['faults'] = texts.map((text) => {
-      const fault = readFault(text);
-      if (fault) return fault;
-      const forms = Object.keys(sandboxFaults).join(', ');
-      throw new Refusal('bad_request', `"${text.slice(0, 200)}" is not a fault; write one of ${forms}.`);
+    for (const text of [...(faults ?? []), ...add]) checkFault(text);
+    await this.#options.faults.change((now) => {
+      const on = faults ?? now.faults;
+      const unknown = remove.find((text) => !on.includes(text));
+      if (unknown !== undefined)
+        throw new Refusal('bad_request', `The fault "${unknown.slice(0, 200)}" is not on; ${listed(on)}.`);
+      const kept = on.filter((text) => !remove.includes(text));
+      return { faults: [...new Set([...kept, ...add])], seed: seed ?? now.seed };
     });
-    await this.#options.faults.set(faults, seed);
   }
 
   /** The sandbox as the scenario that comes to it again. */
@@ -191,4 +193,14 @@ export class Control {
     this.#before = done.catch(() => {});
     return done;
   }
+}
+
+const listed = (on: readonly string[]): string =>
+  on.length === 0 ? 'none is' : `there are ${on.join(', ')}`;
+
+/** @throws Refusal for a text that is no fault. */
+function checkFault(text: string): void {
+  if (readFault(text)) return;
+  const forms = Object.keys(sandboxFaults).join(', ');
+  throw new Refusal('bad_request', `"${text.slice(0, 200)}" is not a fault; write one of ${forms}.`);
 }

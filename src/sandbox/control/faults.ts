@@ -44,10 +44,9 @@ export class SandboxFaults {
     return { faults: faults.map(({ text }) => text), seed };
   }
 
-  /** Puts others in place of all that are on. */
-  async set(faults: readonly Fault[], seed: number): Promise<void> {
-    const kept = { faults: faults.map(({ text }) => text), seed };
-    await this.#store.transaction(() => this.#runTime.setFaults(kept, randomUUID()));
+  /** Puts others in place of those that are on, which no other process changes meanwhile. @param change throws what refuses it. */
+  async change(change: (now: KeptFaults) => KeptFaults): Promise<void> {
+    await this.#store.transaction(() => this.#runTime.setFaults(change(this.now), randomUUID()));
   }
 
   readonly draw: Draw = (request) => this.#current.draw(request);

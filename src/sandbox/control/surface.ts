@@ -86,9 +86,14 @@ const actions: { readonly [A in ControlAction]: Action<A> } = {
     },
   },
   faults: {
-    fields: { faults: texts, seed: optional(whole(0, 2 ** 31 - 1)) },
-    run: async (control, { faults, seed }) => {
-      await control.setFaults(faults, seed);
+    fields: {
+      faults: optional(texts),
+      add: optional(texts),
+      remove: optional(texts),
+      seed: optional(whole(0, 2 ** 31 - 1)),
+    },
+    run: async (control, change) => {
+      await control.changeFaults(change);
       return {};
     },
   },

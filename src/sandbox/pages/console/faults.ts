@@ -22,7 +22,7 @@ export const faultsPage: Page<'consoleFaults'> = async ({ service: { config, con
   const { faults, seed } = (await control()).faults();
   const body = html`<p class="lead">They fall on requests of programs, never on the console. The first that matches falls, and what changes a response comes on top.</p>
 ${section('on', 'Switched on', onTable(config, faults))}
-${section('add', 'Switch one on', addForms(config, faults))}
+${section('add', 'Switch one on', addForms(config))}
 ${section('seed', 'Seed', seedForm(seed))}
 ${section(
   'kinds',
@@ -52,7 +52,7 @@ const onTable = (config: SandboxConfig, faults: readonly string[]): Content =>
         ],
       )}`;
 
-function addForms(config: SandboxConfig, faults: readonly string[]): Content {
+function addForms(config: SandboxConfig): Content {
   const example = '503:20%@POST /orders';
   return html`<form method="post" action="${faultsPath}/on" class="inline">
 <label>What goes wrong<select name="kind">${kinds.map((kind) => html`<option>${kind}</option>`)}</select></label>
@@ -64,7 +64,7 @@ function addForms(config: SandboxConfig, faults: readonly string[]): Content {
 <button>Switch on what is written</button></form>${sameFromTerminal(config, 'same-on', [
     controlCall(config, 'switching one on', ['fault', example], {
       action: 'faults',
-      body: { faults: [...faults, example] },
+      body: { add: [example] },
     }),
   ])}`;
 }
@@ -92,7 +92,7 @@ export const switchOn = formAction<'consoleFaultOn'>(
     if (on.includes(fault)) return;
     if (on.length >= mostFaults)
       throw new Misfilled(`At most ${mostFaults} faults can be on: switch one off.`);
-    await control.setFaults([...on, fault]);
+    await control.changeFaults({ add: [fault] });
   }),
 );
 
@@ -100,18 +100,18 @@ export const switchOff = formAction<'consoleFaultOff'>(
   back,
   changing(async (form, on, control) => {
     const fault = form.get('fault');
-    const left = fault === null ? [] : on.filter((text) => text !== fault);
-    if (left.length < on.length) await control.setFaults(left);
+    if (fault === null) await control.changeFaults({ faults: [] });
+    else if (on.includes(fault)) await control.changeFaults({ remove: [fault] });
   }),
 );
 
 export const setSeed = formAction<'consoleFaultSeed'>(
   back,
-  changing(async (form, on, control) => {
+  changing(async (form, _, control) => {
     const text = (form.get('seed') ?? '').trim();
     if (!/^\d{1,10}$/.test(text) || Number(text) > mostSeed)
       throw new Misfilled(`Seed takes a whole number from 0 to ${mostSeed}.`);
-    await control.setFaults(on, Number(text));
+    await control.changeFaults({ seed: Number(text) });
   }),
 );
 
