@@ -129,7 +129,7 @@ describe('a validator as it comes', () => {
 });
 
 describe('what is not as its schema says is found', () => {
-  const head = { number: 3, hash: 'a'.repeat(64) };
+  const head = { number: 3, hash: 'a'.repeat(64), next: [] };
   const printed = (value: unknown, more: Partial<Parameters<typeof problemIn>[0]> = {}) =>
     problemIn({
       argv: ['audit', 'head', '-o', 'json'],
