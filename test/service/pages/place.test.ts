@@ -85,7 +85,10 @@ test('what does not fit a field is said, and nothing is ordered', async () => {
   for (const [wrong, said] of [
     [{ quantity: '0' }, 'Quantity takes a whole number above 0'],
     [{ quantity: '1.5' }, 'Quantity takes a whole number above 0'],
-    [{ max_price: 'much' }, 'Ceiling takes an amount of dollars'],
+    [{ max_price: 'much' }, 'Ceiling takes an amount, such as'],
+    // A comma as decimal sign would be a ceiling a hundred times as high.
+    [{ max_price: '5,00' }, 'Ceiling takes an amount, such as'],
+    [{ max_price: '0.00' }, 'Ceiling takes an amount of dollars above 0'],
     [{ user: crypto.randomUUID() }, 'this user is not here'],
     [{ user: '' }, 'this user is not here'],
     [{ once: 'x' }, 'load its page again'],

@@ -138,16 +138,26 @@ test('all that no order has set aside is taken, so that a wallet without money c
   expect((await submit(service, `/console/wallets/${crypto.randomUUID()}/empty`)).status).toBe(404);
 });
 
-test.each(['', '0', '-5', 'ten', '1e3', '1.999', '٣', '1'.repeat(40)])(
-  'an amount of “%s” is refused with what it takes and a way back',
-  async (amount) => {
-    const path = await walletPath();
-    const refused = await submit(service, `${path}/fund`, { once: crypto.randomUUID(), amount });
-    expect(refused.status).toBe(400);
-    expect(refused.text).toContain('Amount takes an amount of dollars above 0');
-    expect(refused.text).toContain(`<a href="${path}">Back to the wallet</a>`);
-  },
-);
+test.each([
+  ['', 'is empty; write an amount'],
+  ['0', 'takes an amount of dollars above 0'],
+  ['-5', 'must not be negative'],
+  ['1.999', 'has 3 decimals'],
+  ['50 €', 'is not in USD'],
+  ['1'.repeat(40), 'is too large'],
+  ...['ten', '1e3', '٣', '5,00', '12,50', '1,5', '$1,2,3', '1.234,50'].map((text) => [
+    text,
+    'takes an amount, such as',
+  ]),
+])('an amount of “%s” is refused with what it takes and a way back', async (amount = '', why = '') => {
+  const path = await walletPath();
+  const refused = await submit(service, `${path}/fund`, { once: crypto.randomUUID(), amount });
+  expect(refused.status).toBe(400);
+  expect(textOf(refused.text)).toMatch(/Amount \S/);
+  expect(refused.text).toContain(why);
+  expect(refused.text).toContain(`<a href="${path}">Back to the wallet</a>`);
+  expect((await service.send('GET', '/wallet/me')).body.balance).toBe(100_000);
+});
 
 test('more than fits, a wallet that is not there, and a form without its name change nothing', async () => {
   const path = await walletPath();

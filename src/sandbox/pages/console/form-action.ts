@@ -1,3 +1,4 @@
+import { readAmount } from '../../../contract/amount.ts';
 import { type Content, html } from '../../../markup.ts';
 import { Invalid, Refusal } from '../../http/refusal.ts';
 import type { SandboxResponse } from '../../http/wire.ts';
@@ -80,11 +81,10 @@ export function onceIn(form: URLSearchParams): string {
   throw new Misfilled('This form is not whole: load its page again.');
 }
 
-/** An amount as people write it, `$1,250.00`, in cents. @throws Misfilled. */
+/** An amount of dollars above 0 as people write it, `$1,250.00` or a bare `50`, in cents. @throws Misfilled. */
 export function centsIn(form: URLSearchParams, name: string, label: string): number {
-  const text = (form.get(name) ?? '').trim();
-  const plain = text.replace(/^\$/, '').replaceAll(',', '');
-  const cents = /^\d{1,12}(?:\.\d{1,2})?$/.test(plain) ? Math.round(Number(plain) * 100) : 0;
-  if (cents > 0) return cents;
+  const amount = readAmount(form.get(name) ?? '');
+  if (amount.problem !== undefined) throw new Misfilled(`${label} ${amount.problem}.`);
+  if (amount.cents > 0) return amount.cents;
   throw new Misfilled(`${label} takes an amount of dollars above 0, such as 50 or $1,250.00.`);
 }
