@@ -162,6 +162,23 @@ describeInChromium('what the console does, in a browser', (browser) => {
     expect(await page.locator('input[name=once]').first().inputValue()).toBe(once);
   });
 
+  test.each(['orders', 'deliveries', 'batches', 'returns', 'accounts', 'requests'])(
+    'a filter of %s is typed in while rows arrive',
+    async (list) => {
+      const page = await open(`/console/${list}`);
+      await page.evaluate(`globalThis.form = document.querySelector('form.filters')`);
+      await page.locator('form.filters input:not([type=hidden])').first().focus();
+      await page.keyboard.type('810');
+      // Something is in the page that the next look does not find, as when rows arrive.
+      await page.evaluate(`document.querySelector('main').append(document.createElement('hr'))`);
+      await page.locator('main > hr').waitFor({ state: 'detached' });
+      await page.keyboard.type('2f98');
+      expect(await page.evaluate('document.activeElement.value')).toBe('8102f98');
+      expect(await page.evaluate(`form === document.querySelector('form.filters')`)).toBe(true);
+      expect(await page.locator('form.arrived').count()).toBe(0);
+    },
+  );
+
   test('a key is minted from the empty page', async () => {
     await service.send('POST', '/sandbox/control/reset', {}, null);
     const page = await open('/');

@@ -34,9 +34,12 @@ function become(node, fetched) {
   children(node, fetched);
 }
 
+// A form with a field of that name has the field as its property `id`.
+const idOf = (node) => node?.getAttribute?.('id');
+
 function children(node, fetched) {
-  const named = new Map([...node.children].filter(({ id }) => id).map((child) => [child.id, child]));
-  const stay = new Set([...fetched.children].map(({ id }) => id));
+  const named = new Map([...node.children].filter(idOf).map((child) => [idOf(child), child]));
+  const stay = new Set([...fetched.children].map(idOf));
   let at = node.firstChild;
   const drop = () => {
     const gone = at;
@@ -44,16 +47,13 @@ function children(node, fetched) {
     gone.remove();
   };
   for (const next of fetched.childNodes) {
-    while (at?.id && !stay.has(at.id)) drop();
-    if (named.has(next.id)) while (at && at !== named.get(next.id) && !stay.has(at.id)) drop();
-    const same = next.id
-      ? named.get(next.id)
-      : at && !at.id && at.nodeName === next.nodeName
-        ? at
-        : undefined;
+    const id = idOf(next);
+    while (idOf(at) && !stay.has(idOf(at))) drop();
+    if (named.has(id)) while (at && at !== named.get(id) && !stay.has(idOf(at))) drop();
+    const same = id ? named.get(id) : at && !idOf(at) && at.nodeName === next.nodeName ? at : undefined;
     if (!same) {
       const made = document.importNode(next, true);
-      if (next.id) made.classList.add('arrived');
+      if (id) made.classList.add('arrived');
       node.insertBefore(made, at);
     } else {
       if (same === at) at = at.nextSibling;
