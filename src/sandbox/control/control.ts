@@ -98,9 +98,10 @@ export class Control {
         `"${name.slice(0, 100)}" cannot name a snapshot: letters, digits, . _ - only, at most 64.`,
       );
     return this.#inTurn(async () => {
-      if (!force && this.#has(name))
-        throw new Refusal('already_exists', `There is a snapshot ${name} already.`, { resource: 'snapshot' });
-      return await this.#snapshots.take(name);
+      // Said before the work of it; two processes at once are told apart by the taking itself.
+      const at = !force && this.#has(name) ? undefined : await this.#snapshots.take(name, force);
+      if (at !== undefined) return at;
+      throw new Refusal('already_exists', `There is a snapshot ${name} already.`, { resource: 'snapshot' });
     });
   }
 

@@ -29,7 +29,8 @@ export class KeptStates implements Snapshots {
       .toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  async take(name: string): Promise<number> {
+  async take(name: string, force: boolean): Promise<number | undefined> {
+    if (!force && this.#kept.has(name)) return undefined;
     const store = this.#store;
     this.#attaching ??= store.perform("ATTACH ':memory:' AS kept");
     await this.#attaching;

@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkPrivateFile, makePrivateFile } from '../../private-files.ts';
 import { databaseError } from '../../sqlite/database-error.ts';
@@ -18,10 +27,10 @@ export interface Snapshots {
   /** In the order of their names. */
   list(): Snapshot[];
   /**
-   * Keeps the state as it is now, whole or not at all; in place of the one of that name, if any.
-   * @returns the sandbox's time then, ms since the epoch.
+   * Keeps the state as it is now, whole or not at all. @param force in place of the one of that name, if any.
+   * @returns the sandbox's time then, ms since the epoch; undefined where one of that name is kept already.
    */
-  take(name: string): Promise<number>;
+  take(name: string, force: boolean): Promise<number | undefined>;
   /**
    * Brings a state back, its time with it, in one transaction: processes that use the store go on with the earlier state.
    * It stays kept. @param finish what belongs to the same transaction.
@@ -61,9 +70,10 @@ export class FileSnapshots implements Snapshots {
       }));
   }
 
-  async take(name: string): Promise<number> {
+  async take(name: string, force: boolean): Promise<number | undefined> {
     const { file } = this.#store;
     mkdirSync(folderOf(file), { recursive: true, mode: 0o700 });
+    removeHalves(folderOf(file));
     const draft = `${pathOf(file, name)}.${process.pid}`;
     try {
       rmSync(draft, { force: true });
@@ -75,12 +85,11 @@ export class FileSnapshots implements Snapshots {
       // Back to one file that can be moved.
       await kept.perform('PRAGMA journal_mode = DELETE');
       await kept.close();
-      renameSync(draft, pathOf(file, name));
-      return at;
+      return putInPlace(draft, pathOf(file, name), force) ? at : undefined;
     } catch (cause) {
       throw databaseError(draft, cause) ?? cause;
     } finally {
-      for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
+      removeDraft(draft);
     }
   }
 
@@ -110,7 +119,52 @@ export class FileSnapshots implements Snapshots {
     } catch (cause) {
       throw databaseError(draft, cause) ?? cause;
     } finally {
-      for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
+      removeDraft(draft);
     }
   }
 }
+
+const removeDraft = (draft: string): void => {
+  for (const end of ['', '-journal', '-wal', '-shm']) rmSync(draft + end, { force: true });
+};
+
+/**
+ * Looking for one of that name and putting this one there is one step, so that of several processes one takes it.
+ * @returns false where one of that name is there, and stays.
+ */
+function putInPlace(draft: string, path: string, force: boolean): boolean {
+  if (force) {
+    renameSync(draft, path);
+    return true;
+  }
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (cause) {
+    if (existsSync(path)) return false;
+    // A file system without links has no such step.
+    if (!hasCode(cause, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw cause;
+    renameSync(draft, path);
+    return true;
+  }
+}
+
+/** What processes have left half written that ended before they could remove it. */
+function removeHalves(folder: string): void {
+  for (const entry of readdirSync(folder)) {
+    const pid = /\.db\.(\d{1,10})(?:-journal|-wal|-shm)?$/.exec(entry)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, entry), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return !hasCode(cause, 'ESRCH');
+  }
+}
+
+const hasCode = (cause: unknown, ...codes: readonly string[]): boolean =>
+  cause instanceof Error && codes.includes(String(Reflect.get(cause, 'code')));
