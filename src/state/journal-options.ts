@@ -15,3 +15,6 @@ export interface JournalOptions extends OpenOptions {
 export type Recorded =
   | { readonly twin: Twin; readonly mayBeSent?: never }
   | { readonly twin?: never; readonly mayBeSent: boolean };
+
+/** How long what was reported stays recent at least, ms. */
+export const shortestRecentMs = 3600 * 1000;

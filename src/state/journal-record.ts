@@ -34,7 +34,8 @@ export interface PaymentNote {
 
 /**
  * `intended`: it may have been sent, and no response was recorded. `responded`: the service has it, and the user has not
- * been shown yet. `reported`: the user has been shown it. `refused`, `forgotten`: nothing is expected of it. `damaged`: the
+ * been shown yet. `reported`: the user has been shown it. `refused`, `forgotten`: nothing is expected of it; with the code `undone` a sandbox has
+ * gone back to a state before it. `damaged`: the
  * record is not what was written, and is never sent.
  */
 export type IntentState = 'intended' | 'responded' | 'reported' | 'refused' | 'forgotten' | 'damaged';

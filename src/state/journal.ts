@@ -10,7 +10,7 @@ import { IntentEnds, type RefusalReason } from './intent-ends.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
 import { IntentTable } from './intent-table.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
-import type { JournalOptions, Recorded } from './journal-options.ts';
+import { type JournalOptions, type Recorded, shortestRecentMs } from './journal-options.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { self } from './owner.ts';
@@ -22,6 +22,7 @@ import { readSeal, sealOf, writeSeal } from './seal.ts';
 import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
 import { damagedAdvice } from './tally.ts';
 import { firstTwin, type Twin, type TwinRule } from './twins.ts';
+import { Undoing } from './undoing.ts';
 
 /**
  * The money journal: what was requested and is not known to the user survives timeouts, crashes and reboots. A record is
@@ -32,6 +33,7 @@ export class Journal {
   readonly audit: AuditChain;
   readonly reservations: Reservations;
   readonly quotes: Quotes;
+  readonly undoing: Undoing;
   /** What this process has recorded and not reported. */
   readonly run = new RunIntents();
   readonly #database: Database;
@@ -53,6 +55,7 @@ export class Journal {
     this.reservations = new Reservations(database, this.#table, this.audit, now);
     this.quotes = new Quotes(database, this.audit, now);
     this.#ends = new IntentEnds(this.#table, this.audit, this.grants, this.reservations, now);
+    this.undoing = new Undoing(database, this.#table, this.audit, now);
     this.#now = now;
     this.#sealFile = sealOf(database.file);
   }
@@ -294,5 +297,3 @@ const isOwed = ({ state }: { readonly state?: unknown }): boolean =>
   state === 'intended' || state === 'responded';
 const withRecord = (row: IntentRow | undefined): JournalRecord | undefined => row && recordOf(row);
 const isoOf = (ms: number): string => new Date(ms).toISOString();
-/** How long what was reported stays recent at least, ms. */
-const shortestRecentMs = 3600 * 1000;

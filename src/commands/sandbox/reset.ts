@@ -36,8 +36,12 @@ export const reset = defineCommand({
     }
     // Data that cannot be read any more is deleted too, and no sandbox can be opened on it.
     const sandbox = await context.sandbox();
+    const until = context.clock.now();
     if (served) await served.act('reset', {});
     else await sandbox.resetSandbox(folders.state, context.signal);
+    const { noteGone } = await import('./gone.ts');
+    const gone = { until, why: 'the sandbox was emptied', keptIn: served?.state.kept_in };
+    const settled = await noteGone(context, gone);
     const store = await context.store();
     await store.forgetKeysAt(baseUrl.value);
     // Served on the data of the embedded one, it is that one that is empty too.
@@ -45,6 +49,6 @@ export const reset = defineCommand({
     const next = isEmbedded
       ? 'the next command mints a new key'
       : `\`errand sandbox mint${whereFlags(context)}\` mints a new key`;
-    return { kind: 'none', hints: [`the sandbox is empty; ${next}`] };
+    return { kind: 'none', hints: [...settled, `the sandbox is empty; ${next}`] };
   },
 });

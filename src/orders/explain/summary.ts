@@ -3,6 +3,7 @@ import type { ShownState } from '../../contract/order-state.ts';
 import { formatMoney } from '../../output/money.ts';
 import type { MoneySum } from '../../spending/money-lines.ts';
 import type { OrderMoney } from '../../spending/money-of-order.ts';
+import { undoneCode } from '../../state/undoing.ts';
 import { stateOfOrder } from '../screen.ts';
 import type { Story } from './story.ts';
 
@@ -13,7 +14,9 @@ export function summaryOf(
   money: OrderMoney | null,
 ): string {
   const what =
-    order === undefined ? ofIntent(status, asked !== null) : ofOrder(order, status, why[0]?.code ?? null);
+    order === undefined
+      ? ofIntent(status, asked !== null, why[0]?.code ?? null)
+      : ofOrder(order, status, why[0]?.code ?? null);
   const told = money ? `${what} ${costs(money)}` : what;
   return order !== undefined && asked === null && key === null
     ? `${told} Nothing here says that this machine asked for it.`
@@ -29,7 +32,10 @@ const intents: Readonly<Record<string, string>> = {
   damaged: "The journal's record of it was changed on disk; what it says is not certain.",
 };
 
-const ofIntent = (state: string, isKnown: boolean): string =>
+const ofIntent = (state: string, isKnown: boolean, code: string | null): string =>
+  (state === 'refused' && code === undoneCode
+    ? 'The sandbox went back to a state before it; nothing of it is left there.'
+    : undefined) ??
   (Object.hasOwn(intents, state) ? intents[state] : undefined) ??
   (isKnown
     ? 'This machine ordered it; the service shows no such order for this key.'

@@ -49,6 +49,7 @@ export class ChainFacts {
     const { kind, key, service, order_id: id } = record;
     if (service !== this.#service) return;
     if (kind === 'settled' && typeof id === 'string') this.ends.set(id, endOf(record, this.ends.get(id)));
+    if (kind === 'refused' && typeof id === 'string') this.ends.delete(id);
     if (typeof key !== 'string') return;
     const before = this.intents.get(key);
     if (kind === 'intent') this.intents.set(key, intentOf(key, record, before));
@@ -79,6 +80,8 @@ function advance(intent: ToldIntent, record: Fields): void {
     intent.madeId = typeof id === 'string' ? id : undefined;
   }
   if (kind === 'refused' || kind === 'given_up') intent.state = 'ended';
+  // What a sandbox has undone is no order of this machine's any more.
+  if (kind === 'refused') intent.madeId = undefined;
   const amount = kind === 'paid' ? numberIn(record, 'amount_cents') : undefined;
   const currency = textIn(record, 'currency');
   if (amount !== undefined && currency !== undefined) intent.paid = { amount: String(amount), currency };
