@@ -28,7 +28,10 @@ export function describeInChromium(name: string, tests: (browser: () => Browser)
 function launch(): Promise<Browser> {
   if (!executable) return expect.fail('no chromium on the PATH: apt-get install chromium');
   // Its own sandbox does not work for root, as whom tests run in a container; the pages are ours.
-  return chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+  const args = ['--no-sandbox'];
+  // A page that is left is kept and comes back as it was, as it is for people.
+  const ignoreDefaultArgs = ['--disable-back-forward-cache'];
+  return chromium.launch({ executablePath: executable, args, ignoreDefaultArgs });
 }
 
 export interface Reader {

@@ -179,6 +179,45 @@ describeInChromium('what the console does, in a browser', (browser) => {
     },
   );
 
+  test('a form that the browser brings back is a new one: what is changed and sent again is sent', async () => {
+    const receiver = await Receiver.start();
+    try {
+      await service.send('POST', '/users', { webhook_url: receiver.at() });
+      const { id } = (await service.order('test-slow')).body;
+      await service.send('POST', `/orders/${id}/cancel`);
+      await receiver.until(1);
+      const page = await open('/console/deliveries');
+      await page.getByRole('link', { name: /Edit/ }).first().click();
+      const send = async (body: string) => {
+        await page.locator('textarea').fill(body);
+        await press(page, 'Send it');
+        await page.waitForURL(`**/console/orders/${id}**`);
+      };
+      await page.locator('textarea').waitFor();
+      await page.evaluate('globalThis.isAsItWasLeft = true');
+      await send('{"n":1}');
+      await page.goBack({ waitUntil: 'commit' });
+      expect(await page.evaluate('globalThis.isAsItWasLeft')).toBe(true);
+      await send('{"n":2}');
+      await receiver.until(3);
+      expect(receiver.received.slice(1).map(({ body }) => body)).toEqual([{ n: 1 }, { n: 2 }]);
+    } finally {
+      await receiver.stop();
+    }
+  });
+
+  test('an order is not placed again by a form that the browser brings back', async () => {
+    const page = await open('/shop/test-success');
+    await page.evaluate('globalThis.isAsItWasLeft = true');
+    await press(page, 'Order it now');
+    await page.getByText('Order created').waitFor();
+    await page.goBack({ waitUntil: 'commit' });
+    expect(await page.evaluate('globalThis.isAsItWasLeft')).toBe(true);
+    await press(page, 'Order it now');
+    await page.getByText('Order created').waitFor();
+    expect(await orders()).toHaveLength(1);
+  });
+
   test('a key is minted from the empty page', async () => {
     await service.send('POST', '/sandbox/control/reset', {}, null);
     const page = await open('/');

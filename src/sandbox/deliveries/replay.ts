@@ -1,4 +1,5 @@
 import type { SandboxConfig } from '../config.ts';
+import { usedForm } from '../http/refusal.ts';
 import type { Identity } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
 import { targetOf } from './address.ts';
@@ -57,6 +58,7 @@ export function refusedTarget(url: string, reach: SandboxConfig['webhooks']): st
 /**
  * Sends what a delivery sent once more, with another body or to another address, at `now` (ms), as a delivery of its own.
  * @returns the id of its order; undefined for a delivery that is not there.
+ * @throws Refusal already_exists where `newId` sent something else.
  */
 export function replayEdited(
   store: Store,
@@ -68,13 +70,20 @@ export function replayEdited(
     const row = store.get('SELECT user_id, order_id, event, event_id FROM deliveries WHERE id = ?', id);
     if (!row) return undefined;
     const orderId = String(row.order_id);
-    if (store.get('SELECT 1 FROM deliveries WHERE id = ?', newId)) return orderId;
+    const eventId = isNewEvent ? newId : String(row.event_id);
+    const sent = store.get('SELECT order_id, event_id, url, body FROM deliveries WHERE id = ?', newId);
+    if (sent) {
+      const isSame =
+        sent.order_id === row.order_id && sent.event_id === eventId && sent.url === url && sent.body === body;
+      if (isSame) return orderId;
+      throw usedForm('sent a delivery');
+    }
     insertDelivery(store, {
       id: newId,
       userId: String(row.user_id),
       orderId,
       event: String(row.event),
-      eventId: isNewEvent ? newId : String(row.event_id),
+      eventId,
       url,
       body,
       at: now,

@@ -28,6 +28,13 @@ export class Refusal extends Error {
   }
 }
 
+/** A form of the console that did something already and comes again with other values. @param did `added money` */
+export const usedForm = (did: string): Refusal =>
+  new Refusal(
+    'already_exists',
+    `This form has ${did} already, with other values, and did nothing now. Load its page again for another.`,
+  );
+
 /** A request that fails validation: 422 with `{detail}`. */
 export class Invalid extends Error {
   override readonly name = 'Invalid';

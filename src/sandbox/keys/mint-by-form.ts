@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { hashKey } from '../http/caller.ts';
+import { usedForm } from '../http/refusal.ts';
 import { paymentSecret } from '../payments/secret.ts';
 import type { Service } from '../service.ts';
 import { refuseTooMany } from './limit.ts';
@@ -21,7 +22,7 @@ const shownAgainMs = 60_000;
 /**
  * Mints the key of a form. The key follows from the form and a secret of the store, so that who sends the form twice
  * sees the same key, though only its hash is kept. @returns undefined once it is too late to see it again.
- * @throws Refusal rate_limit_exceeded.
+ * @throws Refusal rate_limit_exceeded, already_exists where it has another name now.
  */
 export async function mintByForm(
   service: Service,
@@ -32,9 +33,10 @@ export async function mintByForm(
   const mac = createHmac('sha256', secret).update(`key of form ${id}`).digest('hex');
   const key = `${config.prefix}_test_${mac.slice(0, 40)}`;
   return store.transaction(() => {
-    const minted = store.get('SELECT user_id, created_at FROM api_keys WHERE hash = ?', hashKey(key));
+    const minted = store.get('SELECT user_id, name, created_at FROM api_keys WHERE hash = ?', hashKey(key));
     if (minted) {
       const isRecent = now - Number(minted.created_at) <= shownAgainMs;
+      if (isRecent && minted.name !== name) throw usedForm('minted a key');
       return isRecent ? { key, userId: String(minted.user_id) } : undefined;
     }
     refuseTooMany(store, from, config.mintLimitPerDay, now);

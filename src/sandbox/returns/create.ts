@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from '../http/caller.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal, usedForm } from '../http/refusal.ts';
 import { loadRecordText } from '../orders/record-text.ts';
 import { findOrder, type StoredOrder, updateOrder } from '../orders/records.ts';
 import type { Service } from '../service.ts';
@@ -26,6 +27,7 @@ export async function acceptReturn(
   const { store, identity } = service;
   return store.transaction(() => {
     const made = newId === undefined ? undefined : findReturn(store, newId, userId);
+    if (made && !isAskedAgain(made.record, body)) throw usedForm('requested a return');
     if (made) return made;
     const order = findOrder(store, body.order_id, userId);
     if (!order) throw new Refusal('not_found', `There is no order ${body.order_id}.`, { resource: 'order' });
@@ -47,6 +49,12 @@ export async function acceptReturn(
     updateOrder(store, seq, state, { text: recordText(state.record), reserved });
   }
 }
+
+const isAskedAgain = ({ order_id, items, reason }: ReturnRecord, body: ReturnBody): boolean =>
+  isDeepStrictEqual(
+    { order_id, items, reason },
+    { order_id: body.order_id, items: body.items, reason: body.reason },
+  );
 
 function newRecord(id: string, body: ReturnBody, now: number): ReturnRecord {
   const time = new Date(now).toISOString();

@@ -1,5 +1,5 @@
 import { fullestSandboxWalletCents } from '../../contract/limits.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal, usedForm } from '../http/refusal.ts';
 import type { Store } from '../store/store.ts';
 
 /** Why the wallet's balance changed; `payment` and `payout` are those of an order that is paid by challenge. */
@@ -87,10 +87,12 @@ export function fund(
   once: string | null = null,
 ): number {
   const { balance } = walletOf(store, userId);
-  const isDone =
-    once !== null &&
-    store.get('SELECT 1 FROM ledger WHERE user_id = ? AND note = ?', userId, once) !== undefined;
-  if (isDone) return balance;
+  const done =
+    once === null
+      ? undefined
+      : store.get('SELECT cents FROM ledger WHERE user_id = ? AND note = ?', userId, once);
+  if (done?.cents === cents) return balance;
+  if (done) throw usedForm('added money');
   const most = fullestSandboxWalletCents - balance;
   if (cents > most) throw new Refusal('bad_request', `At most ${most} cents fit into the wallet.`);
   enter(store, userId, 'funding', cents, now, null);

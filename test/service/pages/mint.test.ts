@@ -43,6 +43,9 @@ test('a form that is sent twice at once mints one key and shows it twice; a minu
   expect(keyIn(one?.text ?? '')).toBe(keyIn(two?.text ?? ''));
   const count = async () => (await page(service, '/console/keys')).text.match(/<tr id="key-/g)?.length;
   expect(await count()).toBe(2);
+  const renamed = await submit(service, '/console/keys', { once, name: 'other' });
+  expect([renamed.status, renamed.text]).toEqual([409, expect.stringContaining('with other values')]);
+  expect(await count()).toBe(2);
   service.pass(61_000);
   const late = await submit(service, '/console/keys', { once });
   expect(late.status).toBe(409);

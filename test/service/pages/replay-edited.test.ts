@@ -72,6 +72,22 @@ test('a form that is sent twice sends one delivery', async () => {
   expect(receiver.received).toHaveLength(3);
 });
 
+test('a form that has sent something else sends nothing and says so, and what was typed can be sent', async () => {
+  const fields = { ...(await form()), body: '{"n":1}' };
+  await submit(service, path, fields);
+  for (const other of [{ body: '{"n":2}' }, { url: receiver.at('/else') }, { event: 'same' }]) {
+    const used = await submit(service, path, { ...fields, ...other });
+    expect([used.status, used.text]).toEqual([409, expect.stringMatching(/role="alert">Not sent: /)]);
+    expect(onceOf(used.text)).not.toBe(fields.once);
+  }
+  const used = await submit(service, path, { ...fields, body: '{"n":2}' });
+  expect(textOf(used.text)).toBe('{"n":2}');
+  const again = await submit(service, path, { ...fields, body: '{"n":2}', once: onceOf(used.text) });
+  expect(again.status).toBe(303);
+  await receiver.until(3);
+  expect(receiver.received.slice(1).map(({ body }) => body)).toEqual([{ n: 1 }, { n: 2 }]);
+});
+
 test.each([
   ['http://169.254.169.254/latest', 'only loopback addresses are called'],
   ['http://10.0.0.1/', 'only loopback addresses are called'],

@@ -64,6 +64,8 @@ test('a form that is sent twice requests one return, also once that is over', as
   await Promise.all([1, 2].map(() => submit(service, `${path}/return`, fields)));
   service.pass(60_000);
   expect((await submit(service, `${path}/return`, fields)).status).toBe(303);
+  const changed = await submit(service, `${path}/return`, { ...fields, reason: 'defective' });
+  expect([changed.status, changed.text]).toEqual([409, expect.stringContaining('with other values')]);
   expect(await returns()).toHaveLength(1);
 });
 

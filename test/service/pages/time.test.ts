@@ -38,6 +38,9 @@ test('the page has a button for an hour and a day, each a form of its own that m
   await Promise.all([1, 2, 3].map(() => advance('1', 'hours', onceOf(text))));
   expect(await now()).toBe(start + 3_600_000);
   expect((await page(service, '/console/time')).text).toContain('1 h ahead');
+  const used = await advance('2', 'hours', onceOf(text));
+  expect([used.status, used.text]).toEqual([409, expect.stringContaining('with other values')]);
+  expect(await now()).toBe(start + 3_600_000);
 });
 
 test('what is due on the way happens, webhooks too', async () => {
@@ -89,7 +92,7 @@ test.each([
   ['1.5', 'hours', 'whole number above 0'],
   ['', 'hours', 'whole number above 0'],
   ['1', 'years', 'minutes, hours, days'],
-  ['999999999999999', 'days', 'minutes, hours, days'],
+  ['999999999999999', 'days', 'How far takes at most 11574074 days'],
 ])('“%s %s” is refused, and the clock stays', async (count, unit, why) => {
   const refused = await advance(count, unit);
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(why)]);

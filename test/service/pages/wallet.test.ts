@@ -112,9 +112,13 @@ test('an order that was paid by challenge says what went back to its payer', asy
 test('money is added by a form, once for each form that was shown', async () => {
   const path = await walletPath();
   const once = onceOf((await page(service, path)).text);
-  for (const amount of ['$1,250.5', '$1,250.5', '7']) {
+  for (const amount of ['$1,250.5', '1250.50']) {
     const done = await submit(service, `${path}/fund`, { once, amount });
     expect([done.status, done.headers.get('location')]).toEqual([303, path]);
+  }
+  for (const amount of ['7', '99999999999']) {
+    const used = await submit(service, `${path}/fund`, { once, amount });
+    expect([used.status, used.text]).toEqual([409, expect.stringContaining('with other values')]);
   }
   expect((await service.send('GET', '/wallet/me')).body.balance).toBe(100_000 + 125_050);
   await submit(service, `${path}/fund`, { once: crypto.randomUUID(), amount: '7' });

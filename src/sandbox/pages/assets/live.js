@@ -18,6 +18,13 @@ document.addEventListener('click', async ({ target }) => {
   }
 });
 
+// A page that comes back as it was left has forms that were sent: they are new ones now, but for one that places an order.
+addEventListener('pageshow', ({ persisted }) => {
+  if (!persisted) return;
+  for (const field of document.querySelectorAll('input[name=once]:not([data-kept])'))
+    field.value = crypto.randomUUID();
+});
+
 const isTheReaders = (node, name) =>
   node.nodeName === 'DETAILS' ? name === 'open' : node.matches('input,select,textarea,option');
 

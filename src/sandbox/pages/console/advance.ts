@@ -1,4 +1,5 @@
 import { type Content, html } from '../../../markup.ts';
+import { usedForm } from '../../http/refusal.ts';
 import type { SandboxResponse } from '../../http/wire.ts';
 import type { Service } from '../../service.ts';
 import { duration } from '../figures.ts';
@@ -17,25 +18,33 @@ const longestMs = 1e15;
 /** How long a person waits for a page, ms of the machine's time; what is left then is a button on the next. */
 const budgetMs = 5000;
 
+interface Sent {
+  /** What was asked for. */
+  readonly step: string;
+  readonly response: Promise<SandboxResponse>;
+}
+
 /** What forms that were sent came to, by the sandbox that they were sent to: a double click moves the clock once. */
-const sent = new WeakMap<Service, Map<string, Promise<SandboxResponse>>>();
+const sent = new WeakMap<Service, Map<string, Sent>>();
 const mostRemembered = 1000;
 
 /**
  * Moves the clock by `ms` through all that is due on the way, and leads back to `path`; where that takes long, to a page
- * with a button that goes on. @param once the name of the form, which moves it once.
+ * with a button that goes on. @param once the name of the form, which moves it once; with another `step`, as it was asked for,
+ * it is refused. @throws Refusal already_exists.
  */
 export function advanceBy(
   service: Service,
   ms: number,
-  { once, path }: { readonly once: string; readonly path: string },
+  { once, path, step }: { readonly once: string; readonly path: string; readonly step: string },
 ): Promise<SandboxResponse> {
-  const known = sent.get(service) ?? new Map<string, Promise<SandboxResponse>>();
+  const known = sent.get(service) ?? new Map<string, Sent>();
   sent.set(service, known);
   const before = known.get(once);
-  if (before) return before;
+  if (before && before.step !== step) throw usedForm('moved the clock');
+  if (before) return before.response;
   const response = advance(service, ms, path);
-  known.set(once, response);
+  known.set(once, { step, response });
   for (const oldest of known.keys()) {
     if (known.size <= mostRemembered) break;
     known.delete(oldest);
@@ -57,10 +66,12 @@ export const advanceClock = formAction<'consoleAdvance'>(
     const unit = form.get('unit') ?? '';
     if (!/^\d{1,15}$/.test(count) || Number(count) === 0)
       throw new Misfilled('How far takes a whole number above 0.');
-    const ms = unit === 'ms' ? Number(count) : Number(count) * (isUnit(unit) ? units[unit] : Number.NaN);
-    if (!(ms <= longestMs))
+    if (unit !== 'ms' && !isUnit(unit))
       throw new Misfilled(`The clock goes forward in ${Object.keys(units).join(', ')}.`);
-    return advanceBy(service, ms, { once: onceIn(form), path: timePath });
+    const ms = Number(count) * (unit === 'ms' ? 1 : units[unit]);
+    if (ms > longestMs)
+      throw new Misfilled(`How far takes at most ${Math.floor(longestMs / units.days)} days.`);
+    return advanceBy(service, ms, { once: onceIn(form), path: timePath, step: `${ms}` });
   },
 );
 

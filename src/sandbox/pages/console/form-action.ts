@@ -70,9 +70,12 @@ export const seeOther = (location: string): SandboxResponse => ({
   body: null,
 });
 
-/** A hidden field with a name that is new with each form: what the form does happens once, however often it is sent. */
-export const onceField = (): Content =>
-  html`<input type="hidden" name="once" value="${crypto.randomUUID()}" autocomplete="off">`;
+/**
+ * A hidden field with a name that is new with each form: what the form does happens once, however often it is sent.
+ * @param isKept whether it stays the same form when the browser brings its page back, as one that places an order does.
+ */
+export const onceField = ({ isKept = false }: { readonly isKept?: boolean } = {}): Content =>
+  html`<input type="hidden" name="once" value="${crypto.randomUUID()}" autocomplete="off"${isKept && html` data-kept`}>`;
 
 /** The name in a form's `onceField`. @throws Misfilled. */
 export function onceIn(form: URLSearchParams): string {

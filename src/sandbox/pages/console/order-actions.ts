@@ -72,7 +72,7 @@ export const untilDone = formAction<'consoleUntilDone'>(backToOrder, ({ service,
   const path = `${ordersPath}/${id}`;
   const end = order.plan.at(-1)?.at;
   if (end === undefined) return seeOther(path);
-  return advanceBy(service, Math.max(0, end - clock.now()), { once: onceIn(form), path });
+  return advanceBy(service, Math.max(0, end - clock.now()), { once: onceIn(form), path, step: path });
 });
 
 const meaningOf = (event: OrderEvent): string =>

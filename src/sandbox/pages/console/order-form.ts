@@ -59,7 +59,7 @@ export function orderForm({ store, config }: Service, slug: TestSlug): Content {
   const users = usersOf(store);
   if (users.length === 0) return html`<p>An order needs a key, and there is none yet.</p>${mintForm(config)}`;
   const { quantity, ceilingCents, isGift } = rehearsalOf(slug);
-  return html`<form method="post" action="${consolePath}/shop/${slug}" class="inline">${onceField()}
+  return html`<form method="post" action="${consolePath}/shop/${slug}" class="inline">${onceField({ isKept: true })}
 <label>For<select name="user">${users.map(
     ({ id, name, spendable }) =>
       html`<option value="${id}">${name === '' ? '' : `${name} · `}${id.slice(0, 8)}, ${money(spendable)} to spend</option>`,

@@ -2,6 +2,7 @@ import { webhookIdHeader } from '../../../contract/events.ts';
 import { type Content, html } from '../../../markup.ts';
 import { addressOf, readDelivery } from '../../deliveries/read.ts';
 import { refusedTarget, replayEdited } from '../../deliveries/replay.ts';
+import { Refusal } from '../../http/refusal.ts';
 import type { SandboxResponse } from '../../http/wire.ts';
 import type { Service } from '../../service.ts';
 import { readForm } from '../forms.ts';
@@ -35,8 +36,13 @@ export const replayEditedPage: Page<'consoleReplayEdited'> = async ({ service, r
   try {
     return await send(service, found, form);
   } catch (error) {
-    if (!(error instanceof Misfilled)) throw error;
-    return formPage(service, found, { form, problem: error.message });
+    if (error instanceof Misfilled)
+      return formPage(service, found, { form, problem: error.message, status: 400 });
+    if (!(error instanceof Refusal)) throw error;
+    // What was typed stands in a form of its own now, which sends it.
+    const problem =
+      'Not sent: this form has sent a delivery already, with other values. Send it again if you mean a second one.';
+    return formPage(service, found, { form, problem, status: 409 });
   }
 };
 
@@ -71,6 +77,7 @@ function editable(body: string): string {
 interface Filled {
   readonly form: URLSearchParams;
   readonly problem: string;
+  readonly status: number;
 }
 
 function formPage({ config }: Service, found: Found, filled?: Filled): SandboxResponse {
@@ -95,7 +102,7 @@ ${text}</textarea></label>
 <label>${webhookIdHeader}<select name="event"><option value="new"${!isSame && html` selected`}>a new one: a receiver takes it for another event</option><option value="same"${isSame && html` selected`}>the same, ${eventId.slice(0, 8)}: a receiver may know it already</option></select></label>
 <div class="actions"><button class="main">Send it</button></div></form>
 ${found.body.length <= longestCall && sameFromTerminal(config, 'same-replay', [{ what: 'sending it', errand: null, curl: receiverCall(found) }], 'Sends the body as it was, straight to the receiver whose address stands in WEBHOOK_URL.')}`;
-  return consolePage(title, page, { status: filled ? 400 : 200, section: 'deliveries', copies: true });
+  return consolePage(title, page, { status: filled?.status ?? 200, section: 'deliveries', copies: true });
 }
 
 const back = (orderId: string): Content =>
