@@ -2,13 +2,15 @@ import { defineCommand } from '../../cli/define.ts';
 import type { Context } from '../../context.ts';
 import { textIn } from '../../contract/json.ts';
 import type { Received } from '../../contract/received.ts';
-import { UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
-import { embeddedUrl, type Profile } from '../../settings/stored.ts';
+import { embeddedUrl } from '../../settings/stored.ts';
 import { shellLine } from '../../shell-word.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { replaceOption } from './agree-to-replace.ts';
+import { profileFor } from './profile-for.ts';
 import { untilApproved } from './until-approved.ts';
+
+const signIn = { command: 'errand auth login --profile NAME', when: 'to sign in there' };
 
 export const login = defineCommand({
   name: 'login',
@@ -31,7 +33,7 @@ export const login = defineCommand({
   async run(context, { name, browser = true, replace = false }) {
     const { value: profile } = context.settings.profile;
     const store = await context.store();
-    const { base_url: service } = profileFor(context, store.profile(profile));
+    const { base_url: service } = profileFor(context, store.profile(profile), signIn);
     const client = await context.client();
     const { body: device } = await client.call('device.code', { body: { ...(name && { name }) } });
     await tell(context, device, browser);
@@ -51,26 +53,6 @@ export const login = defineCommand({
     return { kind: 'none', hints: [stored, ...beside, ...warnings(context, mode)] };
   },
 });
-
-/** A key of one service in the profile of another would be sent there. @throws UsageError. */
-function profileFor({ settings }: Context, kept: Profile | undefined): Profile {
-  const { profile, baseUrl } = settings;
-  if (!kept) throw new UsageError(`there is no profile "${profile.value}"`);
-  if (baseUrl.from === 'profile' || baseUrl.from === 'default' || baseUrl.value === kept.base_url)
-    return kept;
-  throw new UsageError(
-    `${baseUrl.name} names another service than profile ${profile.value}, where the key would be stored`,
-    {
-      next: [
-        {
-          command: shellLine`errand profile set NAME --base-url ${baseUrl.value}`,
-          when: 'to make a profile for it',
-        },
-        { command: 'errand auth login --profile NAME', when: 'to sign in there' },
-      ],
-    },
-  );
-}
 
 function warnings({ settings: { apiKey } }: Context, mode: 'test' | 'live' | undefined): string[] {
   return [

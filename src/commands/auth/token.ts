@@ -3,6 +3,7 @@ import { refusedBy, UsageError } from '../../errors.ts';
 import { checkKey, keyMode, maskKey } from '../../settings/keys.ts';
 import { whereFlags } from '../../where-flags.ts';
 import { agreeToReplace, replaceOption } from './agree-to-replace.ts';
+import { profileFor } from './profile-for.ts';
 
 const largestKeyBytes = 4096;
 
@@ -27,6 +28,12 @@ export const token = defineCommand({
     const store = await context.store();
     const kept = store.profile(profile);
     const before = legacy ? kept?.legacy_token : undefined;
+    // A client token of an address of its own is no matter of the base URL.
+    if (kept && (!legacy || context.settings.legacyBaseUrl.from === 'default'))
+      profileFor(context, kept, {
+        command: 'errand auth token --profile NAME',
+        when: 'to store the key there',
+      });
     const isPrompted = context.io.stdin.isTerminal && context.interactive.yes;
     if (isPrompted) await agreeToReplace(context, before, replace);
     const key = checkKey(await readKey(), what);
