@@ -60,6 +60,17 @@ test('a request opens: headers, bodies, whose it was, its order, and what sends 
   expect(older).toContain(`href="${path}" rel="prev">Newer request</a>`);
 });
 
+test('no call that is copied writes what stands for a secret', async () => {
+  await service.send('POST', '/users', { webhook_url: 'http://ada:pw@127.0.0.1:1/hook?s=s3cret' });
+  const { text: list } = await page(service, '/console/requests');
+  const path = /href="(\/console\/requests\/\d+)"/.exec(list)?.[1] ?? expect.fail(list);
+  const { text } = await page(service, path);
+  const calls = text.slice(text.indexOf('id="same"'));
+  expect(calls).toContain('-d @body.json');
+  expect(calls).toContain('the secrets, which are not kept');
+  expect(calls).not.toContain('127.0.0.1:1/hook');
+});
+
 test('the call that is copied makes the same request', async () => {
   const order = {
     ...orderBody(service.product('test-slow')),

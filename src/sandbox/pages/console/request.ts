@@ -40,7 +40,8 @@ export const requestPage: Page<'consoleRequest'> = ({ service, path: { number: t
       : html`<p class="soft">The fault <code>${fault}</code> came before the service saw the request.</p>`
   }</section>
 <div class="card" id="same">${sameAs('the request', again(service, exchange))}${
-    !isInLine(exchange) && html`<p class="soft">Its body goes into <code>body.json</code> first.</p>`
+    !isInLine(exchange) &&
+    html`<p class="soft">Its body goes into <code>body.json</code> first${lacksSecrets(exchange) && ', with the secrets, which are not kept: fill them in where it has …'}.</p>`
   }</div>`;
   return consolePage(`${method} ${shortened(target)}`, body, { section: 'requests', copies: true });
 };
@@ -54,9 +55,15 @@ function facts({ store }: Service, { request: { userId, fault }, orderId }: Exch
   }${fault !== null && html`<dt>Fault</dt><dd>${fault}</dd>`}`;
 }
 
+/** Whether the body is not as it was sent: what stands for a secret would overwrite it. */
+const lacksSecrets = ({ sent: { body } }: Exchange): boolean => body.text?.includes('…') === true;
+
 /** Whether all of the body is there, and short. */
-const isInLine = ({ sent: { body } }: Exchange): boolean =>
-  body.bytes === 0 || (body.text !== null && !body.isCut && body.text.length <= longestInLine);
+const isInLine = (exchange: Exchange): boolean => {
+  const { bytes, text, isCut } = exchange.sent.body;
+  if (bytes === 0) return true;
+  return text !== null && !isCut && text.length <= longestInLine && !lacksSecrets(exchange);
+};
 
 function again({ config }: Service, exchange: Exchange) {
   const { request, sent } = exchange;
