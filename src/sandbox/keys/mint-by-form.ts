@@ -1,8 +1,6 @@
-import { createHmac } from 'node:crypto';
-import { hashKey } from '../http/caller.ts';
 import { usedForm } from '../http/refusal.ts';
-import { paymentSecret } from '../payments/secret.ts';
 import type { Service } from '../service.ts';
+import type { Store } from '../store/store.ts';
 import { refuseTooMany } from './limit.ts';
 import { mintKey } from './mint.ts';
 
@@ -16,30 +14,37 @@ interface Form {
   readonly now: number;
 }
 
+interface Shown {
+  readonly key: string;
+  readonly userId: string;
+}
+
 /** How long a form that is sent again gets the key that it minted: a double click, not a visit tomorrow. ms. */
 const shownAgainMs = 60_000;
 
+/** Keys of forms that were just sent, by the form. In memory alone, since only the hash of a key is kept. */
+const recent = new WeakMap<Store, Map<string, Shown & { readonly at: number }>>();
+
 /**
- * Mints the key of a form. The key follows from the form and a secret of the store, so that who sends the form twice
- * sees the same key, though only its hash is kept. @returns undefined once it is too late to see it again.
+ * Mints the key of a form. Who sends the form twice gets the same key.
+ * @returns undefined once it is too late to see it again, or where another server has shown it.
  * @throws Refusal rate_limit_exceeded, already_exists where it has another name now.
  */
-export async function mintByForm(
-  service: Service,
-  { id, name, from, now }: Form,
-): Promise<{ readonly key: string; readonly userId: string } | undefined> {
+export function mintByForm(service: Service, { id, name, from, now }: Form): Promise<Shown | undefined> {
   const { store, config } = service;
-  const secret = await paymentSecret(service);
-  const mac = createHmac('sha256', secret).update(`key of form ${id}`).digest('hex');
-  const key = `${config.prefix}_test_${mac.slice(0, 40)}`;
+  const keys = recent.get(store) ?? new Map<string, Shown & { at: number }>();
+  recent.set(store, keys);
+  for (const [form, { at }] of keys) if (Math.abs(now - at) > shownAgainMs) keys.delete(form);
   return store.transaction(() => {
-    const minted = store.get('SELECT user_id, name, created_at FROM api_keys WHERE hash = ?', hashKey(key));
+    const minted = store.get('SELECT name FROM api_keys WHERE id = ?', id);
     if (minted) {
-      const isRecent = now - Number(minted.created_at) <= shownAgainMs;
-      if (isRecent && minted.name !== name) throw usedForm('minted a key');
-      return isRecent ? { key, userId: String(minted.user_id) } : undefined;
+      const shown = keys.get(id);
+      if (shown && minted.name !== name) throw usedForm('minted a key');
+      return shown;
     }
     refuseTooMany(store, from, config.mintLimitPerDay, now);
-    return { key, userId: mintKey(service, { given: { id, key }, name, from, now }).userId };
+    const { key, userId } = mintKey(service, { id, name, from, now });
+    keys.set(id, { key, userId, at: now });
+    return { key, userId };
   });
 }

@@ -6,8 +6,9 @@ import { openWallet } from '../wallet/wallet.ts';
 import { insertUser } from './users.ts';
 
 interface Minting {
-  /** The key and its id, where they are not to be new ones. */
-  readonly given?: { readonly id: string; readonly key: string } | undefined;
+  /** In place of a new one each. */
+  readonly id?: string | undefined;
+  readonly key?: string | undefined;
   readonly email?: string | null | undefined;
   readonly name?: string | null | undefined;
   /** Address that requested it. */
@@ -28,13 +29,11 @@ interface Minted {
 /** Makes a user of its own with a full wallet, and a key for it. Within a transaction. */
 export function mintKey(
   { store, identity, config }: Service,
-  { given, email, name, from, now, balance = config.startBalanceCents }: Minting,
+  { email, name, from, now, balance = config.startBalanceCents, ...given }: Minting,
 ): Minted {
   const userId = identity.uuid('user');
-  const { id, key } = given ?? {
-    id: identity.uuid('key'),
-    key: `${config.prefix}_test_${secretToken(32)}`,
-  };
+  const id = given.id ?? identity.uuid('key');
+  const key = given.key ?? `${config.prefix}_test_${secretToken(32)}`;
   const claimToken = secretToken(24);
   insertUser(store, { id: userId, email: email ?? null, createdAt: now });
   store.run(

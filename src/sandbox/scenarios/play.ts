@@ -113,7 +113,7 @@ async function mint({ service }: Stage, row: Key, at: number): Promise<PlayedKey
       name: row.name,
       from: 'scenario',
       now: at,
-      ...(row.key !== undefined && { given: { id: identity.uuid('key'), key: row.key } }),
+      key: row.key,
       balance: row.balance,
     });
     // It must not expire on the way.

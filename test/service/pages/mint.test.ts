@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TestService } from '../service.ts';
+import type { TestService } from '../service.ts';
 import { startedForEach } from '../started-for-each.ts';
 import { hostile } from './hostile-text.ts';
 import { onceOf, page, rowOf, submit } from './read-page.ts';
@@ -54,17 +54,6 @@ test('a form that is sent twice at once mints one key and shows it twice; a minu
   expect(await count()).toBe(2);
   const another = await submit(service, '/console/keys', { once: onceOf(late.text) });
   expect(another.status).toBe(201);
-});
-
-test('two sandboxes mint different keys from one form', async () => {
-  const other = await TestService.start();
-  try {
-    const once = await newForm();
-    const mine = keyIn((await submit(service, '/console/keys', { once })).text);
-    expect(keyIn((await submit(other, '/console/keys', { once })).text)).not.toBe(mine);
-  } finally {
-    await other.stop();
-  }
 });
 
 test('what a form cannot mint is said with a way back', async () => {
