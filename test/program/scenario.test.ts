@@ -173,12 +173,51 @@ describe('what is wrong is told with its line and its field', () => {
       'line 3, listings[1].retailer: there is no retailer "nobody"',
     ],
     ['version: 1\nexpect:\n  - { order: a, return: b }\n', 'line 3, expect[1]: a check is one of'],
+    [
+      'version: 1\nkeys:\n  - { name: a, id: 11111111-1111-4111-8111-11111111111a }\n  - { name: b, id: 11111111-1111-4111-8111-11111111111A }\n',
+      'line 4, keys[2].id: is that of another of the keys already',
+    ],
+    [
+      'version: 1\nsteps:\n  - { cancel: ghost }\n',
+      'line 3, steps[1].cancel: no order is called "ghost" by then',
+    ],
+    [
+      'version: 1\nsteps:\n  - { request: "GET /usage", as: use }\n  - { request: "GET /orders/{nope}" }\n',
+      'line 4, steps[2].request: nothing is called "nope" by then; names are use',
+    ],
+    [
+      'version: 1\nsteps:\n  - { upload: { rows: [{ product_url: x }] }, as: table }\nexpect:\n  - { order: table, state: delivered }\n',
+      'line 5, expect[1].order: no order is called "table" by then; names are none',
+    ],
+    [
+      'version: 1\nreturns:\n  - { order: ghost, reason: damaged }\n',
+      'line 3, returns[1].order: no order is called "ghost" by then',
+    ],
+    [
+      'version: 1\nexpect:\n  - { wallet: ghost, body: {} }\n',
+      'line 3, expect[1].wallet: there is no key "ghost"',
+    ],
     ['- 1\n', 'wrong.yaml holds no scenario'],
     ['a: [\n', 'wrong.yaml, line '],
   ])('%j', async (text, said) => {
     const { code, stdout, stderr } = await wrong(text);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(said);
+  });
+
+  test('two orders with one id are refused before a thing is played', async () => {
+    const id = '11111111-1111-4111-8111-111111111111';
+    const file = write({
+      ...still,
+      orders: [
+        { id, order },
+        { id, order },
+      ],
+    });
+    const { code, stderr } = await exec(file, '--', 'true');
+    expect(code).toBe(2);
+    expect(stderr).toContain('orders[2].id: is that of another of the orders already');
+    expect(stderr).not.toContain('internal_error');
   });
 
   test('a state that an order cannot come to, an order that is refused, and all others at once', async () => {

@@ -18,6 +18,7 @@ import {
   time,
   upload,
 } from './fields.ts';
+import { checkReferences } from './references.ts';
 import { ScenarioCheck, ScenarioStep } from './steps.ts';
 import { scenarioOrderEvents, scenarioOrderStates, scenarioReturnStates } from './words.ts';
 
@@ -210,6 +211,7 @@ export const Scenario = z
         path: ['clock', 'frozen'],
         message: 'needs clock.now: a clock that stands still stands at a time',
       });
+    checkReferences(scenario, context);
   });
 
 export type Scenario = z.output<typeof Scenario>;
