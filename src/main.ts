@@ -180,10 +180,11 @@ function wantedFormat(argv: readonly string[], preset: string | undefined): 'jso
 }
 
 /** A terminal that is closed hangs up: whoever runs has as much to undo as where it is terminated. */
-const signals: Readonly<Record<'SIGINT' | 'SIGTERM' | 'SIGHUP', ErrorCategory>> = {
+const signals: Readonly<Record<'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT', ErrorCategory>> = {
   SIGINT: 'interrupted',
   SIGTERM: 'terminated',
   SIGHUP: 'terminated',
+  SIGQUIT: 'terminated',
 };
 
 /** The first signal aborts, so that what is in doubt can be reported; the second ends the process at once. */

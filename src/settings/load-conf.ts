@@ -1,5 +1,5 @@
 /** The signals that this program handles itself. */
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /**
  * Loads the library that writes the configuration. What it uses to clean up sends each signal a second time, and that

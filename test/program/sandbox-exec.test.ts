@@ -98,7 +98,7 @@ describe('a command that is told to end', () => {
   const deep = "echo $$ > one; (sh -c 'echo $$ > two; exec sleep 60') & echo $ERRAND_BASE_URL; wait";
   const pidIn = (name: string): number => Number(readFileSync(join(workspace.folder, name), 'utf8'));
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const)(
     'by %s leaves no process, port or file behind',
     async (name) => {
       const child = begin(workspace, 'errand', ['sandbox', 'exec', '--', 'sh', '-c', deep]);
