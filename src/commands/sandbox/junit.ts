@@ -1,3 +1,5 @@
+import { open, stat } from 'node:fs/promises';
+import { UsageError } from '../../errors.ts';
 import { type Html, html } from '../../markup.ts';
 
 /** A step or a check as a test case. */
@@ -54,3 +56,33 @@ const countsOf = (cases: readonly JunitCase[]) => ({
 });
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
+
+/** How a report begins, of whatever program. */
+const reportStart = /^\uFEFF?\s{0,9}<(?:\?xml|testsuite)/;
+
+/**
+ * An earlier report is replaced; the scenario itself, or other work that a slip of the hand names, is not.
+ * @throws UsageError before anything is played.
+ */
+export async function checkReportPlace(path: string): Promise<void> {
+  // What cannot be looked at is told when the report is written.
+  const there = await stat(path).catch(() => undefined);
+  if (there?.isDirectory()) throw new UsageError(`--report: ${path} is a folder; name a file`);
+  if (!there?.isFile() || there.size === 0) return;
+  if (reportStart.test(await beginningOf(path))) return;
+  throw new UsageError(
+    `--report: ${path} is there, and is no JUnit report; name another file, so that it is not written over`,
+  );
+}
+
+/** Empty where it cannot be read: it is left alone then. */
+async function beginningOf(path: string): Promise<string> {
+  const file = await open(path).catch(() => undefined);
+  if (!file) return '';
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

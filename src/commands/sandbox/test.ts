@@ -4,7 +4,7 @@ import { exitCodes, UsageError } from '../../errors.ts';
 import { countText } from '../../output/count-text.ts';
 import type { Column } from '../../output/result.ts';
 import { saveFile } from '../../output/save-file.ts';
-import { type JunitSuite, junitReport } from './junit.ts';
+import { checkReportPlace, type JunitSuite, junitReport } from './junit.ts';
 import { play, suiteOf } from './play-file.ts';
 import { readScenario, type ScenarioFile } from './scenario-file.ts';
 
@@ -49,6 +49,7 @@ export const test = defineCommand({
   related: ['sandbox exec', 'sandbox serve', 'schema'],
   async run(context, { files, report }) {
     const path = report === undefined ? undefined : reportPath(report);
+    if (path !== undefined) await checkReportPlace(path);
     const read: ScenarioFile[] = [];
     for (const file of files) read.push(await readScenario(context, 'files', file));
     const suites: JunitSuite[] = [];
