@@ -81,6 +81,9 @@ test('what does not hold is told with what was expected and what was there; what
       'state: expected cancelled, got delivered; max_price: expected 1, got 2500; nosuch: expected 2, got nothing',
     ],
   ]);
+  expect(await rows({ orders, expect: [{ order: 'first', body: { max_price: '2500' } }] })).toEqual([
+    ['order first', 'failed', 'max_price: expected "2500", got 2500'],
+  ]);
   const nobody = '11111111-1111-4111-8111-111111111111';
   const steps = [{ request: 'GET /orders/nowhere' }, { advance: '1s' }];
   expect(await rows({ steps, expect: [{ order: nobody, state: 'delivered' }] })).toEqual([

@@ -197,12 +197,42 @@ describe('what is wrong is told with its line and its field', () => {
       'version: 1\nexpect:\n  - { wallet: ghost, body: {} }\n',
       'line 3, expect[1].wallet: there is no key "ghost"',
     ],
+    [
+      `version: 1\norders:\n  - ${JSON.stringify({ state: 'delivered', error_type: 'out_of_stock', order })}\n`,
+      'line 3, orders[1].error_type: belongs to state order_failed',
+    ],
     ['- 1\n', 'wrong.yaml holds no scenario'],
     ['a: [\n', 'wrong.yaml, line '],
   ])('%j', async (text, said) => {
     const { code, stdout, stderr } = await wrong(text);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(said);
+  });
+
+  test('a history that cannot have been', async () => {
+    const file = write({
+      ...still,
+      keys: [
+        { name: 'late', created: '-1d', funded: [{ at: '-2d', amount: 100 }] },
+        { name: 'poor', created: '-3d', balance: 500, funded: [{ at: '-1h', amount: -1500 }] },
+      ],
+      orders: [
+        { name: 'first', key: 'poor', order: { ...order, max_price: 100 }, created: '-1d' },
+        { key: 'late', order, created: '-1d', events: [{ at: '-2d', event: 'placed' }] },
+      ],
+      returns: [{ order: 'first', created: '-2d', reason: 'damaged' }],
+    });
+    const { code, stderr } = await exec(file, '-o', 'json', '--', 'true');
+    expect(code).toBe(2);
+    const { problems } = JSON.parse(stderr).error.details;
+    const told = problems.map(({ field, message }: { field: string; message: string }) => [
+      field.replace(/^line \d+, /, ''),
+      message,
+    ]);
+    expect(told).toContainEqual(['keys[1].funded[1]', 'lies before its key was created']);
+    expect(told).toContainEqual(['orders[2].events[1]', 'lies before its order was created']);
+    expect(told).toContainEqual(['returns[1].created', 'lies before its order was created']);
+    expect(told).toContainEqual(['keys[2].funded', 'takes out 1000 cents more than the wallet had']);
   });
 
   test('two orders with one id are refused before a thing is played', async () => {

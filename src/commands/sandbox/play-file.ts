@@ -49,13 +49,20 @@ interface Told {
 }
 
 const differenceText = ({ field, expected, actual }: Told): string =>
-  `${field === '' ? '' : `${field}: `}expected ${shown(expected)}, got ${shown(actual)}`;
+  `${field === '' ? '' : `${field}: `}${shown(expected) === shown(actual) ? told(expected, actual, quoted) : told(expected, actual, shown)}`;
+
+const told = (expected: unknown, actual: unknown, show: (value: unknown) => string): string =>
+  `expected ${show(expected)}, got ${show(actual)}`;
+
+/** A text in quotes, so that "2500" is not 2500. */
+const quoted = (value: unknown): string => shortened(JSON.stringify(value) ?? 'nothing');
 
 /** As much of a value as a line shows. */
 const mostShown = 300;
 
-function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+const shown = (value: unknown): string => (typeof value === 'string' ? shortened(value) : quoted(value));
+
+function shortened(text: string): string {
   return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
 }
 

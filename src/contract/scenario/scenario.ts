@@ -205,6 +205,13 @@ export const Scenario = z
             path: [section, index, 'key'],
             message: `there is no key "${row.key}"; keys: names ${[...known].join(', ') || 'none'}`,
           });
+    for (const [index, { state, error_type: errorType }] of orders.entries())
+      if (errorType !== undefined && state !== 'order_failed')
+        context.addIssue({
+          code: 'custom',
+          path: ['orders', index, 'error_type'],
+          message: 'belongs to state order_failed',
+        });
     if (scenario.clock.frozen && scenario.clock.now === undefined)
       context.addIssue({
         code: 'custom',

@@ -4,7 +4,7 @@ import type { Scenario } from '../../contract/scenario/scenario.ts';
 import { findOrder } from '../orders/records.ts';
 import { findReturn } from '../returns/records.ts';
 import { type Course, orderCourse, returnCourse } from './course.ts';
-import { type Moment, type Present, timeOf } from './moment.ts';
+import { type Moment, type Present, refusedAt, timeOf } from './moment.ts';
 import type { ScenarioProblem } from './problem.ts';
 import { itemsOf, keyOf, post, type Stage } from './stage.ts';
 
@@ -49,6 +49,7 @@ export function orderMoments(row: Scenario['orders'][number], index: number, pre
     },
     ...events.map(({ at, event, errorType }, place): Moment => {
       const where = isTold ? [...path, 'events', place] : [...path, 'state'];
+      if (isTold && at < course.created) return refusedAt(at, where, 'lies before its order was created');
       return {
         at,
         path: where,
@@ -103,11 +104,17 @@ function act(stage: Stage, { id, event, errorType, key, path }: Act): Promise<Sc
   return post(stage, { target: triggerPath, body, key, path });
 }
 
+/** Whose the order of a return is, and when it was created, ms; nothing of an order that the scenario does not list. */
+export interface Ordered {
+  readonly key: string | undefined;
+  readonly at: number | undefined;
+}
+
 export function returnMoments(
   row: Scenario['returns'][number],
   index: number,
   present: Present,
-  key: string | undefined,
+  { key, at: orderedAt }: Ordered,
 ): Moment[] {
   const { now } = present;
   const path = ['returns', index];
@@ -119,6 +126,13 @@ export function returnMoments(
     now,
     present.speed,
   );
+  if (orderedAt !== undefined && course.created < orderedAt) {
+    const message =
+      written === undefined
+        ? 'begins before its order was created; create the order earlier, or say with created when it was requested'
+        : 'lies before its order was created';
+    return [refusedAt(course.created, written === undefined ? path : [...path, 'created'], message)];
+  }
   const events = row.events
     ? row.events.map(({ at, event }) => ({ at: timeOf(at, now), event }))
     : course.events;
@@ -152,6 +166,7 @@ export function returnMoments(
     },
     ...events.map(({ at, event }, place): Moment => {
       const where = isTold ? [...path, 'events', place] : [...path, 'state'];
+      if (isTold && at < course.created) return refusedAt(at, where, 'lies before its return was requested');
       return {
         at,
         path: where,

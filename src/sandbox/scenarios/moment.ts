@@ -16,6 +16,13 @@ const mostDays = 100_000;
 export const timeOf = (written: string, now: number): number =>
   written.startsWith('-') ? now - parseDuration(written.slice(1), 'a time', mostDays) : Date.parse(written);
 
+/** What cannot have been: it is told when its time comes, with all else. */
+export const refusedAt = (at: number, path: Moment['path'], message: string): Moment => ({
+  at,
+  path,
+  run: () => [{ path, message }],
+});
+
 export interface Present {
   readonly now: number;
   readonly speed: number;

@@ -3,15 +3,16 @@ import type { Scenario } from '../../contract/scenario/scenario.ts';
 import { hashKey } from '../http/caller.ts';
 import { claim, claimOf } from '../keys/claims.ts';
 import { enter } from '../wallet/wallet.ts';
-import { orderMoments, returnMoments } from './lives.ts';
-import { type Moment, type Present, timeOf } from './moment.ts';
+import { type Ordered, orderMoments, returnMoments } from './lives.ts';
+import { type Moment, type Present, refusedAt, timeOf } from './moment.ts';
 import { keyOf, post, type Stage } from './stage.ts';
 
 /** All that is done to the sandbox up to its beginning, the first first; what falls together in the order of the file. */
 export function momentsOf(scenario: Scenario, present: Present): Moment[] {
-  const orders = scenario.orders.flatMap((row, index) => orderMoments(row, index, present));
+  const lives = scenario.orders.map((row, index) => orderMoments(row, index, present));
+  const orders = lives.flat();
   const returns = scenario.returns.flatMap((row, index) =>
-    returnMoments(row, index, present, ownerOf(scenario, row.order)),
+    returnMoments(row, index, present, ordered(scenario, lives, row.order)),
   );
   const batches = scenario.batches.map((row, index) => batchMoment(row, index, present));
   const funded = scenario.keys.flatMap((row, index) => moneyMoments(row, index, present));
@@ -26,18 +27,25 @@ export function momentsOf(scenario: Scenario, present: Present): Moment[] {
 export const beginningOf = (moments: readonly Moment[], now: number): number =>
   moments.reduce((first, { at }) => Math.min(first, at), now);
 
-/** The key of an order, by which its returns are requested. */
-const ownerOf = ({ orders }: Scenario, order: string): string | undefined =>
-  orders.find(({ name, id }) => name === order || id === order)?.key;
+/** The key of an order, by which its returns are requested, and when it was created. */
+function ordered({ orders }: Scenario, lives: readonly Moment[][], order: string): Ordered {
+  const index = orders.findIndex(
+    ({ name, id }) => name === order || id?.toLowerCase() === order.toLowerCase(),
+  );
+  return { key: orders[index]?.key, at: lives[index]?.[0]?.at };
+}
 
 function moneyMoments(row: Scenario['keys'][number], index: number, { now }: Present): Moment[] {
   const { claimed } = row;
+  const created = row.created === undefined ? Number.NEGATIVE_INFINITY : timeOf(row.created, now);
   return [
     ...row.funded.map(({ at, amount }, place): Moment => {
       const time = timeOf(at, now);
+      const path = ['keys', index, 'funded', place];
+      if (time < created) return refusedAt(time, path, 'lies before its key was created');
       return {
         at: time,
-        path: ['keys', index, 'funded', place],
+        path,
         run: async (stage) => {
           const { store } = stage.service;
           const { userId } = keyOf(stage, row.name);

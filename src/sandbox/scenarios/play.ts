@@ -91,6 +91,7 @@ export async function playScenario(
   const isTold = ({ path }: ScenarioProblem): boolean =>
     problems.some((told) => told.path[0] === path[0] && told.path[1] === path[1]);
   problems.push(...checkStates(stage, scenario, now).filter((one) => !isTold(one)));
+  problems.push(...checkWallets(stage, scenario));
   problems.push(...(await registerAddresses(stage, scenario)));
   if (problems.length > 0) throw new ScenarioRefused(problems.slice(0, mostProblems));
   await store.transaction(() => {
@@ -177,6 +178,19 @@ function checkStates(stage: Stage, { orders, returns }: Scenario, now: number): 
     }),
   ];
 }
+
+/** Where more was taken out of a wallet than was in it. */
+const checkWallets = (stage: Stage, { keys }: Scenario): ScenarioProblem[] =>
+  keys.flatMap(({ name, funded }, index) => {
+    if (!funded.some(({ amount }) => amount < 0)) return [];
+    // A credit that is taken back may leave a wallet with less than nothing.
+    const sql = "SELECT sum(cents) AS cents FROM ledger WHERE user_id = ? AND kind <> 'reversal'";
+    const cents = Number(stage.service.store.get(sql, keyOf(stage, name).userId)?.cents);
+    if (cents >= 0) return [];
+    return [
+      { path: ['keys', index, 'funded'], message: `takes out ${-cents} cents more than the wallet had` },
+    ];
+  });
 
 const because = (state: string, errorType: string | null | undefined): string =>
   errorType ? `${state} (${errorType})` : state;
