@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { steadyTime } from './clock.ts';
 import type { ServedRequest } from './contract/control.ts';
@@ -136,7 +136,13 @@ export const fileOf = (stateDir: string): string => resolve(sandboxFile(stateDir
 
 /** Whether there is an embedded sandbox with data, or a state of one that is kept. */
 export const hasSandbox = (stateDir: string): boolean =>
-  existsSync(sandboxFile(stateDir)) || existsSync(join(stateDir, 'snapshots'));
+  existsSync(sandboxFile(stateDir)) || hasSnapshots(stateDir);
+
+/** Whether a state of the embedded sandbox is kept. */
+export function hasSnapshots(stateDir: string): boolean {
+  const folder = join(stateDir, 'snapshots');
+  return existsSync(folder) && readdirSync(folder).length > 0;
+}
 
 function listenError(error: unknown, host: string, port: number): UsageError | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

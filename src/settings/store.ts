@@ -96,15 +96,20 @@ export class SettingsStore {
     }));
   }
 
-  /** Forgets what opened a service that is gone, in every profile of it. */
-  async forgetKeysAt(baseUrl: string): Promise<void> {
-    const { withoutKeys } = await import('./with-key.ts');
+  /**
+   * Ends the use of what opened a service that is gone, in every profile of it.
+   * @param mayComeBack keeps the keys beside: its state may be restored.
+   */
+  async retireKeysAt(baseUrl: string, mayComeBack: boolean): Promise<void> {
+    const { withKeySetAside, withoutKeys } = await import('./with-key.ts');
     return this.#update((stored) => ({
       ...stored,
       profiles: Object.fromEntries(
         Object.entries(stored.profiles).map(([name, profile]) => {
+          if (profile.base_url !== baseUrl) return [name, profile];
+          if (mayComeBack) return [name, withKeySetAside(profile)];
           const { legacy_token: _, ...rest } = withoutKeys(profile, true);
-          return [name, profile.base_url === baseUrl ? rest : profile];
+          return [name, rest];
         }),
       ),
     }));

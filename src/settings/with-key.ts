@@ -27,6 +27,17 @@ export function withoutKeys(profile: Profile, all: boolean): Profile {
   return all || others === undefined ? rest : { ...rest, other_keys: others };
 }
 
+/** A profile with all of its keys kept and none of them in use. Pure. */
+export function withKeySetAside({
+  api_key: key,
+  key_stored_at: storedAt,
+  other_keys: others = [],
+  ...rest
+}: Profile): Profile {
+  const all = [...(key === undefined ? [] : [kept(key, storedAt)]), ...others];
+  return all.length > 0 ? { ...rest, other_keys: all } : rest;
+}
+
 export const kept = (key: string, storedAt: string | undefined): KeptKey => ({
   api_key: key,
   ...(storedAt !== undefined && { stored_at: storedAt }),

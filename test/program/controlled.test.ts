@@ -144,6 +144,21 @@ describe('what acts on a sandbox as a whole acts on the one that is named', { ti
   });
 });
 
+test('a reset keeps the keys of its snapshots, and a restore says which of them was in use then', async () => {
+  await orderOf(workspace, 'test-slow');
+  await errand(workspace, ['sandbox', 'snapshot', 'before']);
+  const reset = await errand(workspace, ['sandbox', 'reset', '--yes']);
+  expect(reset.stderr).toContain('keys of its snapshots are kept: `errand auth list` shows them');
+  await errand(workspace, ['sandbox', 'mint']);
+  const restored = await errand(workspace, ['sandbox', 'restore', 'before']);
+  const command = /`(errand auth use \w+)` goes back to \S+…/.exec(restored.stderr)?.[1] ?? '';
+  expect((await errand(workspace, ['order', 'list'])).code).toBe(3);
+  expect((await errand(workspace, command.split(' ').slice(1))).code).toBe(0);
+  expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout).not.toBe('');
+  const again = await errand(workspace, ['sandbox', 'restore', 'before']);
+  expect(again.stderr).not.toContain('auth use');
+});
+
 test('a served sandbox on the data of the embedded one is emptied for both, and no key of it is left', async () => {
   await orderOf(workspace, 'test-slow');
   const served = await serveAt(workspace);

@@ -9,7 +9,7 @@ export const reset = defineCommand({
   name: 'reset',
   summary: 'Delete all data of the sandbox, and the keys for it',
   description:
-    'Of the embedded sandbox, or of one that this machine serves: that one goes on, empty. Profiles for its address forget their keys. Snapshots stay.',
+    'Of the embedded sandbox, or of one that this machine serves: that one goes on, empty. Profiles for its address forget their keys. Snapshots stay; where there are any, so do the keys, beside the one in use.',
   options: { yes: { kind: 'flag', description: 'without confirmation' } },
   examples: [{ command: 'errand sandbox reset --yes', note: 'begin anew' }],
   output: { nothing: true },
@@ -43,12 +43,17 @@ export const reset = defineCommand({
     const gone = { until, why: 'the sandbox was emptied', keptIn: served?.state.kept_in };
     const settled = await noteGone(context, gone);
     const store = await context.store();
-    await store.forgetKeysAt(baseUrl.value);
+    const mayComeBack = served ? served.state.snapshots.length > 0 : sandbox.hasSnapshots(folders.state);
+    await store.retireKeysAt(baseUrl.value, mayComeBack);
     // Served on the data of the embedded one, it is that one that is empty too.
-    if (served?.state.kept_in === sandbox.fileOf(folders.state)) await store.forgetKeysAt(embeddedUrl);
+    if (served?.state.kept_in === sandbox.fileOf(folders.state))
+      await store.retireKeysAt(embeddedUrl, mayComeBack);
+    const keys = mayComeBack
+      ? [`keys of its snapshots are kept: \`errand auth list${whereFlags(context)}\` shows them`]
+      : [];
     const next = isEmbedded
       ? 'the next command mints a new key'
       : `\`errand sandbox mint${whereFlags(context)}\` mints a new key`;
-    return { kind: 'none', hints: [...settled, `the sandbox is empty; ${next}`] };
+    return { kind: 'none', hints: [...settled, ...keys, `the sandbox is empty; ${next}`] };
   },
 });

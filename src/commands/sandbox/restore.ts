@@ -1,4 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
+import type { Context } from '../../context.ts';
+import { maskKey } from '../../settings/keys.ts';
+import type { ProfileKey } from '../../settings/profile-keys.ts';
+import { whereFlags } from '../../where-flags.ts';
 import { controlled } from './controlled.ts';
 
 export const restore = defineCommand({
@@ -19,6 +23,29 @@ export const restore = defineCommand({
     const since = takenAt === undefined ? until : Date.parse(takenAt);
     const why = `the sandbox was restored to ${name}`;
     const settled = await noteGone(context, { since, until, why, keptIn: sandbox.state.kept_in });
-    return { kind: 'none', hints: [`the sandbox is as it was at ${name}`, ...settled] };
+    return {
+      kind: 'none',
+      hints: [`the sandbox is as it was at ${name}`, ...settled, ...(await keyOf(context, since))],
+    };
   },
 });
+
+/** Which of the keys that the profile keeps was in use by a time, where the one in use is newer. @param since ms. */
+async function keyOf(context: Context, since: number): Promise<string[]> {
+  const { profile, baseUrl } = context.settings;
+  const stored = (await context.store()).profile(profile.value);
+  if (stored?.base_url !== baseUrl.value) return [];
+  const { keysOf } = await import('../../settings/profile-keys.ts');
+  const isOlder = ({ storedAt }: ProfileKey): boolean =>
+    storedAt === undefined || Date.parse(storedAt) <= since;
+  const keys = keysOf(stored);
+  if (keys.some((key) => key.isInUse && isOlder(key))) return [];
+  const older = keys
+    .filter(isOlder)
+    .toSorted((one, other) => (one.storedAt ?? '').localeCompare(other.storedAt ?? ''));
+  const last = older.at(-1);
+  if (!last) return [];
+  return [
+    `the key in use is newer than that; \`errand auth use ${last.id}${whereFlags(context)}\` goes back to ${maskKey(last.key)}`,
+  ];
+}
