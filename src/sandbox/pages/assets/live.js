@@ -25,8 +25,24 @@ addEventListener('pageshow', ({ persisted }) => {
     field.value = crypto.randomUUID();
 });
 
+// What comes and goes in such a part takes no room away: it stays as high as it was, until the reader changes that.
+const letGo = (part) => part.style.removeProperty('min-height');
+const hold = (part) => {
+  part.style.minHeight = `${part.offsetHeight}px`;
+};
+addEventListener('resize', () => main.querySelectorAll('.holds').forEach(letGo));
+main.addEventListener(
+  'toggle',
+  ({ target }) => {
+    const part = target.closest('.holds');
+    if (part) letGo(part);
+  },
+  true,
+);
+
 const isTheReaders = (node, name) =>
-  node.nodeName === 'DETAILS' ? name === 'open' : node.matches('input,select,textarea,option');
+  name === 'style' ||
+  (node.nodeName === 'DETAILS' ? name === 'open' : node.matches('input,select,textarea,option'));
 
 function become(node, fetched) {
   if (node.isEqualNode(fetched)) return;
@@ -79,7 +95,13 @@ async function look() {
   });
   const found = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main');
   if (!found) throw new Error('no page of the sandbox');
+  main.querySelectorAll('.holds').forEach(hold);
+  // Who has read a feed to its end goes on there.
+  const atEnd = [...main.querySelectorAll('.feed')].filter(
+    (feed) => feed.scrollTop + feed.clientHeight >= feed.scrollHeight - 2,
+  );
   become(main, found);
+  for (const feed of atEnd) feed.scrollTop = feed.scrollHeight;
 }
 
 async function follow() {

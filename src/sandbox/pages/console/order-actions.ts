@@ -25,7 +25,7 @@ type OrderEvent = 'cancel' | OrderTrigger;
 
 const usualError: ErrorType = 'checkout_failed';
 
-/** A button for each thing that can happen to an order now; nothing where its life is over. @param now ms since the epoch. */
+/** A button for each thing that can happen to an order now; a word where its life is over and it says nothing else. @param now ms since the epoch. */
 export async function orderActions(service: Service, order: StoredOrder, now: number): Promise<Content> {
   const { id, status } = order.record;
   const cancellable: readonly OrderStatus[] = cancellableOrderStatuses;
@@ -35,7 +35,10 @@ export async function orderActions(service: Service, order: StoredOrder, now: nu
     ...triggers,
   ];
   const end = order.plan.at(-1)?.at;
-  if (events.length === 0 && end === undefined) return null;
+  if (events.length === 0 && end === undefined) {
+    if (order.record.job_result?.success === false) return null;
+    return html`<section id="over"><p class="soft">Its life is over: nothing more happens to it.</p></section>`;
+  }
   return html`<section id="actions"><header><h2>Make it happen now</h2></header><div class="actions">${events.map(
     (event) =>
       html`<form method="post" action="${ordersPath}/${id}/${event}" id="event-${event}"><button title="${meaningOf(event)}">${event.replaceAll('-', ' ')}</button>${

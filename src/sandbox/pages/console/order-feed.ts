@@ -47,12 +47,12 @@ export function orderFeed(service: Service, order: StoredOrder, now: number): Co
   const inOrder = all.toSorted((one, other) => one.at - other.at || ranks[one.kind] - ranks[other.kind]);
   const left = inOrder.length - mostShown;
   const shown = left > 0 ? inOrder.slice(-mostShown) : inOrder;
-  return html`${left > 0 && html`<p class="soft">${left.toLocaleString('en-US')} earlier ones are left out.</p>`}<ol class="timeline">${shown.map(
+  return html`<div class="feed holds${due !== null && ' grows'}" tabindex="0" role="group" aria-label="Timeline">${left > 0 && html`<p class="soft">${left.toLocaleString('en-US')} earlier ones are left out.</p>`}<ol class="timeline">${shown.map(
     ({ at, kind, isBad = false, title, source, detail }) =>
       html`<li class="${isBad ? 'bad' : 'done'} ${kind}"><strong>${title}</strong> <small><time datetime="${new Date(at).toISOString()}">${dateTime(at)}</time>${
         at > began && ` · ${sinceStart(at - began)}`
       } · ${source}</small>${detail != null && html`<br><small>${detail}</small>`}</li>`,
-  )}${due !== null && html`<li class="next soft">${due > now ? html`next step ${age(due, now)}` : 'next step now'}</li>`}</ol>`;
+  )}${due !== null && html`<li class="next soft">${due > now ? html`next step ${age(due, now)}` : 'next step now'}</li>`}</ol></div>`;
 }
 
 const badTurns: readonly string[] = [

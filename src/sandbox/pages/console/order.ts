@@ -34,8 +34,8 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
   }));
   const deliveries = readDeliveriesOf(service.store, record.id, mostDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
-  const body = html`${siblingLinks('order', siblingsOf(service, order.seq))}<p>${stateBadge(stateOf(record))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
-${failure(record)}${await orderActions(service, order, now)}
+  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq))}</div><p>${stateBadge(stateOf(record))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
+<div class="slot holds" id="now">${failure(record)}${await orderActions(service, order, now)}</div>
 ${section('timeline', 'Timeline', orderFeed(service, order, now))}
 ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
 ${section('items', 'Items', itemsTable(record))}

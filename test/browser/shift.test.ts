@@ -1,0 +1,50 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { Receiver } from '../service/receiver.ts';
+import { TestService } from '../service/service.ts';
+import { describeInChromium, openTab } from './chromium.ts';
+
+/** The most that may move over all of an order's life; the share of the window times the way it went. */
+const most = 0.1;
+
+const watchShifts = (page: Page) =>
+  page.addInitScript(
+    `window.shifts = []; new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts.push(entry.value); }).observe({ type: 'layout-shift', buffered: true });`,
+  );
+
+const sumOf = async (page: Page): Promise<number> =>
+  Number(await page.evaluate('window.shifts.reduce((sum, value) => sum + value, 0)'));
+
+describeInChromium('the page of an order stays where it is through the order’s life', (browser) => {
+  test.each([
+    [360, 'test-success'],
+    [768, 'test-success'],
+    [1440, 'test-success'],
+    [1440, 'test-two-packages'],
+    [768, 'test-out-of-stock'],
+  ] as const)('%i pixels wide, %s', async (width, slug) => {
+    const service = await TestService.start();
+    const receiver = await Receiver.start();
+    const { page, troubles } = await openTab(browser(), { viewport: { width, height: 900 } });
+    try {
+      await service.send('POST', '/users', { webhook_url: receiver.at() });
+      const { id } = (await service.order(slug)).body;
+      await watchShifts(page);
+      await page.goto(`${service.baseUrl}/console/orders/${id}`);
+      for (let step = 0; step < 8; step += 1) {
+        service.pass(1500);
+        await page.waitForResponse((response) => response.request().resourceType() === 'fetch');
+        await page.waitForTimeout(300);
+      }
+      service.pass(60_000);
+      await page.locator('#over').or(page.locator('#failure')).waitFor();
+      await page.waitForTimeout(1300);
+      expect(await sumOf(page)).toBeLessThan(most);
+      expect(troubles).toEqual([]);
+    } finally {
+      await page.context().close();
+      await receiver.stop();
+      await service.stop();
+    }
+  });
+});
