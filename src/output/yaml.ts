@@ -1,4 +1,4 @@
-import { Document, visit } from 'yaml';
+import { Document, type ScalarTag, visit } from 'yaml';
 import { invisibleAstral, invisibleBmp } from '../redact/invisible.ts';
 import type { Format } from './format.ts';
 
@@ -16,7 +16,11 @@ export function yamlFormat(project: (row: unknown) => unknown): Format {
 
 /** YAML in which control and invisible characters stand as escapes within double quotes. */
 function toYaml(value: unknown): string {
-  const document = new Document(value ?? null, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
+  const document = new Document(value ?? null, {
+    aliasDuplicateObjects: false,
+    compat: 'yaml-1.1',
+    customTags: (tags) => [inDigits, ...tags],
+  });
   visit(document, {
     Scalar: (_, node) => {
       if (typeof node.value === 'string' && hidden.test(node.value)) node.type = 'QUOTE_DOUBLE';
@@ -24,6 +28,24 @@ function toYaml(value: unknown): string {
   });
   return document.toString({ lineWidth: 0, blockQuote: false }).replace(allHidden, escaped);
 }
+
+/** A number that JavaScript writes with an exponent stands in decimal digits, as files that errand reads must have it. */
+const inDigits: ScalarTag = {
+  tag: 'tag:yaml.org,2002:float',
+  default: true,
+  identify: (value) => typeof value === 'number' && /e/.test(String(value)),
+  // Nothing is read by it.
+  test: /(?!)/,
+  resolve: Number,
+  stringify: ({ value }) => {
+    const [, sign = '', digit = '', more = '', exponent] =
+      /^(-?)(\d)(?:\.(\d{1,20}))?e(.{1,5})$/.exec(String(value)) ?? [];
+    const point = Number(exponent);
+    return point < 0
+      ? `${sign}0.${'0'.repeat(-point - 1)}${digit}${more}`
+      : `${sign}${digit}${more.padEnd(point, '0')}`;
+  },
+};
 
 function escaped(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16);

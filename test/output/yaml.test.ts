@@ -57,6 +57,20 @@ describe('YAML', () => {
     );
   });
 
+  test('a number is written in decimal digits, however large or small, and reads back', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.double({ noNaN: true, noDefaultInfinity: true }), async (number) => {
+        const { out } = await printed(
+          { kind: 'record', record: { number }, columns: [] },
+          { format: 'yaml' },
+        );
+        expect(out).toMatch(/^number: -?\d+(?:\.\d+)?\n$/);
+        expect(parse(out).number).toBe(number);
+      }),
+      { examples: [[1e21], [-1.5e-7], [Number.MAX_VALUE], [5e-324]] },
+    );
+  });
+
   test('a record that is the same object twice has no aliases', async () => {
     const shared = { city: 'X' };
     expect((await printed(list([{ a: shared, b: shared }]), { format: 'yaml' })).out).not.toMatch(/[&*]/);

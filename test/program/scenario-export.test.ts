@@ -43,6 +43,7 @@ const scenario = {
     { order, state: 'cancelled' },
     { order, state: 'order_failed', error_type: 'account_locked' },
     { order, state: 'pending' },
+    { order, state: 'pending', created: '-20d' },
     {
       order: { ...order, products: [{ url: 'https://elsewhere.example/a', quantity: 3 }] },
       state: 'order_placed',
@@ -74,6 +75,7 @@ async function use(url: string, email = 'b@example.com'): Promise<void> {
   await call('POST', '/orders', { ...order, retailer_credentials_id: account.short_id });
   await call('POST', '/users', { webhook_url: 'http://me:hunter2@127.0.0.1:9/hook?token=hunter2' });
   const webhooks = { status_updated: ['http://127.0.0.1:9/own?token=hunter2'] };
+  await call('POST', '/orders', { ...order, metadata: { large: 1e21, small: -2.5e-8 } });
   await call('POST', '/orders', { ...order, webhooks, products: [{ url: '{shop_url}/test-undeliverable' }] });
   await call('POST', '/sandbox/trigger', { event: 'delivered', id: first.id });
   const items = ((await call('GET', `/orders/${first.id}`)) as never as { items: { id: string }[] }).items;
@@ -135,7 +137,7 @@ test('the same scenario and the same requests give the same bytes on two runs, a
   const again = await serveAt(workspace, '--scenario', 'again.yaml');
   expect(await exported(again.url)).toBe(text);
   const json = JSON.parse(await exported(again.url, '-o', 'json'));
-  expect(json.orders).toHaveLength(scenario.orders.length + 5);
+  expect(json.orders).toHaveLength(scenario.orders.length + 6);
   expect(json).toMatchObject({ seed: 7, clock: { frozen: true, speed: 2 }, faults: scenario.faults });
 });
 

@@ -24,7 +24,7 @@ export const name = z
   .string()
   .regex(/^[A-Za-z][\w.-]{0,63}$/, 'a name has letters, digits, . _ and -, and begins with a letter');
 export const cents = z.int('write whole cents: 1999 for $19.99').min(0).max(fullestSandboxWalletCents);
-export const speed = z.number().min(1e-6).max(1000);
+export const speed = z.number().min(1e-9).max(1000);
 export const errorType = z.enum(
   Object.keys(errorTypes) as [keyof typeof errorTypes, ...(keyof typeof errorTypes)[]],
 );
