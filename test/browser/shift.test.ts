@@ -40,6 +40,11 @@ describeInChromium('the page of an order stays where it is through the order’s
       await page.locator('#over').or(page.locator('#failure')).waitFor();
       await page.waitForTimeout(1300);
       expect(await sumOf(page)).toBeLessThan(most);
+      // Whoever opens it now sees all of its life at once.
+      await page.reload();
+      const hidden =
+        "(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('.feed'))";
+      expect(await page.evaluate(hidden)).toBe(0);
       expect(troubles).toEqual([]);
     } finally {
       await page.context().close();

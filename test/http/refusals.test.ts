@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { errorCodes } from '../../src/contract/error-codes.ts';
+import { errorCodes, refusalHint } from '../../src/contract/error-codes.ts';
 import { caller, failureOf, keyedOrder, orderId } from './caller.ts';
 import { json, peer, text } from './peer.ts';
 
@@ -37,7 +37,7 @@ describe('a refusal', () => {
       code,
       status,
       details: { some: 1 },
-      hint: errorCodes[code].hint,
+      hint: refusalHint(code, 'bearer', {}, true),
       requestId: 'req-9',
       attempts: 1,
     });
@@ -77,7 +77,12 @@ describe('a refusal', () => {
     const error = await failureOf(caller(service.url).client.call('order.create', { body: keyedOrder }));
     expect(error).toMatchObject({
       category: 'payment',
-      facts: { outcome: 'rejected', retryable: false, attempts: 1 },
+      facts: {
+        outcome: 'rejected',
+        retryable: false,
+        attempts: 1,
+        hint: errorCodes.insufficient_funds.hint,
+      },
     });
   });
 

@@ -211,7 +211,8 @@ describe('the audit chain of the program', () => {
     const shop = await shopping();
     const { stdout } = await shop.order('-o', 'id');
     await shop.run('profile', 'set', 'work', '--base-url', shop.service.baseUrl, '--use');
-    await errand(shop.workspace, ['auth', 'token'], { stdin: 'zz_test_0123456789abcdef' });
+    const token = ['auth', 'token', '--base-url', shop.service.baseUrl];
+    expect((await errand(shop.workspace, token, { stdin: 'zz_test_0123456789abcdef' })).code).toBe(0);
     tamper(
       shop,
       `CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`,

@@ -15,7 +15,9 @@ const headings = 'product_url,max_price_cents,name,address,city,zip,phone';
 /** A batch whose only row has failed. */
 async function failedBatch(): Promise<string> {
   await errand(workspace, ['config', 'set', 'sandbox-speed', '50']);
-  const url = (await shell(workspace, 'errand sandbox products -o id | grep out-of-stock')).stdout.trim();
+  const url = (
+    await shell(workspace, 'errand sandbox products -o id | grep test-out-of-stock$')
+  ).stdout.trim();
   const csv = `${headings}\n${url},5000,Ada Byron,1 Main St,Austin,78701,5125550100\n`;
   writeFileSync(join(workspace.folder, 'fail.csv'), csv);
   return (await errand(workspace, ['bulk', 'upload', 'fail.csv', '--watch', '-o', 'id'])).stdout.trim();

@@ -72,12 +72,6 @@ describe('every example of the help', () => {
     workspace.environment.FAILED = await batchOf('mixed.csv');
     await batchOf('orders.csv --name december --run december');
     await shell(workspace, 'errand bulk watch $FAILED');
-    workspace.environment.ACCOUNT = (
-      await shell(
-        workspace,
-        'errand account add --email first@example.com --password-file password.txt -o id',
-      )
-    ).stdout.trim();
     workspace.environment.PRODUCT =
       (
         await errand(workspace, ['product', 'search', 'tea', '--retailer', 'harborgoods', '-o', 'id'])
@@ -137,6 +131,13 @@ describe('every example of the help', () => {
     );
   }
 
+  /** An account of the key in use; the examples of auth change that key. */
+  async function newAccount(): Promise<string> {
+    requests += 1;
+    const line = `errand account add --email u${requests}@example.com --password-file password.txt -o id`;
+    return (await shell(workspace, line)).stdout.trim();
+  }
+
   async function failedOrder(): Promise<string> {
     const id = await pendingOrder('$1');
     await errand(workspace, ['sandbox', 'trigger', 'failed', id]);
@@ -162,6 +163,7 @@ describe('every example of the help', () => {
     '%s: %s',
     { timeout: 60_000 },
     async (path, line) => {
+      if (line.includes('$ACCOUNT')) workspace.environment.ACCOUNT = await newAccount();
       if (line.includes('$FAILEDORDER')) workspace.environment.FAILEDORDER = await failedOrder();
       if (path.startsWith('approval')) await askForApproval();
       else delete workspace.environment.ERRAND_POLICY;

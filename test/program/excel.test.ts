@@ -24,7 +24,7 @@ async function failedBatch(): Promise<string> {
   await run('config', 'set', 'sandbox-speed', '50');
   write(
     'fail.csv',
-    rowOf((await shell(workspace, 'errand sandbox products -o id | grep out-of-stock')).stdout.trim()),
+    rowOf((await shell(workspace, 'errand sandbox products -o id | grep test-out-of-stock$')).stdout.trim()),
   );
   return (await run('bulk', 'upload', 'fail.csv', '--watch', '-o', 'id')).stdout.trim();
 }

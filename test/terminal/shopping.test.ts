@@ -303,17 +303,14 @@ test('account add asks which retailer it is for; the first rows fit the terminal
   expect(JSON.parse(stdout)).toMatchObject([{ email: 'ada@example.com', retailer: 'stallandbarrow' }]);
 });
 
-test('a key is replaced where a person agrees, and only then', async () => {
+test('a second key is stored without a question, since the first is kept beside it', async () => {
   await errand(workspace, ['auth', 'token'], { stdin: 'zz_test_0123456789abcdef' });
-  const refused = open(['auth', 'token']);
-  await refused.shows('Replace zz_test_…cdef of profile local? (y/N)');
-  refused.type(enter);
-  expect(await refused.ended()).toBe(2);
-  const agreed = open(['auth', 'token']);
-  await agreed.shows('(y/N)');
-  agreed.type(`y${enter}`);
-  await agreed.shows('API key');
-  agreed.type(`zz_test_fedcba9876543210${enter}`);
-  expect(await agreed.ended()).toBe(0);
-  expect(agreed.text).toContain('stored zz_test_…3210 for profile local');
+  const second = open(['auth', 'token']);
+  await second.shows('API key');
+  second.type(`zz_test_fedcba9876543210${enter}`);
+  expect(await second.ended()).toBe(0);
+  expect(second.text).toContain('stored zz_test_…3210 for profile local');
+  const { stdout } = await errand(workspace, ['auth', 'list']);
+  expect(stdout).toContain('zz_test_…cdef');
+  expect(stdout).toContain('zz_test_…3210');
 });

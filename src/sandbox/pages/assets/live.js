@@ -96,6 +96,8 @@ async function look() {
   const found = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main');
   if (!found) throw new Error('no page of the sandbox');
   main.querySelectorAll('.holds').forEach(hold);
+  // A feed whose growth was seen stays in its box; one that is whole when the page is opened has none.
+  if (main.querySelector('.feed.grows')) found.querySelector('.feed')?.classList.add('grows');
   // Who has read a feed to its end goes on there.
   const atEnd = [...main.querySelectorAll('.feed')].filter(
     (feed) => feed.scrollTop + feed.clientHeight >= feed.scrollHeight - 2,

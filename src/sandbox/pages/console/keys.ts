@@ -1,5 +1,6 @@
 import { type Content, html } from '../../../markup.ts';
 import type { Service } from '../../service.ts';
+import { lastMs } from '../../store/clock.ts';
 import type { StoredRow } from '../../store/store.ts';
 import { age, money } from '../figures.ts';
 import type { Page } from '../page.ts';
@@ -29,7 +30,7 @@ export const keysTable = ({ config }: Service, rows: readonly StoredRow[], now: 
 <td>${text(row.email)} <a class="mono" href="${walletPath(String(row.id))}" aria-label="Wallet of ${String(row.id).slice(0, 8)}">${String(row.id).slice(0, 8)}</a>${
           row.claimed_by !== null && html` <small>claimed by ${String(row.claimed_by)}</small>`
         }</td><td class="fit number" data-label="wallet">${money(Number(row.balance))}</td><td class="fit number" data-label="reserved">${money(Number(row.reserved))}</td>
-<td class="fit number" data-label="orders">${Number(row.order_count)}</td><td class="fit" data-label="minted">${age(Number(row.created_at), now)}</td><td class="fit" data-label="last used">${age(Number(row.used_at), now)}</td></tr>`,
+<td class="fit number" data-label="orders">${Number(row.order_count)}</td><td class="fit" data-label="minted">${age(Number(row.created_at), now)}</td><td class="fit" data-label="last used">${row.used_at === lastMs ? 'does not expire' : age(Number(row.used_at), now)}</td></tr>`,
       )}</tbody></table>`;
 
 const text = (value: unknown): Content => typeof value === 'string' && html` ${value}`;
