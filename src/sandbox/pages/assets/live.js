@@ -130,5 +130,6 @@ if (main.hasAttribute('data-live')) {
     if (!document.hidden) begin();
   };
   document.addEventListener('visibilitychange', begin);
-  begin();
+  // The page is as new as can be: its rows need not move within a moment.
+  setTimeout(begin, 1000);
 }
