@@ -217,7 +217,7 @@ function exportedReturn(store: Store, row: StoredRow, usualSpeed: number): objec
   };
 }
 
-/** The addresses of this sandbox as any other can write them. */
+/** Texts in which the addresses of this sandbox stand as placeholders, which every sandbox fills in with its own. */
 function addressed({
   shopUrl,
   baseUrl,

@@ -86,7 +86,7 @@ function inputOf<N extends string>(field: Exclude<Field<N>, { kind: 'links' }>, 
   }`;
 }
 
-/** A value of the address that no row has any more can be seen, and taken away. */
+/** A value in the address that fits no row now is still shown, so that it can be taken away. */
 const withCurrent = (choices: readonly Choice[], value: string): readonly Choice[] =>
   value === '' || choices.some((choice) => choice.value === value)
     ? choices
