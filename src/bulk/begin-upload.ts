@@ -4,6 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { KeptUpload, NewUpload } from '../state/uploads.ts';
 import { tellingEarlier } from './earlier-uploads.ts';
 import { hasUploads, uploadOwner } from './named.ts';
+import { type Shard, shardName } from './shard.ts';
 import { checkUploadName, nameOfFile } from './upload-name.ts';
 
 /** An upload that is about to begin, with the name that it is to have. */
@@ -26,9 +27,17 @@ export async function identityOf(keys: AsyncIterable<string> | Iterable<string>)
  */
 export async function uploadName(
   context: Context,
-  { given, file, identity }: { readonly given: string | undefined } & Pick<NewUpload, 'file' | 'identity'>,
+  {
+    given,
+    file,
+    identity,
+    shard,
+  }: { readonly given: string | undefined; readonly shard?: Shard | undefined } & Pick<
+    NewUpload,
+    'file' | 'identity'
+  >,
 ): Promise<{ readonly name: string; readonly facts: readonly string[] }> {
-  const wanted = given === undefined ? nameOfFile(file) : checkUploadName(given);
+  const wanted = given === undefined ? shardName(nameOfFile(file), shard) : checkUploadName(given);
   if (!hasUploads(context)) return { name: wanted, facts: [] };
   const { name, isKnown } = (await context.uploads()).nameFor(await uploadOwner(context), wanted, identity);
   if (name === wanted) return { name, facts: [] };

@@ -3,7 +3,8 @@ import type { Output } from '../contract/outputs/index.ts';
 import { AmountSpread } from './amount-spread.ts';
 import { countPrice, emptyPrices, type PriceTally } from './amounts.ts';
 import { noReadings, type Readings } from './as-exported.ts';
-import { type FileRow, type RowsOptions, readRows } from './rows.ts';
+import { type FileRow, RowKeys, type RowsOptions, readRows } from './rows.ts';
+import { isInShard, type Shard } from './shard.ts';
 
 /** What is wrong with a cell of a file, as it is shown. */
 export type ShownIssue = Output<'BulkIssue'> & { readonly row: number };
@@ -15,8 +16,10 @@ export interface Tally {
   issues: number;
   /** Sum of the ceilings of valid rows that the wallet pays, cents. */
   ceilings: number;
-  /** Valid rows. */
+  /** Valid rows, of the shard where there is one. */
   orders: number;
+  /** Valid rows of the other shards. */
+  elsewhere: number;
   /** Rows with an idempotency key of the file's own. */
   ownKeys: number;
   /** The prices of all rows, to tell whether the column can be read in one way only. */
@@ -33,22 +36,32 @@ export const emptyTally = (): Tally => ({
   issues: 0,
   ceilings: 0,
   orders: 0,
+  elsewhere: 0,
   ownKeys: 0,
   prices: emptyPrices(),
   spread: new AmountSpread(),
   readings: noReadings(),
 });
 
+/** A part of a file, and what makes the keys by which it is divided. */
+export interface Part {
+  readonly shard: Shard;
+  readonly run: string;
+}
+
 /**
  * Checks a file without the service, every fault of every row; keeps nothing of it.
- * @param tally counts along. @throws UsageError for the file as a whole.
+ * @param tally counts along. @param part whose valid rows alone are given, each with its key: how many equal ones stand before it
+ * in the whole file is part of that. @throws UsageError for the file as a whole.
  */
 export async function* checkFile(
   chunks: AsyncIterable<Uint8Array>,
   options: RowsOptions,
   tally: Tally,
+  part?: Part,
 ): AsyncGenerator<{ readonly valid: readonly FileRow[]; readonly issues: readonly ShownIssue[] }> {
   const keys = new Map<string, number>();
+  const rowKeys = part && new RowKeys(part.run);
   for await (const rows of readRows(chunks, { ...options, readings: tally.readings })) {
     const issues: ShownIssue[] = [];
     const valid: FileRow[] = [];
@@ -59,9 +72,11 @@ export async function* checkFile(
       tally.issues += found.length;
       tally.ownKeys = keys.size;
       if (read.openPrice) countPrice(tally.prices, read.number, read.openPrice);
+      const key = found.length > 0 ? undefined : rowKeys?.key(read);
       if (found.length > 0) tally.invalid += 1;
+      else if (part && key !== undefined && !isInShard(part.shard, key)) tally.elsewhere += 1;
       else {
-        valid.push(read);
+        valid.push(key === undefined ? read : { ...read, key });
         tally.orders += 1;
         tally.spread.add(read.number, read.row.maxPrice ?? 0);
         if (read.row.cell('retailer_credentials_id') === '') tally.ceilings += read.row.maxPrice ?? 0;

@@ -20,7 +20,10 @@ export async function checkedFile(
     errors,
     validate,
     ...shown
-  }: { skipInvalid: boolean; errors: string | undefined; validate: string } & Pick<Scope, 'run' | 'look'>,
+  }: { skipInvalid: boolean; errors: string | undefined; validate: string } & Pick<
+    Scope,
+    'run' | 'look' | 'shard'
+  >,
 ): Promise<FileCheck> {
   const check = new FileCheck(context, source, options, { local: context.previewsRequests, ...shown });
   const groups = new IssueGroups();
@@ -31,14 +34,14 @@ export async function checkedFile(
   }
   const { tally } = check;
   const valid = tally.rows - tally.invalid;
-  if (valid === 0 || (tally.invalid > 0 && !skipInvalid)) {
+  const isNone = tally.orders === 0 && !check.isEmptyShard();
+  if (isNone || (tally.invalid > 0 && !skipInvalid)) {
     throw new ErrandError('ended_badly', `${countLine(valid, tally.rows)}; nothing was sent`, {
       outcome: 'not_sent',
       details: { rows: tally.rows, invalid: tally.invalid, errors: tally.issues },
-      hint:
-        valid === 0
-          ? 'Correct them; there is no valid row to upload.'
-          : 'Correct them, or upload the valid ones alone with --skip-invalid.',
+      hint: isNone
+        ? 'Correct them; there is no valid row to upload.'
+        : 'Correct them, or upload the valid ones alone with --skip-invalid.',
       next: [{ command: validate, when: 'to list every error' }],
     });
   }

@@ -5,11 +5,12 @@ import { createProgress } from '../output/progress.ts';
 import { farLines } from './amount-spread.ts';
 import { readingLines } from './as-exported.ts';
 import { type Batch, batchesOf, usualBatchRows } from './batches.ts';
-import { checkFile, emptyTally, type ShownIssue } from './check.ts';
+import { checkFile, emptyTally, type Part, type ShownIssue } from './check.ts';
 import { checkOneReading } from './one-reading.ts';
 import { RowNumbers } from './row-numbers.ts';
 import { type FileRow, RowKeys, type RowsOptions } from './rows.ts';
 import { checkAtService } from './service-check.ts';
+import { type Shard, shardLine } from './shard.ts';
 import type { Source } from './source.ts';
 import { countLine, isShort, type Spend, spendLine } from './spend.ts';
 import type { UploadLook } from './upload-look.ts';
@@ -19,6 +20,8 @@ export interface Scope {
   readonly local: boolean;
   /** Makes the keys of the rows that `look` is shown. */
   readonly run?: string | undefined;
+  /** The part of the file whose valid rows alone are checked with the service and uploaded. */
+  readonly shard?: Shard | undefined;
   /** Is shown the rows that can be uploaded. */
   readonly look?: Pick<UploadLook, 'add'> | undefined;
 }
@@ -31,6 +34,7 @@ export class FileCheck {
   readonly tally = emptyTally();
   /** Rows that the service refuses. */
   readonly #refused = new RowNumbers();
+  #isRefused = false;
   /** The first rows that cannot be uploaded, as a spreadsheet numbers them. */
   readonly leftOut = new Set<number>();
   readonly spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
@@ -82,6 +86,7 @@ export class FileCheck {
       spend.wallet = checked.wallet;
       spend.byInvoice = checked.byInvoice;
       for (const row of checked.refused) this.#refused.add(row);
+      this.#isRefused ||= checked.refused.length > 0;
       this.#scope.look?.add(this.#withoutRefused(checked.batch), tally.ownKeys > 0);
       tally.invalid += checked.refused.length;
       tally.orders -= checked.refused.length;
@@ -113,11 +118,16 @@ export class FileCheck {
 
   hints(): string[] {
     const { tally, spend } = this;
-    const counted = countLine(tally.rows - tally.invalid, tally.rows);
+    const { shard } = this.#scope;
+    const counted = [
+      countLine(tally.rows - tally.invalid, tally.rows),
+      ...(shard ? [shardLine(shard, tally.orders, tally.rows)] : []),
+    ];
     const wasPriced = spend.wallet !== undefined;
-    if (tally.orders > 0 || wasPriced) return [counted, spendLine(spend), ...farLines(tally.spread)];
+    if (tally.orders > 0 || wasPriced) return [...counted, spendLine(spend), ...farLines(tally.spread)];
+    if (this.isEmptyShard()) return counted;
     return [
-      counted,
+      ...counted,
       ...(this.#scope.local ? [] : ['no row passed the local check, so the service checked none']),
     ];
   }
@@ -127,18 +137,29 @@ export class FileCheck {
     return isShort(this.spend) ? [{ row: null, column: '', value: '', message: spendLine(this.spend) }] : [];
   }
 
+  /** Whether no valid row of the file fell to the shard: it is small, or there are many shards. */
+  isEmptyShard(): boolean {
+    const { orders, elsewhere } = this.tally;
+    return orders === 0 && elsewhere > 0 && !this.#isRefused;
+  }
+
   exitCode(): number {
     if (this.tally.invalid > 0) return exitCodes.ended_badly;
     return isShort(this.spend) ? exitCodes.payment : 0;
   }
 
   #file() {
-    return checkFile(this.#source.chunks(), this.#options, this.tally);
+    return checkFile(this.#source.chunks(), this.#options, this.tally, this.#part);
+  }
+
+  get #part(): Part | undefined {
+    const { shard, run = '' } = this.#scope;
+    return shard && { shard, run };
   }
 
   /** The rows that can be uploaded: valid here, and not refused by the service where it checked them. */
   async *valid(): AsyncGenerator<readonly FileRow[]> {
-    for await (const { valid } of checkFile(this.#source.chunks(), this.#options, emptyTally()))
-      yield valid.filter(({ number }) => !this.#refused.has(number));
+    const read = checkFile(this.#source.chunks(), this.#options, emptyTally(), this.#part);
+    for await (const { valid } of read) yield valid.filter(({ number }) => !this.#refused.has(number));
   }
 }

@@ -30,6 +30,8 @@ export interface FileRow {
   readonly openPrice: OpenPrice | undefined;
   readonly row: BulkRow;
   readonly issues: readonly BulkIssue[];
+  /** Where only a part of the file is read, so that it does not follow from the rows that are given. */
+  readonly key?: string;
 }
 
 export interface RowsOptions extends TableOptions, HeadingMap {
@@ -154,7 +156,7 @@ function surplus(headings: readonly string[], cells: readonly string[]): BulkIss
 export type UploadRow = Readonly<Record<string, string>>;
 
 /** A row of a file, as far as its key follows from it. */
-type KeyedRow = Pick<FileRow, 'cells' | 'row'> & { readonly plan: ColumnPlan };
+type KeyedRow = Pick<FileRow, 'cells' | 'row' | 'key'> & { readonly plan: ColumnPlan };
 
 /**
  * Gives each row the key that makes one order of it: from the order it asks for and how many equal ones stand before
@@ -182,8 +184,8 @@ export class RowKeys {
   }
 
   /** The key of a row, each row once and in their order; a key of the file's own stands. */
-  key({ plan, cells, row }: KeyedRow): string {
-    return row.cell('idempotency_key') || this.#keyOf(orderOfRow(plan, cells, row));
+  key({ plan, cells, row, key }: KeyedRow): string {
+    return row.cell('idempotency_key') || (key ?? this.#keyOf(orderOfRow(plan, cells, row)));
   }
 
   #keyOf(order: Readonly<Record<string, unknown>>): string {

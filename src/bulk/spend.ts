@@ -49,8 +49,11 @@ export const countLine = (valid: number, rows: number): string =>
 
 export const rowsText = (count: number): string => (count === 1 ? '1 row' : `${countText(count)} rows`);
 
-/** "3 of 6 rows; 3 are invalid and left out"; undefined where every row is valid. */
-export const leftOutText = ({ rows, orders, invalid }: Tally): string | undefined =>
-  invalid === 0
-    ? undefined
-    : `${countText(orders)} of ${rowsText(rows)}; ${countText(invalid)} ${invalid === 1 ? 'is' : 'are'} invalid and left out`;
+/** "3 of 6 rows; 3 are invalid and left out"; undefined where every row is to be an order. */
+export function leftOutText({ rows, orders, invalid }: Tally): string | undefined {
+  if (orders === rows) return undefined;
+  const some = `${countText(orders)} of ${rowsText(rows)}`;
+  return invalid === 0
+    ? some
+    : `${some}; ${countText(invalid)} ${invalid === 1 ? 'is' : 'are'} invalid and left out`;
+}

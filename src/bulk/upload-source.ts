@@ -15,6 +15,8 @@ export interface UploadSource {
   readonly run: string;
   readonly skipInvalid: boolean;
   readonly notifies: boolean;
+  /** The part of the file that it is: `3/8`; undefined for all of it. */
+  readonly shard: string | undefined;
 }
 
 /** The rows of a file that an upload was sent without. */
@@ -56,6 +58,7 @@ export function sourceOf(kept: JsonObject): UploadSource {
     run: textIn(kept, 'run') ?? '',
     skipInvalid: own(kept, 'skipInvalid') === true,
     notifies: own(kept, 'notifies') === true,
+    shard: textIn(kept, 'shard'),
   };
 }
 

@@ -134,6 +134,11 @@ const givenLines: readonly CommandLine[] = [
   { command: 'bulk upload', args: ({ folder }) => [join(folder, 'orders.csv'), '--yes'], writes: true },
   {
     command: 'bulk upload',
+    args: ({ folder }) => [join(folder, 'orders.csv'), '--shard', '1/1', '--yes'],
+    writes: true,
+  },
+  {
+    command: 'bulk upload',
     args: ({ folder }) => [join(folder, 'orders.csv'), '--yes', '--watch'],
     writes: true,
     waits: true,

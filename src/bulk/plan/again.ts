@@ -20,12 +20,14 @@ export function uploadFlags({
   skipInvalid = false,
   notifies = false,
   prices = true,
+  shard,
 }: {
   readonly run?: string | undefined;
   readonly batchSize?: number | undefined;
   readonly skipInvalid?: boolean | undefined;
   readonly notifies?: boolean | undefined;
   readonly prices?: boolean | undefined;
+  readonly shard?: string | undefined;
 }): string {
   const flags = [
     run !== '' && `--run ${shellWord(run)}`,
@@ -33,6 +35,7 @@ export function uploadFlags({
     skipInvalid && '--skip-invalid',
     notifies && '--notify-on-complete',
     !prices && '--no-prices',
+    shard !== undefined && `--shard ${shard}`,
   ];
   return flags.flatMap((flag) => (flag === false ? [] : ` ${flag}`)).join('');
 }

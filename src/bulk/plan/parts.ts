@@ -1,5 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import { isRetailer } from '../../spending/policy/retailers.ts';
+import { isInShard, type Shard, shardLine } from '../shard.ts';
 import { rowsText } from '../spend.ts';
 import { rangesText } from './ranges.ts';
 import type { ReadPlan } from './read.ts';
@@ -10,10 +11,14 @@ export interface Part {
   readonly only?: readonly string[] | undefined;
   /** `2-201`, `17`. */
   readonly rows?: readonly string[] | undefined;
+  readonly shard?: Shard | undefined;
 }
 
-/** The rows of a plan that `--only` and `--rows` leave. @throws UsageError naming the value that leaves none. */
-export function chosenRows({ path, rows }: ReadPlan, { only, rows: ranges }: Part): ReadPlan['rows'] {
+/**
+ * The rows of a plan that `--only`, `--rows` and `--shard` leave; a shard may leave none.
+ * @throws UsageError naming the value that leaves none.
+ */
+export function chosenRows({ path, rows }: ReadPlan, { only, rows: ranges, shard }: Part): ReadPlan['rows'] {
   const numbers = ranges && chosenNumbers(path, rows, ranges);
   const names = only && chosenNames(path, rows, only);
   const chosen = rows.filter(
@@ -22,7 +27,7 @@ export function chosenRows({ path, rows }: ReadPlan, { only, rows: ranges }: Par
       (!names || names.some((name) => isRetailer(name, planned.retailers))),
   );
   if (chosen.length === 0) throw new UsageError(`--only and --rows together leave no row of ${path}`);
-  return chosen;
+  return shard ? chosen.filter(({ key }) => isInShard(shard, key)) : chosen;
 }
 
 function chosenNumbers(path: string, rows: ReadPlan['rows'], ranges: readonly string[]): Set<number> {
@@ -65,7 +70,13 @@ function chosenNames(path: string, rows: ReadPlan['rows'], only: readonly string
 }
 
 /** What of the plan is still to be placed once a part was. */
-export function restLine(read: ReadPlan, selected: ReadPlan['rows'], work: Work): string[] {
+export function restLine(
+  read: ReadPlan,
+  selected: ReadPlan['rows'],
+  work: Work,
+  shard: Shard | undefined,
+): string[] {
+  if (shard) return [`${shardLine(shard, selected.length, read.rows.length)} of the plan`];
   const taken = new Set([...sentRows(read, work), ...selected.map(({ number }) => number)]);
   const rest = read.rows.map(({ number }) => number).filter((number) => !taken.has(number));
   if (rest.length === 0) return [];

@@ -1,3 +1,4 @@
+import { shardOption } from '../../bulk/shard.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
 import { applyPlan } from './place-plan.ts';
@@ -21,6 +22,7 @@ export const apply = defineCommand({
       placeholder: '2-201',
       description: 'place these rows alone, by the numbers of the file: 2,5-9; the rest can be applied later',
     },
+    ...shardOption,
     recheckPrices: {
       kind: 'flag',
       description: 'refuse where a price is unknown now, or higher than it was planned',

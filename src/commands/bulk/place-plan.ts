@@ -7,6 +7,7 @@ import { chosenRows, restLine } from '../../bulk/plan/parts.ts';
 import { type ReadPlan, readPlan } from '../../bulk/plan/read.ts';
 import { checkRest, notePrices, recheckPrices } from '../../bulk/plan/recheck.ts';
 import { countOf, meantByPlan, toSend, type Work, workOf } from '../../bulk/plan/work.ts';
+import { shardOf, shardText } from '../../bulk/shard.ts';
 import { rowsText, spendLine } from '../../bulk/spend.ts';
 import { existedBefore, sendBatches, type Uploaded } from '../../bulk/upload-file.ts';
 import { checkTotal } from '../../bulk/upload-options.ts';
@@ -18,12 +19,13 @@ import type { ResultOf } from '../../output/output-forms.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/through-policy.ts';
 import { whereFlags } from '../../where-flags.ts';
-import { type sentOutput, sentResult } from './uploaded.ts';
+import { nothingIn, type sentOutput, sentResult } from './uploaded.ts';
 
 /** What a user says of a plan that is applied, and agrees to. */
 interface Given extends Omit<Consent, 'plan'> {
   readonly only?: readonly string[] | undefined;
   readonly rows?: readonly string[] | undefined;
+  readonly shard?: string | undefined;
   readonly recheckPrices?: boolean | undefined;
   readonly yes?: boolean | undefined;
   readonly maxTotal?: number | undefined;
@@ -37,8 +39,10 @@ export async function applyPlan(
   given: Given,
 ): Promise<ResultOf<typeof sentOutput>> {
   const { recheckPrices: rechecks = false, yes = false, watch = false, ...more } = given;
+  const shard = shardOf(given.shard);
   const read = await readPlan(path, whereFlags(context));
-  const selected = chosenRows(read, more);
+  const selected = chosenRows(read, { ...more, shard });
+  if (shard && selected.length === 0) return nothingIn(shardText(shard), path);
   const { plan } = read;
   const { profile } = context.settings;
   const keys = new Set(read.rows.map(({ key }) => key));
@@ -66,7 +70,7 @@ export async function applyPlan(
     plan: approvable(plan),
   });
   const batches = [...(await doneBefore(context, work)), ...sent.batches];
-  const facts = [...existedBefore(batches), ...restLine(read, selected, work)];
+  const facts = [...existedBefore(batches), ...restLine(read, selected, work, shard)];
   return sentResult(context, { name: sent.name, batches }, { facts, watch });
 }
 

@@ -59,13 +59,13 @@ export const resume = defineCommand({
     const plan = textIn(upload.source, 'plan');
     if (plan !== undefined) return applyPlan(context, plan, consent);
     const source = sourceOf(upload.source);
-    const { path, sha256, table, run, batchSize, skipInvalid, notifies } = source;
+    const { path, sha256, table, run, batchSize, skipInvalid, notifies, shard } = source;
     if (path === null) throw piped(context, upload, source);
     const problem = await changeOf(path, sha256, 'uploaded');
     if (problem !== undefined) throw moved(context, upload, source, problem);
     return placeFile(context, path, {
       ...table,
-      ...{ name, run, batchSize, skipInvalid, notifyOnComplete: notifies },
+      ...{ name, run, batchSize, skipInvalid, notifyOnComplete: notifies, shard },
       ...consent,
     });
   },

@@ -1,4 +1,5 @@
 import { errorsOption, savesErrors } from '../../bulk/errors-file.ts';
+import { shardOption } from '../../bulk/shard.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/table-options.ts';
 import { maxTotalOption, nameOption, uploadOptions } from '../../bulk/upload-options.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -10,7 +11,7 @@ export const upload = defineCommand({
   name: 'upload',
   summary: 'Place the orders of a CSV, one for each row',
   description:
-    'The file is checked first, as by bulk validate; on a terminal errand asks which headings are the columns that it lacks. Each row gets a key derived from its order, so uploading the same file again, after a crash or by mistake, places nothing twice. The upload has a name, that of its file or --name: `bulk watch`, `get`, `results`, `report` and `retry` take it, and `bulk resume` goes on with one that was cut short. To order the same rows again on purpose, give the upload a new --run.',
+    'The file is checked first, as by bulk validate; on a terminal errand asks which headings are the columns that it lacks. Each row gets a key derived from its order, so uploading the same file again, after a crash or by mistake, places nothing twice. The upload has a name, that of its file or --name: `bulk watch`, `get`, `results`, `report` and `retry` take it, and `bulk resume` goes on with one that was cut short. To order the same rows again on purpose, give the upload a new --run. Several machines divide a file with --shard: each row falls to one of the parts by its key, wherever it stands, so all parts together are the whole file, and parts that overlap place nothing twice.',
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     ...tableOptions,
@@ -18,6 +19,7 @@ export const upload = defineCommand({
     ...nameOption,
     ...uploadOptions,
     ...maxTotalOption,
+    ...shardOption,
     notifyOnComplete,
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     ...policyOptions,
@@ -30,6 +32,7 @@ export const upload = defineCommand({
       command: 'errand bulk upload orders.csv --run again -o id',
       note: 'the same file once more, on purpose',
     },
+    { command: 'errand bulk upload orders.csv --shard 1/2', note: 'half of it; 2/2 on another machine' },
   ],
   output: sentOutput,
   operations: ['bulk.create', 'bulk.validate'],

@@ -19,6 +19,14 @@ export const sentOutput = [
   { events: 'BatchWatchEvent', when: 'and --watch' },
 ] as const satisfies readonly Printed[];
 
+/** What becomes of a shard that no row falls to. @param shard `3/8`. @param name of the file or the plan. */
+export const nothingIn = (shard: string, name: string): ResultOf<typeof sentOutput> => ({
+  kind: 'list',
+  rows: [],
+  columns: uploadedColumns,
+  empty: `no row of ${name} is in shard ${shard}; nothing was sent`,
+});
+
 /**
  * The batches that were sent, followed to their end where that is asked for. @param facts what is to be told of them.
  * @param toldRows as `followResult` takes them.

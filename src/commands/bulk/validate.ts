@@ -4,6 +4,7 @@ import { errorsOption, savesErrors, savingIssues } from '../../bulk/errors-file.
 import { FileCheck } from '../../bulk/file-check.ts';
 import { IssueGroups } from '../../bulk/issue-groups.ts';
 import { readReading } from '../../bulk/reading.ts';
+import { shardOf, shardOption } from '../../bulk/shard.ts';
 import { openSource } from '../../bulk/source.ts';
 import { tableOptions } from '../../bulk/table-options.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -21,6 +22,7 @@ export const validate = defineCommand({
   options: {
     ...tableOptions,
     ...errorsOption,
+    ...shardOption,
     local: { kind: 'flag', description: 'check here alone; sends nothing' },
   },
   examples: [
@@ -40,10 +42,11 @@ export const validate = defineCommand({
   exitCodes: { 6: 'the wallet cannot cover it', 7: 'a row is invalid' },
   writesCsv: savesErrors,
   related: ['bulk template', 'bulk upload'],
-  async run(context, { file, local = false, errors, ...given }) {
+  async run(context, { file, local = false, errors, shard: part, ...given }) {
+    const shard = shardOf(part);
     const source = await openSource(context, file);
     const { options } = await readReading(context, source, given);
-    const check = new FileCheck(context, source, options, { local });
+    const check = new FileCheck(context, source, options, { local, shard });
     return {
       kind: 'list',
       rows: isOnScreen(context) ? forTable(grouped()) : issues(),

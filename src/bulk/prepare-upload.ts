@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Context } from '../context.ts';
+import { confirmSpending } from '../orders/confirm-spending.ts';
+import { countText } from '../output/count-text.ts';
+import { shellWord } from '../shell-word.ts';
+import { type Consent, consentOf } from '../spending/options.ts';
+import { notePolicy, policyLines } from '../spending/through-policy.ts';
+import { usualBatchRows } from './batches.ts';
+import { identityOf, uploadName } from './begin-upload.ts';
+import { checkedFile } from './checked-file.ts';
+import type { FileCheck, Scope } from './file-check.ts';
+import { readReading } from './reading.ts';
+import { type Shard, shardText } from './shard.ts';
+import type { Source } from './source.ts';
+import { isShort, leftOutText, rowsText, shortOf, spendLine } from './spend.ts';
+import { type TableFlags, tableFlags } from './table-options.ts';
+import { keysOf, meantByUpload, type Upload, wasBegun } from './upload-file.ts';
+import { UploadLook } from './upload-look.ts';
+import { checkTotal } from './upload-options.ts';
+import { keptSource } from './upload-source.ts';
+
+/** What a user says of an upload, and agrees to. */
+export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {
+  readonly name?: string | undefined;
+  readonly batchSize?: number | undefined;
+  readonly run?: string | undefined;
+  readonly skipInvalid?: boolean | undefined;
+  readonly notifyOnComplete?: boolean | undefined;
+  readonly errors?: string | undefined;
+  readonly yes?: boolean | undefined;
+  readonly watch?: boolean | undefined;
+  readonly maxTotal?: number | undefined;
+}
+
+/** An upload that may be sent. */
+export interface PreparedUpload {
+  readonly check: FileCheck;
+  readonly upload: Upload;
+  /** What is told of it once it is sent. */
+  readonly facts: readonly string[];
+  /** Numbers of rows that the user was told of. */
+  readonly toldRows: ReadonlySet<number>;
+}
+
+/**
+ * Checks a file, shows what it comes to, and has whoever spends agree to it. Sends nothing.
+ * @returns undefined where no row falls to the shard. @throws ErrandError.
+ */
+export async function prepareUpload(
+  context: Context,
+  source: Source,
+  given: UploadGiven,
+  { shard }: Pick<Scope, 'shard'>,
+): Promise<PreparedUpload | undefined> {
+  const { batchSize = usualBatchRows, run = '', skipInvalid = false, yes = false } = given;
+  const notifies = given.notifyOnComplete ?? false;
+  const { options, flags: table } = await readReading(context, source, given);
+  const look = new UploadLook();
+  const check = await checkedFile(context, source, options, {
+    skipInvalid,
+    errors: given.errors,
+    ...{ run, look, shard },
+    validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
+  });
+  if (check.isEmptyShard()) return undefined;
+  checkTotal(check.spend.estimate, given.maxTotal);
+  const identity = await identityOf(keysOf(check, run));
+  const { name, facts: named } = await uploadName(context, {
+    given: given.name,
+    file: source.name,
+    ...{ identity, shard },
+  });
+  const leftOut = { count: check.tally.invalid, first: [...check.leftOut].sort((one, other) => one - other) };
+  const from = {
+    path: source.isPipe ? null : resolve(source.path),
+    sha256: await sha256Of(source),
+    table: {
+      ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
+      ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
+    },
+    ...{ batchSize, run, skipInvalid, notifies },
+    shard: shard && shardText(shard),
+  };
+  const upload = {
+    ...{ name: source.name, batchSize, run, notifies },
+    beginning: {
+      name,
+      upload: { identity, file: source.name, rows: check.tally.orders, source: keptSource(from, leftOut) },
+    },
+    ...consentOf(given),
+  };
+  if (isShort(check.spend) && !(await wasBegun(context, check, upload))) throw shortOf(context, check.spend);
+  const lines = spendLines(source, check, shard);
+  const looks = await look.lines(context, check);
+  const rows = check.tally.orders;
+  let wereShown = false;
+  await confirmSpending(context, {
+    yes,
+    question: placeQuestion(rows),
+    lines: async () => {
+      wereShown = true;
+      return [
+        ...[...lines, ...looks].map((line) => `  ${line}`),
+        ...(await policyLines(context, await meantByUpload(context, check, upload))),
+      ];
+    },
+  });
+  if (context.previewsRequests) await notePolicy(context, await meantByUpload(context, check, upload));
+  if (context.isRehearsal()) for (const line of lines) context.note(line);
+  if (!wereShown) for (const line of looks) context.note(line);
+  const facts = [...named, ...(check.tally.orders === check.tally.rows ? [] : lines.slice(0, 1))];
+  return { check, upload, facts, toldRows: look.keptRows };
+}
+
+const placeQuestion = (rows: number): string =>
+  `Place ${rows === 1 ? 'this order' : `these ${countText(rows)} orders`} with real money?`;
+
+const spendLines = ({ name }: Source, { tally, spend }: FileCheck, shard: Shard | undefined): string[] => [
+  `${name}${shard ? `, shard ${shardText(shard)}` : ''}: ${leftOutText(tally) ?? rowsText(tally.orders)}`,
+  spendLine(spend),
+];
+
+async function sha256Of(source: Source): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of source.chunks()) hash.update(chunk);
+  return hash.digest('hex');
+}
