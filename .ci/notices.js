@@ -16,6 +16,9 @@ const within = [
 /** Written by the bundler into what it makes. */
 const runtime = /^\0?rolldown[\\/]runtime/;
 
+/** Licences whose wording is the same for all, for packages that name one and hold no text. */
+const wordings = { Unlicense: [new URL('./unlicense.txt', import.meta.url)] };
+
 /** A plugin that hears what each bundle holds, and writes the notices of all of them. */
 export function createNotices() {
   const modules = new Set();
@@ -68,8 +71,9 @@ function manifestOf(folder) {
 function noticeOf(folder) {
   const { name, version, license, repository, homepage } = manifestOf(folder);
   const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file));
-  if (files.length === 0 || !license) throw new Error(`${name} ${version} has no licence that could be told`);
-  const text = files.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n');
+  const paths = files.length > 0 ? files.map((file) => join(folder, file)) : (wordings[license] ?? []);
+  if (paths.length === 0 || !license) throw new Error(`${name} ${version} has no licence that could be told`);
+  const text = paths.map((path) => readFileSync(path, 'utf8').trim()).join('\n\n');
   return { name: `${name} ${version}`, licence: license, source: sourceOf(repository) ?? homepage, text };
 }
 

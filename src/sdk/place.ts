@@ -155,7 +155,7 @@ async function whenFree(
     } catch (error) {
       const isRace = error instanceof ErrandError && error.category === 'conflict' && tries < mostTries;
       const owner = isRace ? journal.find(key, baseUrl) : undefined;
-      if (!owner || owner.pid === process.pid || !isOthers(owner)) throw error;
+      if (!owner || !isOthers(owner)) throw error;
     }
   }
 }

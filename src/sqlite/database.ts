@@ -122,33 +122,55 @@ export class Database {
     }
   }
 
-  close(): void {
+  /** The lease that stands for this process where several machines share what is written; undefined on one machine. */
+  get lease(): string | undefined {
+    return undefined;
+  }
+
+  close(): void | Promise<void> {
     this.#statements.clear();
     this.#sqlite.close();
   }
 
   /** Settings, then the migrations that the file has not had. Every step can be done again. @throws as SQLite does. */
   prepare(): void {
+    this.configure();
+    const latest = this.#options.migrations.length;
+    if (this.version() > latest) throw new DatabaseError(this.file, 'newer', 'a newer errand has changed it');
+    if (this.version() < latest) this.#attempt(() => this.migrate());
+  }
+
+  protected configure(): void {
     this.#sqlite.exec('PRAGMA busy_timeout = 0');
     this.#sqlite.exec('PRAGMA journal_mode = WAL');
     this.#sqlite.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
-    const { migrations } = this.#options;
-    const version = (): number => {
-      const row: unknown = this.#sqlite.prepare('PRAGMA user_version').get();
-      return isRow(row) ? Number(row.user_version) : 0;
-    };
-    if (version() > migrations.length)
-      throw new DatabaseError(this.file, 'newer', 'a newer errand has changed it');
-    if (version() === migrations.length) return;
-    this.#attempt(() => {
-      if (version() === 0) this.#options.beforeFirst?.();
-      // Another process may have been faster.
-      for (const migration of migrations.slice(version())) {
-        if (typeof migration === 'string') this.#sqlite.exec(migration);
-        else migration(this);
-      }
-      this.#sqlite.exec(`PRAGMA user_version = ${migrations.length}`);
-    });
+  }
+
+  /** How many migrations the file has had. */
+  protected version(): number {
+    const row: unknown = this.#sqlite.prepare('PRAGMA user_version').get();
+    return isRow(row) ? Number(row.user_version) : 0;
+  }
+
+  /** Within a transaction. Another process may have been faster. */
+  protected migrate(): void {
+    const { migrations, beforeFirst } = this.#options;
+    if (this.version() === 0) beforeFirst?.();
+    for (const migration of migrations.slice(this.version())) {
+      if (typeof migration === 'string') this.execute(migration);
+      else migration(this);
+    }
+    this.execute(`PRAGMA user_version = ${migrations.length}`);
+  }
+
+  /** Statements of ours without values, one or several. */
+  protected execute(sql: string): void {
+    this.#sqlite.exec(sql);
+  }
+
+  /** A transaction that is tried once, for what is prepared before anybody waits. */
+  protected attempt<T>(work: () => T): T {
+    return this.#attempt(work);
   }
 
   /** EXCLUSIVE is the same as IMMEDIATE where there is a WAL; elsewhere no wait is left for the COMMIT. */

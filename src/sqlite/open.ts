@@ -6,21 +6,38 @@ import { retryWhile } from '../wait/retry-while.ts';
 import { copyDatabase } from './copy.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseError, databaseError, isBusy, type Trouble } from './database-error.ts';
-import { loadSqlite } from './load.ts';
+import { loadSqlite, type Sqlite } from './load.ts';
 
 /** With these a file that is there may be read all the same. */
 const readable: ReadonlySet<Trouble> = new Set(['read_only', 'full', 'not_opened', 'failing']);
+
+/** What is opened: a `Database`, or a kind of it that knows more. */
+type Kind<D extends Database, O extends DatabaseOptions> = new (
+  file: string,
+  sqlite: Sqlite,
+  options: O,
+  unwritable?: unknown,
+) => D;
 
 /**
  * Opens a database that other processes may have open too, with all its migrations.
  * @param file path, or `:memory:`; made with its folder where there is none, for its owner alone.
  * @throws DatabaseError, or what `explain` makes of it.
  */
-export async function openDatabase(file: string, options: DatabaseOptions): Promise<Database> {
+export function openDatabase(file: string, options: DatabaseOptions): Promise<Database> {
+  return openKind(Database, file, options);
+}
+
+/** The same of a kind of its own. */
+export async function openKind<D extends Database, O extends DatabaseOptions>(
+  Made: Kind<D, O>,
+  file: string,
+  options: O,
+): Promise<D> {
   const { explain = (error: unknown) => error, tell = () => {}, waiting, unwritable } = options;
   try {
     if (file !== ':memory:') makePrivateDatabase(file, tell);
-    return await opened(file, file, options);
+    return await opened(Made, file, file, options);
   } catch (cause) {
     if (waiting?.signal?.aborted && cause === waiting.signal.reason) throw cause;
     // Why there may be no new database here: that is all that there is to say.
@@ -29,21 +46,22 @@ export async function openDatabase(file: string, options: DatabaseOptions): Prom
     const explained = explain(error);
     const isReadable = error.trouble === 'read_only' || (readable.has(error.trouble) && existsSync(file));
     if (!unwritable || !isReadable) throw explained;
-    return await copied(file, options, explained);
+    return await copied(Made, file, options, explained);
   }
 }
 
 /** @param path of what is opened: the file, or a copy of it. @param why only a copy is. */
-async function opened(
+async function opened<D extends Database, O extends DatabaseOptions>(
+  Made: Kind<D, O>,
   file: string,
   path: string,
-  options: DatabaseOptions,
+  options: O,
   why?: unknown,
-): Promise<Database> {
+): Promise<D> {
   const Sqlite = loadSqlite();
   const sqlite = new Sqlite(path);
   try {
-    const database = new Database(file, sqlite, options, why);
+    const database = new Made(file, sqlite, options, why);
     await retryWhile(isBusy, () => database.prepare(), options.waiting ?? {});
     return database;
   } catch (error) {
@@ -53,11 +71,16 @@ async function opened(
 }
 
 /** @throws `why`, where no copy can be made either. */
-async function copied(file: string, options: DatabaseOptions, why: unknown): Promise<Database> {
+async function copied<D extends Database, O extends DatabaseOptions>(
+  Made: Kind<D, O>,
+  file: string,
+  options: O,
+  why: unknown,
+): Promise<D> {
   try {
     const { copy, remove } = copyDatabase(file);
     try {
-      return await opened(file, copy, options, why);
+      return await opened(Made, file, copy, options, why);
     } finally {
       // It lives on for as long as it is open, and no longer however this process ends.
       remove();

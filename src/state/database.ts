@@ -1,6 +1,6 @@
 import { DamagedError, type ErrorFacts, StorageError } from '../errors.ts';
 import type { Tell } from '../private-files.ts';
-import type { Database, Migration } from '../sqlite/database.ts';
+import type { Database, DatabaseOptions, Migration } from '../sqlite/database.ts';
 import { DatabaseError, type Trouble } from '../sqlite/database-error.ts';
 import { openDatabase } from '../sqlite/open.ts';
 import type { Waiting } from '../wait/retry-while.ts';
@@ -19,14 +19,19 @@ export const openStateDatabase = (
   file: string,
   migrations: readonly Migration[],
   options: OpenOptions = {},
-): Promise<Database> =>
-  openDatabase(file, {
-    ...options,
-    migrations,
-    explain: (error) => storageError(file, error, options.damagedAdvice ?? { hint: hints.damaged }),
-    // What is in doubt can be read where nothing can be written; nothing is sent then.
-    unwritable: 'refuse',
-  });
+): Promise<Database> => openDatabase(file, stateOptions(file, migrations, options));
+
+export const stateOptions = (
+  file: string,
+  migrations: readonly Migration[],
+  options: OpenOptions,
+): DatabaseOptions => ({
+  ...options,
+  migrations,
+  explain: (error) => storageError(file, error, options.damagedAdvice ?? { hint: hints.damaged }),
+  // What is in doubt can be read where nothing can be written; nothing is sent then.
+  unwritable: 'refuse',
+});
 
 /** Another folder is no remedy: what is in doubt is known in this one. */
 const hints: Readonly<Record<Trouble, string>> = {

@@ -2,10 +2,10 @@ import type { AuditChain } from './audit.ts';
 import { failureEntry, paidEntry, stepEntry } from './audit-steps.ts';
 import type { Grants, StoredGrant } from './grants.ts';
 import { storable } from './hidden-text.ts';
-import { type IntentRow, isIntact, recordOf, sealed } from './intent-row.ts';
+import { type IntentRow, isIntact, ownerOf, recordOf, sealed } from './intent-row.ts';
 import type { IntentTable } from './intent-table.ts';
 import type { IntentState } from './journal-record.ts';
-import { nobodyAtWork } from './owner.ts';
+import { isSelf, nobodyAtWork } from './owner.ts';
 import type { Reservations } from './reservations.ts';
 import type { RunIntent } from './run-intents.ts';
 
@@ -84,7 +84,7 @@ export class IntentEnds {
   /** Another process may settle what this one has left in doubt; what another works on stays. */
   letGo(key: string, baseUrl: string): void {
     const row = this.#table.find(key, baseUrl);
-    if (!row || !isIntact(row) || row.pid !== process.pid || row.live !== 2) return;
+    if (!row || !isIntact(row) || !isSelf(ownerOf(row)) || row.live !== 2) return;
     const { pid, started } = nobodyAtWork;
     this.#table.write(sealed({ ...row, pid, process_started: started }), row);
   }

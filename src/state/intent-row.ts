@@ -77,6 +77,12 @@ export function twinNumber({
   return Number.parseInt(sha256(JSON.stringify([operation, base_url, body_hash])).slice(0, 10), 16);
 }
 
+/** The process that wrote a row last. */
+export const ownerOf = ({ pid, process_started: started }: IntentRow): Owner => ({
+  pid: Number(pid),
+  started: String(started),
+});
+
 /** Whether a row is what was written. */
 export const isIntact = (row: IntentRow): boolean => row.checksum === checksumOf(row);
 

@@ -1,6 +1,7 @@
 import type { AuditOrigin } from './audit-entry.ts';
 import type { Birth } from './birth.ts';
 import type { OpenOptions } from './database.ts';
+import type { Sharing } from './shared/address.ts';
 import type { Twin } from './twins.ts';
 
 export interface JournalOptions extends OpenOptions {
@@ -9,6 +10,8 @@ export interface JournalOptions extends OpenOptions {
   readonly birth?: Birth;
   /** Who acts, for the audit chain. */
   readonly origin?: () => AuditOrigin;
+  /** The database that holds the journal, where machines share one. */
+  readonly shared?: Sharing | undefined;
 }
 
 /** `mayBeSent`: an earlier process may have sent it. */

@@ -2,9 +2,8 @@ import type { Database } from '../sqlite/database.ts';
 import { AuditChain } from './audit.ts';
 import { nobody } from './audit-entry.ts';
 import { intentEntry, stepEntry } from './audit-steps.ts';
-import { type Birth, checkBirth, noteBirth } from './birth.ts';
+import { type Birth, noteBirth } from './birth.ts';
 import { contentHash } from './content.ts';
-import { openStateDatabase } from './database.ts';
 import { Grants, type StoredGrant } from './grants.ts';
 import { IntentEnds, type RefusalReason } from './intent-ends.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, sealed } from './intent-row.ts';
@@ -12,15 +11,14 @@ import { IntentTable } from './intent-table.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
 import { type JournalOptions, type Recorded, shortestRecentMs } from './journal-options.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
-import { journalFile, journalMigrations } from './journal-tables.ts';
-import { self } from './owner.ts';
+import { openJournalDatabase } from './open-journal.ts';
+import { isSelf, self } from './owner.ts';
 import { pickRecord } from './pick-record.ts';
 import { Quotes } from './quotes.ts';
 import { Reservations, type Reserving } from './reservations.ts';
 import { type RunIntent, RunIntents } from './run-intents.ts';
 import { readSeal, sealOf, writeSeal } from './seal.ts';
 import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
-import { damagedAdvice } from './tally.ts';
 import { firstTwin, type Twin, type TwinRule } from './twins.ts';
 import { Undoing } from './undoing.ts';
 
@@ -47,7 +45,8 @@ export class Journal {
   private constructor(database: Database, now: () => number, options: JournalOptions) {
     const { repeatWindowMs = 0, birth, origin = () => nobody } = options;
     this.#recentMs = Math.max(repeatWindowMs, shortestRecentMs);
-    this.#birth = birth;
+    // A copy may be lost at any time.
+    this.#birth = options.shared ? undefined : birth;
     this.audit = new AuditChain(database, now, origin);
     this.grants = new Grants(database, now);
     this.#database = database;
@@ -62,15 +61,7 @@ export class Journal {
 
   /** @throws StorageError where the journal cannot be written; then nothing may be sent. */
   static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
-    const { birth, waiting, tell } = options;
-    const file = journalFile(folder);
-    const database = await openStateDatabase(file, journalMigrations, {
-      ...(waiting && { waiting }),
-      ...(tell && { tell }),
-      beforeFirst: () => checkBirth(file, birth),
-      damagedAdvice,
-    });
-    return new Journal(database, now, options);
+    return new Journal(await openJournalDatabase(folder, options), now, options);
   }
 
   /**
@@ -91,7 +82,7 @@ export class Journal {
       if (twin) return { twin };
       this.quotes.use(intent, earlier);
       const now = this.#now();
-      const row = newIntent(intent, self(), isoOf(now));
+      const row = newIntent(intent, self(this.#database.lease), isoOf(now));
       // The service counts the life of a key from its first use.
       const isAgain = before?.state === ('intended' satisfies IntentState);
       if (reserving) this.reservations.claim(reserving, isAgain);
@@ -236,7 +227,9 @@ export class Journal {
     const free = this.list().filter((record) => !isOthers(record));
     return {
       inDoubt: free.filter(({ state }) => state !== 'responded'),
-      unreported: free.filter(({ state, pid }) => state === 'responded' && pid !== process.pid),
+      unreported: free.filter(
+        ({ state, pid, process_started: started }) => state === 'responded' && !isSelf({ pid, started }),
+      ),
     };
   }
 
@@ -260,8 +253,8 @@ export class Journal {
     return isOwed(record) ? this.#noted({ situation: 'in_doubt', record }).twin.record : record;
   }
 
-  close(): void {
-    this.#database.close();
+  close(): void | Promise<void> {
+    return this.#database.close();
   }
 
   /** The record that stands in the way of a new one, taken over where no live process works on it. */
@@ -277,7 +270,7 @@ export class Journal {
     firstTwin(this.#table.twins(intent, hash), intent, hash, rule);
 
   #take(row: IntentRow, isToSettle = true): JournalRecord {
-    const { pid, started } = self();
+    const { pid, started } = self(this.#database.lease);
     if (isToSettle && row.state === ('intended' satisfies IntentState))
       this.audit.append(stepEntry('resumed', row));
     const taken = sealed({ ...row, pid, process_started: started });

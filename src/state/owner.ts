@@ -1,19 +1,43 @@
 import { readFileSync } from 'node:fs';
 
-/** A process as its pid and when it started, so that a reused pid is not taken for it. */
+/** A process as its pid and when it started, so that a reused pid is not taken for it; or as its lease, where machines share a journal. */
 export interface Owner {
   readonly pid: number;
   readonly started: string;
 }
 
-/** This process. */
-export const self = (): Owner => ({ pid: process.pid, started: startOf(process.pid) ?? '' });
+/** What a shared journal knows of the processes that work on it. */
+export interface LeaseBook {
+  isOwn(lease: string): boolean;
+  isHeld(lease: string): boolean;
+}
+
+export const leasePrefix = 'lease:';
+
+const books = new Set<LeaseBook>();
+
+/** From now on owners by lease are known. @returns what ends that. */
+export function keepBook(book: LeaseBook): () => void {
+  books.add(book);
+  return () => books.delete(book);
+}
+
+/** This process. @param lease where machines share what it writes. */
+export const self = (lease?: string): Owner => ({
+  pid: process.pid,
+  started: lease ?? startOf(process.pid) ?? '',
+});
+
+/** Whether an owner is this process. */
+export const isSelf = ({ pid, started }: Owner): boolean =>
+  started.startsWith(leasePrefix) ? [...books].some((book) => book.isOwn(started)) : pid === process.pid;
 
 /** No process: what it owns is free. No system gives that pid. */
 export const nobodyAtWork: Owner = { pid: 2 ** 31 - 1, started: '' };
 
 /** Whether the process that is named is still alive. */
 export function isAlive({ pid, started }: Owner): boolean {
+  if (started.startsWith(leasePrefix)) return [...books].some((book) => book.isHeld(started));
   try {
     process.kill(pid, 0);
   } catch (error) {

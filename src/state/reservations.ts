@@ -5,7 +5,7 @@ import type { Approvals } from './approvals.ts';
 import type { AuditChain } from './audit.ts';
 import type { IntentRow } from './intent-row.ts';
 import type { IntentTable } from './intent-table.ts';
-import { isAlive, self } from './owner.ts';
+import { isAlive, isSelf, type Owner, self } from './owner.ts';
 import {
   type OrderToReserve,
   type Reservation,
@@ -102,7 +102,9 @@ export class Reservations {
     this.#noteAdmission(fresh, admission);
     this.#rows.write(
       found.flatMap(({ order, before }) =>
-        before?.state === 'settled' ? [] : [claimed(order, before, now, admission)],
+        before?.state === 'settled'
+          ? []
+          : [claimed(order, before, { ...admission, now, owner: self(this.#database.lease) })],
       ),
     );
     if (fresh.length > 0) this.#rows.sweep(now - keptMs);
@@ -151,7 +153,7 @@ export class Reservations {
     const since = this.#now() - provenMs;
     return this.#database.transaction(() => {
       const abandoned = this.since(since).filter(
-        ({ state, pid, started }) => state === 'held' && pid !== process.pid && !isAlive({ pid, started }),
+        (reservation) => reservation.state === 'held' && !isSelf(reservation) && !isAlive(reservation),
       );
       let count = 0;
       for (const reservation of abandoned) {
@@ -267,10 +269,8 @@ const adds = ({ cents }: OrderToReserve, before: Reservation | undefined): boole
 function claimed(
   { intent, ...order }: OrderToReserve,
   before: Reservation | undefined,
-  now: number,
-  { override, approval }: Admission,
+  { now, owner, override, approval }: Admission & { readonly now: number; readonly owner: Owner },
 ): Reservation {
-  const owner = self();
   if (!before || before.state === 'released')
     return {
       ...order,

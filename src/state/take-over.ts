@@ -3,11 +3,11 @@ import { anotherSentence } from './another.ts';
 import { contentHash } from './content.ts';
 import { journalCommand } from './journal-command.ts';
 import { type Intent, isMade, type JournalRecord, maskedAccount, type Sender } from './journal-record.ts';
-import { isAlive } from './owner.ts';
+import { isAlive, isSelf } from './owner.ts';
 
 /** Whether another process is alive and at work on a record. */
 export const isOthers = ({ pid, process_started }: Pick<JournalRecord, 'pid' | 'process_started'>): boolean =>
-  pid !== process.pid && isAlive({ pid, started: process_started });
+  !isSelf({ pid, started: process_started }) && isAlive({ pid, started: process_started });
 
 /** Whether another process is sending it at this moment. */
 export const isBeingSent = (record: JournalRecord | undefined): boolean =>

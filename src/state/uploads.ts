@@ -1,6 +1,7 @@
 import type { JsonObject } from '../contract/json.ts';
 import type { Database, StoredRow } from '../sqlite/database.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
+import { copyFolder, type Sharing } from './shared/address.ts';
 import { uploadsFile } from './uploads-file.ts';
 
 /** How the rows of a batch stood in the file that they came from. */
@@ -78,8 +79,15 @@ export class Uploads {
   }
 
   /** @throws StorageError where it cannot be kept. */
-  static async open(folder: string, now: () => number, options?: OpenOptions): Promise<Uploads> {
-    return new Uploads(await openStateDatabase(uploadsFile(folder), migrations, options), now);
+  static async open(
+    folder: string,
+    now: () => number,
+    { shared, ...options }: OpenOptions & { readonly shared?: Sharing | undefined } = {},
+  ): Promise<Uploads> {
+    if (!shared) return new Uploads(await openStateDatabase(uploadsFile(folder), migrations, options), now);
+    const { openShared } = await import('./shared/open.ts');
+    const file = uploadsFile(copyFolder(folder, shared.address));
+    return new Uploads(await openShared(file, migrations, 'uploads', shared, options), now);
   }
 
   /**
@@ -186,8 +194,8 @@ export class Uploads {
     return row && { serial: Number(row.serial), name: String(row.name) };
   }
 
-  close(): void {
-    this.#database.close();
+  close(): void | Promise<void> {
+    return this.#database.close();
   }
 
   #uploadIn(row: StoredRow): KeptUpload {

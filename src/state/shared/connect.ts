@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import type { Sql } from 'postgres';
+import { ErrandError, StorageError } from '../../errors.ts';
+import type { DatabaseAddress } from './address.ts';
+
+/** How long a connection may take, ms. */
+const connectMs = 5000;
+/** How long the database may take to respond, ms: longer than anybody may hold a lock. */
+const responseMs = 20_000;
+/** How long a transaction of another may be waited for, and how long one may lie idle, ms. */
+const lockMs = 12_000;
+const idleMs = 10_000;
+
+export type DatabaseRow = Readonly<Record<string, unknown>>;
+
+/** A client of the database with one connection, made when it is first used. The library is loaded here alone. */
+export async function connect({ url }: DatabaseAddress): Promise<Sql> {
+  const { default: postgres } = await import('postgres');
+  return postgres(url, {
+    max: 1,
+    connect_timeout: connectMs / 1000,
+    idle_timeout: undefined as unknown as number,
+    max_lifetime: null,
+    backoff: false,
+    // Its own look at the types would be a round trip.
+    fetch_types: false,
+    prepare: false,
+    onnotice: () => {},
+    connection: {
+      application_name: 'errand',
+      client_encoding: 'UTF8',
+      standard_conforming_strings: true,
+      synchronous_commit: 'on',
+      lock_timeout: lockMs,
+      idle_in_transaction_session_timeout: idleMs,
+    },
+  });
+}
+
+/** What PostgreSQL said of a statement, by its code. */
+export class StatementError extends Error {
+  override readonly name = 'StatementError';
+  /** `SQLSTATE`. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The database did not respond: what was asked of it may have been done. */
+export class ConnectionLost extends StorageError {
+  constructor(shown: string, why: string, options?: ErrorOptions) {
+    super(`the database ${shown} cannot be reached: ${why}`, {
+      ...options,
+      code: 'database_unreachable',
+      hint: 'Nothing is sent without it. See that it runs and that this machine reaches it, then try again.',
+      next: [{ command: 'errand doctor', when: 'to see what is wrong' }],
+    });
+  }
+}
+
+/** Statements without parameters, each call one round trip. Not for two callers at once. */
+export class Connection {
+  readonly address: DatabaseAddress;
+  #sql: Sql | undefined;
+
+  constructor(address: DatabaseAddress) {
+    this.address = address;
+  }
+
+  /**
+   * @param sql statements of ours; values stand in it as `jsonText` or `literal` writes them.
+   * @returns the rows of all of them. @throws ConnectionLost; StatementError; StorageError for what no trying again mends.
+   */
+  async ask(sql: string): Promise<readonly DatabaseRow[]> {
+    this.#sql ??= await connect(this.address);
+    const used = this.#sql;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new ConnectionLost(this.address.shown, 'it does not respond')),
+        responseMs,
+      );
+    });
+    try {
+      const results: unknown = await Promise.race([used.unsafe(sql).simple(), late]);
+      return rowsOf(results);
+    } catch (cause) {
+      const error = cause instanceof ErrandError ? cause : this.#explained(cause);
+      // The state of a connection that failed is not known: the next one begins anew.
+      if (error instanceof ConnectionLost) this.drop();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Cuts the connection: what was not committed is undone. */
+  drop(): void {
+    const used = this.#sql;
+    this.#sql = undefined;
+    used?.end({ timeout: 0 }).catch(() => {});
+  }
+
+  #explained(cause: unknown): Error {
+    const { shown } = this.address;
+    if (!(cause instanceof Error)) return new StorageError(`the database ${shown} failed`, { cause });
+    const code = 'code' in cause ? String(cause.code) : '';
+    if (!/^[0-9A-Z]{5}$/.test(code))
+      return new ConnectionLost(shown, whyLost(code, cause.message), { cause });
+    const refusal = refusals[code];
+    if (refusal) return new StorageError(`the database ${shown} ${refusal}`, { cause, hint: doctorHint });
+    if (lost.has(code) || code.startsWith('08')) return new ConnectionLost(shown, cause.message, { cause });
+    return new StatementError(code, cause.message, { cause });
+  }
+}
+
+const doctorHint = 'Nothing was sent. `errand doctor` says what the database lacks.';
+
+/** Codes that speak of the role or the database, not of a statement. */
+const refusals: Readonly<Record<string, string>> = {
+  '28P01': 'refuses the password',
+  '28000': 'refuses this user',
+  '3D000': 'does not exist on that server',
+  '42501': 'gives this user too few rights',
+  '25006': 'is read-only: it may be a standby',
+  '53100': 'has no room left',
+};
+
+/** The server goes down or comes up, gives no connection, or ended one; a wait for another's lock ends so too. */
+const lost = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '55P03', '57014']);
+
+const networkWords: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'its host is not known',
+  EAI_AGAIN: 'its host is not known at the moment',
+  CONNECT_TIMEOUT: 'it does not respond',
+  CONNECTION_CLOSED: 'the connection was cut',
+  CONNECTION_ENDED: 'the connection was cut',
+  CONNECTION_DESTROYED: 'the connection was cut',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+};
+
+/** A text of the library may hold the address with its password. */
+const whyLost = (code: string, message: string): string =>
+  networkWords[code] ?? (/^[A-Z_]+$/.test(code) ? code : message.replaceAll(/\S*:\/\/\S*/g, '…'));
+
+function rowsOf(results: unknown): DatabaseRow[] {
+  if (!Array.isArray(results)) return [];
+  const all: unknown[] = 'command' in results ? results : results.flat();
+  return all.filter((row): row is DatabaseRow => typeof row === 'object' && row !== null);
+}
+
+/** SQL for a text: base64 holds nothing that could end it. */
+export const literal = (text: string): string =>
+  `convert_from(decode('${Buffer.from(text, 'utf8').toString('base64')}', 'base64'), 'UTF8')`;
+
+/** SQL for a JSON value. */
+export const jsonText = (value: unknown): string => `${literal(JSON.stringify(value))}::json`;
+
+/** A new id, of a lease or a turn. */
+export const newId = (): string => randomUUID();

@@ -1,0 +1,86 @@
+import { hostname } from 'node:os';
+import type { Clock } from '../../clock.ts';
+import type { StoredRow } from '../../sqlite/database.ts';
+import { type LeaseBook, leasePrefix } from '../owner.ts';
+import { newId } from './connect.ts';
+
+/** A lease outlives what it is for by so much, ms. */
+export const leaseMarginMs = 30_000;
+/** The longest that a request may take for which a lease is taken, ms, where nothing says otherwise. */
+export const longestRequestMs = 120_000;
+/** How long a lease that has ended is kept, ms. */
+const keptMs = 24 * 3600 * 1000;
+
+/** What the copy is asked about leases. */
+interface Copy {
+  get(sql: string, ...values: (string | number)[]): StoredRow | undefined;
+  run(sql: string, ...values: (string | number)[]): unknown;
+}
+
+/**
+ * The lease of this process, and what is known of others'. Its time is the database's: what was read of it last, and what
+ * has passed here since. It may lag behind by a round trip, and is never ahead.
+ */
+export class Leases implements LeaseBook {
+  readonly id = `${leasePrefix}${newId()}`;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #copy: Copy;
+  #read: { readonly time: number; readonly monotonic: number } | undefined;
+  #requestMs = longestRequestMs;
+  #renewed: { readonly monotonic: number; readonly now: number } | undefined;
+
+  constructor(copy: Copy, clock: Pick<Clock, 'now' | 'monotonic'>) {
+    this.#copy = copy;
+    this.#clock = clock;
+  }
+
+  /** The database's time was read. @param time ms since the epoch. */
+  noteTime(time: number): void {
+    this.#read = { time, monotonic: this.#clock.monotonic() };
+  }
+
+  /** Whether a process that holds a lease may still be at work. */
+  isHeld(id: string): boolean {
+    const until = Number(this.#copy.get('SELECT until FROM leases WHERE id = ?', id)?.until ?? 0);
+    return until > this.#time();
+  }
+
+  isOwn = (id: string): boolean => id === this.id;
+
+  /** Who holds a lease: `HOST`, for messages; undefined where nobody knows any more. */
+  hostOf(id: string): string | undefined {
+    const host = this.#copy.get('SELECT host FROM leases WHERE id = ?', id)?.host;
+    return typeof host === 'string' ? host : undefined;
+  }
+
+  /** From now on requests may take so long, ms. */
+  expectRequests(longestMs: number): void {
+    this.#requestMs = longestMs;
+  }
+
+  /** Within a transaction: the lease holds anew from now on. @param turn tells this transaction from all others. */
+  renew(turn: string): void {
+    const time = this.#time();
+    const lasts = this.#requestMs + leaseMarginMs;
+    this.#copy.run(
+      'INSERT OR REPLACE INTO leases (id, host, pid, until, turn) VALUES (?, ?, ?, ?, ?)',
+      ...[this.id, hostname(), process.pid, Math.round(time + lasts), turn],
+    );
+    this.#copy.run('DELETE FROM leases WHERE until < ?', Math.round(time - keptMs));
+    this.#renewed = { monotonic: this.#clock.monotonic(), now: this.#clock.now() };
+  }
+
+  /** How long this process may still work on what it has recorded, ms, by its own clocks. */
+  leftMs(): number {
+    if (!this.#renewed) return 0;
+    const { monotonic, now } = this.#renewed;
+    // The monotonic clock may stand still while a machine sleeps; the time of day does not.
+    return this.#requestMs - Math.max(this.#clock.monotonic() - monotonic, this.#clock.now() - now);
+  }
+
+  /** The database's time, ms since the epoch. */
+  #time(): number {
+    if (!this.#read) return this.#clock.now();
+    return this.#read.time + (this.#clock.monotonic() - this.#read.monotonic);
+  }
+}

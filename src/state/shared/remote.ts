@@ -1,0 +1,126 @@
+import { StorageError } from '../../errors.ts';
+import { retryWhile, type Waiting } from '../../wait/retry-while.ts';
+import { type Connection, ConnectionLost, type DatabaseRow, StatementError } from './connect.ts';
+import { type Pulled, pulledOf } from './copy.ts';
+import { type Change, lockSql, newerCode, overtakenCode, pullSql, pushSql } from './mirror-sql.ts';
+import { migrate, schemaVersion } from './schema.ts';
+import type { Mirror } from './tables.ts';
+
+/** Another process has written since what a commit follows from was read. */
+export class OvertakenError extends Error {
+  override readonly name = 'OvertakenError';
+}
+
+/** A group of tables of the shared database. Each call is one round trip. Not for two callers at once. */
+export class Remote {
+  readonly #connection: Connection;
+  readonly #mirror: Mirror;
+  readonly #waiting: Waiting;
+
+  constructor(connection: Connection, mirror: Mirror, waiting: Waiting = {}) {
+    this.#connection = connection;
+    this.#mirror = mirror;
+    this.#waiting = waiting;
+  }
+
+  get shown(): string {
+    return this.#connection.address.shown;
+  }
+
+  /** What has changed since a number; an older schema is brought up to date. @throws StorageError. */
+  async pull(since: number): Promise<Pulled> {
+    const ask = async () => pulledOf(await this.#connection.ask(pullSql(this.#mirror, since)), since);
+    try {
+      const pulled = await ask();
+      if (pulled.head.version >= schemaVersion) return this.#known(pulled);
+    } catch (error) {
+      // There is no schema, or no such table in it.
+      if (!(error instanceof StatementError) || !missing.has(error.code)) throw this.#explained(error);
+    }
+    try {
+      await migrate(this.#connection);
+      return this.#known(await ask());
+    } catch (error) {
+      throw this.#explained(error);
+    }
+  }
+
+  /** The same, with the lock that a transaction holds which begins here. A server that starts anew is waited for. */
+  lock(since: number): Promise<Pulled> {
+    return this.#patiently(async () => {
+      const rows = await this.#asked(`${lockSql(this.#mirror)}; ${pullSql(this.#mirror, since)}`);
+      return this.#known(
+        pulledOf(
+          rows.filter((row) => !('locked' in row)),
+          since,
+        ),
+      );
+    });
+  }
+
+  /** As `pull`, for work that is under way: a server that starts anew is waited for. */
+  patientPull(since: number): Promise<Pulled> {
+    return this.#patiently(() => this.pull(since));
+  }
+
+  /** Commits what follows from what was read at `seq`. @throws OvertakenError; ConnectionLost where nobody knows whether it was done. */
+  async push(seq: number, changes: readonly Change[]): Promise<void> {
+    await this.#asked(pushSql(this.#mirror, seq, changes, schemaVersion));
+  }
+
+  /** The same under the lock, which ends with it. */
+  async pushLocked(seq: number, changes: readonly Change[]): Promise<void> {
+    await this.#asked(`${pushSql(this.#mirror, seq, changes, schemaVersion)}; COMMIT`);
+  }
+
+  /** Nobody waits for the lock any longer. */
+  async unlock(): Promise<void> {
+    await this.#connection.ask('ROLLBACK').catch(() => {});
+  }
+
+  async endLease(lease: string): Promise<void> {
+    const { name } = this.#mirror;
+    await this.#connection.ask(
+      `UPDATE errand.heads SET seq = seq + 1 WHERE name = '${name}';
+       UPDATE errand.leases SET until = 0, seq = (SELECT seq FROM errand.heads WHERE name = '${name}')
+         WHERE id = '${lease}'`,
+    );
+  }
+
+  close(): void {
+    this.#connection.drop();
+  }
+
+  async #asked(sql: string): Promise<readonly DatabaseRow[]> {
+    try {
+      return await this.#connection.ask(sql);
+    } catch (error) {
+      throw this.#explained(error);
+    }
+  }
+
+  /** Trying again mends a server that starts anew: what did not reach it was not done. */
+  #patiently<T>(ask: () => Promise<T>): Promise<T> {
+    return retryWhile((error) => error instanceof ConnectionLost, ask, this.#waiting);
+  }
+
+  #known(pulled: Pulled): Pulled {
+    if (pulled.head.version > schemaVersion) throw this.#newer();
+    return pulled;
+  }
+
+  #newer = (): StorageError =>
+    new StorageError(`the database ${this.shown} was changed by a newer errand`, {
+      code: 'database_newer',
+      hint: 'Nothing was sent. Update errand on this machine.',
+    });
+
+  #explained(error: unknown): unknown {
+    if (!(error instanceof StatementError)) return error;
+    if (error.code === overtakenCode) return new OvertakenError(error.message, { cause: error });
+    if (error.code === newerCode) return this.#newer();
+    return new StorageError(`the database ${this.shown} refused: ${error.message}`, { cause: error });
+  }
+}
+
+const missing = new Set(['3F000', '42P01']);

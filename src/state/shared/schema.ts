@@ -1,0 +1,97 @@
+import type { Connection } from './connect.ts';
+
+/** The advisory lock under which the schema is made or changed: any number, the same in every version. */
+const schemaLock = 7_264_911_063;
+
+/**
+ * The schema `errand`, in order, each once. `seq` counts the changes of a row's group: whoever knows all up to one asks for
+ * what came after it.
+ */
+const migrations: readonly string[] = [
+  `CREATE TABLE errand.schema (version integer NOT NULL);
+   INSERT INTO errand.schema VALUES (0);
+   CREATE TABLE errand.heads (
+     name text PRIMARY KEY, id uuid NOT NULL DEFAULT gen_random_uuid(), seq bigint NOT NULL DEFAULT 0,
+     purged bigint NOT NULL DEFAULT 0);
+   INSERT INTO errand.heads (name) VALUES ('journal'), ('uploads');
+   CREATE TABLE errand.removed (
+     head text NOT NULL, name text NOT NULL, key text NOT NULL, seq bigint NOT NULL, at timestamptz NOT NULL DEFAULT now(),
+     PRIMARY KEY (head, name, key));
+   CREATE TABLE errand.intents (
+     key text NOT NULL, base_url text NOT NULL, state text NOT NULL, operation text NOT NULL, profile text NOT NULL,
+     sent_with text NOT NULL, account text NOT NULL, key_origin text NOT NULL, body_hash text NOT NULL, order_id text,
+     code text, message text, pid bigint NOT NULL, process_started text NOT NULL, created_at text NOT NULL, settled_at text,
+     payment text, credential text, live bigint NOT NULL, twin bigint NOT NULL, checksum text NOT NULL, body text NOT NULL,
+     seq bigint NOT NULL, PRIMARY KEY (key, base_url));
+   CREATE TABLE errand.tally (
+     id bigint PRIMARY KEY, count bigint NOT NULL, rows text NOT NULL, live text NOT NULL, twins text NOT NULL,
+     checksum text NOT NULL, seq bigint NOT NULL);
+   CREATE TABLE errand.audit (
+     number bigint PRIMARY KEY, time text NOT NULL, kind text NOT NULL, actor text NOT NULL, job text, command text NOT NULL,
+     profile text, service text, key text, order_id text, amount_cents bigint, currency text, detail text NOT NULL,
+     previous text NOT NULL, hash text NOT NULL, seq bigint NOT NULL);
+   CREATE FUNCTION errand.refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+     $$ BEGIN RAISE EXCEPTION 'records are only appended'; END $$;
+   CREATE TRIGGER audit_keeps BEFORE UPDATE OR DELETE OR TRUNCATE ON errand.audit
+     FOR EACH STATEMENT EXECUTE FUNCTION errand.refuse_change();
+   CREATE TABLE errand.reservations (
+     key text NOT NULL, base_url text NOT NULL, account text NOT NULL, state text NOT NULL, at bigint NOT NULL,
+     cents bigint NOT NULL, fee bigint NOT NULL, counted bigint NOT NULL, rehearsal bigint NOT NULL, order_id text,
+     pid bigint NOT NULL, process_started text NOT NULL, override text, intents text NOT NULL, facts text NOT NULL,
+     approval text, checksum text NOT NULL, seq bigint NOT NULL, PRIMARY KEY (key, base_url, account));
+   CREATE TABLE errand.approvals (
+     id text PRIMARY KEY, terms text NOT NULL, asked_at text NOT NULL, state text NOT NULL, decided_at text, decided_by text,
+     signature text, request text NOT NULL, checksum text NOT NULL, seq bigint NOT NULL);
+   CREATE TABLE errand.facts (name text PRIMARY KEY, value text NOT NULL, seq bigint NOT NULL);
+   CREATE TABLE errand.quotes (
+     id text PRIMARY KEY, key text, until bigint, used text, made text, quote text, checksum text, seq bigint NOT NULL);
+   CREATE TABLE errand.grants (
+     order_id text NOT NULL, base_url text NOT NULL, api_key text, receipt text, created_at text NOT NULL,
+     seq bigint NOT NULL, PRIMARY KEY (order_id, base_url));
+   CREATE TABLE errand.leases (
+     id text PRIMARY KEY, host text NOT NULL, pid bigint NOT NULL, until bigint NOT NULL, turn text NOT NULL,
+     seq bigint NOT NULL);
+   CREATE TABLE errand.layouts (
+     key text PRIMARY KEY, headings text NOT NULL, numbers text NOT NULL, written_at text NOT NULL, file_headings text,
+     seq bigint NOT NULL);
+   CREATE TABLE errand.uploads (
+     serial bigint PRIMARY KEY, base_url text NOT NULL, account text NOT NULL, name text NOT NULL, identity text NOT NULL,
+     file text NOT NULL, rows bigint NOT NULL, source text NOT NULL, created_at text NOT NULL, written_at text NOT NULL,
+     seq bigint NOT NULL);
+   CREATE TABLE errand.upload_batches (
+     serial bigint NOT NULL, place bigint NOT NULL, key text NOT NULL, id text, seq bigint NOT NULL,
+     PRIMARY KEY (serial, key));
+   ${[
+     ...['intents', 'audit', 'reservations', 'approvals', 'facts', 'quotes', 'grants', 'leases'],
+     ...['removed', 'layouts', 'uploads', 'upload_batches'],
+   ]
+     .map((table) => `CREATE INDEX ${table}_seq ON errand.${table} (seq);`)
+     .join('\n')}`,
+];
+
+/** The version of the schema that this program reads and writes. */
+export const schemaVersion = migrations.length;
+
+/**
+ * Makes the schema, or brings an older one up to date; several may try at once.
+ * @throws StorageError.
+ */
+export async function migrate(connection: Connection): Promise<void> {
+  await connection.ask(`BEGIN; SELECT pg_advisory_xact_lock(${schemaLock})`);
+  try {
+    const [there] = await connection.ask(
+      "SELECT to_regnamespace('errand') IS NULL AS is_new, to_regclass('errand.schema') IS NOT NULL AS is_made",
+    );
+    // Where there is one, a role needs no right to make schemas.
+    if (there?.is_new === true) await connection.ask('CREATE SCHEMA errand');
+    const [row] = there?.is_made === true ? await connection.ask('SELECT version FROM errand.schema') : [];
+    const steps = migrations.slice(Number(row?.version ?? 0));
+    // A newer schema is refused by whoever reads it next.
+    if (steps.length > 0)
+      await connection.ask([...steps, `UPDATE errand.schema SET version = ${schemaVersion}`].join(';\n'));
+    await connection.ask('COMMIT');
+  } catch (error) {
+    await connection.ask('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
