@@ -91,8 +91,8 @@ function sentBefore(
 
 /** What was ordered from here with the key in use, newest first. @param sinceMs epoch. */
 async function* ordersSince(context: Context, sinceMs: number): AsyncGenerator<JournalRecord> {
-  const { folders, baseUrl } = context.settings;
-  if (!journalExists(folders.state)) return;
+  const { baseUrl } = context.settings;
+  if (!journalExists(context.settings)) return;
   const { account } = await context.sender();
   const journal = await context.journal();
   for (const key of journal.keysSince(baseUrl.value, new Date(sinceMs).toISOString())) {

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { ErrandError, type ErrorFacts, StorageError } from '../errors.ts';
 import { thingOf } from '../orders/things.ts';
 import { journalCommand } from '../state/journal-command.ts';
 import type { JournalRecord } from '../state/journal-record.ts';
-import { journalFile } from '../state/journal-tables.ts';
+import { journalExists } from '../state/journal-tables.ts';
 import { whereFlags } from '../where-flags.ts';
 
 /**
@@ -15,8 +14,7 @@ export async function tellingEarlier<T>(context: Context, name: string, work: ()
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof StorageError) || !existsSync(journalFile(context.settings.folders.state)))
-      throw error;
+    if (!(error instanceof StorageError) || !journalExists(context.settings)) throw error;
     throw await withEarlier(context, name, error);
   }
 }

@@ -6,7 +6,7 @@ import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError, type NextStep, UsageError } from '../errors.ts';
 import { countText } from '../output/count-text.ts';
 import { shellWord } from '../shell-word.ts';
-import { journalExists } from '../state/journal-tables.ts';
+import { type JournalPlace, journalExists } from '../state/journal-tables.ts';
 import type { KeptBatch, KeptUpload, UploadOwner } from '../state/uploads.ts';
 import { uploadsFile } from '../state/uploads-file.ts';
 import { whereFlags } from '../where-flags.ts';
@@ -58,8 +58,8 @@ export const uploadOwner = async (context: Context): Promise<UploadOwner> => ({
 });
 
 /** Whether anything was uploaded from this machine. */
-export const hasUploads = ({ settings }: Pick<Context, 'settings'>): boolean =>
-  existsSync(uploadsFile(settings.folders.state));
+export const hasUploads = ({ settings }: { readonly settings: JournalPlace }): boolean =>
+  settings.database !== undefined || existsSync(uploadsFile(settings.folders.state));
 
 /** The uploads of this machine at this service, newest first. @throws StorageError. */
 export async function knownUploads(context: Context): Promise<KnownUpload[]> {
@@ -76,8 +76,8 @@ export async function knownUpload(context: Context, name: string): Promise<Known
 }
 
 async function known(context: Context, upload: KeptUpload): Promise<KnownUpload> {
-  const { folders, baseUrl } = context.settings;
-  const journal = journalExists(folders.state) ? await context.journal() : undefined;
+  const { baseUrl } = context.settings;
+  const journal = journalExists(context.settings) ? await context.journal() : undefined;
   const batches = upload.batches.map((batch) => {
     const record = batch.id === undefined ? journal?.find(batch.key, baseUrl.value) : undefined;
     const id = batch.id ?? record?.order_id ?? undefined;

@@ -186,8 +186,8 @@ export async function meantByBatches(
   { name, notifies }: Pick<Upload, 'name' | 'notifies'>,
 ): Promise<Meant[]> {
   if (!(await hasPolicy(context))) return [];
-  const { folders, baseUrl } = context.settings;
-  const journal = journalExists(folders.state) ? await context.journal() : undefined;
+  const { baseUrl } = context.settings;
+  const journal = journalExists(context.settings) ? await context.journal() : undefined;
   const sender = await context.sender();
   const meant: Meant[] = [];
   for await (const { key, rows, numbers } of batches) {

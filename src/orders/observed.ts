@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { failedOrderStatuses } from '../contract/enums.ts';
 import { type JsonObject, numberIn, objectsIn, own, textIn } from '../contract/json.ts';
@@ -6,7 +5,7 @@ import { uuidPattern } from '../contract/limits.ts';
 import { ErrandError } from '../errors.ts';
 import { chargeOf } from '../spending/price-of-order.ts';
 import type { AuditEntry } from '../state/audit-entry.ts';
-import { journalFile } from '../state/journal-tables.ts';
+import { journalExists } from '../state/journal-tables.ts';
 import type { IdentifiedOrder } from './order-record.ts';
 
 /**
@@ -14,8 +13,8 @@ import type { IdentifiedOrder } from './order-record.ts';
  * Reading goes on where the chain cannot be written; a later read, or `reconcile`, then finds it.
  */
 export async function observeOrder(context: Context, order: IdentifiedOrder): Promise<void> {
-  const { folders, baseUrl, profile } = context.settings;
-  if (context.previewsRequests || !existsSync(journalFile(folders.state))) return;
+  const { baseUrl, profile } = context.settings;
+  if (context.previewsRequests || !journalExists(context.settings)) return;
   const seen = seenIn(order);
   if (seen.length === 0) return;
   try {
@@ -30,8 +29,8 @@ export async function observeOrder(context: Context, order: IdentifiedOrder): Pr
 
 /** The same of many orders that are known to be of this machine, in one transaction. @throws StorageError. */
 export async function observeOrders(context: Context, orders: readonly IdentifiedOrder[]): Promise<void> {
-  const { folders, baseUrl, profile } = context.settings;
-  if (context.previewsRequests || orders.length === 0 || !existsSync(journalFile(folders.state))) return;
+  const { baseUrl, profile } = context.settings;
+  if (context.previewsRequests || orders.length === 0 || !journalExists(context.settings)) return;
   const subject = { profile: profile.value, service: baseUrl.value };
   const { audit } = await context.journal();
   await audit.writeAllOnce(

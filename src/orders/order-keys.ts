@@ -1,13 +1,12 @@
-import { existsSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { StorageError } from '../errors.ts';
 import type { KeySource } from '../http/credentials.ts';
-import { journalFile } from '../state/journal-tables.ts';
+import { journalExists } from '../state/journal-tables.ts';
 
 /** The temporary key of an order that was paid for without an account, where this machine ordered it. */
 export async function orderKey(context: Context, orderId: string): Promise<string | undefined> {
-  const { folders, baseUrl } = context.settings;
-  if (!existsSync(journalFile(folders.state))) return undefined;
+  const { baseUrl } = context.settings;
+  if (!journalExists(context.settings)) return undefined;
   try {
     return (await context.journal()).grants.of(orderId, baseUrl.value)?.apiKey;
   } catch (error) {

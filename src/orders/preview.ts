@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import { ErrandError } from '../errors.ts';
 import type { OrderContext } from '../order-context.ts';
 import { anotherOf } from '../state/another.ts';
 import { journalCommand } from '../state/journal-command.ts';
-import { journalFile } from '../state/journal-tables.ts';
+import { journalExists } from '../state/journal-tables.ts';
 import { damagedRecord, sentWithAnother } from '../state/take-over.ts';
 import type { Twin } from '../state/twins.ts';
 import { whereFlags } from '../where-flags.ts';
@@ -24,7 +23,7 @@ export async function previewKey<N extends JournaledOperation>(
   rule: RepeatRule,
 ): Promise<string | undefined> {
   const twins = twinRule(context, rule);
-  if (!twins || !existsSync(journalFile(context.settings.folders.state))) return undefined;
+  if (!twins || !journalExists(context.settings)) return undefined;
   try {
     const twin = (await context.journal()).see(intent, twins);
     if (!twin) return undefined;

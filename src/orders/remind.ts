@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import type { AnyCommand } from '../cli/define.ts';
 import type { Context } from '../context.ts';
 import { ErrandError } from '../errors.ts';
-import { journalFile } from '../state/journal-tables.ts';
+import { journalExists } from '../state/journal-tables.ts';
 import { owedLine } from './owed.ts';
 
 /** An order command that, once it has run, tells of what is in doubt: one line, and only where there is something. */
@@ -10,7 +9,7 @@ export const reminding = (command: AnyCommand): AnyCommand => ({
   ...command,
   async run(context, input) {
     const result = await command.run(context, input);
-    if (!existsSync(journalFile(context.settings.folders.state))) return result;
+    if (!journalExists(context.settings)) return result;
     const line = await reminder(context);
     if (line !== undefined) context.note(line);
     return result;

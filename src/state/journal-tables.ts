@@ -10,12 +10,24 @@ import { createFacts } from './journal-facts.ts';
 import { maskedAccount, paidAccount } from './journal-record.ts';
 import { createQuotes } from './quotes.ts';
 import { createReservations } from './reservation-row.ts';
+import { copyFolder, type DatabaseAddress } from './shared/address.ts';
 
 /** The journal's file in the state folder. */
 export const journalFile = (folder: string): string => join(folder, 'journal.db');
 
-/** Whether anything was ever journaled in a state folder. */
-export const journalExists = (folder: string): boolean => existsSync(journalFile(folder));
+/** Where the journal is: in a state folder, or in a database that machines share. */
+export interface JournalPlace {
+  readonly folders: { readonly state: string };
+  readonly database?: DatabaseAddress | undefined;
+}
+
+/** Whether anything may have been journaled. */
+export const journalExists = ({ folders, database }: JournalPlace): boolean =>
+  database !== undefined || existsSync(journalFile(folders.state));
+
+/** The folder of the journal's file, or of this machine's copy of it. */
+export const journalFolder = ({ folders, database }: JournalPlace): string =>
+  database ? copyFolder(folders.state, database) : folders.state;
 
 export const createIntents = [
   `CREATE TABLE intents (

@@ -13,8 +13,8 @@ export interface EarlierBatch {
 
 /** What the journal of this machine holds for this service; nothing where there is none yet. @throws StorageError. */
 export async function journaled(context: Context): Promise<readonly JournalRecord[]> {
-  const { folders, baseUrl } = context.settings;
-  if (!journalExists(folders.state)) return [];
+  const { baseUrl } = context.settings;
+  if (!journalExists(context.settings)) return [];
   return (await context.journal()).list(true).filter(({ base_url: at }) => at === baseUrl.value);
 }
 

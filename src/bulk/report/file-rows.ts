@@ -67,7 +67,7 @@ function shownHeadings(names: readonly string[], fileHeadings: readonly string[]
 
 /** What the service says of a batch stands without what this machine knows of it. */
 async function uploadedFromHere(context: Context, batch: Batch): Promise<UploadedRows | undefined> {
-  if (!journalExists(context.settings.folders.state)) return undefined;
+  if (!journalExists(context.settings)) return undefined;
   try {
     return await findJournaledRows(context, batch);
   } catch (error) {

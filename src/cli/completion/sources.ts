@@ -5,6 +5,7 @@ import { peekSettings, type SettingsPeek } from '../../settings/peek.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
 import { openReader } from '../../sqlite/load.ts';
+import { type JournalPlace, journalFolder } from '../../state/journal-tables.ts';
 import { peekApprovals, peekEvents, peekJournal, peekUploads } from '../../state/peek.ts';
 import type { LookUp } from './complete.ts';
 import type { Cursor } from './cursor.ts';
@@ -110,9 +111,9 @@ const uploads: Source<KnownToAll> = async ({ stateDir, settings: { service } }, 
     : peekUploads(stateDir, service.baseUrl, most).map(({ id, text }) => ({ value: id, text }));
 
 /** Whether a text is the name of an upload here, though it may look like the beginning of an id. */
-export function isUpload({ folders, baseUrl }: Pick<Settings, 'folders' | 'baseUrl'>, text: string): boolean {
+export function isUpload(settings: Pick<Settings, 'baseUrl'> & JournalPlace, text: string): boolean {
   try {
-    return peekUploads(folders.state, baseUrl.value, -1).some(({ id }) => id === text);
+    return peekUploads(journalFolder(settings), settings.baseUrl.value, -1).some(({ id }) => id === text);
   } catch {
     return false;
   }

@@ -30,7 +30,7 @@ export const list = defineCommand({
     };
 
     async function shownHere() {
-      if (!journalExists(context.settings.folders.state)) return [];
+      if (!journalExists(context.settings)) return [];
       const approvals = await (await context.journal()).reservations.approvals();
       const policy = await policyToShow(context);
       return approvals.list().map((one) => shownApproval(approvals, one, context.clock.now(), policy));

@@ -21,7 +21,7 @@ export interface Gone {
  */
 export async function noteGone(context: Context, { since, until, why, keptIn }: Gone): Promise<string[]> {
   const { baseUrl, folders } = context.settings;
-  if (!journalExists(folders.state)) return [];
+  if (!journalExists(context.settings)) return [];
   const journal = await context.journal();
   const sandbox = await context.sandbox();
   // Served on the data of the embedded one, it is that one that went back too.

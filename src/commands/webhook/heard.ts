@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { own } from '../../contract/json.ts';
 import { StorageError } from '../../errors.ts';
 import { embeddedUrl } from '../../settings/stored.ts';
-import { journalFile } from '../../state/journal-tables.ts';
+import { journalExists } from '../../state/journal-tables.ts';
 import { registrationScope } from './registration.ts';
 
 /** Whether events of an order can be received on this machine, and what to do where that is doubtful. */
@@ -39,7 +38,7 @@ export async function hearingOf(
 
   /** Those that the order names for these events, where this machine ordered it. */
   async function ownAddresses(): Promise<unknown[]> {
-    if (!existsSync(journalFile(context.settings.folders.state))) return [];
+    if (!journalExists(context.settings)) return [];
     try {
       const webhooks = own((await context.journal()).madeBy(orderId, baseUrl)?.body, 'webhooks');
       return names.flatMap((name) => own(webhooks, name) ?? []);

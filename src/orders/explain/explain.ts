@@ -95,8 +95,8 @@ async function feeNow(context: Context, client: Client): Promise<number | undefi
 
 /** The journal's record of a key. Where the journal cannot be read, an id is looked up at the service all the same. */
 async function intentOf(context: Context, key: string): Promise<JournalRecord | undefined> {
-  const { baseUrl, folders } = context.settings;
-  if (key === '' || !journalExists(folders.state)) return undefined;
+  const { baseUrl } = context.settings;
+  if (key === '' || !journalExists(context.settings)) return undefined;
   try {
     const journal = await context.journal();
     return uuidPattern.test(key) ? journal.find(key, baseUrl.value) : journal.get(key, baseUrl.value);

@@ -38,9 +38,9 @@ const mostEvents = 100;
 
 /** What this machine knows of an order that the service has. What cannot be read is said, and the service's part stands. */
 export async function localPart(context: Context, id: string, order: unknown): Promise<LocalPart> {
-  const { baseUrl, folders } = context.settings;
+  const { baseUrl } = context.settings;
   const events = await storedEvents(context, id);
-  if (!journalExists(folders.state)) return { ...nothing, events };
+  if (!journalExists(context.settings)) return { ...nothing, events };
   try {
     const journal = await context.journal();
     const made = journal.madeBy(id, baseUrl.value);

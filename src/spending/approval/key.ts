@@ -30,7 +30,7 @@ export async function keyOfApproval(
   consent: Consent,
 ): Promise<ApprovedKey | undefined> {
   const carried = await carriedApproval(context, policy, consent.approval);
-  if (!journalExists(context.settings.folders.state)) return undefined;
+  if (!journalExists(context.settings)) return undefined;
   const { terms } = subjectOf([intent], { isRehearsal: false });
   const approvals = await openApprovals(context, terms);
   const journal = await context.journal();

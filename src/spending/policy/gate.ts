@@ -82,12 +82,11 @@ export class Gate {
 
   /** The verdict without reserving anything. @throws StorageError where the journal cannot be read. */
   async look(): Promise<Verdict> {
-    const { folders } = this.#context.settings;
-    const standing = journalExists(folders.state)
+    const standing = journalExists(this.#context.settings)
       ? (await this.#context.journal()).reservations.since(this.#since())
       : [];
     const verdict = this.#judge(this.#orders, standing);
-    return verdict.outcome === 'needs_approval' && journalExists(folders.state)
+    return verdict.outcome === 'needs_approval' && journalExists(this.#context.settings)
       ? this.#approvals.seen(verdict, standing)
       : verdict;
   }

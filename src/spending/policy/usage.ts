@@ -17,7 +17,7 @@ export async function shownUsage(
 ): Promise<ShownUsage[]> {
   const periods = periodsAt(context.clock.now(), policy.timeZone);
   const since = Math.min(periods.month.begin, periods.day.begin);
-  const isBegun = journalExists(context.settings.folders.state);
+  const isBegun = journalExists(context.settings);
   if (refresh && isBegun) await settleUnsettled(context, since);
   const all = isBegun ? (await context.journal()).reservations.since(since) : [];
   const standing = all.filter((one) => one.isRehearsal === isRehearsal);

@@ -76,7 +76,7 @@ export async function gather(context: Context, sinceMs: number, describes: Descr
   const service = context.settings.baseUrl.value;
   const client = await context.client();
   const { account } = await context.sender();
-  const journal = journalExists(context.settings.folders.state) ? await context.journal() : undefined;
+  const journal = journalExists(context.settings) ? await context.journal() : undefined;
   // What this machine orders meanwhile is read after the list: then nothing that it made can look as if others had.
   const now = context.clock.now();
   const earlier = walletNoteOf(lastWallet(journal, service, account));

@@ -11,8 +11,8 @@ import type { Span } from './span.ts';
  * are none. A journal that cannot be read is told, and stops no report.
  */
 export async function agentOrderNotes(context: Context, { since, before }: Span): Promise<string[]> {
-  const { baseUrl, folders } = context.settings;
-  if (!journalExists(folders.state)) return [];
+  const { baseUrl } = context.settings;
+  if (!journalExists(context.settings)) return [];
   const chain = new ChainFacts(baseUrl.value);
   try {
     for (const row of (await context.journal()).audit.rows()) chain.take(recordOfRow(row));
