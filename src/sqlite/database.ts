@@ -127,6 +127,9 @@ export class Database {
     return undefined;
   }
 
+  /** Where several machines share it: what they have written since is read. On one machine there is nothing to do. */
+  async refresh(_isAnew?: boolean): Promise<void> {}
+
   close(): void | Promise<void> {
     this.#statements.clear();
     this.#sqlite.close();

@@ -253,6 +253,11 @@ export class Journal {
     return isOwed(record) ? this.#noted({ situation: 'in_doubt', record }).twin.record : record;
   }
 
+  /** Where machines share it: reads what others have written. @param isAnew reads all of it anew. @throws StorageError. */
+  refresh(isAnew?: boolean): Promise<void> {
+    return this.#database.refresh(isAnew);
+  }
+
   close(): void | Promise<void> {
     return this.#database.close();
   }

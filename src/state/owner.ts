@@ -10,6 +10,8 @@ export interface Owner {
 export interface LeaseBook {
   isOwn(lease: string): boolean;
   isHeld(lease: string): boolean;
+  /** The machine of whoever has it; undefined where that is not known. */
+  hostOf(lease: string): string | undefined;
 }
 
 export const leasePrefix = 'lease:';
@@ -46,6 +48,12 @@ export function isAlive({ pid, started }: Owner): boolean {
   }
   const now = startOf(pid);
   return now === undefined || started === '' || now === started;
+}
+
+/** An owner in words. */
+export function ownerText({ pid, started }: Owner): string {
+  const hosts = [...books].map((book) => book.hostOf(started)).filter((host) => host !== undefined);
+  return hosts[0] === undefined ? `process ${pid}` : `process ${pid} on ${hosts[0]}`;
 }
 
 /** Start time in clock ticks since boot, where the system says so (Linux). */

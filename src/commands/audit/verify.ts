@@ -74,6 +74,8 @@ const mostTold = 5;
 /** Other processes may append meanwhile: what the journal counts is read first. */
 async function walk(context: Context, check: ChainCheck): Promise<void> {
   const journal = await context.journal();
+  // Where machines share the chain, it is the database's that is to be proved, not what this one remembers of it.
+  await journal.refresh(true);
   const recorded = journal.recorded();
   try {
     for (const row of journal.audit.rows()) check.take(recordOfRow(row), row.hides_text === 0);

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { DamagedError, StorageError } from '../../errors.ts';
+import { StorageError } from '../../errors.ts';
 import { Database, type DatabaseOptions, type Synchronous } from '../../sqlite/database.ts';
 import type { Sqlite } from '../../sqlite/load.ts';
 import { keepBook } from '../owner.ts';
@@ -16,9 +16,9 @@ import {
   writeCopyState,
 } from './copy.ts';
 import { Leases } from './leases.ts';
-import type { Change } from './mirror-sql.ts';
 import { OvertakenError, type Remote } from './remote.ts';
 import type { Mirror } from './tables.ts';
+import { isDamage, result, type Tried } from './tried.ts';
 
 export interface SharedOptions extends DatabaseOptions {
   readonly remote: Remote;
@@ -28,11 +28,8 @@ export interface SharedOptions extends DatabaseOptions {
   readonly longestRequestMs?: number;
 }
 
-/** What the work of a transaction came to on the copy, which is as it was before. */
-interface Tried<T> {
-  readonly outcome: { readonly value: T } | { readonly error: unknown };
-  readonly changes: readonly Change[];
-}
+/** For so long what was read last is taken as it was, ms. */
+const freshMs = 3000;
 
 /** Nobody knows whether what was committed last is in the database. */
 export class UnsettledCommit extends ConnectionLost {}
@@ -50,6 +47,7 @@ export class SharedDatabase extends Database {
   readonly #forgetBook: () => void;
   #last: Promise<unknown> = Promise.resolve();
   #hasLease = false;
+  #pulledAt = Number.NEGATIVE_INFINITY;
 
   constructor(file: string, sqlite: Sqlite, options: SharedOptions, unwritable?: unknown) {
     super(file, sqlite, options, unwritable);
@@ -74,10 +72,18 @@ export class SharedDatabase extends Database {
 
   /** Reads what has changed; where nothing was ever written, writes what a new journal holds. @throws StorageError. */
   catchUp(): Promise<void> {
+    // Where it fails, it is not tried again at once.
+    this.#pulledAt = this.#options.clock.monotonic();
     return this.#serially(async () => {
       const { head } = await this.#apply(await this.#remote.pull(this.#seq()));
       if (head.seq === 0) await this.#begin();
     });
+  }
+
+  /** @param isAnew all of it is read, whatever the copy holds; else only what is new, and not more often than it is worth. @throws StorageError. */
+  override async refresh(isAnew = false): Promise<void> {
+    if (isAnew) await this.#serially(() => this.#readAnew());
+    else if (this.#options.clock.monotonic() - this.#pulledAt > freshMs) await this.catchUp();
   }
 
   override transaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
@@ -112,7 +118,7 @@ export class SharedDatabase extends Database {
     if (tried.changes.length === 0) {
       // What came of it holds if nothing has changed meanwhile.
       const { head } = await this.#apply(await this.#remote.patientPull(seq));
-      return head.seq === seq ? result(tried) : this.#locked(work, turn);
+      return head.seq === seq && !isDamage(tried) ? result(tried) : this.#locked(work, turn);
     }
     try {
       await this.#remote.push(seq, tried.changes);
@@ -136,7 +142,7 @@ export class SharedDatabase extends Database {
     try {
       await this.#apply(pulled);
       let tried = await this.#try(work, turn);
-      if ('error' in tried.outcome && tried.outcome.error instanceof DamagedError) {
+      if (isDamage(tried)) {
         // It may be the copy alone that is damaged.
         await this.#readAnew();
         tried = await this.#try(work, turn);
@@ -226,6 +232,7 @@ export class SharedDatabase extends Database {
   async #apply(pulled: Pulled): Promise<Pulled> {
     const { head } = pulled;
     this.leases.noteTime(head.time);
+    this.#pulledAt = this.#options.clock.monotonic();
     const { of, seq } = copyState(this);
     if (of !== '' && of !== head.id) throw this.#wentBack('was made anew');
     // Another process has brought the copy further since this was asked.
@@ -289,8 +296,3 @@ export class SharedDatabase extends Database {
 }
 
 const undone = Symbol('undone');
-
-function result<T>({ outcome }: Tried<T>): T {
-  if ('error' in outcome) throw outcome.error;
-  return outcome.value;
-}

@@ -25,30 +25,31 @@ export async function openShared(
   const isJournal = name === 'journal';
   const all = [...migrations, createCopy, ...(isJournal ? [createLeases] : [])];
   const mirror = isJournal ? journalMirror : uploadsMirror;
+  const remote = (): Remote => new Remote(new Connection(sharing.address), mirror, options.waiting);
   const shared: SharedOptions = {
     ...stateOptions(file, all, options),
-    remote: new Remote(new Connection(sharing.address), mirror, options.waiting),
+    remote: remote(),
     mirror,
     clock: sharing.clock ?? systemClock,
     ...(sharing.longestRequestMs !== undefined && { longestRequestMs: sharing.longestRequestMs }),
   };
-  const database = await openCopy(file, shared);
+  try {
+    return await opened(file, shared);
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    // Only the copy: what it held is in the database.
+    for (const companion of ['', '-wal', '-shm']) rmSync(file + companion, { force: true });
+    return opened(file, { ...shared, remote: remote() });
+  }
+}
+
+async function opened(file: string, options: SharedOptions): Promise<SharedDatabase> {
+  const database = await openKind(SharedDatabase, file, options);
   try {
     await database.catchUp();
     return database;
   } catch (error) {
     await database.close();
     throw error;
-  }
-}
-
-/** A copy that cannot be read is made anew. */
-async function openCopy(file: string, options: SharedOptions): Promise<SharedDatabase> {
-  try {
-    return await openKind(SharedDatabase, file, options);
-  } catch (error) {
-    if (!(error instanceof DamagedError)) throw error;
-    for (const companion of ['', '-wal', '-shm']) rmSync(file + companion, { force: true });
-    return await openKind(SharedDatabase, file, options);
   }
 }
