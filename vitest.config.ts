@@ -18,6 +18,7 @@ const alone = [
   'slow-text',
   'state',
   'stories',
+  'team',
   'terminal',
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
